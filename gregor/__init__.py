@@ -1,0 +1,5 @@
+"""Gregor, a distributed web crawler."""
+
+from importlib.metadata import version
+
+__version__ = version("gregor-crawler")

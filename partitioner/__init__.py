@@ -1,0 +1,1 @@
+"""Which partition a host has, who owns a partition, and until when."""

@@ -1,0 +1,1 @@
+"""The crawl: one worker process, its pipeline and its adapters."""
