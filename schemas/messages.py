@@ -1,0 +1,223 @@
+"""What travels through the frontier and what is stored, as msgspec structs.
+
+Everything here is encoded as a msgpack array: a field is only ever added at the end, with a default, so that an older
+record stays readable. Times are unix seconds (float) of the coordinator's clock; durations are seconds; sizes are bytes.
+"""
+
+from typing import Final, Literal, TypeVar
+
+import msgspec
+import xxhash
+
+TicketKind = Literal["new", "retry", "revisit", "robots", "wake"]
+State = Literal["fetched", "duplicate", "redirected", "denied", "gone", "dead", "refused", "waiting"]
+TERMINAL: Final[tuple[State, ...]] = ("fetched", "duplicate", "redirected", "denied", "gone", "dead", "refused")
+PRIORITIES: Final = (1, 2, 3, 4)
+
+
+class Ticket(msgspec.Struct, frozen=True, array_like=True):
+    """What asks for visit ``visit + 1`` of a URL.
+
+    ``new`` tickets come from the frontier (``visit`` 0); ``retry`` and ``revisit`` only from the calendar. ``robots``
+    asks the owner of ``host`` to fetch a robots.txt for another host's ``origin``. ``wake`` is a calendar entry that
+    names a ``host`` which has a backlog. ``attempts`` counts failed attempts in a row. ``hops`` counts the redirects
+    that led here.
+    """
+
+    href: str
+    key: str
+    host: str
+    visit: int = 0
+    kind: TicketKind = "new"
+    priority: int = 2
+    depth: int = 0
+    hops: int = 0
+    via: str = ""
+    link: str = "seed"
+    label: str = ""
+    origin: str = ""
+    attempts: int = 0
+
+    @property
+    def identity(self) -> tuple[str, int, str]:
+        """What makes two tickets the same ask."""
+        return (self.origin or self.key, self.visit, self.kind)
+
+    @property
+    def id(self) -> int:
+        """The identity as 63 bits: the name of its calendar or backlog entry, so that a repeated write adds nothing."""
+        return xxhash.xxh3_64_intdigest(f"{self.kind} {self.visit} {self.origin} {self.key or self.host}") >> 1
+
+
+class Attempt(msgspec.Struct, frozen=True, array_like=True):
+    """One visit as `gregor explain` tells it."""
+
+    at: float
+    outcome: str
+    status: int = 0
+    elapsed: float = 0.0
+    owner: str = ""
+
+
+class Row(msgspec.Struct, frozen=True, array_like=True):
+    """What the store says of a URL: visits settled so far, state, outcome."""
+
+    key: str
+    href: str
+    host: str
+    visits: int
+    state: State
+    outcome: str
+    status: int = 0
+    depth: int = 0
+    hops: int = 0
+    via: str = ""
+    link: str = "seed"
+    label: str = ""
+    priority: int = 2
+    rule: str = ""
+    target: str = ""
+    due: float = 0.0
+    page: int = 0
+    attempts: tuple[Attempt, ...] = ()
+    first_seen: float = 0.0
+    changed: int = 0
+    unchanged: int = 0
+
+
+class Link(msgspec.Struct, frozen=True, array_like=True):
+    """A link of a stored page. ``fate``: "sent", or why it was not ("nofollow", "scope …", "depth", "kind", …)."""
+
+    url: str
+    kind: str
+    nofollow: bool = False
+    fate: str = "sent"
+    text: str = ""
+    key: str = ""
+
+
+class Page(msgspec.Struct, array_like=True):
+    """One stored document version: visit number ``visit`` of ``key``. ``kind`` is the ticket's.
+
+    ``body`` is the sha256 (hex) under which the decoded body is stored, once. ``wire`` is the sha256 of the bytes as
+    they were transferred when they differ from the body. ``links`` keeps every link with its fate.
+    """
+
+    key: str
+    href: str
+    host: str
+    visit: int
+    kind: str
+    status: int
+    fetched_at: float
+    state: State = "fetched"
+    content_type: str = ""
+    encoding: str = ""
+    title: str | None = None
+    text: str = ""
+    body: str = ""
+    wire: str = ""
+    size: int = 0
+    fingerprint: bytes = b""
+    simhash: int = 0
+    duplicate_of: str = ""
+    near_duplicate_of: str = ""
+    canonical: str = ""
+    directives: tuple[str, ...] = ()
+    truncated: str = ""
+    label: str = ""
+    depth: int = 0
+    via: str = ""
+    links: list[Link] = []
+    response_head: bytes = b""
+    request_head: bytes = b""
+    address: str = ""
+    elapsed: float = 0.0
+    tls_fault: str = ""
+    etag: str = ""
+    last_modified: str = ""
+    hops: int = 0
+    language: str = ""
+
+
+class HostRecord(msgspec.Struct, frozen=True, array_like=True):
+    """What a new owner must know of a host before its first turn.
+
+    ``ceiling``: the longest delay in force since it was written, rounded up to a power of two. ``not_before``: no
+    request earlier (Retry-After, back-off). ``failures``: failed connections in a row. ``pages`` and ``bytes`` count
+    against the host's budget.
+    """
+
+    host: str
+    ceiling: float = 0.0
+    not_before: float = 0.0
+    failures: int = 0
+    pages: int = 0
+    bytes: int = 0
+
+
+class RobotsRecord(msgspec.Struct, frozen=True, array_like=True):
+    """A robots.txt by asking origin. ``verdict``: "parsed", "allow" (4xx) or "unreachable"; ``good_*``: the last good copy."""
+
+    origin: str
+    verdict: str
+    fetched_at: float
+    expires: float
+    body: bytes = b""
+    status: int = 0
+    good_body: bytes | None = None
+    good_at: float = 0.0
+
+
+class DeadLetter(msgspec.Struct, frozen=True, array_like=True):
+    """A URL that was given up, or a message that could not be read. ``cause`` groups them."""
+
+    key: str
+    href: str
+    host: str
+    cause: str
+    detail: str
+    at: float
+    attempts: int = 0
+    source: str = ""
+
+
+class PartitionRecord(msgspec.Struct, frozen=True, array_like=True):
+    """What survives of a partition: the highest epoch that wrote, the calendar's cursor (a bucket number), and counts."""
+
+    partition: int
+    epoch: int = 0
+    cursor: int = 0
+    counts: dict[str, int] = {}
+
+
+T = TypeVar("T")
+_ENCODER = msgspec.msgpack.Encoder()
+
+
+def encode(value: msgspec.Struct) -> bytes:
+    """A message or record as msgpack."""
+    return _ENCODER.encode(value)
+
+
+_TICKET = msgspec.msgpack.Decoder(Ticket)
+
+
+def decode_ticket(data: bytes) -> Ticket:
+    """Read a ticket; raises `msgspec.MsgspecError` for anything else."""
+    return _TICKET.decode(data)
+
+
+def decode(data: bytes, kind: type[T]) -> T:
+    """Read a record of a kind; raises `msgspec.MsgspecError` for anything else."""
+    return msgspec.msgpack.decode(data, type=kind)
+
+
+def url_fingerprint(key: str) -> int:
+    """The 64-bit fingerprint of a URL's key in the seen set (XXH3)."""
+    return xxhash.xxh3_64_intdigest(key)
+
+
+def stamp(epoch: int, counter: int) -> int:
+    """The write timestamp of an effect: the owner's epoch in the high 31 bits, its own counter in the low 32."""
+    return (epoch << 32) | counter
