@@ -1,7 +1,7 @@
 """What travels through the frontier and what is stored, as msgspec structs.
 
 Everything here is encoded as a msgpack array: a field is only ever added at the end, with a default, so that an older
-record stays readable. Times are unix seconds (float) of the coordinator's clock; durations are seconds; sizes are bytes.
+record stays readable. Times are unix seconds (float) of the coordinator's clock; durations are seconds; sizes bytes.
 """
 
 from typing import Final, Literal, TypeVar
@@ -46,7 +46,7 @@ class Ticket(msgspec.Struct, frozen=True, array_like=True):
     @property
     def id(self) -> int:
         """The identity as 63 bits: the name of its calendar or backlog entry, so that a repeated write adds nothing."""
-        return xxhash.xxh3_64_intdigest(f"{self.kind} {self.visit} {self.origin} {self.key or self.host}") >> 1
+        return xxhash.xxh3_64_intdigest(f"{self.kind} {self.visit} {self.origin} {self.key or self.host}".encode()) >> 1
 
 
 class Attempt(msgspec.Struct, frozen=True, array_like=True):
@@ -157,7 +157,10 @@ class HostRecord(msgspec.Struct, frozen=True, array_like=True):
 
 
 class RobotsRecord(msgspec.Struct, frozen=True, array_like=True):
-    """A robots.txt by asking origin. ``verdict``: "parsed", "allow" (4xx) or "unreachable"; ``good_*``: the last good copy."""
+    """A robots.txt by asking origin. ``verdict``: "parsed", "allow" (4xx) or "unreachable".
+
+    ``good_body`` and ``good_at`` are the last copy that could be read.
+    """
 
     origin: str
     verdict: str
@@ -183,7 +186,7 @@ class DeadLetter(msgspec.Struct, frozen=True, array_like=True):
 
 
 class PartitionRecord(msgspec.Struct, frozen=True, array_like=True):
-    """What survives of a partition: the highest epoch that wrote, the calendar's cursor (a bucket number), and counts."""
+    """What survives of a partition: its highest epoch, the calendar's cursor (a bucket number), and counts."""
 
     partition: int
     epoch: int = 0
@@ -215,7 +218,7 @@ def decode(data: bytes, kind: type[T]) -> T:
 
 def url_fingerprint(key: str) -> int:
     """The 64-bit fingerprint of a URL's key in the seen set (XXH3)."""
-    return xxhash.xxh3_64_intdigest(key)
+    return xxhash.xxh3_64_intdigest(key.encode())
 
 
 def stamp(epoch: int, counter: int) -> int:

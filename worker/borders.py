@@ -1,9 +1,9 @@
 """The four borders between the crawl and what remembers it: log, seen set, store, coordinator.
 
-Two engines implement them (worker/adapters/embedded, worker/adapters/cluster). Every method may raise `Unavailable` when
-the service behind it is away for now: each may then be called again with the same arguments, because every effect is
-idempotent. `stamp` is the write timestamp of the owner (epoch, counter): a write or delete with an older stamp than what
-is there loses silently.
+Two engines implement them (worker/adapters/embedded, worker/adapters/cluster). Every method may raise `Unavailable`
+when the service behind it is away for now: each may then be called again with the same arguments, because every effect
+is idempotent. `stamp` is the write timestamp of the owner (epoch, counter): a write or delete with an older stamp than
+what is there loses silently.
 """
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
@@ -80,7 +80,7 @@ class FrontierLog(Protocol):
         """Commit watermarks (all records below are finished), and drop records below them when convenient."""
 
     def on_news(self, call: Callable[[int], None]) -> None:
-        """``call(partition)`` on the event loop whenever records may have arrived. A hint: it may be late or for nothing."""
+        """``call(partition)`` on the event loop when records may have arrived: a hint, maybe late or for nothing."""
 
     async def close(self) -> None: ...
 
