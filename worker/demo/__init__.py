@@ -1,0 +1,1 @@
+"""The bundled small web: four hosts, recorded once, served on loopback for a first crawl without internet."""
