@@ -1,0 +1,1 @@
+"""The transports behind the border of `gregor.worker.transport`."""

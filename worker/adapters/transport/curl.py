@@ -1,0 +1,225 @@
+"""The default transport: libcurl on the crawl's event loop, every socket's address checked as it is opened."""
+
+import asyncio
+import os
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import certifi
+import pycurl
+
+from gregor.worker.adapters.transport.curl_exchange import AddressGuard, Exchange
+from gregor.worker.adapters.transport.curl_loop import CurlLoop
+from gregor.worker.adapters.transport.http1 import Target, one_line, request_head, request_headers, split_href
+from gregor.worker.transport import Failure, FailureKind, FetchResult, Limits, Request, Response, Truncation
+
+_TIMED_OUT = (pycurl.E_OPERATION_TIMEDOUT, "")
+_KINDS: dict[int, FailureKind] = {
+    pycurl.E_UNSUPPORTED_PROTOCOL: "request",
+    pycurl.E_URL_MALFORMAT: "request",
+    pycurl.E_COULDNT_RESOLVE_PROXY: "proxy",
+    pycurl.E_COULDNT_RESOLVE_HOST: "connect",
+    pycurl.E_COULDNT_CONNECT: "connect",
+    pycurl.E_OPERATION_TIMEDOUT: "timeout",
+    pycurl.E_GOT_NOTHING: "cut",
+    pycurl.E_PARTIAL_FILE: "cut",
+    pycurl.E_SEND_ERROR: "cut",
+    pycurl.E_RECV_ERROR: "cut",
+    pycurl.E_SSL_CONNECT_ERROR: "tls",
+    pycurl.E_PEER_FAILED_VERIFICATION: "tls",
+    pycurl.E_SSL_CACERT_BADFILE: "tls",
+    pycurl.E_SSL_CIPHER: "tls",
+    pycurl.E_SSL_CERTPROBLEM: "tls",
+    pycurl.E_SSL_ISSUER_ERROR: "tls",
+    pycurl.E_SSL_INVALIDCERTSTATUS: "tls",
+    97: "proxy",  # CURLE_PROXY and CURLE_TOO_LARGE, which pycurl has no names for
+    100: "too_large_headers",
+}
+
+
+class CurlTransport:
+    """A `Transport`. `ca_file` adds trusted certificates (PEM) to the usual ones; `http2` offers HTTP/2 by ALPN.
+
+    At most `idle_connections` are kept open for later requests to the same host.
+    """
+
+    def __init__(
+        self, guard: AddressGuard, *, ca_file: Path | None = None, http2: bool = False, idle_connections: int = 256
+    ) -> None:
+        self._guard = guard
+        self._http2 = http2
+        self._idle_connections = idle_connections
+        self._bundle = _write_bundle(ca_file)
+        self._curl: CurlLoop | None = None
+        self._spare: list[Exchange] = []
+
+    async def fetch(self, request: Request, limits: Limits, may_send: Callable[[], bool]) -> FetchResult:
+        """See `Transport.fetch`."""
+        try:
+            target = split_href(request.href)
+            headers = request_headers(request)
+        except ValueError as fault:
+            return Failure("request", one_line(str(fault)))
+        ways = _ways(request, self._guard)
+        if not ways:
+            refused = ", ".join(endpoint.address for endpoint in request.endpoints)
+            return Failure("refused_address", refused) if refused else Failure("connect", "the host has no address")
+        result: FetchResult = Failure("connect", "not tried")
+        for port, addresses in ways:
+            # Nothing has been sent while connecting fails, so trying the next port is no repetition.
+            result = await self._over_tls(request, target, headers, port, addresses, limits, may_send)
+            if not isinstance(result, Failure) or result.kind != "connect":
+                break
+        return result
+
+    async def close(self) -> None:
+        """See `Transport.close`."""
+        if self._curl is not None:
+            self._curl.close()
+            self._curl = None
+        for exchange in self._spare:
+            exchange.handle.close()
+        self._spare.clear()
+        self._bundle.unlink(missing_ok=True)
+
+    async def _over_tls(
+        self,
+        request: Request,
+        target: Target,
+        headers: list[tuple[str, str]],
+        port: int,
+        addresses: list[str],
+        limits: Limits,
+        may_send: Callable[[], bool],
+    ) -> FetchResult:
+        result = await self._attempt(request, target, headers, port, addresses, limits, may_send, verify=True)
+        if not (request.insecure and isinstance(result, Failure) and result.kind == "tls"):
+            return result
+        # The handshake failed before anything was sent; once more without verification, the fault goes on record.
+        fault = result.detail
+        result = await self._attempt(request, target, headers, port, addresses, limits, may_send, verify=False)
+        if isinstance(result, Response):
+            result.tls_fault = fault
+        return result
+
+    async def _attempt(
+        self,
+        request: Request,
+        target: Target,
+        headers: list[tuple[str, str]],
+        port: int,
+        addresses: list[str],
+        limits: Limits,
+        may_send: Callable[[], bool],
+        verify: bool,
+    ) -> FetchResult:
+        curl = self._curl = self._curl or CurlLoop(self._idle_connections)
+        exchange = self._spare.pop() if self._spare else Exchange(self._guard, str(self._bundle), self._http2)
+        exchange.prepare(request, target, headers, port, addresses, limits, may_send, verify)
+        future = curl.start(exchange.handle)
+        watch = _Watch(curl, exchange, future)
+        try:
+            number, message = await future
+        finally:
+            watch.stop()
+            curl.abort(exchange.handle)
+        result = _result(exchange, number, watch.fault or message, request_head(target, headers))
+        exchange.release()
+        self._spare.append(exchange)
+        return result
+
+
+class _Watch:
+    """Ends a transfer that its pace calls too slow."""
+
+    def __init__(self, curl: CurlLoop, exchange: Exchange, future: asyncio.Future[tuple[int, str]]) -> None:
+        self.fault: str | None = None
+        self._loop = asyncio.get_running_loop()
+        self._curl, self._exchange, self._future = curl, exchange, future
+        self._look_later(time.monotonic())
+
+    def stop(self) -> None:
+        self._timer.cancel()
+
+    def _look_later(self, now: float) -> None:
+        self._timer = self._loop.call_later(self._exchange.pace.next_look(now), self._look)
+
+    def _look(self) -> None:
+        now = time.monotonic()
+        self.fault = self._exchange.pace.fault(now)
+        if self.fault is None:
+            self._look_later(now)
+        elif not self._future.done():
+            self._curl.abort(self._exchange.handle)
+            self._future.set_result(_TIMED_OUT)
+
+
+def _ways(request: Request, guard: AddressGuard) -> list[tuple[int, list[str]]]:
+    """The allowed endpoints, those of one port together, in order of preference."""
+    if request.proxy is not None:
+        return [(0, [])]
+    ways: dict[int, list[str]] = {}
+    for address, port in request.endpoints:
+        if guard.allows(address, port):
+            ways.setdefault(port, []).append(address)
+    return list(ways.items())
+
+
+def _result(exchange: Exchange, number: int, message: str, head_sent: bytes) -> FetchResult:
+    """What became of the transfer that ended with curl's `number`."""
+    head, receiver = exchange.head, exchange.receiver
+    if head is None or receiver is None:
+        return _failure(exchange, number, one_line(message))
+    ended_early: Truncation | None = None
+    if number == pycurl.E_OPERATION_TIMEDOUT:
+        ended_early = "time"
+    elif number != 0 and number != pycurl.E_WRITE_ERROR:
+        ended_early = "cut"
+    receiver.finish(ended_early)
+    if receiver.corrupt is not None:
+        receiver.close()
+        return Failure("decode", one_line(receiver.corrupt))
+    info = exchange.handle.getinfo
+    return Response(
+        status=head.status,
+        reason=head.reason,
+        headers=head.headers,
+        http_version=head.version,
+        body=receiver.body,
+        wire_body=None if receiver.wire is receiver.body else receiver.wire,
+        request_head=head_sent,
+        response_head=b"".join(exchange.raw_head),
+        address=info(pycurl.PRIMARY_IP),
+        latency=max(0.0, info(pycurl.STARTTRANSFER_TIME) - info(pycurl.PRETRANSFER_TIME)),
+        elapsed=info(pycurl.TOTAL_TIME),
+        truncated=receiver.truncated,
+    )
+
+
+def _failure(exchange: Exchange, number: int, message: str) -> Failure:
+    if exchange.refusal == "lease":
+        return Failure("lease", "the lease ended before the request was sent")
+    if exchange.refusal == "repeat":
+        return Failure("cut", "the kept connection was closed before an answer came")
+    if exchange.too_large_headers:
+        return Failure("too_large_headers", "more header lines or bytes than allowed")
+    if exchange.malformed is not None:
+        return Failure("protocol", exchange.malformed)
+    kind = _KINDS.get(number, "protocol")
+    if kind == "connect" and exchange.refused_address is not None:
+        return Failure("refused_address", exchange.refused_address)
+    if not exchange.asked and exchange.proxied and kind in ("connect", "cut", "protocol"):
+        kind = "proxy"
+    return Failure(kind, message or f"curl error {number}")
+
+
+def _write_bundle(ca_file: Path | None) -> Path:
+    """One PEM file with all trusted certificates: libcurl keeps a parsed file, but parses a blob at each connection."""
+    descriptor, name = tempfile.mkstemp(prefix="gregor-ca-", suffix=".pem")
+    with os.fdopen(descriptor, "wb") as bundle:
+        bundle.write(Path(certifi.where()).read_bytes())
+        if ca_file is not None:
+            bundle.write(b"\n" + ca_file.read_bytes())
+    return Path(name)

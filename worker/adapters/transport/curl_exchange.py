@@ -1,0 +1,169 @@
+"""One request and its answer over a libcurl easy handle, which is used again for the next one."""
+
+import socket
+import time
+from collections.abc import Callable
+from typing import Literal, Protocol
+
+import pycurl
+
+from gregor.worker.adapters.transport.http1 import Head, MalformedHeadError, Target, parse_head, parse_status_line
+from gregor.worker.adapters.transport.pace import Pace
+from gregor.worker.adapters.transport.receiver import Receiver
+from gregor.worker.transport import Limits, Request
+
+Refusal = Literal["lease", "repeat"]
+_STOP = -1  # returned by a callback: libcurl aborts the transfer
+_REMOTE_NAMES = {"socks5": "socks5h", "socks4": "socks4a"}
+
+
+class AddressGuard(Protocol):
+    """Which endpoints may be connected to."""
+
+    def allows(self, ip: str, port: int) -> bool: ...
+
+
+class Exchange:
+    """The handle with its callbacks, and what they learned about the transfer that runs now."""
+
+    def __init__(self, guard: AddressGuard, ca_bundle: str, http2: bool) -> None:
+        self._guard = guard
+        self.handle = handle = pycurl.Curl()
+        handle.setopt(pycurl.NOSIGNAL, 1)
+        handle.setopt(pycurl.FOLLOWLOCATION, 0)
+        handle.setopt(pycurl.PATH_AS_IS, 1)
+        handle.setopt(pycurl.HTTP09_ALLOWED, 0)
+        handle.setopt(pycurl.HTTP_CONTENT_DECODING, 0)
+        handle.setopt(pycurl.HTTP_VERSION, pycurl.CURL_HTTP_VERSION_2TLS if http2 else pycurl.CURL_HTTP_VERSION_1_1)
+        handle.setopt(pycurl.NOPROXY, "")
+        handle.setopt(pycurl.CAINFO, ca_bundle)
+        handle.setopt(pycurl.BUFFERSIZE, 65536)
+        # A pinned address is used at once or never: the entry need not outlive its fetch, and must not pile up.
+        handle.setopt(pycurl.DNS_CACHE_TIMEOUT, 1)
+        handle.setopt(pycurl.OPENSOCKETFUNCTION, self._open_socket)
+        handle.setopt(pycurl.PREREQFUNCTION, self._before_request)
+        handle.setopt(pycurl.HEADERFUNCTION, self._header_line)
+        handle.setopt(pycurl.WRITEFUNCTION, self._body_piece)
+
+    def prepare(
+        self,
+        request: Request,
+        target: Target,
+        headers: list[tuple[str, str]],
+        port: int,
+        addresses: list[str],
+        limits: Limits,
+        may_send: Callable[[], bool],
+        verify: bool,
+    ) -> None:
+        """Make the handle ready; `addresses` at `port` are where it may go (unused with a proxy)."""
+        self.pace = Pace(limits, time.monotonic())
+        self.head: Head | None = None
+        self.receiver: Receiver | None = None
+        self.raw_head: list[bytes] = []
+        self.refusal: Refusal | None = None
+        self.refused_address: str | None = None
+        self.too_large_headers = False
+        self.malformed: str | None = None
+        self.asked = False
+        self._limits = limits
+        self._may_send = may_send
+        self.proxied = request.proxy is not None
+        self._header_count = 0
+        self._header_bytes = 0
+
+        handle = self.handle
+        handle.setopt(pycurl.URL, f"{target.scheme}://{target.authority}{target.path}")
+        handle.setopt(pycurl.HTTPHEADER, _header_lines(headers))
+        handle.setopt(pycurl.CONNECTTIMEOUT_MS, max(1, int(limits.connect_timeout * 1000)))
+        handle.setopt(pycurl.SSL_VERIFYPEER, int(verify))
+        handle.setopt(pycurl.SSL_VERIFYHOST, 2 if verify else 0)
+        handle.setopt(pycurl.PROXY, _resolving_there(request.proxy) if request.proxy else "")
+        resolve, connect_to = ([], []) if self.proxied else _pin(target, port, addresses)
+        handle.setopt(pycurl.RESOLVE, resolve)
+        handle.setopt(pycurl.CONNECT_TO, connect_to)
+
+    def release(self) -> None:
+        """Forget the transfer, keep the handle."""
+        self.receiver = None
+        self._may_send = _never
+
+    def _open_socket(self, purpose: int, address: tuple[int, int, int, tuple[str, int]]) -> socket.socket | int:
+        family, kind, protocol, (ip, port, *_) = address
+        # With a proxy these are the proxy's addresses: the operator's choice, not a site's.
+        if not self.proxied and not self._guard.allows(ip, port):
+            self.refused_address = ip
+            return pycurl.SOCKET_BAD
+        return socket.socket(family, kind, protocol)
+
+    def _before_request(self, *connection: object) -> int:
+        # The second call: libcurl repeats a request by itself when a reused connection turns out to be dead.
+        if self.asked:
+            self.refusal = "repeat"
+            return pycurl.PREREQFUNC_ABORT
+        if not self._may_send():
+            self.refusal = "lease"
+            return pycurl.PREREQFUNC_ABORT
+        self.asked = True
+        self.pace.sent(time.monotonic())
+        return pycurl.PREREQFUNC_OK
+
+    def _header_line(self, line: bytes) -> int | None:
+        if self.head is not None:
+            return None  # a trailer field
+        self._header_count += 1
+        self._header_bytes += len(line)
+        if self._header_count > self._limits.max_header_count or self._header_bytes > self._limits.max_header_bytes:
+            self.too_large_headers = True
+            return _STOP
+        self.pace.received(0, time.monotonic())
+        self.raw_head.append(line)
+        if line not in (b"\r\n", b"\n"):
+            return None
+        if not self.asked:
+            self.raw_head = []  # a proxy's answer to CONNECT
+            return None
+        try:
+            if parse_status_line(self.raw_head[0])[1] < 200:
+                self.raw_head = []  # an interim answer; its lines stay counted
+            else:
+                self.head = parse_head(self.raw_head[:-1])
+                self.receiver = Receiver(self.head.headers, self._limits)
+        except MalformedHeadError as fault:
+            self.malformed = str(fault)
+            return _STOP
+        return None
+
+    def _body_piece(self, piece: bytes) -> int | None:
+        if self.receiver is None:
+            return _STOP
+        self.pace.received(len(piece), time.monotonic())
+        return None if self.receiver.feed(piece) else _STOP
+
+
+def _never() -> bool:
+    return False
+
+
+def _header_lines(headers: list[tuple[str, str]]) -> list[bytes]:
+    names = {name.lower() for name, _ in headers}
+    # "Name:" takes away what libcurl would add; "Name;" sends an empty value.
+    lines = [f"{name}:" for name in ("Accept", "User-Agent") if name.lower() not in names]
+    lines += [f"{name}: {value}" if value.strip() else f"{name};" for name, value in headers]
+    return [line.encode("latin-1", "replace") for line in lines]
+
+
+def _resolving_there(proxy: str) -> str:
+    """The proxy's URL with the scheme that leaves names to it."""
+    scheme, separator, rest = proxy.partition("://")
+    return _REMOTE_NAMES.get(scheme, scheme) + separator + rest if separator else proxy
+
+
+def _pin(target: Target, port: int, addresses: list[str]) -> tuple[list[str], list[str]]:
+    """RESOLVE and CONNECT_TO entries that lead to `addresses` while Host and SNI stay the URL's."""
+    literals = [f"[{address}]" if ":" in address else address for address in addresses]
+    if target.host.startswith("[") or target.host.replace(".", "").isdigit():
+        # A name table can't rename a literal. With several addresses (a host table's) the first one is taken.
+        return [], [] if (target.host, target.port) == (literals[0], port) else [f"::{literals[0]}:{port}"]
+    resolve = [f"+{target.host}:{port}:{','.join(literals)}"]
+    return resolve, [] if port == target.port else [f"::{target.host}:{port}"]
