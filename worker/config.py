@@ -6,15 +6,19 @@ made of the descriptions below.
 """
 
 import ipaddress
+import math
+import re
 from typing import Annotated, Literal, TypeAlias
 
 import msgspec
 from msgspec import Meta, Struct
 
 from gregor import __version__
+from gregor.worker.errors import BadInput
 
 CanonicalRule: TypeAlias = Literal["session_ids", "tracking_parameters", "index_files", "sort_query"]
 _NETWORK = r"^[0-9a-fA-F:.]+(/[0-9]{1,3})?$"
+_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _CONTACT = ("http://", "https://", "@")
 
 
@@ -192,12 +196,16 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     hosts: Annotated[tuple[HostOverride, ...], Meta(description="`[[host]]` tables: what differs for a host")] = ()
 
 
-class ConfigError(Exception):
+class ConfigError(BadInput):
     """A setting that cannot hold: one line that names it and says what would."""
 
 
 def check(config: Config) -> None:
     """What types cannot say; raises ConfigError."""
+    for table in (config, *config.hosts):
+        for name, value in msgspec.structs.asdict(table).items():
+            if isinstance(value, float) and not math.isfinite(value):
+                raise ConfigError(f"{name} must be a finite number, not {value}")
     for network in config.allow_networks:
         try:
             ipaddress.ip_network(network)
@@ -211,6 +219,10 @@ def check(config: Config) -> None:
         raise ConfigError(f"retry_pause ({config.retry_pause}) is above retry_pause_max ({config.retry_pause_max})")
     if config.proxy and config.resolver:
         raise ConfigError("resolver has no effect with a proxy, which resolves names itself: set only one of them")
+    for headers in (config.headers, *(override.headers for override in config.hosts)):
+        for name, value in headers.items():
+            if not _HEADER_NAME.fullmatch(name) or not value.isprintable() or not value.isascii():
+                raise ConfigError(f"headers: {name!r} is no header name, or its value no line of ASCII text")
     names = [override.host for override in config.hosts]
     for name in names:
         if names.count(name) > 1:

@@ -1,0 +1,201 @@
+"""Sources of settings, their order, and the one line that names what is wrong."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gregor.worker.config import Config, ConfigError, HostOverride, check, product_token, replace, warnings
+from gregor.worker.config_sources import Given, load, shown
+from gregor.worker.credentials import authorizations
+
+
+def flag(name: str, text: str) -> Given:
+    return Given(name, text, "--set")
+
+
+def write(folder: Path, text: str) -> str:
+    path = folder / "gregor.toml"
+    path.write_text(text)
+    return str(path)
+
+
+def refused(path: str | None, environ: dict[str, str], *flags: Given) -> str:
+    with pytest.raises(ConfigError) as error:
+        load(path, environ, flags)
+    text = str(error.value)
+    assert "\n" not in text
+    return text
+
+
+def test_defaults_hold() -> None:
+    settings = load(None, {})
+    assert settings.config == Config()
+    assert settings.sources == {}
+
+
+def test_later_sources_win(tmp_path: Path) -> None:
+    path = write(tmp_path, "delay = 2\nconcurrency = 3\nretries = 4\n")
+    environ = {"GREGOR_CONFIG": path, "GREGOR_CONCURRENCY": "5", "GREGOR_RETRIES": "6"}
+    settings = load(None, environ, [flag("retries", "7")])
+    assert (settings.config.delay, settings.config.concurrency, settings.config.retries) == (2.0, 5, 7)
+    assert settings.sources == {"delay": path, "concurrency": "GREGOR_CONCURRENCY", "retries": "--set"}
+
+
+def test_a_named_file_replaces_the_one_of_the_environment(tmp_path: Path) -> None:
+    settings = load(write(tmp_path, "delay = 2"), {"GREGOR_CONFIG": "/nowhere.toml"})
+    assert settings.config.delay == 2.0
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "value"),
+    [
+        ("cookies", "true", True),
+        ("nofollow", "off", False),
+        ("max_pages", "none", None),
+        ("max_pages", "20", 20),
+        ("per_address", "2", 2),
+        ("delay", "0.25", 0.25),
+        ("canonical", "session_ids, sort_query", ("session_ids", "sort_query")),
+        ("include", '["a,b", "c"]', ("a,b", "c")),
+        ("weights", "4,3,2,1", (4, 3, 2, 1)),
+        ("headers", '{Accept-Language = "de"}', {"Accept-Language": "de"}),
+        ("user_agent", "ExampleBot/1.0 (+http://bot.example.test/)", "ExampleBot/1.0 (+http://bot.example.test/)"),
+    ],
+)
+def test_a_text_becomes_its_type(name: str, text: str, value: object) -> None:
+    assert getattr(load(None, {}, [flag(name, text)]).config, name) == value
+    assert getattr(load(None, {f"GREGOR_{name.upper()}": text}).config, name) == value
+
+
+def test_repeated_flags_add_up_and_keep_their_commas() -> None:
+    flags = [Given("include", text, "--include", item=True) for text in ("/a{1,2}", "/b")]
+    assert load(None, {"GREGOR_INCLUDE": "/c"}, flags).config.include == ("/a{1,2}", "/b")
+
+
+def test_unknown_names_are_refused_with_the_nearest(tmp_path: Path) -> None:
+    assert "did you mean delay?" in refused(None, {}, flag("dely", "1"))
+    assert "did you mean GREGOR_MAX_BODY?" in refused(None, {"GREGOR_MAX_BODI": "1"})
+    assert "did you mean retries?" in refused(write(tmp_path, "retrys = 1"), {})
+    assert "did you mean delay?" in refused(write(tmp_path, '[[host]]\nhost = "a"\ndelai = 1'), {})
+    assert "config show" in refused(None, {}, flag("zzz", "1"))
+
+
+def test_variables_of_others_are_left_alone(tmp_path: Path) -> None:
+    path = write(tmp_path, '[[host]]\nhost = "a.test"\nbearer_env = "GREGOR_TOKEN_OF_A"')
+    environ = {
+        "GREGOR_TOKEN_OF_A": "x",
+        "GREGOR_API_PORT_8080_TCP_ADDR": "10.0.0.1",
+        "GREGOR_API_SERVICE_HOST": "10.0.0.1",
+    }
+    assert load(path, environ).config.hosts[0].host == "a.test"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "part"),
+    [
+        ("delay", "-1", "delay (from --set): expected float >= 0.0, not '-1'"),
+        ("delay", "fast", "delay (from --set): "),
+        ("cookies", "maybe", "cookies (from --set): "),
+        ("scope", "planet", "invalid enum value 'planet'"),
+        ("allow_networks", "10.0.0.0/99", "allow_networks"),
+        ("allow_networks", "10.0.0.1/8", "allow_networks"),
+        ("partitions", "0", "expected int >= 1"),
+        ("include", "[", "not a TOML value"),
+        ("user_agent", "bad\nagent", "user_agent"),
+        ("delay", "nan", "delay"),
+        ("max_time", "inf", "max_time"),
+    ],
+)
+def test_values_out_of_bounds_name_their_source(name: str, text: str, part: str) -> None:
+    assert part in refused(None, {}, flag(name, text))
+
+
+def test_types_of_a_file_are_strict(tmp_path: Path) -> None:
+    assert "delay (from " in refused(write(tmp_path, 'delay = "1"'), {})
+    assert load(write(tmp_path, 'delay = 1\nmax_pages = "none"'), {}).config.max_pages is None
+    assert "hosts[0].delay" in refused(write(tmp_path, '[[host]]\nhost = "a"\ndelay = -1'), {})
+    assert "[[host]]" in refused(write(tmp_path, 'host = "a"'), {})
+
+
+def test_unreadable_files_are_one_line(tmp_path: Path) -> None:
+    assert "No such file" in refused(str(tmp_path / "none.toml"), {})
+    assert "Is a directory" in refused(str(tmp_path), {})
+    assert "line 1" in refused(write(tmp_path, "delay 1"), {})
+    (tmp_path / "latin.toml").write_bytes(b'user_agent = "\xe9"')
+    assert "UTF-8" in refused(str(tmp_path / "latin.toml"), {})
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"queue_low": 64, "queue_size": 64},
+        {"dns_ttl_min": 10.0, "dns_ttl_max": 1.0},
+        {"retry_pause": 10.0, "retry_pause_max": 1.0},
+        {"proxy": "http://p:1", "resolver": "127.0.0.1:53"},
+        {"headers": {"A b": "x"}},
+        {"headers": {"X": "a\r\nb"}},
+        {"hosts": [{"host": "a", "headers": {"X": "é"}}]},
+        {"hosts": [{"host": "a"}, {"host": "a"}]},
+    ],
+)
+def test_settings_that_exclude_each_other(changes: dict[str, object]) -> None:
+    with pytest.raises(ConfigError):
+        check(replace(Config(), **changes))
+
+
+def test_hardly_meant() -> None:
+    assert warnings(Config()) == []
+    assert "contact" in warnings(replace(Config(), user_agent="bot/1"))[0]
+    assert product_token(replace(Config(), user_agent="ExampleBot/1.0 (+http://x/)")) == "ExampleBot"
+
+
+def test_secrets_are_never_shown() -> None:
+    config = replace(
+        Config(),
+        proxy="http://me:word@proxy.test:3128",
+        headers={"X-Key": "word"},
+        hosts=[{"host": "a.test", "headers": {"Cookie": "word"}}],
+    )
+    assert "word" not in repr(shown(config)).replace("password_env", "")
+
+
+def test_credentials_go_to_named_origins() -> None:
+    basic = HostOverride(
+        host="a.test", username_env="U", password_env="P", origins=("http://A.test:80/", "https://a.test:8443")
+    )
+    bearer = HostOverride(host="b.test", bearer_env="B")
+    found = authorizations(Config(hosts=(basic, bearer)), {"U": "Aladdin", "P": "open sesame", "B": "token"})
+    # RFC 7617 section 2
+    assert found == {
+        "http://a.test": "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==",
+        "https://a.test:8443": "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==",
+        "https://b.test": "Bearer token",
+    }
+
+
+@pytest.mark.parametrize(
+    "override",
+    [
+        HostOverride(host="a", username_env="U"),
+        HostOverride(host="a", username_env="U", password_env="P", bearer_env="P"),
+        HostOverride(host="a", bearer_env="MISSING"),
+        HostOverride(host="a", username_env="COLON", password_env="P"),
+        HostOverride(host="a", bearer_env="P", origins=("https://a/path",)),
+        HostOverride(host="a", bearer_env="P", origins=("ftp://a",)),
+    ],
+)
+def test_credentials_that_cannot_be_used(override: HostOverride) -> None:
+    environ = {"U": "user", "P": "secret-word", "COLON": "a:b"}
+    with pytest.raises(ConfigError) as error:
+        authorizations(Config(hosts=(override,)), environ)
+    assert "secret-word" not in str(error.value)
+
+
+@given(st.sampled_from(Config.__struct_fields__), st.text(max_size=20))
+def test_any_text_is_a_value_or_one_line(name: str, text: str) -> None:
+    try:
+        load(None, {}, [flag(name, text)])
+    except ConfigError as error:
+        assert str(error).isprintable()

@@ -1,0 +1,32 @@
+"""Text of strangers, made harmless for a terminal, a log line or an error message."""
+
+import re
+import unicodedata
+
+_USER_INFO = re.compile(r"(?<=://)[^/?#\s@]*@")
+_UNSAFE = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
+MASK = "***"
+
+
+def escape(text: str) -> str:
+    """Control, format (bidirectional marks too), surrogate and line separator characters as \\xNN, \\uNNNN escapes."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(_escaped(c) if unicodedata.category(c) in _UNSAFE else c for c in text)
+
+
+def _escaped(char: str) -> str:
+    code = ord(char)
+    if code < 0x100:
+        return {"\n": "\\n", "\r": "\\r", "\t": "\\t"}.get(char, f"\\x{code:02x}")
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def one_line(text: str, limit: int = 500) -> str:
+    """Escaped, and cut where it passes ``limit`` characters."""
+    return escape(text if len(text) <= limit else text[: limit - 1] + "…")
+
+
+def mask_user_info(text: str) -> str:
+    """Without the user name and password of any URL in it."""
+    return _USER_INFO.sub(f"{MASK}@", text)
