@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 GREGOR = Path(sys.executable).with_name("gregor")
 READ_SECONDS = 120.0
@@ -22,23 +23,38 @@ FLAGS = {
 } | {"include": "--include", "exclude": "--exclude"}
 """Neutral option names that have a flag of their own; all others are named as the configuration field."""
 
+CREDENTIALS = "credentials"
+"""The neutral option that needs a config file: tables of hosts, with secrets named in the environment."""
+
+
+def config_file(options: Mapping[str, Any]) -> tuple[str, dict[str, str]]:
+    """The config file (TOML) of the credentials in the options, and the environment that it names."""
+    lines: list[str] = []
+    secrets: dict[str, str] = {}
+    for number, given in enumerate(options.get(CREDENTIALS, ())):
+        user, password = f"CASE_USER_{number}", f"CASE_PASSWORD_{number}"
+        secrets |= {user: given["user"], password: given["password"]}
+        lines += ["[[host]]", f"host = {json.dumps(bare(urlsplit(given['origin']).netloc))}"]
+        lines += [f"origins = {json.dumps([given['origin']])}"]
+        lines += [f'username_env = "{user}"', f'password_env = "{password}"']
+    return "\n".join(lines) + "\n", secrets
+
+
+def bare(host: str) -> str:
+    """A Host header in lower case, without the default port of its scheme, which logs don't tell."""
+    return host.lower().removesuffix(":80").removesuffix(":443")
+
 
 def arguments(options: Mapping[str, Any]) -> list[str]:
-    """The command line of neutral options (cases/README.md): "on" is true, "off" false; a list repeats its flag."""
+    """The command line of neutral options (cases/README.md); a list repeats its flag."""
     line: list[str] = []
     for name, value in options.items():
-        if name not in FLAGS:
-            line += ["--set", f"{name}={_spelled(value)}"]
-        else:
+        if name in FLAGS:
             for one in value if isinstance(value, list) else [value]:
                 line += [FLAGS[name], str(one)]
+        elif name != CREDENTIALS:
+            line += ["--set", f"{name}={value if isinstance(value, str) else json.dumps(value)}"]
     return line
-
-
-def _spelled(value: Any) -> str:
-    if value in ("on", "off"):
-        return "true" if value == "on" else "false"
-    return value if isinstance(value, str) else json.dumps(value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +73,11 @@ class Ended:
         return "\n".join(path.read_bytes().decode(errors="replace") for path in (self.output, self.errors))
 
 
-def crawl(line: Sequence[str], data: Path, limit: float) -> Ended:
-    """Runs `gregor crawl … --data DATA` to its end, or kills it with its children after `limit` seconds."""
+def crawl(line: Sequence[str], data: Path, limit: float, secrets: Mapping[str, str] | None = None) -> Ended:
+    """Runs `gregor crawl … --data DATA` to its end, or kills it with its children after `limit` seconds.
+
+    Standard output and error go to files beside the data folder; `secrets` are added to the environment.
+    """
     output, errors = data.with_suffix(".out"), data.with_suffix(".err")
     started = time.monotonic()
     with output.open("wb") as out, errors.open("wb") as err:
@@ -67,6 +86,7 @@ def crawl(line: Sequence[str], data: Path, limit: float) -> Ended:
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=err,
+            env={**os.environ, **(secrets or {})},
             start_new_session=True,
         )
         peak = 0.0

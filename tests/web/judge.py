@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 
 import webencodings
 
-from tests.web.crawler import Ended
-from tests.web.player import Request, Sent, bare
+from tests.web.crawler import Ended, bare
+from tests.web.player import Request, Sent
 
 SHOWN = 12
 TOLERANCE_SECONDS = 0.05

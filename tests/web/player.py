@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.web.crawler import bare
+
 ADDRESS = "127.0.0.80"
 """Where the player listens: a loopback address that no case uses as a target."""
 
@@ -91,8 +93,3 @@ def read(log: Path) -> tuple[list[Request], list[Sent]]:
         elif event["ev"] == "end":
             ends.append(Sent(asked[event["conn"], event["target"]] + event["target"], event["sent"]))
     return requests, ends
-
-
-def bare(host: str) -> str:
-    """A Host header in lower case, without the default port of its scheme (which the log does not tell)."""
-    return host.lower().removesuffix(":80").removesuffix(":443")
