@@ -1,0 +1,160 @@
+"""Names to endpoints: host table, literals, the hosts file, then DNS by dnspython on the event loop.
+
+getaddrinfo is not used: it gives no time to live, and a slow name would hold a thread.
+"""
+
+import asyncio
+import math
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Literal
+
+import dns.asyncresolver
+import dns.exception
+import dns.message
+import dns.name
+import dns.rdatatype
+import dns.resolver
+
+from gregor.worker.dns import (
+    Answer,
+    DnsCache,
+    DnsFailure,
+    Found,
+    Lookup,
+    NotFound,
+    interleave,
+    literal_address,
+    parse_hosts,
+)
+from gregor.worker.host_table import HostTable
+from gregor.worker.transport import Endpoint
+
+RESOLUTION_DELAY = 0.05
+"""Seconds to wait for one family's addresses when the other's are there (RFC 8305 section 3)."""
+
+_LOCALHOST = ("::1", "127.0.0.1")
+
+
+class DnsResolver:
+    """A `Resolver`. Concurrent look-ups of one name are one; every result goes through the cache.
+
+    `server` asks that one resolver instead of those of resolv.conf; `timeout` is the whole time of one look-up in
+    seconds. `clock` is the monotonic clock that `Answer.expires` belongs to.
+    """
+
+    def __init__(
+        self,
+        *,
+        cache: DnsCache | None = None,
+        host_table: HostTable | None = None,
+        server: Endpoint | None = None,
+        timeout: float = 10.0,
+        hosts_file: Path = Path("/etc/hosts"),
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._cache = cache if cache is not None else DnsCache()
+        self._host_table = host_table if host_table is not None else HostTable()
+        self._hosts = parse_hosts(hosts_file.read_text("utf-8", "replace")) if hosts_file.is_file() else {}
+        self._clock = clock
+        self._timeout = timeout
+        self._dns = _client(server)
+        self._running: dict[str, asyncio.Task[tuple[Lookup, float]]] = {}
+
+    async def resolve(self, hostname: str, port: int) -> Answer | DnsFailure:
+        """See `Resolver.resolve`. Names in the host table, literals and the hosts file never expire."""
+        if listed := self._host_table.lookup(hostname, port):
+            return Answer(listed, math.inf)
+        if addresses := self._local(hostname):
+            return Answer(tuple(Endpoint(address, port) for address in addresses), math.inf)
+        name = hostname.removesuffix(".")
+        lookup, expires = self._cache.get(name, self._clock()) or await self._shared(name)
+        if isinstance(lookup, NotFound):
+            return DnsFailure(lookup.kind, lookup.detail, expires)
+        return Answer(tuple(Endpoint(address, port) for address in lookup.addresses), expires)
+
+    def _local(self, hostname: str) -> tuple[str, ...]:
+        if literal := literal_address(hostname):
+            return (literal,)
+        name = hostname.removesuffix(".")
+        if name == "localhost" or name.endswith(".localhost"):  # RFC 6761 section 6.3
+            return _LOCALHOST
+        return self._hosts.get(name, ())
+
+    async def _shared(self, name: str) -> tuple[Lookup, float]:
+        task = self._running.get(name)
+        if task is None:
+            task = self._running[name] = asyncio.create_task(self._look_up(name))
+            task.add_done_callback(lambda _: self._running.pop(name, None))
+        # One caller's cancellation must not take the answer away from the others.
+        return await asyncio.shield(task)
+
+    async def _look_up(self, name: str) -> tuple[Lookup, float]:
+        try:
+            absolute = dns.name.from_text(name, dns.name.root, idna_codec=None)
+        except dns.exception.DNSException as fault:
+            lookup: Lookup = NotFound("nxdomain", f"not a DNS name: {fault}")
+        else:
+            lookup = await self._both_families(absolute)
+        return lookup, self._cache.put(name, lookup, self._clock())
+
+    async def _both_families(self, name: dns.name.Name) -> Lookup:
+        six = asyncio.create_task(self._query(name, "AAAA"))
+        four = asyncio.create_task(self._query(name, "A"))
+        try:
+            done, waiting = await asyncio.wait((six, four), return_when=asyncio.FIRST_COMPLETED)
+            settled = any(isinstance(task.result(), Found) for task in done)
+            await asyncio.wait(waiting or done, timeout=RESOLUTION_DELAY if settled else None)
+            return _merge(*(task.result() if task.done() else NotFound("timeout", "late") for task in (six, four)))
+        finally:
+            six.cancel()
+            four.cancel()
+
+    async def _query(self, name: dns.name.Name, kind: Literal["A", "AAAA"]) -> Lookup:
+        try:
+            answer = await self._dns.resolve(name, kind, raise_on_no_answer=False, lifetime=self._timeout, search=False)
+        except dns.resolver.NXDOMAIN as fault:
+            return NotFound("nxdomain", "the name does not exist", _negative_ttl(fault))
+        except dns.resolver.LifetimeTimeout:
+            return NotFound("timeout", f"no answer within {self._timeout:g} s")
+        except (dns.exception.DNSException, OSError) as fault:
+            return NotFound("servfail", f"{type(fault).__name__}: the resolver gave no usable answer")
+        now = time.time()  # dnspython's expiration is a wall-clock time; only the difference is used
+        ttl = max(0.0, answer.expiration - now)
+        if answer.rrset is None:
+            return NotFound("nxdomain", "the name has no address", ttl)
+        return Found(tuple(record.address for record in answer.rrset), ttl)
+
+
+def _client(server: Endpoint | None) -> dns.asyncresolver.Resolver:
+    if server is not None:
+        client = dns.asyncresolver.Resolver(configure=False)
+        client.nameservers = [server.address]
+        client.port = server.port
+        return client
+    try:
+        return dns.asyncresolver.Resolver()
+    except dns.resolver.NoResolverConfiguration:
+        # A machine without resolv.conf can still crawl what the host table and the hosts file name.
+        return dns.asyncresolver.Resolver(configure=False)
+
+
+def _merge(six: Lookup, four: Lookup) -> Lookup:
+    found = [lookup for lookup in (six, four) if isinstance(lookup, Found)]
+    if found:
+        addresses = [lookup.addresses if isinstance(lookup, Found) else () for lookup in (six, four)]
+        return Found(interleave(*addresses), min(lookup.ttl for lookup in found))
+    # A family that could not be asked leaves the question open; what the other one says is then not final.
+    failures = [lookup for lookup in (four, six) if isinstance(lookup, NotFound)]
+    return next((failure for failure in failures if failure.kind != "nxdomain"), failures[0])
+
+
+def _negative_ttl(fault: dns.resolver.NXDOMAIN) -> float | None:
+    """The SOA's minimum and its own time to live, whichever is less (RFC 2308 section 5)."""
+    responses: dict[dns.name.Name, dns.message.QueryMessage] = fault.responses()  # type: ignore[no-untyped-call]
+    for response in responses.values():
+        for records in response.authority:
+            if records.rdtype == dns.rdatatype.SOA:
+                return float(min(records.ttl, records[0].minimum))
+    return None
