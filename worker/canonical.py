@@ -1,0 +1,124 @@
+"""The canonical form of a URL: its identity, by which it is seen, stored and explained.
+
+It is built on the WHATWG serialisation, which already lower-cases scheme and host, drops default ports and removes dot
+segments. On top come the rest of RFC 3986 section 6.2.2 (upper-case escapes, unreserved characters unescaped) and, only
+where the operator asks for them, operations that can make two different pages one.
+"""
+
+import re
+import string
+
+import ada_url
+import msgspec
+
+FORM = 1
+"""Number of this canonical form; it changes when any URL could get another key."""
+
+
+class CanonicalRules(msgspec.Struct, frozen=True):
+    """Operations beyond RFC 3986. Each one can merge different pages, so none is on by default."""
+
+    session_ids: bool = False
+    """Drop session identifiers (``jsessionid``, ``PHPSESSID``, ``(S(...))`` …) from path and query."""
+    tracking_parameters: bool = False
+    """Drop query parameters that say where a visitor came from (``utm_*``, ``gclid`` …)."""
+    index_files: bool = False
+    """``/index.html``, ``/default.aspx`` and their like are the directory they stand for."""
+    sort_query: bool = False
+    """Query parameters in order of name, then value; empty ones and an empty query dropped."""
+
+    def fingerprint(self) -> str:
+        """What the keys of a crawl depend on. A crawl must not go on under another fingerprint: it would see anew."""
+        return "+".join([f"canonical-{FORM}", *(name for name in self.__struct_fields__ if getattr(self, name))])
+
+
+CORE = CanonicalRules()
+
+_AUTHORITY = re.compile(r"[^:/?#]+:(?://[^/?#]*)?")
+_ESCAPE = re.compile(r"%[0-9A-Fa-f]{2}")
+_UNRESERVED = string.ascii_letters + string.digits + "-._~"
+_DECODED = {f"%{ord(character):02X}": character for character in _UNRESERVED}
+_ENCODED_UNRESERVED = re.compile("|".join(_DECODED), re.IGNORECASE)
+
+_SESSION_NAME = r"(?:[a-z]{1,2}_|_)?(?:[lj]?session_?id|phpsessid|sid)|aspsessionid[a-z]*|cfid|cftoken"
+_SESSION_PARAMETER = re.compile(rf"(?:{_SESSION_NAME})=[^/]*", re.IGNORECASE)
+_SESSION_SUFFIX = re.compile(rf";(?:{_SESSION_NAME})=[^/?&;]*", re.IGNORECASE)
+_SESSION_SEGMENT = re.compile(r"/\((?:[0-9a-z]{24}|(?:[a-z]\([0-9a-z]{24}\))+)\)(?=/)", re.IGNORECASE)
+_TRACKING_PARAMETER = re.compile(
+    r"(?:(?:utm|mtm|pk|piwik|matomo|ga|gs|fb|mc|mkt|hsa|itm|oly|vero|ads?|aftr|_hs)_?[^=]*_[^=]*"
+    r"|utm_[^=]*|_hs(?:enc|mi)|_gl?a?|(?:d|g|fb|y|tw|ysc|ms)clid|msclkid|[gw]braid|igshid|(?:click|partner)_?id"
+    r"|[^=]*_(?:cid|affiliate|campaign|medium|ref|referr?er|source)|tracking|xtor)(?:=.*)?",
+    re.IGNORECASE,
+)
+_INDEX_FILE = re.compile(
+    r"/(?:index|default)\.(?:[psx]?html?|aspx?|cfm|cgi|php[0-9]?|js[pf][afx]?)$",
+    re.IGNORECASE,
+)
+
+
+def canonical(href: str, rules: CanonicalRules = CORE) -> str:
+    """The canonical form of ``href``, a WHATWG serialisation. Idempotent; drops a fragment; takes linear time."""
+    href = href.partition("#")[0]
+    if "%" in href:
+        href = _normalise_escapes(href)
+    return href if rules == CORE else _reduce(href, rules)
+
+
+def _normalise_escapes(href: str) -> str:
+    """RFC 3986 sections 6.2.2.1 and 6.2.2.2, for path and query."""
+    start = _rest(href)
+    rest = _ESCAPE.sub(_decode, href[start:])
+    if not _ENCODED_UNRESERVED.search(rest):
+        return href[:start] + rest
+    # A stray "%" and a decoded character made a new escape ("%%361" is "%61" is "a"); it may even spell a dot segment.
+    return _reparse(href[:start] + _decode_to_the_end(rest))
+
+
+def _decode(escape: re.Match[str]) -> str:
+    upper = escape[0].upper()
+    return _DECODED.get(upper, upper)
+
+
+def _decode_to_the_end(text: str) -> str:
+    """Decodes until nothing can be decoded, on a stack: repeated passes would be quadratic in a hostile URL.
+
+    Escapes never overlap ("%" is no hexadecimal digit), so the order of decoding makes no difference.
+    """
+    stack: list[str] = []
+    for character in text:
+        stack.append(character)
+        while len(stack) > 2 and stack[-3] == "%" and (decoded := _DECODED.get("".join(stack[-3:]).upper())):
+            stack[-3:] = decoded
+    return _ESCAPE.sub(_decode, "".join(stack))
+
+
+def _reduce(href: str, rules: CanonicalRules) -> str:
+    """The optional operations, in an order in which none leaves work for an earlier one."""
+    start = _rest(href)
+    path, question, query = href[start:].partition("?")
+    parameters = query.split("&")
+    if rules.session_ids:
+        path = _SESSION_SEGMENT.sub("", _SESSION_SUFFIX.sub("", path))
+        parameters = [_SESSION_SUFFIX.sub("", one) for one in parameters if not _SESSION_PARAMETER.fullmatch(one)]
+    if rules.tracking_parameters:
+        parameters = [one for one in parameters if not _TRACKING_PARAMETER.fullmatch(one)]
+    if rules.index_files:
+        path = _INDEX_FILE.sub("/", path)
+    if rules.sort_query:
+        parameters = sorted(filter(None, parameters), key=lambda one: one.partition("=")[::2])
+        question = "?" if parameters else ""
+    elif not parameters:
+        question = ""
+    reduced = href[:start] + path + question + "&".join(parameters)
+    return _reparse(reduced) if "/." in path else reduced
+
+
+def _rest(href: str) -> int:
+    """Where the path begins: the authority is not ours to touch."""
+    match = _AUTHORITY.match(href)
+    return match.end() if match else 0
+
+
+def _reparse(href: str) -> str:
+    """Removes dot segments that came up."""
+    return ada_url.normalize_url(href)
