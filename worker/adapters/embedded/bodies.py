@@ -1,0 +1,90 @@
+"""Bodies by their sha256, compressed: small ones in the database, large ones as files."""
+
+import asyncio
+import io
+import os
+import sqlite3
+import tempfile
+from pathlib import Path
+from typing import BinaryIO, Final
+
+import zstandard
+
+from gregor.worker.adapters.embedded.database import full
+from gregor.worker.adapters.embedded.folder import flush_names
+
+# SQLite copies a value as a whole several times: beyond this a file is cheaper, and memory stays bounded.
+SMALL: Final = 1 << 20
+_LEVEL: Final = 3
+
+
+class Bodies:
+    """Each body once. A body is durable before `put` returns, so a page never names one that is missing."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._compressor = zstandard.ZstdCompressor(level=_LEVEL)
+
+    async def put_large(self, sha256: str, body: BinaryIO) -> bytes | None:
+        """Store a large body; a small one is returned instead, for `put_small` in the transaction of its page."""
+        body.seek(0)
+        data = body.read(SMALL + 1)
+        if len(data) <= SMALL:
+            return data
+        await asyncio.to_thread(_write, body_path(self._folder, sha256), body)
+        return None
+
+    def put_small(self, connection: sqlite3.Connection, sha256: str, data: bytes) -> None:
+        """Part of a transaction, on the database's thread: compression runs beside the event loop there."""
+        digest = bytes.fromhex(sha256)
+        if not connection.execute("SELECT 1 FROM bodies WHERE sha256 = ?", (digest,)).fetchone():
+            connection.execute("INSERT INTO bodies VALUES (?, ?)", (digest, self._compressor.compress(data)))
+
+
+def open_body(connection: sqlite3.Connection, folder: Path, sha256: str) -> BinaryIO | None:
+    """A stored body, decompressed, from its beginning; a large one in an unnamed file."""
+    found = connection.execute("SELECT data FROM bodies WHERE sha256 = ?", (bytes.fromhex(sha256),)).fetchone()
+    if found:
+        return io.BytesIO(zstandard.ZstdDecompressor().decompress(found[0]))
+    try:
+        source = body_path(folder, sha256).open("rb")
+    except FileNotFoundError:
+        return None
+    with source:
+        body = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it
+        zstandard.ZstdDecompressor().copy_stream(source, body)
+    body.seek(0)
+    return body
+
+
+def body_path(folder: Path, sha256: str) -> Path:
+    """Where a large body is. Raises ValueError for what is no sha256 in hexadecimal digits."""
+    digest = bytes.fromhex(sha256)
+    if len(digest) != 32:
+        raise ValueError(f"not a sha256: {sha256!r}")
+    name = digest.hex()
+    return folder / "bodies" / name[:2] / f"{name}.zst"
+
+
+def _write(path: Path, body: BinaryIO) -> None:
+    """Write a file under a temporary name, flush it, rename it, flush the name. Raises `DiskFull`."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if not path.exists():
+            _write_whole(path, body)
+        flush_names(path.parent, path.parent.parent, path.parent.parent.parent)
+    except OSError as error:
+        raise full(error) from error
+
+
+def _write_whole(path: Path, body: BinaryIO) -> None:
+    with tempfile.NamedTemporaryFile(dir=path.parent, prefix="part-", delete=False) as part:
+        try:
+            body.seek(0)
+            zstandard.ZstdCompressor(level=_LEVEL).copy_stream(body, part)
+            part.flush()
+            os.fsync(part.fileno())
+            Path(part.name).rename(path)
+        except BaseException:
+            Path(part.name).unlink()
+            raise

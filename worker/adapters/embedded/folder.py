@@ -1,0 +1,173 @@
+"""The data folder of a crawl: who may use it, and what it was made for.
+
+crawl.db   everything but large bodies (SQLite, write-ahead log)
+bodies/    large bodies, by content
+lock       held with flock while a crawl runs; names its process
+"""
+
+import fcntl
+import os
+import secrets
+import sqlite3
+from pathlib import Path
+from typing import Self
+
+from gregor.worker.adapters.embedded.schema import FORMAT, SCHEMA
+
+DATABASE = "crawl.db"
+_BUSY_SECONDS = 10.0
+
+
+class FolderError(ValueError):
+    """The folder cannot be used; the message says why and what to do."""
+
+
+class FolderInUse(FolderError):
+    """Another process crawls into this folder."""
+
+    def __init__(self, path: Path, pid: int | None) -> None:
+        super().__init__(f"{path} is in use by process {pid or '(unknown)'}: stop it first, or use another folder")
+        self.pid = pid
+
+
+class Folder:
+    """A data folder that this process alone may write, until `close`."""
+
+    def __init__(self, path: Path, lock: int, crawl_id: str) -> None:
+        self.path = path
+        self.crawl_id = crawl_id
+        self._lock = lock
+
+    @classmethod
+    def open(cls, path: Path, partitions: int, canonical: str) -> Self:
+        """Lock a folder, made if need be.
+
+        Raises `FolderInUse`, and `FolderError` when it cannot be written, is no folder of a crawl, is of another
+        format, or was made for another number of partitions or another canonical form of URLs.
+        """
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+            _refuse_foreign(path)
+            lock = _lock(path)
+        except OSError as error:
+            raise FolderError(f"{path} cannot be used: {error.strerror}") from error
+        try:
+            made_for = _load(path, {"partitions": str(partitions), "canonical": canonical})
+            _refuse_changed(path, made_for, "partitions", str(partitions), "the number of partitions")
+            _refuse_changed(path, made_for, "canonical", canonical, "the canonical form of URLs")
+        except BaseException:
+            os.close(lock)
+            raise
+        return cls(path, lock, made_for["crawl_id"])
+
+    def connect(self) -> sqlite3.Connection:
+        """A connection that may write; one commit is one flush to the disk."""
+        return connect_writable(self.path)
+
+    def close(self) -> None:
+        """Let other processes use the folder."""
+        os.close(self._lock)
+
+
+def connect_writable(path: Path) -> sqlite3.Connection:
+    """Open a folder's database for writing, without a transaction begun. Holds no lock on the folder."""
+    connection = sqlite3.connect(
+        path / DATABASE, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False, cached_statements=256
+    )
+    # Full: a commit that was acknowledged survives a power failure.
+    connection.executescript(
+        "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA cache_size=-16384; PRAGMA temp_store=FILE;"
+        "PRAGMA wal_autocheckpoint=4000; PRAGMA journal_size_limit=67108864"
+    )
+    return connection
+
+
+def connect_reading(path: Path) -> tuple[sqlite3.Connection, dict[str, str]]:
+    """Open a folder's database for reading, beside a running crawl or not; with what the folder was made for.
+
+    Raises `FolderError` when there is no crawl or it is of another format.
+    """
+    file = path / DATABASE
+    if not file.is_file():
+        raise FolderError(f"{path} holds no crawl")
+    # On read-only media there is no room for the index of the write-ahead log, and no writer either.
+    fixed = "" if os.access(path, os.W_OK) or file.with_name(DATABASE + "-wal").exists() else "&immutable=1"
+    try:
+        connection = sqlite3.connect(
+            f"{file.absolute().as_uri()}?mode=ro{fixed}",
+            uri=True,
+            timeout=_BUSY_SECONDS,
+            isolation_level=None,
+            check_same_thread=False,
+        )
+        return connection, _settings(path, connection)
+    except sqlite3.Error as error:
+        raise FolderError(f"{file} cannot be read: {error}") from error
+
+
+def _refuse_foreign(path: Path) -> None:
+    ours = {"bodies", "lock"}
+    if not (path / DATABASE).exists() and any(entry.name not in ours for entry in path.iterdir()):
+        raise FolderError(f"{path} is not empty and holds no crawl: use another folder")
+
+
+def _lock(path: Path) -> int:
+    lock = os.open(path / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        holder = os.pread(lock, 32, 0).strip()
+        os.close(lock)
+        raise FolderInUse(path, int(holder) if holder.isdigit() else None) from None
+    os.ftruncate(lock, 0)
+    os.pwrite(lock, f"{os.getpid()}\n".encode(), 0)
+    return lock
+
+
+def _load(path: Path, wanted: dict[str, str]) -> dict[str, str]:
+    """What the folder was made for; made now, in one transaction, when it is new."""
+    try:
+        connection = connect_writable(path)
+        try:
+            if not connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone():
+                made = {**wanted, "format": str(FORMAT), "crawl_id": secrets.token_hex(8)}
+                connection.execute("BEGIN IMMEDIATE")
+                for statement in SCHEMA:
+                    connection.execute(statement)
+                connection.executemany("INSERT INTO meta VALUES (?, ?)", made.items())
+                connection.execute("COMMIT")
+                flush_names(path, path.parent)
+            return _settings(path, connection)
+        finally:
+            connection.close()
+    except sqlite3.Error as error:
+        raise FolderError(f"{path / DATABASE} cannot be used: {error}") from error
+
+
+def _settings(path: Path, connection: sqlite3.Connection) -> dict[str, str]:
+    if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone():
+        raise FolderError(f"{path} holds no crawl of this program: use another folder")
+    settings: dict[str, str] = dict(connection.execute("SELECT name, value FROM meta"))
+    if settings.get("format") != str(FORMAT):
+        raise FolderError(
+            f"{path} is of format {settings.get('format')}, this version reads format {FORMAT}: "
+            "use the version that made it, or another folder"
+        )
+    return settings
+
+
+def _refuse_changed(path: Path, made_for: dict[str, str], name: str, wanted: str, words: str) -> None:
+    if made_for[name] != wanted:
+        raise FolderError(
+            f"{path} was made with {words} {made_for[name]}, not {wanted}: set it back, or use another folder"
+        )
+
+
+def flush_names(*folders: Path) -> None:
+    """Make the names in these folders survive a power failure."""
+    for folder in folders:
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

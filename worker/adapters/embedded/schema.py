@@ -1,0 +1,41 @@
+"""The tables of the embedded engine. A changed table is a new FORMAT."""
+
+from typing import Final
+
+FORMAT: Final = 1
+
+# WITHOUT ROWID: one B-tree a table, in the order in which it is read.
+SCHEMA: Final = (
+    "CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
+    # The log: offsets of a topic are dense; `start` is the first that is not deleted, so that the next offset is known
+    # when nothing is left.
+    """CREATE TABLE records (partition INT NOT NULL, priority INT NOT NULL, offset INT NOT NULL, data BLOB NOT NULL,
+       PRIMARY KEY (partition, priority, offset)) WITHOUT ROWID""",
+    """CREATE TABLE watermarks (partition INT NOT NULL, priority INT NOT NULL, committed INT NOT NULL,
+       start INT NOT NULL, epoch INT NOT NULL, PRIMARY KEY (partition, priority)) WITHOUT ROWID""",
+    # Seen: 64-bit fingerprints as SQLite's signed integers.
+    "CREATE TABLE seen (fingerprint INTEGER PRIMARY KEY)",
+    "CREATE TABLE contents (fingerprint BLOB PRIMARY KEY, key TEXT NOT NULL) WITHOUT ROWID",
+    # The store: msgpack in `data`, with the columns that are searched or counted before it.
+    """CREATE TABLE rows (key TEXT PRIMARY KEY, stamp INT NOT NULL, host TEXT NOT NULL, state TEXT NOT NULL,
+       data BLOB NOT NULL) WITHOUT ROWID""",
+    """CREATE TABLE pages (key TEXT NOT NULL, visit INT NOT NULL, stamp INT NOT NULL, status INT NOT NULL,
+       size INT NOT NULL, data BLOB NOT NULL, PRIMARY KEY (key, visit))""",
+    "CREATE TABLE bodies (sha256 BLOB PRIMARY KEY, data BLOB NOT NULL)",
+    # Two simhashes within 3 bits have one of four bands of 16 bits in common. A simhash is kept once, however many
+    # pages have it.
+    "CREATE TABLE simhashes (simhash INTEGER PRIMARY KEY, key TEXT NOT NULL)",
+    "CREATE TABLE bands (band INT NOT NULL, simhash INT NOT NULL, PRIMARY KEY (band, simhash)) WITHOUT ROWID",
+    """CREATE TABLE calendar (partition INT NOT NULL, bucket INT NOT NULL, id INT NOT NULL, stamp INT NOT NULL,
+       data BLOB NOT NULL, PRIMARY KEY (partition, bucket, id)) WITHOUT ROWID""",
+    """CREATE TABLE backlog (partition INT NOT NULL, host TEXT NOT NULL, chunk INT NOT NULL, id INT NOT NULL,
+       stamp INT NOT NULL, data BLOB NOT NULL, PRIMARY KEY (partition, host, chunk, id)) WITHOUT ROWID""",
+    "CREATE TABLE partitions (partition INTEGER PRIMARY KEY, stamp INT NOT NULL, data BLOB NOT NULL)",
+    "CREATE TABLE hosts (host TEXT PRIMARY KEY, stamp INT NOT NULL, data BLOB NOT NULL) WITHOUT ROWID",
+    "CREATE TABLE robots (origin TEXT PRIMARY KEY, fetched_at REAL NOT NULL, data BLOB NOT NULL)",
+    "CREATE TABLE dead_letters (number INTEGER PRIMARY KEY, id INT NOT NULL UNIQUE, data BLOB NOT NULL)",
+    # The coordinator.
+    "CREATE TABLE epochs (partition INTEGER PRIMARY KEY, epoch INT NOT NULL)",
+    "CREATE TABLE orders (id INTEGER PRIMARY KEY CHECK (id = 0), data BLOB NOT NULL)",
+    "CREATE TABLE stamps (id INTEGER PRIMARY KEY CHECK (id = 0), at REAL NOT NULL)",
+)

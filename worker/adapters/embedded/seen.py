@@ -1,0 +1,76 @@
+"""The seen set in SQLite: 64-bit fingerprints, and who owns a content."""
+
+import sqlite3
+from collections.abc import Sequence
+from typing import Final
+
+import msgspec
+
+from gregor.worker.adapters.embedded.database import Database
+
+_SIGN: Final = 1 << 63
+
+
+class EmbeddedSeen:
+    """`SeenSet`. Any number of fingerprints is one statement."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def seen(self, fingerprints: Sequence[int]) -> list[bool]:
+        if not fingerprints:
+            return []
+        asked = signed_json(fingerprints)
+
+        def known(connection: sqlite3.Connection) -> str:
+            found: tuple[str] = connection.execute(
+                "SELECT json_group_array(fingerprint) FROM seen WHERE fingerprint IN (SELECT value FROM json_each(?))",
+                (asked,),
+            ).fetchone()
+            return found[0]
+
+        found = msgspec.json.decode(await self._database.read(known), type=set[int])
+        return [signed(fingerprint) in found for fingerprint in fingerprints]
+
+    async def mark(self, fingerprints: Sequence[int]) -> None:
+        if not fingerprints:
+            return
+        asked = signed_json(fingerprints)
+
+        def mark(connection: sqlite3.Connection) -> None:
+            connection.execute("INSERT OR IGNORE INTO seen SELECT value FROM json_each(?)", (asked,))
+
+        await self._database.write(mark)
+
+    async def content(self, fingerprint: bytes) -> str | None:
+        return await self._database.read(lambda connection: _owner(connection, fingerprint))
+
+    async def claim(self, fingerprint: bytes, key: str) -> str:
+        def claim(connection: sqlite3.Connection) -> str:
+            connection.execute("INSERT OR IGNORE INTO contents VALUES (?, ?)", (fingerprint, key))
+            return _owner(connection, fingerprint) or key
+
+        return await self._database.write(claim)
+
+    async def close(self) -> None:
+        """Nothing to do: the engine closes what its parts share."""
+
+
+def _owner(connection: sqlite3.Connection, fingerprint: bytes) -> str | None:
+    found = connection.execute("SELECT key FROM contents WHERE fingerprint = ?", (fingerprint,)).fetchone()
+    return found[0] if found else None
+
+
+def signed(number: int) -> int:
+    """An unsigned 64-bit number as SQLite keeps it."""
+    return number - (number & _SIGN) * 2
+
+
+def unsigned(number: int) -> int:
+    """The inverse of `signed`."""
+    return number + _SIGN * 2 if number < 0 else number
+
+
+def signed_json(numbers: Sequence[int]) -> str:
+    """Numbers for json_each."""
+    return msgspec.json.encode([signed(number) for number in numbers]).decode()

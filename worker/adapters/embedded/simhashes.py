@@ -1,0 +1,40 @@
+"""Near-duplicates by simhash in SQLite.
+
+Two simhashes of 64 bits that differ in at most 3 have one of four bands of 16 bits in common (Manku, Jain, Das Sarma:
+Detecting Near-Duplicates for Web Crawling, WWW 2007): candidates are found by band, and checked.
+"""
+
+import sqlite3
+from typing import Final
+
+from gregor.worker.adapters.embedded.seen import signed, unsigned
+
+# At a million pages a band holds some 15 simhashes; a flood of similar ones must not make every look-up slow.
+_CANDIDATES: Final = 1000
+
+
+def put(connection: sqlite3.Connection, simhash: int, key: str) -> None:
+    """Remember the simhash of a page; 0 is that of a page without text. The first page that had it keeps it."""
+    if simhash and connection.execute("INSERT OR IGNORE INTO simhashes VALUES (?, ?)", (signed(simhash), key)).rowcount:
+        connection.executemany("INSERT INTO bands VALUES (?, ?)", [(band, signed(simhash)) for band in _bands(simhash)])
+
+
+def near(connection: sqlite3.Connection, simhash: int, distance: int) -> str | None:
+    """The key of a page whose simhash is within ``distance`` (<= 3) bits; the nearest, None for 0."""
+    if not simhash:
+        return None
+    best: int | None = None
+    for band in _bands(simhash):
+        for (found,) in connection.execute("SELECT simhash FROM bands WHERE band = ? LIMIT ?", (band, _CANDIDATES)):
+            differing = (unsigned(found) ^ simhash).bit_count()
+            if differing <= distance:
+                distance, best = differing, found
+    if best is None:
+        return None
+    key: str = connection.execute("SELECT key FROM simhashes WHERE simhash = ?", (best,)).fetchone()[0]
+    return key
+
+
+def _bands(simhash: int) -> list[int]:
+    """The four bands, each with its place in the bits above."""
+    return [place << 16 | simhash >> 16 * place & 0xFFFF for place in range(4)]

@@ -1,0 +1,202 @@
+"""The page store in SQLite. What is older than what is there, by its stamp, changes nothing."""
+
+import sqlite3
+from collections.abc import Sequence
+from pathlib import Path
+from typing import BinaryIO, Final, TypeVar
+
+import msgspec
+import xxhash
+import zstandard
+
+from gregor.schemas.messages import (
+    DeadLetter,
+    HostRecord,
+    Page,
+    PartitionRecord,
+    RobotsRecord,
+    Row,
+    Ticket,
+    decode_ticket,
+    encode,
+)
+from gregor.worker.adapters.embedded import simhashes
+from gregor.worker.adapters.embedded.bodies import Bodies
+from gregor.worker.adapters.embedded.database import Database
+from gregor.worker.adapters.embedded.queries import HOST, ROBOTS, read_one, read_page, read_rows
+from gregor.worker.borders import Entry
+
+T = TypeVar("T", bound=msgspec.Struct)
+
+_PUT_ROW: Final = """INSERT INTO rows VALUES (?, ?, ?, ?, ?) ON CONFLICT (key) DO UPDATE
+    SET stamp = excluded.stamp, host = excluded.host, state = excluded.state, data = excluded.data
+    WHERE excluded.stamp >= stamp"""
+_PUT_PAGE: Final = """INSERT INTO pages VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (key, visit) DO UPDATE
+    SET stamp = excluded.stamp, status = excluded.status, size = excluded.size, data = excluded.data
+    WHERE excluded.stamp >= stamp"""
+_PUT_ENTRY: Final = """INSERT INTO calendar VALUES (?, ?, ?, ?, ?) ON CONFLICT (partition, bucket, id) DO UPDATE
+    SET stamp = excluded.stamp, data = excluded.data WHERE excluded.stamp >= stamp"""
+_PUT_BACKLOG: Final = """INSERT INTO backlog VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (partition, host, chunk, id)
+    DO UPDATE SET stamp = excluded.stamp, data = excluded.data WHERE excluded.stamp >= stamp"""
+_PUT_PARTITION: Final = """INSERT INTO partitions VALUES (?, ?, ?) ON CONFLICT (partition) DO UPDATE
+    SET stamp = excluded.stamp, data = excluded.data WHERE excluded.stamp >= stamp"""
+_PUT_HOST: Final = """INSERT INTO hosts VALUES (?, ?, ?) ON CONFLICT (host) DO UPDATE
+    SET stamp = excluded.stamp, data = excluded.data WHERE excluded.stamp >= stamp"""
+_PUT_ROBOTS: Final = """INSERT INTO robots VALUES (?, ?, ?) ON CONFLICT (origin) DO UPDATE
+    SET fetched_at = excluded.fetched_at, data = excluded.data WHERE excluded.fetched_at >= fetched_at"""
+
+# Each number is found by one search in the index, however many entries lie between two of them.
+_BUCKETS: Final = """WITH RECURSIVE found (number) AS (
+        SELECT min(bucket) FROM calendar WHERE partition = ?1 AND bucket >= ?2
+        UNION ALL
+        SELECT (SELECT min(bucket) FROM calendar WHERE partition = ?1 AND bucket > number) FROM found
+        WHERE number IS NOT NULL)
+    SELECT number FROM found WHERE number <= ?3 LIMIT ?4"""
+_CHUNKS: Final = """WITH RECURSIVE found (number) AS (
+        SELECT min(chunk) FROM backlog WHERE partition = ?1 AND host = ?2
+        UNION ALL
+        SELECT (SELECT min(chunk) FROM backlog WHERE partition = ?1 AND host = ?2 AND chunk > number) FROM found
+        WHERE number IS NOT NULL)
+    SELECT number FROM found WHERE number IS NOT NULL"""
+
+
+class EmbeddedStore:
+    """`PageStore`."""
+
+    def __init__(self, database: Database, folder: Path) -> None:
+        self._database = database
+        self._bodies = Bodies(folder)
+        self._compressor = zstandard.ZstdCompressor(level=3)
+
+    async def rows(self, keys: Sequence[str]) -> list[Row | None]:
+        wanted = list(keys)
+        found = await self._database.read(lambda connection: read_rows(connection, wanted))
+        return [found.get(key) for key in wanted]
+
+    async def put_rows(self, rows: Sequence[Row], stamp: int) -> None:
+        await self._put(_PUT_ROW, [(row.key, stamp, row.host, row.state, encode(row)) for row in rows])
+
+    async def page(self, key: str, visit: int) -> Page | None:
+        return await self._database.read(lambda connection: read_page(connection, key, visit))
+
+    async def put_page(self, page: Page, body: BinaryIO | None, wire: BinaryIO | None, stamp: int) -> None:
+        small: list[tuple[str, bytes]] = []
+        for sha256, stream in ((page.body, body), (page.wire, wire)):
+            if stream is not None and (data := await self._bodies.put_large(sha256, stream)) is not None:
+                small.append((sha256, data))
+        record = encode(page)
+
+        def put(connection: sqlite3.Connection) -> None:
+            for sha256, data in small:
+                self._bodies.put_small(connection, sha256, data)
+            simhashes.put(connection, page.simhash, page.key)
+            connection.execute(
+                _PUT_PAGE, (page.key, page.visit, stamp, page.status, page.size, self._compressor.compress(record))
+            )
+
+        await self._database.write(put)
+
+    async def near(self, simhash: int, distance: int) -> str | None:
+        return await self._database.read(lambda connection: simhashes.near(connection, simhash, distance))
+
+    async def buckets(self, partition: int, first: int, last: int, limit: int) -> list[int]:
+        return await self._numbers(_BUCKETS, (partition, first, last, limit))
+
+    async def read_bucket(self, partition: int, bucket: int) -> list[Ticket]:
+        return await self._tickets(
+            "SELECT data FROM calendar WHERE partition = ? AND bucket = ? ORDER BY stamp, id", (partition, bucket)
+        )
+
+    async def put_entries(self, partition: int, entries: Sequence[Entry], stamp: int) -> None:
+        await self._put(
+            _PUT_ENTRY,
+            [(partition, entry.bucket, entry.ticket.id, stamp, encode(entry.ticket)) for entry in entries],
+        )
+
+    async def drop_bucket(self, partition: int, bucket: int, stamp: int) -> None:
+        await self._put(
+            "DELETE FROM calendar WHERE partition = ? AND bucket = ? AND stamp < ?", [(partition, bucket, stamp)]
+        )
+
+    async def chunks(self, partition: int, host: str) -> list[int]:
+        return await self._numbers(_CHUNKS, (partition, host))
+
+    async def read_chunk(self, partition: int, host: str, chunk: int) -> list[Ticket]:
+        return await self._tickets(
+            "SELECT data FROM backlog WHERE partition = ? AND host = ? AND chunk = ? ORDER BY stamp, id",
+            (partition, host, chunk),
+        )
+
+    async def put_chunk(self, partition: int, host: str, chunk: int, tickets: Sequence[Ticket], stamp: int) -> None:
+        await self._put(
+            _PUT_BACKLOG, [(partition, host, chunk, ticket.id, stamp, encode(ticket)) for ticket in tickets]
+        )
+
+    async def drop_chunk(self, partition: int, host: str, chunk: int, stamp: int) -> None:
+        await self._put(
+            "DELETE FROM backlog WHERE partition = ? AND host = ? AND chunk = ? AND stamp < ?",
+            [(partition, host, chunk, stamp)],
+        )
+
+    async def waiting(self, partition: int) -> bool:
+        def waiting(connection: sqlite3.Connection) -> bool:
+            found = connection.execute(
+                "SELECT EXISTS (SELECT 1 FROM calendar WHERE partition = ?1)"
+                " OR EXISTS (SELECT 1 FROM backlog WHERE partition = ?1)",
+                (partition,),
+            ).fetchone()
+            return bool(found[0])
+
+        return await self._database.read(waiting)
+
+    async def partition(self, partition: int) -> PartitionRecord:
+        found = await self._one("SELECT data FROM partitions WHERE partition = ?", partition, PartitionRecord)
+        return found or PartitionRecord(partition)
+
+    async def put_partition(self, record: PartitionRecord, stamp: int) -> None:
+        await self._put(_PUT_PARTITION, [(record.partition, stamp, encode(record))])
+
+    async def host(self, host: str) -> HostRecord | None:
+        return await self._one(HOST, host, HostRecord)
+
+    async def put_host(self, record: HostRecord, stamp: int) -> None:
+        await self._put(_PUT_HOST, [(record.host, stamp, encode(record))])
+
+    async def robots(self, origin: str) -> RobotsRecord | None:
+        return await self._one(ROBOTS, origin, RobotsRecord)
+
+    async def put_robots(self, record: RobotsRecord, stamp: int) -> None:
+        await self._put(_PUT_ROBOTS, [(record.origin, record.fetched_at, encode(record))])
+
+    async def put_dead_letter(self, letter: DeadLetter) -> None:
+        data = encode(letter)
+        # Named by its content, so that a repeated write adds nothing.
+        await self._put(
+            "INSERT OR IGNORE INTO dead_letters (id, data) VALUES (?, ?)", [(xxhash.xxh3_64_intdigest(data) >> 1, data)]
+        )
+
+    async def close(self) -> None:
+        """Nothing to do: the engine closes what its parts share."""
+
+    async def _put(self, statement: str, rows: Sequence[tuple[object, ...]]) -> None:
+        if rows:
+            await self._database.write(lambda connection: _execute(connection, statement, rows))
+
+    async def _one(self, statement: str, name: object, kind: type[T]) -> T | None:
+        return await self._database.read(lambda connection: read_one(connection, statement, name, kind))
+
+    async def _numbers(self, statement: str, values: tuple[object, ...]) -> list[int]:
+        def numbers(connection: sqlite3.Connection) -> list[int]:
+            return [number for (number,) in connection.execute(statement, values)]
+
+        return await self._database.read(numbers)
+
+    async def _tickets(self, statement: str, values: tuple[object, ...]) -> list[Ticket]:
+        def tickets(connection: sqlite3.Connection) -> list[bytes]:
+            return [data for (data,) in connection.execute(statement, values)]
+
+        return [decode_ticket(data) for data in await self._database.read(tickets)]
+
+
+def _execute(connection: sqlite3.Connection, statement: str, rows: Sequence[tuple[object, ...]]) -> None:
+    connection.executemany(statement, rows)
