@@ -1,0 +1,173 @@
+"""One simulated worker's client of the coordinator: a session kept alive by pings, and the leases that hang on it."""
+
+import asyncio
+from collections.abc import Callable
+from contextvars import copy_context
+
+from gregor.worker.borders import Clock, Lease, Orders, Unavailable
+from tests.simulation.engine import Machine, Wire, World
+from tests.simulation.zookeeper import Expired
+
+MARGIN = 2.0
+"""Seconds that a lease ends before its session may."""
+
+
+class _Session:
+    """A session as its client sees it; ``renewed`` is when the last answered request was sent, by the own clock."""
+
+    def __init__(self, number: int, renewed: float) -> None:
+        self.number = number
+        self.renewed = renewed
+        self.lost = False
+
+
+class SimulatedLease:
+    """`Lease`."""
+
+    def __init__(self, owner: "SimulatedCoordinator", session: _Session, place: tuple[int, int], taken: float) -> None:
+        self.partition, self.epoch = place
+        self.taken_at = taken
+        self.session = session
+        self.released = False
+        self._owner = owner
+
+    def holds(self) -> bool:
+        return not self.released and not self.session.lost and self._owner.time_left(self.session) > 0
+
+
+class SimulatedCoordinator:
+    """`Coordinator`."""
+
+    def __init__(self, world: World, machine: Machine, clock: Clock) -> None:
+        self._world = world
+        self._server = world.zookeeper
+        self._wire = Wire(world, machine, "coordinator")
+        self._client = machine.name
+        self._clock = clock
+        self._session: _Session | None = None
+        self._pinger: asyncio.Task[None] | None = None
+        self._member = False
+        self._members: list[str] = []
+        self._orders = Orders()
+        self._offset = 0.0
+        self._changed = asyncio.Event()
+        self._watching = False
+
+    async def join(self) -> None:
+        if self._session is None or self._session.lost:
+            if self._pinger is not None:
+                self._pinger.cancel()
+            sent = self._clock.monotonic()
+            number, stamp = await self._wire.call("join", self._server.open, self._client)
+            self._offset = stamp - self._clock.monotonic()
+            self._session = _Session(number, sent)
+            self._pinger = asyncio.get_running_loop().create_task(self._keep(self._session))
+        if not await self._asked("join", self._server.enter, self._session):
+            return
+        self._member = True
+        self._watch()
+        await self._refresh()
+
+    def wanted(self) -> frozenset[int]:
+        if not self._member or self._session is None or self._session.lost or self._client not in self._members:
+            return frozenset()
+        place, count = self._members.index(self._client), len(self._members)
+        return frozenset(p for p in range(self._world.partitions) if p % count == place)
+
+    async def changed(self) -> None:
+        await self._changed.wait()
+        self._changed.clear()
+
+    async def acquire(self, partition: int, above: int) -> Lease | None:
+        session = self._session
+        if session is None or session.lost:
+            return None
+        try:
+            taken = await self._wire.call("acquire", self._server.acquire, session.number, partition, above)
+        except Expired:
+            self._lose(session)
+            return None
+        return None if taken is None else SimulatedLease(self, session, (partition, taken[0]), taken[1])
+
+    async def release(self, lease: Lease) -> None:
+        assert isinstance(lease, SimulatedLease)
+        lease.released = True
+        await self._wire.call("release", self._server.release, lease.session.number, lease.partition, lease.epoch)
+
+    async def leave(self) -> None:
+        self._member = False
+        if self._session is not None:
+            await self._wire.call("leave", self._server.leave, self._session.number)
+
+    def now(self) -> float:
+        return self._clock.monotonic() + self._offset
+
+    def orders(self) -> Orders:
+        return self._orders
+
+    async def put_orders(self, orders: Orders) -> None:
+        await self._wire.call("put_orders", self._server.put_orders, orders)
+
+    async def close(self) -> None:
+        if self._pinger is not None:
+            self._pinger.cancel()
+        if self._session is not None and not self._session.lost:
+            self._lose(self._session)
+            await self._wire.call("close", self._server.close, self._session.number)
+
+    def time_left(self, session: _Session) -> float:
+        """Seconds that the leases of a session still hold, by the worker's own clock."""
+        return session.renewed + self._server.session_timeout - MARGIN - self._clock.monotonic()
+
+    async def _asked(self, op: str, effect: Callable[[int], None], session: _Session) -> bool:
+        try:
+            await self._wire.call(op, effect, session.number)
+        except Expired:
+            self._lose(session)
+            return False
+        return True
+
+    def _lose(self, session: _Session) -> None:
+        session.lost = True
+        self._changed.set()
+
+    async def _keep(self, session: _Session) -> None:
+        pause = self._server.session_timeout / 4
+        while not session.lost:
+            await asyncio.sleep(pause)
+            sent = self._clock.monotonic()
+            try:
+                alive = await self._wire.call("ping", self._server.ping, session.number, patience=pause)
+            except Unavailable:
+                self._changed.set()  # the lease may have come to its end
+                continue
+            if alive:
+                session.renewed = sent
+            else:
+                self._world.happen(self._client, "session lost")
+                self._lose(session)
+
+    def _watch(self) -> None:
+        if self._watching:
+            return
+        self._watching = True
+        context = copy_context()
+        chance = self._world.random
+
+        def news() -> None:
+            asyncio.get_running_loop().call_later(chance.expovariate(20), self._look, context=context)
+
+        self._server.watchers.append(news)
+
+    def _look(self) -> None:
+        """A watch fired: read what changed. What is seen is at least as new as the watch."""
+        if self._world.reachable(self._client, "coordinator", "answers"):
+            self._see(self._server.members(), self._server.orders)
+
+    async def _refresh(self) -> None:
+        members, orders = await self._wire.call("join", lambda: (self._server.members(), self._server.orders))
+        self._see(members, orders)
+
+    def _see(self, members: list[str], orders: Orders) -> None:
+        self._members, self._orders = members, orders
+        self._changed.set()
