@@ -1,0 +1,73 @@
+"""The command line: picks a command, and turns what can go wrong into one line and an exit code."""
+
+import argparse
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from types import ModuleType
+from typing import NoReturn
+
+from gregor import __version__
+from gregor.worker.commands import BAD_INPUT, COMMANDS, FAILED, FINISHED, INTERRUPTED
+from gregor.worker.errors import BadInput
+from gregor.worker.text import one_line
+
+EXIT_CODES = "exit codes: 0 finished or a budget reached, 1 failed, 2 bad input or configuration, 3 interrupted"
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser whose errors are one line, with the exit code for bad input."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print ``message`` and leave."""
+        complain(f"{message} (see {self.prog} --help)")
+        raise SystemExit(BAD_INPUT)
+
+
+def parser(chosen: str | None = None) -> argparse.ArgumentParser:
+    """The parser of all commands; only the arguments of the ``chosen`` one are known, or of all without one."""
+    top = Parser(prog="gregor", description="A polite, durable web crawler.", epilog=EXIT_CODES, allow_abbrev=False)
+    top.add_argument("--version", action="version", version=f"gregor {__version__}")
+    commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for name, command in COMMANDS.items():
+        sub = commands.add_parser(name, help=command.summary, description=command.summary, allow_abbrev=False)
+        if chosen in (name, None):
+            module(name).add_arguments(sub)
+    return top
+
+
+def module(name: str) -> ModuleType:
+    """The module of a command."""
+    return importlib.import_module(f"gregor.worker.commands.{COMMANDS[name].module}")
+
+
+def complain(message: str) -> None:
+    """One line on standard error, harmless for a terminal."""
+    print(f"gregor: {one_line(message, 2000)}", file=sys.stderr)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; returns its exit code. Argument errors raise SystemExit, as argparse does."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    arguments = parser(words[0] if words and words[0] in COMMANDS else "").parse_args(words)
+    try:
+        code: int = module(arguments.command).run(arguments)
+        sys.stdout.flush()
+        return code
+    except BadInput as error:
+        complain(str(error))
+        return BAD_INPUT
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        # Whoever read our output has enough. What is still buffered must not complain when Python ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FINISHED
+    except OSError as error:
+        complain(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+        return FAILED
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,28 @@
+"""The subcommands of `gregor`, one module each; a module is imported only when its command runs.
+
+A module has `add_arguments(parser)` and `run(arguments) -> int`, the exit code. To add a command, add it here.
+"""
+
+from typing import NamedTuple
+
+FINISHED, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 3
+"""Exit codes: finished or a budget reached; failed; bad input or configuration; interrupted."""
+
+
+class Command(NamedTuple):
+    """Where a command is (a module of this package) and what it is for."""
+
+    module: str
+    summary: str
+
+
+COMMANDS: dict[str, Command] = {
+    "crawl": Command("crawl", "crawl from seeds, or go on with a crawl that was stopped"),
+    "pages": Command("pages", "list the URLs of a crawl and what became of them"),
+    "show": Command("show", "show one URL: record, headers, text, links, body"),
+    "explain": Command("explain", "say what happened to a URL, and why"),
+    "export": Command("export", "write the stored pages as WARC or JSON lines"),
+    "deadletters": Command("deadletters", "list the URLs that were given up, by cause; try them again"),
+    "config": Command("config", "print the settings in force and where each comes from"),
+    "completion": Command("completion", "print a completion script for a shell"),
+}

@@ -1,0 +1,36 @@
+"""`gregor config show`: every setting in force, as TOML, and where it comes from; secrets masked."""
+
+import argparse
+import sys
+
+import msgspec
+
+from gregor.worker.commands import FINISHED
+from gregor.worker.commands.common import DATA, add_settings, settings
+from gregor.worker.config_docs import toml
+from gregor.worker.config_sources import shown
+from gregor.worker.text import one_line
+
+_COLUMN = 44
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """`show`, and the flags of settings."""
+    actions = parser.add_subparsers(dest="action", required=True, metavar="show")
+    show = actions.add_parser("show", help=parser.description, allow_abbrev=False)
+    show.add_argument("--json", action="store_true", help="one JSON object: name to value and source")
+    add_settings(show, [DATA])
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print them."""
+    found = settings(arguments)
+    values = shown(found.config)
+    if arguments.json:
+        table = {name: {"value": value, "source": found.sources.get(name, "default")} for name, value in values.items()}
+        sys.stdout.write(msgspec.json.format(msgspec.json.encode(table)).decode() + "\n")
+        return FINISHED
+    for name, value in values.items():
+        line = f"{name} = {toml(value)}"
+        print(f"{line:{_COLUMN}}  # {one_line(found.sources.get(name, 'default'))}")
+    return FINISHED
