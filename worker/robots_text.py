@@ -1,0 +1,110 @@
+"""The lines of a robots.txt (RFC 9309 section 2.2), read as forgivingly as the big crawlers read them.
+
+What the RFC leaves open follows Google's published parser: mistyped directive names, a missing colon, a torn byte
+order mark and over-long lines. From crawler-commons come a UTF-16 byte order mark, mark-up around the lines and more
+mistyped names.
+"""
+
+import codecs
+import re
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
+
+MAX_BYTES = 500 * 1024
+"""How much of a robots.txt is read; the rest is ignored (RFC 9309 section 2.5 asks for at least so much)."""
+
+MAX_LINE = 16 * 1024
+"""Characters of a line that are read; what lies beyond is cut off. Google's two parsers cut a little later, at about
+eight times the longest URL of old browsers."""
+
+Kind = Literal[
+    "user-agent", "allow", "disallow", "sitemap", "crawl-delay", "request-rate", "unused", "unknown", "comment", "empty"
+]
+
+
+class Line(NamedTuple):
+    """One line; ``value`` has no comment and no white space around it."""
+
+    number: int
+    kind: Kind
+    value: str
+    text: str
+    """The line as it stands in the file."""
+
+
+# Known names without hyphens, spaces and underscores, and how they are mistyped in the wild.
+_NAMES: dict[str, Kind] = {
+    **dict.fromkeys(("useragent", "usegagent", "seragent", "usersagent", "useragents"), "user-agent"),
+    **dict.fromkeys(("allow", "alow", "allows"), "allow"),
+    **dict.fromkeys(
+        (
+            *("disallow", "dissallow", "dissalow", "disalow", "diasllow", "disallaw", "desallow", "dsallow"),
+            *("dssalow", "dissallaw", "disallows", "disallowed", "dissalllow", "disalllow", "diallow", "disllow"),
+        ),
+        "disallow",
+    ),
+    **dict.fromkeys(("sitemap", "sitemaps"), "sitemap"),
+    **dict.fromkeys(("crawldelay", "crawldelays"), "crawl-delay"),
+    "requestrate": "request-rate",
+    **dict.fromkeys(
+        ("noarchive", "noindex", "nofollow", "nosnippet", "host", "cleanparam", "visittime", "contentsignal"), "unused"
+    ),
+}
+_BLANK = " \t\0\v\f\xa0"
+_SEPARATORS = str.maketrans("", "", "-_ \t")
+_LINE_END = re.compile(r"\r\n|\r|\n")
+_MARKUP = re.compile(r"<[^<>]*>")
+# A value without a colon before it must look like one: "allow robots to see this" is prose.
+_VALUE_START: dict[Kind, tuple[str, ...]] = {
+    "allow": ("/", "*"),
+    "disallow": ("/", "*"),
+    "sitemap": ("/", "http"),
+}
+
+
+def lines(body: bytes) -> Iterator[Line]:
+    """Every line of ``body`` in order, numbered from 1; never raises. A line cut by MAX_BYTES is left out, since half
+    a rule would mean something else: hand in at least one byte more than MAX_BYTES when there are more."""
+    text = _decoded(body[:MAX_BYTES])
+    rows = _LINE_END.split(text) if "\r" in text else text.split("\n")
+    if len(body) > MAX_BYTES:
+        rows.pop()
+    marked_up = text.lstrip().startswith("<")
+    for number, row in enumerate(rows, 1):
+        kind, value = _directive(_MARKUP.sub("", row) if marked_up and "<" in row else row)
+        yield Line(number, kind, value, row)
+
+
+def _decoded(body: bytes) -> str:
+    """UTF-8 whose faulty bytes survive as surrogates (a path is compared by its octets), or UTF-16 behind its mark."""
+    if body.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return body.decode("utf-16", "replace")
+    mark = next((n for n in (3, 2, 1) if body.startswith(codecs.BOM_UTF8[:n])), 0)
+    return body[mark:].decode("utf-8", "surrogateescape")
+
+
+def _directive(row: str) -> tuple[Kind, str]:
+    if not row:
+        return "empty", ""
+    content = row[:MAX_LINE].partition("#")[0].strip(_BLANK)
+    if not content:
+        return ("comment", "") if "#" in row else ("empty", "")
+    name, colon, value = content.partition(":")
+    kind = _NAMES.get(_plain(name)) if colon and len(name) < 32 else None
+    if kind is not None:
+        return kind, value.strip(_BLANK)
+    return _without_colon(content)
+
+
+def _without_colon(content: str) -> tuple[Kind, str]:
+    words = content[:MAX_LINE].split(None, 2)
+    for taken in range(1, len(words)):
+        kind = _NAMES.get(_plain("".join(words[:taken])))
+        if kind is not None:
+            value = content.split(None, taken)[taken].strip(_BLANK)
+            return (kind, value) if value.startswith(_VALUE_START.get(kind, "")) else ("unknown", "")
+    return "unknown", ""
+
+
+def _plain(name: str) -> str:
+    return name.lower().translate(_SEPARATORS)
