@@ -10,9 +10,10 @@ from pathlib import Path
 import certifi
 import pycurl
 
-from gregor.worker.adapters.transport.curl_exchange import AddressGuard, Exchange
+from gregor.worker.adapters.transport.attempts import AddressGuard, Job, Way, attempt_all
+from gregor.worker.adapters.transport.curl_exchange import Exchange
 from gregor.worker.adapters.transport.curl_loop import CurlLoop
-from gregor.worker.adapters.transport.http1 import Target, one_line, request_head, request_headers, split_href
+from gregor.worker.adapters.transport.http1 import one_line, request_head
 from gregor.worker.transport import Failure, FailureKind, FetchResult, Limits, Request, Response, Truncation
 
 _TIMED_OUT = (pycurl.E_OPERATION_TIMEDOUT, "")
@@ -57,22 +58,7 @@ class CurlTransport:
 
     async def fetch(self, request: Request, limits: Limits, may_send: Callable[[], bool]) -> FetchResult:
         """See `Transport.fetch`."""
-        try:
-            target = split_href(request.href)
-            headers = request_headers(request)
-        except ValueError as fault:
-            return Failure("request", one_line(str(fault)))
-        ways = _ways(request, self._guard)
-        if not ways:
-            refused = ", ".join(endpoint.address for endpoint in request.endpoints)
-            return Failure("refused_address", refused) if refused else Failure("connect", "the host has no address")
-        result: FetchResult = Failure("connect", "not tried")
-        for port, addresses in ways:
-            # Nothing has been sent while connecting fails, so trying the next port is no repetition.
-            result = await self._over_tls(request, target, headers, port, addresses, limits, may_send)
-            if not isinstance(result, Failure) or result.kind != "connect":
-                break
-        return result
+        return await attempt_all(request, limits, may_send, self._guard, self._attempt)
 
     async def close(self) -> None:
         """See `Transport.close`."""
@@ -84,40 +70,10 @@ class CurlTransport:
         self._spare.clear()
         self._bundle.unlink(missing_ok=True)
 
-    async def _over_tls(
-        self,
-        request: Request,
-        target: Target,
-        headers: list[tuple[str, str]],
-        port: int,
-        addresses: list[str],
-        limits: Limits,
-        may_send: Callable[[], bool],
-    ) -> FetchResult:
-        result = await self._attempt(request, target, headers, port, addresses, limits, may_send, verify=True)
-        if not (request.insecure and isinstance(result, Failure) and result.kind == "tls"):
-            return result
-        # The handshake failed before anything was sent; once more without verification, the fault goes on record.
-        fault = result.detail
-        result = await self._attempt(request, target, headers, port, addresses, limits, may_send, verify=False)
-        if isinstance(result, Response):
-            result.tls_fault = fault
-        return result
-
-    async def _attempt(
-        self,
-        request: Request,
-        target: Target,
-        headers: list[tuple[str, str]],
-        port: int,
-        addresses: list[str],
-        limits: Limits,
-        may_send: Callable[[], bool],
-        verify: bool,
-    ) -> FetchResult:
+    async def _attempt(self, job: Job, way: Way) -> FetchResult:
         curl = self._curl = self._curl or CurlLoop(self._idle_connections)
         exchange = self._spare.pop() if self._spare else Exchange(self._guard, str(self._bundle), self._http2)
-        exchange.prepare(request, target, headers, port, addresses, limits, may_send, verify)
+        exchange.prepare(job, way)
         future = curl.start(exchange.handle)
         watch = _Watch(curl, exchange, future)
         try:
@@ -125,7 +81,7 @@ class CurlTransport:
         finally:
             watch.stop()
             curl.abort(exchange.handle)
-        result = _result(exchange, number, watch.fault or message, request_head(target, headers))
+        result = _result(exchange, number, watch.fault or message, request_head(job.target, job.headers))
         exchange.release()
         self._spare.append(exchange)
         return result
@@ -154,17 +110,6 @@ class _Watch:
         elif not self._future.done():
             self._curl.abort(self._exchange.handle)
             self._future.set_result(_TIMED_OUT)
-
-
-def _ways(request: Request, guard: AddressGuard) -> list[tuple[int, list[str]]]:
-    """The allowed endpoints, those of one port together, in order of preference."""
-    if request.proxy is not None:
-        return [(0, [])]
-    ways: dict[int, list[str]] = {}
-    for address, port in request.endpoints:
-        if guard.allows(address, port):
-            ways.setdefault(port, []).append(address)
-    return list(ways.items())
 
 
 def _result(exchange: Exchange, number: int, message: str, head_sent: bytes) -> FetchResult:

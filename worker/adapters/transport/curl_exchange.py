@@ -2,25 +2,18 @@
 
 import socket
 import time
-from collections.abc import Callable
-from typing import Literal, Protocol
+from typing import Literal
 
 import pycurl
 
+from gregor.worker.adapters.transport.attempts import AddressGuard, Job, Way
 from gregor.worker.adapters.transport.http1 import Head, MalformedHeadError, Target, parse_head, parse_status_line
 from gregor.worker.adapters.transport.pace import Pace
 from gregor.worker.adapters.transport.receiver import Receiver
-from gregor.worker.transport import Limits, Request
 
 Refusal = Literal["lease", "repeat"]
 _STOP = -1  # returned by a callback: libcurl aborts the transfer
 _REMOTE_NAMES = {"socks5": "socks5h", "socks4": "socks4a"}
-
-
-class AddressGuard(Protocol):
-    """Which endpoints may be connected to."""
-
-    def allows(self, ip: str, port: int) -> bool: ...
 
 
 class Exchange:
@@ -45,18 +38,9 @@ class Exchange:
         handle.setopt(pycurl.HEADERFUNCTION, self._header_line)
         handle.setopt(pycurl.WRITEFUNCTION, self._body_piece)
 
-    def prepare(
-        self,
-        request: Request,
-        target: Target,
-        headers: list[tuple[str, str]],
-        port: int,
-        addresses: list[str],
-        limits: Limits,
-        may_send: Callable[[], bool],
-        verify: bool,
-    ) -> None:
-        """Make the handle ready; `addresses` at `port` are where it may go (unused with a proxy)."""
+    def prepare(self, job: Job, way: Way) -> None:
+        """Make the handle ready for a job."""
+        request, limits = job.request, job.limits
         self.pace = Pace(limits, time.monotonic())
         self.head: Head | None = None
         self.receiver: Receiver | None = None
@@ -67,19 +51,19 @@ class Exchange:
         self.malformed: str | None = None
         self.asked = False
         self._limits = limits
-        self._may_send = may_send
+        self._may_send = job.may_send
         self.proxied = request.proxy is not None
         self._header_count = 0
         self._header_bytes = 0
 
         handle = self.handle
-        handle.setopt(pycurl.URL, f"{target.scheme}://{target.authority}{target.path}")
-        handle.setopt(pycurl.HTTPHEADER, _header_lines(headers))
+        handle.setopt(pycurl.URL, f"{job.target.scheme}://{job.target.authority}{job.target.path}")
+        handle.setopt(pycurl.HTTPHEADER, _header_lines(job.headers))
         handle.setopt(pycurl.CONNECTTIMEOUT_MS, max(1, int(limits.connect_timeout * 1000)))
-        handle.setopt(pycurl.SSL_VERIFYPEER, int(verify))
-        handle.setopt(pycurl.SSL_VERIFYHOST, 2 if verify else 0)
+        handle.setopt(pycurl.SSL_VERIFYPEER, int(way.verify))
+        handle.setopt(pycurl.SSL_VERIFYHOST, 2 if way.verify else 0)
         handle.setopt(pycurl.PROXY, _resolving_there(request.proxy) if request.proxy else "")
-        resolve, connect_to = ([], []) if self.proxied else _pin(target, port, addresses)
+        resolve, connect_to = ([], []) if self.proxied else _pin(job.target, way)
         handle.setopt(pycurl.RESOLVE, resolve)
         handle.setopt(pycurl.CONNECT_TO, connect_to)
 
@@ -159,11 +143,11 @@ def _resolving_there(proxy: str) -> str:
     return _REMOTE_NAMES.get(scheme, scheme) + separator + rest if separator else proxy
 
 
-def _pin(target: Target, port: int, addresses: list[str]) -> tuple[list[str], list[str]]:
-    """RESOLVE and CONNECT_TO entries that lead to `addresses` while Host and SNI stay the URL's."""
-    literals = [f"[{address}]" if ":" in address else address for address in addresses]
+def _pin(target: Target, way: Way) -> tuple[list[str], list[str]]:
+    """RESOLVE and CONNECT_TO entries that lead to the way's addresses while Host and SNI stay the URL's."""
+    literals = [f"[{address}]" if ":" in address else address for address in way.addresses]
     if target.host.startswith("[") or target.host.replace(".", "").isdigit():
         # A name table can't rename a literal. With several addresses (a host table's) the first one is taken.
-        return [], [] if (target.host, target.port) == (literals[0], port) else [f"::{literals[0]}:{port}"]
-    resolve = [f"+{target.host}:{port}:{','.join(literals)}"]
-    return resolve, [] if port == target.port else [f"::{target.host}:{port}"]
+        return [], [] if (target.host, target.port) == (literals[0], way.port) else [f"::{literals[0]}:{way.port}"]
+    resolve = [f"+{target.host}:{way.port}:{','.join(literals)}"]
+    return resolve, [] if way.port == target.port else [f"::{target.host}:{way.port}"]
