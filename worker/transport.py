@@ -5,9 +5,11 @@ address that the address policy refuses. Everything that a server can do wrong c
 """
 
 from collections.abc import Callable
-from typing import BinaryIO, Literal, NamedTuple, Protocol, TypeAlias
+from typing import Literal, NamedTuple, Protocol, TypeAlias
 
 import msgspec
+
+from gregor.worker.documents import SpooledBody
 
 
 class Endpoint(NamedTuple):
@@ -52,22 +54,6 @@ class Limits(msgspec.Struct, frozen=True):
     rate_window: float = 30.0
 
 
-class Body(Protocol):
-    """Bytes that can be read again and again: small ones in memory, large ones in a temporary file."""
-
-    @property
-    def size(self) -> int: ...
-
-    def read(self) -> bytes:
-        """All of it."""
-
-    def open(self) -> BinaryIO:
-        """A reader of its own, at the first byte."""
-
-    def close(self) -> None:
-        """Free the file, if there is one. May be called twice."""
-
-
 Truncation: TypeAlias = Literal["size", "time", "cut"]
 
 
@@ -85,8 +71,8 @@ class Response(msgspec.Struct):
     reason: str
     headers: list[tuple[str, str]]
     http_version: str
-    body: Body
-    wire_body: Body | None
+    body: SpooledBody
+    wire_body: SpooledBody | None
     request_head: bytes
     response_head: bytes
     address: str
@@ -139,7 +125,7 @@ class Transport(Protocol):
         """Send `request` once and read its answer within `limits`.
 
         `may_send` is asked last thing before the request is written, after connect and TLS; False gives
-        Failure("lease") and nothing is sent. Cancelling the call aborts the transfer and closes its connection.
+        Failure("lease") and nothing is sent. It may be asked on another thread, so it only reads. Cancelling the call aborts the transfer and closes its connection.
         """
 
     async def close(self) -> None:

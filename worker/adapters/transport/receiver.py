@@ -1,7 +1,7 @@
 """The body of one answer on its way in: content codings removed step by step, every size capped."""
 
-from gregor.worker.adapters.transport.spool import Spool
 from gregor.worker.decoding import Corrupt, Decoder, TooLarge
+from gregor.worker.documents import SpooledBody
 from gregor.worker.transport import Limits, Truncation
 
 
@@ -15,8 +15,8 @@ class Receiver:
         coding = ", ".join(value for name, value in headers if name.lower() == "content-encoding").strip()
         self._limits = limits
         self._decoder = Decoder(coding, limits.max_body) if coding and coding.lower() != "identity" else None
-        self.wire = Spool()
-        self.body = Spool() if self._decoder else self.wire
+        self.wire = SpooledBody(cap=limits.max_wire)
+        self.body = SpooledBody(cap=limits.max_body) if self._decoder else self.wire
         self.truncated: Truncation | None = None
         self.corrupt: str | None = None
 
