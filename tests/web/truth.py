@@ -8,6 +8,8 @@ from pathlib import Path
 
 import msgspec
 
+from gregor.worker.canonical import canonical
+
 STORED = ("fetched", "duplicate")
 LINK_KINDS = frozenset({"a", "area", "iframe", "next"})
 """Kinds of links that truth.json counts."""
@@ -92,18 +94,23 @@ def recorded(folder: Path) -> Iterator[Indexed]:
 
 
 def read(lines: Iterable[bytes], known: frozenset[str]) -> Found:
-    """Reduces the crawler's records in one pass. `known` are the URLs that count as targets of links."""
+    """Reduces the crawler's records in one pass. `known` are the URLs that count as targets of links.
+
+    A record may name its page by the canonical form, which for a few recorded URLs is another string.
+    """
     decoder, found = msgspec.json.Decoder(Stored), Found()
+    by_key = {key: url for url in known if (key := canonical(url)) != url}
     for line in lines:
         page = decoder.decode(line)
         if page.state not in STORED or page.status != 200:
             continue
-        if page.url in found.sha256:
-            found.repeated.append(page.url)
+        url = page.url if page.url in known else by_key.get(page.url, page.url)
+        if url in found.sha256:
+            found.repeated.append(url)
         targets = {link.url.partition("#")[0] for link in page.links if link.kind in LINK_KINDS}
-        found.sha256[page.url] = page.sha256 or ""
-        found.links[page.url] = len((targets & known) - {page.url})
-        found.encoding[page.url] = (page.charset or "").lower()
+        found.sha256[url] = page.sha256 or ""
+        found.links[url] = len((targets & known) - {url})
+        found.encoding[url] = (page.charset or "").lower()
     return found
 
 

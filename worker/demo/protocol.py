@@ -46,16 +46,17 @@ class HttpProtocol(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         self._pending += data
         self._serve()
-        if self._transport is not None and len(self._pending) > MAX_HEAD:
-            self._end(plain("431 Request Header Fields Too Large", "head too large\n"))
 
     def _serve(self) -> None:
         while self._transport is not None and self._writable:
             head, blank, rest = self._pending.partition(b"\r\n\r\n")
-            if not blank:
+            if len(head) > MAX_HEAD:
+                self._end(plain("431 Request Header Fields Too Large", "head too large\n"))
+            elif blank:
+                self._pending = rest
+                self._answer(head)
+            else:
                 return
-            self._pending = rest
-            self._answer(head)
 
     def _answer(self, head: bytes) -> None:
         assert self._transport is not None
