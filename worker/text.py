@@ -4,15 +4,14 @@ import re
 import unicodedata
 
 _USER_INFO = re.compile(r"(?<=://)[^/?#\s@]*@")
-_UNSAFE = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
 MASK = "***"
 
 
 def escape(text: str) -> str:
-    """Control, format (bidirectional marks too), surrogate and line separator characters as \\xNN, \\uNNNN escapes."""
-    if text.isascii() and text.isprintable():
+    """With everything that is not printable (controls, bidirectional marks, line separators …) as \\xNN, \\uNNNN."""
+    if text.isprintable():
         return text
-    return "".join(_escaped(c) if unicodedata.category(c) in _UNSAFE else c for c in text)
+    return "".join(c if c.isprintable() or unicodedata.category(c) == "Zs" else _escaped(c) for c in text)
 
 
 def _escaped(char: str) -> str:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from gregor.worker.config import Config, ConfigError, HostOverride, check, product_token, replace, warnings
 from gregor.worker.config_sources import Given, load, shown
 from gregor.worker.credentials import authorizations
+from gregor.worker.text import escape
 
 
 def flag(name: str, text: str) -> Given:
@@ -198,4 +199,4 @@ def test_any_text_is_a_value_or_one_line(name: str, text: str) -> None:
     try:
         load(None, {}, [flag(name, text)])
     except ConfigError as error:
-        assert str(error).isprintable()
+        assert escape(str(error)) == str(error)

@@ -1,0 +1,107 @@
+"""The log: one event is one line, whatever is in it."""
+
+import logging
+import unicodedata
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gregor.worker.errors import BadInput
+from gregor.worker.logging import _Formatter, configure, logs
+from gregor.worker.text import MASK, one_line
+
+HOSTILE = "a\nb\r\x1b[31m\u2028\u202e\x00\ud800\x85"
+
+
+@pytest.fixture(autouse=True)
+def restored() -> Iterator[None]:
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    yield
+    logging.captureWarnings(False)
+    root.handlers[:] = handlers
+    root.setLevel(level)
+
+
+def is_safe(line: str) -> bool:
+    return all(c.isprintable() or unicodedata.category(c) == "Zs" for c in line)
+
+
+def record(fields: Mapping[str, object], event: str = "event") -> logging.LogRecord:
+    made = logging.LogRecord("gregor.fetch", logging.INFO, "", 0, event, None, None)
+    made.fields = fields
+    return made
+
+
+def test_text_and_json(tmp_path: Path) -> None:
+    for form in ("text", "json"):
+        configure("info", form, str(tmp_path / form))
+        logs("fetch").info("host unreachable", host="a.test", error='no "route"', pause=30.5, again=True, status=None)
+        logs("fetch").debug("not wanted")
+        logging.getLogger("kazoo").info("not wanted")
+        logging.getLogger("kazoo").warning("from a %s", "library")
+    text = (tmp_path / "text").read_text().splitlines()
+    assert text[0].partition(" ")[2] == (
+        'info fetch "host unreachable" host=a.test error="no \'route\'" pause=30.5 again=true status=null'
+    )
+    assert text[1].partition(" ")[2] == 'warning kazoo "from a library"'
+    first, second = (msgspec.json.decode(line) for line in (tmp_path / "json").read_text().splitlines())
+    assert first["time"].endswith("Z")
+    assert {name: first[name] for name in ("level", "event", "host", "pause")} == {
+        "level": "info",
+        "event": "host unreachable",
+        "host": "a.test",
+        "pause": 30.5,
+    }
+    assert second["source"] == "kazoo"
+
+
+@pytest.mark.parametrize("json", [False, True])
+def test_nothing_hostile_breaks_a_line(json: bool) -> None:
+    line = _Formatter(json).format(record({"url": HOSTILE, "body": HOSTILE.encode("utf-8", "replace")}, HOSTILE))
+    assert is_safe(line)
+
+
+@pytest.mark.parametrize("json", [False, True])
+def test_secrets_are_masked(json: bool) -> None:
+    fields = {"Authorization": "Basic word", "set_cookie": "word", "url": "http://me:word@a.test/", "password": "word"}
+    line = _Formatter(json).format(record(fields, "http://me:word@b.test/"))
+    assert "word" not in line.replace("password", "")
+    assert MASK in line
+
+
+def test_exceptions_stay_on_the_line() -> None:
+    try:
+        raise RuntimeError("no\nline")
+    except RuntimeError as error:
+        made = record({})
+        made.exc_info = (type(error), error, error.__traceback__)
+    line = _Formatter(False).format(made)
+    assert is_safe(line)
+    assert "RuntimeError" in line
+
+
+def test_long_values_are_cut() -> None:
+    assert len(one_line("x" * 10_000)) == 500
+    assert len(_Formatter(False).format(record({"x": "y" * 100_000}))) < 1200
+
+
+def test_standard_error_is_looked_up_when_it_is_written(capsys: pytest.CaptureFixture[str]) -> None:
+    configure("info", "text")
+    logs("x").info("seen")
+    assert "seen" in capsys.readouterr().err
+
+
+def test_a_file_that_cannot_be_written(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="cannot write the log"):
+        configure("info", "text", str(tmp_path))
+
+
+@given(st.text(), st.text())
+def test_any_text_is_one_line(event: str, value: str) -> None:
+    for json in (False, True):
+        assert is_safe(_Formatter(json).format(record({"value": value}, event.replace("%", ""))))

@@ -1,0 +1,107 @@
+"""Seeds: every form, and the one line that names what is wrong."""
+
+import io
+import os
+import threading
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gregor.worker.errors import BadInput
+from gregor.worker.seeds_input import Seed, Seeds, open_seeds
+from gregor.worker.urls import Urls
+
+URLS = Urls()
+EMPTY = io.BytesIO()
+from gregor.worker.text import escape
+
+
+def read(data: bytes) -> list[tuple[str, str, int, int | None]]:
+    seeds = open_seeds([], "-", io.BytesIO(data), URLS)
+    return [(seed.url.href, seed.label, seed.depth, seed.priority) for seed in seeds]
+
+
+def refused(data: bytes) -> str:
+    with pytest.raises(BadInput) as error:
+        read(data)
+    return str(error.value)
+
+
+def test_lines_of_urls_and_of_json() -> None:
+    text = b"""\xef\xbb\xbfhttp://a.test\r
+# a comment
+
+  http://b.test/x
+{"url": "http://c.test/", "label": "one", "depth": 2, "priority": 4}
+{"url": "http://d.test/", "label": null}"""
+    assert read(text) == [
+        ("http://a.test/", "", 0, None),
+        ("http://b.test/x", "", 0, None),
+        ("http://c.test/", "one", 2, 4),
+        ("http://d.test/", "", 0, None),
+    ]
+
+
+def test_arguments_come_first_and_all_can_be_read_again(tmp_path: Path) -> None:
+    (tmp_path / "seeds").write_text("http://b.test/\n")
+    seeds = open_seeds(["http://a.test/"], str(tmp_path / "seeds"), EMPTY, URLS)
+    assert [seed.url.host for seed in seeds] == [seed.url.host for seed in seeds] == ["a.test", "b.test"]
+    assert seeds.count == 2
+    seeds.close()
+
+
+def test_a_pipe_can_be_read_again(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_bytes, args=(b"http://a.test/\n",))
+    writer.start()
+    seeds = open_seeds([], str(pipe), EMPTY, URLS)
+    writer.join()
+    assert len(list(seeds)) == len(list(seeds)) == 1
+    seeds.close()
+
+
+@pytest.mark.parametrize(
+    ("line", "part"),
+    [
+        (b"ftp://a.test/", "standard input:2: not an http(s) URL: 'ftp://a.test/'"),
+        (b"a.test/x", "did you mean https://a.test/x?"),
+        (b"no url", "not an http(s) URL"),
+        (b"\xff\xfe", "not UTF-8"),
+        (b'{"url": "http://a.test/"', ":2: "),
+        (b'{"link": "http://a.test/"}', "unknown field 'link'"),
+        (b'{"url": "http://a.test/", "lable": "x"}', "did you mean label?"),
+        (b'{"label": "x"}', "missing required field url"),
+        (b'{"url": "http://a.test/", "depth": -1}', "depth"),
+        (b'{"url": "http://a.test/", "priority": 5}', "priority"),
+        (b'{"url": "mailto:a@b"}', "not an http(s) URL"),
+        (b"http://a.test/\x1b[2J" + b"\x00" * 5000, ":2: "),
+        (b"x" * (1024 * 1024 + 5), "longer than"),
+    ],
+)
+def test_a_wrong_line_is_named(line: bytes, part: str) -> None:
+    text = refused(b"http://good.test/\n" + line + b"\nhttp://good.test/\n")
+    assert part.lower() in text.lower()
+    assert text.isprintable()
+
+
+def test_a_wrong_argument_is_named() -> None:
+    with pytest.raises(BadInput, match="seed 2: not an http"):
+        Seeds(["http://a.test/", "nothing"], None, "", URLS)
+
+
+def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
+    for path, reason in ((tmp_path / "none", "No such file"), (tmp_path, "Is a directory")):
+        with pytest.raises(BadInput, match=reason):
+            open_seeds([], str(path), EMPTY, URLS)
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_are_seeds_or_one_line(data: bytes) -> None:
+    try:
+        seeds = list(open_seeds([], "-", io.BytesIO(data), URLS))
+        assert all(isinstance(seed, Seed) for seed in seeds)
+    except BadInput as error:
+        assert escape(str(error)) == str(error)

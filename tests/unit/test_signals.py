@@ -1,0 +1,36 @@
+"""The first signal asks, the second ends; in a process of its own, as the second cannot be survived."""
+
+import subprocess
+import sys
+
+PROGRAM = """
+import asyncio, os, signal, sys
+from gregor.worker.signals import stopping
+
+async def main(first, then):
+    asked = asyncio.Event()
+    with stopping(asked.set, lambda: print("farewell", flush=True), 3):
+        os.kill(os.getpid(), first)
+        await asked.wait()
+        if then:
+            os.kill(os.getpid(), then)
+            await asyncio.sleep(30)
+    print("stopped")
+
+asyncio.run(main(*(getattr(signal, name) if name else 0 for name in sys.argv[1:])))
+"""
+
+
+def ended(first: str, then: str = "") -> tuple[int, str]:
+    line = [sys.executable, "-c", PROGRAM, first, then]
+    done = subprocess.run(line, capture_output=True, text=True, timeout=30, check=False)
+    return done.returncode, done.stdout
+
+
+def test_the_first_signal_asks() -> None:
+    assert ended("SIGINT") == (0, "stopped\n")
+    assert ended("SIGTERM") == (0, "stopped\n")
+
+
+def test_the_second_one_ends_at_once() -> None:
+    assert ended("SIGTERM", "SIGINT") == (3, "farewell\n")

@@ -1,0 +1,40 @@
+"""Stopping: the first SIGINT, SIGTERM or SIGHUP asks for a clean stop, the second one ends the process at once.
+
+That is safe at any moment: what is not yet durable is done again, as after a power failure.
+"""
+
+import asyncio
+import os
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+@contextmanager
+def stopping(stop: Callable[[], None], farewell: Callable[[], None], exit_code: int) -> Iterator[None]:
+    """While this holds, the first signal calls ``stop`` on the running loop. The second calls ``farewell``, which may
+    restore a terminal but must not wait, and leaves with ``exit_code``."""
+    loop = asyncio.get_running_loop()
+    asked = False
+
+    def received() -> None:
+        nonlocal asked
+        if asked:
+            try:
+                farewell()
+            finally:
+                os._exit(exit_code)
+        asked = True
+        stop()
+
+    # nohup and shells that put a job into the background have a signal ignored: then it stays so.
+    wanted = [one for one in SIGNALS if signal.getsignal(one) != signal.SIG_IGN]
+    for one in wanted:
+        loop.add_signal_handler(one, received)
+    try:
+        yield
+    finally:
+        for one in wanted:
+            loop.remove_signal_handler(one)
