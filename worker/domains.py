@@ -7,7 +7,7 @@ from publicsuffixlist import PublicSuffixList
 _ALL = PublicSuffixList()
 _ICANN = PublicSuffixList(only_icann=True)
 _FULL_STOPS = str.maketrans("。．｡", "...")
-"""What separates labels besides the ASCII full stop (RFC 3490 section 3.1), in names that no URL parser has seen yet."""
+"""What else separates labels (RFC 3490 section 3.1), in names that no URL parser has seen yet."""
 
 
 def registered_domain(hostname: str, *, include_private: bool = True) -> str | None:

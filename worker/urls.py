@@ -110,16 +110,17 @@ def _serialise(text: str, base: str | None = None) -> str | None:
 
 def _split_authority(href: str) -> tuple[str, str]:
     """Host and port (empty when it is the scheme's default) of a serialisation without credentials."""
-    return _split_port(href[href.find("/") + 2 : href.find("/", 8)])
+    return split_port(href[href.find("/") + 2 : href.find("/", 8)])
 
 
-def _split_port(authority: str) -> tuple[str, str]:
+def split_port(authority: str) -> tuple[str, str]:
+    """Host and port of a serialised authority or a politeness key; the port is empty if none is written."""
     host, colon, port = authority.rpartition(":")
     return (host, port) if colon and not port.endswith("]") else (authority, "")
 
 
 def _politeness_host(authority: str) -> str:
     """Both schemes' usual ports are one host, and so are a name and the same name written as absolute ("a.")."""
-    host, port = _split_port(authority)
+    host, port = split_port(authority)
     host = host.rstrip(".") or host
     return host if port in ("", "80", "443") else f"{host}:{port}"

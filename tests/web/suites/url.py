@@ -66,7 +66,7 @@ def _query(case: Line) -> Verdict:
 
 def _encoded(query: str, label: str) -> str | None:
     url = URLS.resolve(f"?{query}#fragment", "http://example.com/", label)
-    return url and url.target.removeprefix("/?")
+    return None if url is None else url.target.removeprefix("/?")
 
 
 def _resolved(case: Line) -> Verdict:
