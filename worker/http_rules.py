@@ -4,7 +4,7 @@ makes any of it raise. Times are POSIX seconds, spans are seconds."""
 import calendar
 import datetime
 import re
-from collections.abc import Iterable
+from collections.abc import Mapping
 from typing import Final
 from urllib.parse import quote_from_bytes
 
@@ -117,24 +117,17 @@ def _seconds(value: str) -> float | None:
     return min(float(value), LONGEST) if value.isascii() and value.isdigit() else None
 
 
-def freshness(headers: Iterable[tuple[str, str]], now: float | None) -> float | None:
+def freshness(headers: Mapping[str, str], now: float | None) -> float | None:
     """For how long an answer stays fresh (RFC 9111 section 4.2.1, as a shared cache); None if it does not say.
+    ``headers`` have lower-case names.
 
     Age counts from the Date header, else from ``now``. An answer that must be validated anew is fresh for 0 seconds;
     ``must-revalidate`` alone is read so, too. An Expires that is a bare number ("0", "-1") has expired.
     """
-    expires = date = None
     directives: dict[str, str] = {}
-    for name, value in headers:
-        match name.lower():
-            case "cache-control":
-                for directive in value.lower().split(","):
-                    key, _, argument = directive.partition("=")
-                    directives.setdefault(key.strip(), argument.strip().strip('"'))
-            case "expires":
-                expires = value.strip()
-            case "date":
-                date = http_date(value)
+    for directive in headers.get("cache-control", "").lower().split(","):
+        key, _, argument = directive.partition("=")
+        directives.setdefault(key.strip(), argument.strip().strip('"'))
     if "no-store" in directives or "no-cache" in directives:
         return 0.0
     for key in ("s-maxage", "max-age"):
@@ -143,7 +136,11 @@ def freshness(headers: Iterable[tuple[str, str]], now: float | None) -> float | 
             return span
     if "must-revalidate" in directives:
         return 0.0
-    return None if expires is None else _until(expires, now if date is None else date)
+    expires = headers.get("expires")
+    if expires is None:
+        return None
+    date = http_date(headers.get("date", ""))
+    return _until(expires.strip(), now if date is None else date)
 
 
 def _until(expires: str, start: float | None) -> float | None:

@@ -2,13 +2,13 @@
 Pure; the fetch itself happens elsewhere."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Mapping
 from typing import Final
 
 import msgspec
 
 from gregor.worker import http_rules, robots_text
-from gregor.worker.robots_match import ALLOW_ALL, DISALLOW_ALL, Decision, RequestRate, Robots, Rule, rules
+from gregor.worker.robots_match import ALLOW_ALL, DISALLOW_ALL, Decision, RequestRate, Robots, normal, pattern
 
 __all__ = [
     "ALLOW_ALL",
@@ -78,7 +78,7 @@ class _Group:
     """What the file says to everyone (``*``), or to whom it names as well as it names us."""
 
     def __init__(self) -> None:
-        self.rules: list[Rule] = []
+        self.rules: list[robots_text.Line] = []
         self.crawl_delay: float | None = None
         self.request_rate: RequestRate | None = None
 
@@ -94,52 +94,53 @@ class _Reader:
         self._names = _names(agent)
         self._base = base
         self._groups: dict[int, _Group] = {}
-        self._ruled: set[int] = set()
-        self._paced: set[int] = set()
+        self._ruled: list[_Group] = []
+        self._paced: list[_Group] = []
         self._ruled_closed = self._paced_closed = True
         self._started = False
         self._default_delay: float | None = None
-        self._sitemaps: dict[str, None] = {}
+        self._sitemaps: list[str] = []
 
     def read(self, line: robots_text.Line) -> None:
-        kind, value = line.kind, line.value
-        if kind == "allow" or kind == "disallow":
+        _, kind, value, _ = line
+        if kind == "disallow" or kind == "allow":
             self._ruled_closed = self._paced_closed = True
-            for affinity in self._ruled:
-                self._groups[affinity].rules += rules(value, Decision(kind == "allow", line.number, line.text.strip()))
+            for group in self._ruled:
+                group.rules.append(line)
         elif kind == "user-agent":
             self._agent(_affinity(value, self._names))
         elif kind == "crawl-delay" and _NUMBER.fullmatch(value):
             self._crawl_delay(float(value))
         elif kind == "request-rate" and (rate := _request_rate(value)):
             self._paced_closed = True
-            for affinity in self._paced:
-                self._groups[affinity].request_rate = self._groups[affinity].request_rate or rate
-        elif kind == "sitemap" and len(self._sitemaps) < _MAX_SITEMAPS and (url := _sitemap(value, self._base)):
-            self._sitemaps[url] = None
+            for group in self._paced:
+                group.request_rate = group.request_rate or rate
+        elif kind == "sitemap" and len(self._sitemaps) < _MAX_SITEMAPS:
+            self._sitemaps.append(value)
 
     def robots(self) -> Robots:
         group = self._groups[max(self._groups)] if self._groups else _Group()
         delay = self._default_delay if group.crawl_delay is None else group.crawl_delay
-        return Robots(group.rules, delay, group.request_rate, tuple(self._sitemaps))
+        return Robots(group.rules, delay, group.request_rate, self._sitemaps, self._base)
 
     def _agent(self, affinity: int) -> None:
         self._started = True
         if self._ruled_closed:
-            self._ruled, self._ruled_closed = set(), False
+            self._ruled, self._ruled_closed = [], False
         if self._paced_closed:
-            self._paced, self._paced_closed = set(), False
+            self._paced, self._paced_closed = [], False
         if affinity:
-            self._groups.setdefault(affinity, _Group())
-            self._ruled.add(affinity)
-            self._paced.add(affinity)
+            group = self._groups.setdefault(affinity, _Group())
+            if group not in self._ruled:
+                self._ruled.append(group)
+            if group not in self._paced:
+                self._paced.append(group)
 
     def _crawl_delay(self, delay: float) -> None:
         self._paced_closed = True
         if not self._started:
             self._default_delay = max(delay, self._default_delay or 0.0)
-        for affinity in self._paced:
-            group = self._groups[affinity]
+        for group in self._paced:
             group.crawl_delay = max(delay, group.crawl_delay or 0.0)
 
 
@@ -157,6 +158,8 @@ def _affinity(value: str, names: frozenset[str]) -> int:
     """
     value = value.lower()
     token = _TOKEN.match(value)
+    if token is not None and token.end() == len(value):
+        return 1 + len(value) if value in names else 0
     candidates = {value, token[0] if token else "", *(word.partition("/")[0] for word in _WORD.findall(value))}
     best = max((1 + len(name) for name in candidates & names), default=0)
     if "*" not in value or best:
@@ -164,13 +167,12 @@ def _affinity(value: str, names: frozenset[str]) -> int:
     return max((_pattern_affinity(name, names) for name in candidates if "*" in name), default=0)
 
 
-def _pattern_affinity(pattern: str, names: frozenset[str]) -> int:
-    if pattern == "*":
+def _pattern_affinity(name: str, names: frozenset[str]) -> int:
+    literal = len(name.replace("*", ""))
+    if not literal:
         return 1
-    literal, *rest = pattern.split("*")
-    rule = Rule(0, literal, (*filter(None, rest[:-1]), rest[-1]), True, Decision(True))
-    length = len(pattern.replace("*", ""))
-    return 1 + length if length and any(map(rule.matches, names)) else 0
+    wanted = pattern(f"{name}$", (0, "user-agent", name, name))
+    return 1 + literal if any(wanted.matches(normal(each)) for each in names) else 0
 
 
 def _request_rate(value: str) -> RequestRate | None:
@@ -178,14 +180,6 @@ def _request_rate(value: str) -> RequestRate | None:
     if match is None or not int(match[1]) or not int(match[2]):
         return None
     return RequestRate(int(match[1]), int(match[2]) * _UNIT[match[3].lower()], match[4], match[5])
-
-
-def _sitemap(value: str, base: str) -> str:
-    """The absolute URL of a Sitemap line, empty when it has none: the line asks for a full URL, and a path is common
-    enough to be taken, while any other text is more likely no URL at all."""
-    if value[:4].lower() != "http" and not value.startswith("/"):
-        return ""
-    return http_rules.resolve(value, base) or ""
 
 
 class Parsed(msgspec.Struct, frozen=True):
@@ -216,7 +210,7 @@ Verdict = Parsed | AllowAll | Redirect | Unreachable
 
 def answer(
     status: int,
-    headers: Iterable[tuple[str, str]],
+    headers: Mapping[str, str],
     body: bytes,
     agent: str,
     url: str,
@@ -224,7 +218,7 @@ def answer(
     max_hops: int = MAX_HOPS,
 ) -> Verdict:
     """What the answer to a robots.txt request means. ``status`` is 0 when there was none (time-out, network, no HTTP);
-    ``headers`` are as received; ``url`` is the one asked, ``hops`` the redirects that led to it.
+    ``headers`` have lower-case names; ``url`` is the one asked, ``hops`` the redirects that led to it.
 
     A 429 means that the server is overloaded and says nothing of the file, so it counts as unreachable. A redirect that
     leads nowhere or too far counts as no file.
@@ -232,8 +226,7 @@ def answer(
     if 200 <= status < 300:
         return Parsed(parse(body, agent, url))
     if 300 <= status < 400:
-        location = next((value for name, value in headers if name.lower() == "location"), None)
-        target = http_rules.redirect_target(status, location, url) if hops < max_hops else None
+        target = http_rules.redirect_target(status, headers.get("location"), url) if hops < max_hops else None
         return AllowAll() if target is None else Redirect(target, hops + 1)
     if 400 <= status < 500 and status != 429:
         return AllowAll()
@@ -241,7 +234,7 @@ def answer(
 
 
 def time_to_live(
-    headers: Iterable[tuple[str, str]], now: float | None, default: float = MAX_TTL, minimum: float = 0.0
+    headers: Mapping[str, str], now: float | None, default: float = MAX_TTL, minimum: float = 0.0
 ) -> float:
     """Seconds for which a copy may be used (RFC 9309 section 2.4): what Cache-Control or Expires say, ``default`` when
     they say nothing, at least ``minimum`` and at most a day. ``now`` is POSIX time; without it Expires needs a Date."""

@@ -5,11 +5,16 @@ however long the file is, and a pattern full of ``*`` is matched in one pass, wi
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from bisect import bisect_right
+from collections.abc import Iterable
+from operator import itemgetter
 from typing import NamedTuple
 from urllib.parse import quote_from_bytes
 
 import msgspec
+
+from gregor.worker.http_rules import resolve
+from gregor.worker.robots_text import Line
 
 # The authority, if any, then path and query; input that is no whole URL is cut as Google's published parser does it.
 _PATH = re.compile(r"(?:(?:[^/?;:#]*:)?//)?[^/?;#]*([/?;][^#]*)?")
@@ -59,8 +64,8 @@ class RequestRate(msgspec.Struct, frozen=True):
     end: str | None = None
 
 
-class Rule(NamedTuple):
-    """One Allow or Disallow line."""
+class Pattern(NamedTuple):
+    """What an Allow or Disallow line matches."""
 
     weight: int
     """Length of the pattern, doubled, and 1 more for Allow: the longest wins, Allow wins a tie."""
@@ -69,10 +74,10 @@ class Rule(NamedTuple):
     rest: tuple[str, ...]
     """The literals after each wildcard."""
     anchored: bool
-    decision: Decision
+    source: Line
 
     def matches(self, path: str) -> bool:
-        """One pass over a path in its :func:`normal` form."""
+        """One pass over a path in its :func:`normal` form, without backtracking."""
         if not path.startswith(self.first):
             return False
         at = len(self.first)
@@ -87,55 +92,68 @@ class Rule(NamedTuple):
         return path.endswith(last, at) if self.anchored else path.find(last, at) >= 0
 
 
-def rules(value: str, decision: Decision) -> Iterator[Rule]:
-    """The rules that a line asks for; none when its value is empty or cannot match any path."""
-    if not value.startswith(("/", "*")):
-        return
-    yield _rule(value, decision)
-    head, slash, tail = value.rpartition("/")
-    if decision.allowed and tail.startswith("index.htm"):
-        # As Google has it: who allows the index page allows its directory.
-        yield _rule(f"{head}{slash}$", decision)
-
-
-def _rule(value: str, decision: Decision) -> Rule:
+def pattern(value: str, source: Line) -> Pattern:
+    """The pattern that ``value`` spells, ``*`` being any text and a last ``$`` the end of the URL."""
     anchored = value.endswith("$")
     first, *rest = [normal(part) for part in value.removesuffix("$").split("*")]
     length = len(first) + sum(map(len, rest)) + len(rest) + anchored
     if len(rest) > 1:
         rest = [*filter(None, rest[:-1]), rest[-1]]
-    return Rule(2 * length + decision.allowed, first, tuple(rest), anchored, decision)
+    return Pattern(2 * length + (source[1] == "allow"), first, tuple(rest), anchored, source)
 
 
 class Robots:
     """What a robots.txt says to one crawler. Immutable."""
 
-    __slots__ = ("_lengths", "_literals", "_patterns", "crawl_delay", "request_rate", "sitemaps", "size")
+    __slots__ = ("_base", "_lengths", "_literals", "_patterns", "_sitemaps", "crawl_delay", "request_rate", "size")
 
     def __init__(
         self,
-        rules: Iterable[Rule] = (),
+        rules: Iterable[Line] = (),
         crawl_delay: float | None = None,
         request_rate: RequestRate | None = None,
-        sitemaps: tuple[str, ...] = (),
+        sitemaps: Iterable[str] = (),
+        base: str = "",
     ) -> None:
         self.crawl_delay = crawl_delay
         """Seconds between two requests as the file asks, uncapped; None when it does not say."""
         self.request_rate = request_rate
-        self.sitemaps = sitemaps
-        """Absolute http(s) URLs in the order of the file, each once."""
-        self.size = 500 + sum(100 + len(url) for url in sitemaps)
+        self._sitemaps = tuple(sitemaps)
+        self._base = base
+        self._literals: dict[str, Line] = {}
+        self._patterns: list[Pattern] = []
+        for line in rules:
+            self._add(line)
+        self._lengths = sorted({len(path) for path in self._literals})
+        self._patterns.sort(key=itemgetter(0), reverse=True)
+        kept = [*self._literals.values(), *(each.source for each in self._patterns)]
+        self.size = (
+            500 + sum(100 + len(value) for value in self._sitemaps) + sum(500 + 3 * len(line[3]) for line in kept)
+        )
         """Approximate bytes in memory."""
-        self._literals: dict[str, Rule] = {}
-        self._patterns: list[Rule] = []
-        for rule in rules:
-            self.size += 400 + 2 * rule.weight + len(rule.decision.rule)
-            if rule.rest or rule.anchored:
-                self._patterns.append(rule)
-            elif rule.weight > self._literals.get(rule.first, _NO_RULE).weight:
-                self._literals[rule.first] = rule
-        self._lengths = sorted({len(path) for path in self._literals}, reverse=True)
-        self._patterns.sort(key=lambda rule: -rule.weight)
+
+    def _add(self, line: Line) -> None:
+        value = line[2]
+        if "*" in value or value[-1:] == "$":
+            if value[0] in "/*":
+                self._patterns.append(pattern(value, line))
+        elif value[:1] == "/":
+            path = normal(value)
+            if path not in self._literals or (line[1] == "allow" and self._literals[path][1] != "allow"):
+                self._literals[path] = line
+            head, slash, tail = value.rpartition("/")
+            if line[1] == "allow" and tail.startswith("index.htm"):
+                # As Google has it: who allows the index page allows its directory.
+                self._patterns.append(pattern(f"{head}{slash}$", line))
+
+    @property
+    def sitemaps(self) -> tuple[str, ...]:
+        """Absolute http(s) URLs in the order of the file, each once; worked out anew at each call.
+
+        A Sitemap line must have a full URL. A path is common enough to be taken, other text is hardly one.
+        """
+        likely = (value for value in self._sitemaps if value[:4].lower() == "http" or value[:1] == "/")
+        return tuple(dict.fromkeys(filter(None, (resolve(value, self._base) for value in likely))))
 
     def decide(self, href: str) -> Decision:
         """The rule with the longest pattern that matches path and query of ``href``; Allow wins a tie, no match allows,
@@ -143,24 +161,28 @@ class Robots:
         path = request_path(href)
         if path == "/robots.txt":
             return _ALLOWED
-        best = _NO_RULE
-        for length in self._lengths:
-            found = self._literals.get(path[:length])
+        best, weight = self._longest_literal(path)
+        for candidate in self._patterns:
+            if candidate[0] <= weight:
+                break
+            if path.startswith(candidate[1]) and candidate.matches(path):
+                best = candidate.source
+                break
+        return _ALLOWED if best is None else Decision(best[1] == "allow", best[0], best[3].strip())
+
+    def _longest_literal(self, path: str) -> tuple[Line | None, int]:
+        """The longest rule without wildcards that matches, and its weight as a pattern."""
+        lengths = self._lengths
+        for at in range(bisect_right(lengths, len(path)) - 1, -1, -1):
+            found = self._literals.get(path[: lengths[at]])
             if found is not None:
-                best = found
-                break
-        for rule in self._patterns:
-            if rule.weight <= best.weight:
-                break
-            if path.startswith(rule.first) and rule.matches(path):
-                return rule.decision
-        return best.decision
+                return found, 2 * lengths[at] + (found[1] == "allow")
+        return None, 0
 
 
 _ALLOWED = Decision(True)
-_NO_RULE = Rule(0, "", (), False, _ALLOWED)
 
 ALLOW_ALL = Robots()
 """No rule at all, as for a robots.txt that does not exist."""
-DISALLOW_ALL = Robots(rules("/", Decision(False)))
+DISALLOW_ALL = Robots([(0, "disallow", "/", "")])
 """Nothing but /robots.txt itself."""

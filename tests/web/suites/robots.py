@@ -48,8 +48,8 @@ def _sitemaps(case: Line) -> Verdict:
     return equal(seen, (case["count"], expected))
 
 
-def _outcome(status: int, headers: list[tuple[str, str]] | None = None, hops: int = 0) -> str:
-    match robots.answer(status, headers or [], b"User-agent: *\nDisallow: /x", "examplebot", _ORIGIN, hops):
+def _outcome(status: int, headers: dict[str, str] | None = None, hops: int = 0) -> str:
+    match robots.answer(status, headers or {}, b"User-agent: *\nDisallow: /x", "examplebot", _ORIGIN, hops):
         case robots.Parsed():
             return "parse"
         case robots.AllowAll():
@@ -65,13 +65,13 @@ def _status(case: Line) -> Verdict:
 
 
 def _redirects(case: Line) -> Verdict:
-    """Plays a chain of redirects: given as answers, or as so many hops (``infinite-loop``: a file that names itself)."""
+    """Plays a chain of redirects: given as answers, or as so many hops (a loop is a file that names itself)."""
     hops = case.get("redirect_hops", 0)
     steps = case.get("chain", ["302 /robots.txt"] * (50 if isinstance(hops, str) else hops) + ["200"])
     url, taken = _ORIGIN, 0
     for step in steps:
         status, _, location = step.removesuffix(" (relative Location)").partition(" ")
-        headers = [("Location", location)] if location else []
+        headers = {"location": location} if location else {}
         verdict = robots.answer(int(status), headers, b"", "examplebot", url, taken)
         if not isinstance(verdict, robots.Redirect):
             return equal("parse" if isinstance(verdict, robots.Parsed) else "allow_all", case["outcome"])
@@ -97,13 +97,13 @@ def _path(case: Line) -> Verdict:
 def _line_parsing(case: Line) -> Verdict:
     """The published file names kinds and counts; a file that ends with a line end has one more, empty line."""
     parsed = list(robots_text.lines(octets(case, "robots_txt")))
-    kinds: list[str] = [line.kind for line in parsed]
-    directives = [line for line in parsed if line.kind not in ("unknown", "unused", "comment", "empty")]
+    kinds: list[str] = [line[1] for line in parsed]
+    directives = [line for line in parsed if line[1] not in ("unknown", "unused", "comment", "empty")]
     seen = {
         "directives": len(directives),
         "valid_directives": len(directives),
         "unknown": kinds.count("unknown"),
-        "last_directive_line": directives[-1].number if directives else 0,
+        "last_directive_line": directives[-1][0] if directives else 0,
         "lines": len(parsed),
         "line_kinds": kinds,
     }
