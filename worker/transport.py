@@ -125,7 +125,8 @@ class Transport(Protocol):
         """Send `request` once and read its answer within `limits`.
 
         `may_send` is asked last thing before the request is written, after connect and TLS; False gives
-        Failure("lease") and nothing is sent. It may be asked on another thread, so it only reads. Cancelling the call aborts the transfer and closes its connection.
+        Failure("lease") and nothing is sent. It may be asked on another thread, so it only reads.
+        Cancelling the call aborts the transfer and closes its connection.
         """
 
     async def close(self) -> None:

@@ -8,6 +8,8 @@ import msgspec
 from gregor.worker.adapters.transport.http1 import Target, one_line, request_headers, split_href
 from gregor.worker.transport import Failure, FetchResult, Limits, Request, Response
 
+_REMOTE_NAMES = {"socks5": "socks5h", "socks4": "socks4a"}
+
 
 class AddressGuard(Protocol):
     """Which endpoints may be connected to."""
@@ -75,3 +77,9 @@ def _ways(request: Request, guard: AddressGuard) -> list[Way]:
         if guard.allows(address, port):
             by_port.setdefault(port, []).append(address)
     return [Way(tuple(addresses), port) for port, addresses in by_port.items()]
+
+
+def names_left_to(proxy: str) -> str:
+    """The proxy's URL with the scheme that leaves names to it."""
+    scheme, separator, rest = proxy.partition("://")
+    return _REMOTE_NAMES.get(scheme, scheme) + separator + rest if separator else proxy

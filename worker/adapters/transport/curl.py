@@ -1,9 +1,7 @@
 """The default transport: libcurl on the crawl's event loop, every socket's address checked as it is opened."""
 
-import asyncio
 import os
 import tempfile
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,9 +12,9 @@ from gregor.worker.adapters.transport.attempts import AddressGuard, Job, Way, at
 from gregor.worker.adapters.transport.curl_exchange import Exchange
 from gregor.worker.adapters.transport.curl_loop import CurlLoop
 from gregor.worker.adapters.transport.http1 import one_line, request_head
+from gregor.worker.adapters.transport.watch import Watch
 from gregor.worker.transport import Failure, FailureKind, FetchResult, Limits, Request, Response, Truncation
 
-_TIMED_OUT = (pycurl.E_OPERATION_TIMEDOUT, "")
 _KINDS: dict[int, FailureKind] = {
     pycurl.E_UNSUPPORTED_PROTOCOL: "request",
     pycurl.E_URL_MALFORMAT: "request",
@@ -75,41 +73,22 @@ class CurlTransport:
         exchange = self._spare.pop() if self._spare else Exchange(self._guard, str(self._bundle), self._http2)
         exchange.prepare(job, way)
         future = curl.start(exchange.handle)
-        watch = _Watch(curl, exchange, future)
+
+        def end(fault: str) -> None:
+            if not future.done():
+                curl.abort(exchange.handle)
+                future.set_result((pycurl.E_OPERATION_TIMEDOUT, fault))
+
+        watch = Watch(exchange.pace, end)
         try:
             number, message = await future
         finally:
             watch.stop()
             curl.abort(exchange.handle)
-        result = _result(exchange, number, watch.fault or message, request_head(job.target, job.headers))
+        result = _result(exchange, number, message, request_head(job.target, job.headers))
         exchange.release()
         self._spare.append(exchange)
         return result
-
-
-class _Watch:
-    """Ends a transfer that its pace calls too slow."""
-
-    def __init__(self, curl: CurlLoop, exchange: Exchange, future: asyncio.Future[tuple[int, str]]) -> None:
-        self.fault: str | None = None
-        self._loop = asyncio.get_running_loop()
-        self._curl, self._exchange, self._future = curl, exchange, future
-        self._look_later(time.monotonic())
-
-    def stop(self) -> None:
-        self._timer.cancel()
-
-    def _look_later(self, now: float) -> None:
-        self._timer = self._loop.call_later(self._exchange.pace.next_look(now), self._look)
-
-    def _look(self) -> None:
-        now = time.monotonic()
-        self.fault = self._exchange.pace.fault(now)
-        if self.fault is None:
-            self._look_later(now)
-        elif not self._future.done():
-            self._curl.abort(self._exchange.handle)
-            self._future.set_result(_TIMED_OUT)
 
 
 def _result(exchange: Exchange, number: int, message: str, head_sent: bytes) -> FetchResult:

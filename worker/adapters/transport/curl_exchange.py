@@ -6,14 +6,13 @@ from typing import Literal
 
 import pycurl
 
-from gregor.worker.adapters.transport.attempts import AddressGuard, Job, Way
+from gregor.worker.adapters.transport.attempts import AddressGuard, Job, Way, names_left_to
 from gregor.worker.adapters.transport.http1 import Head, MalformedHeadError, Target, parse_head, parse_status_line
 from gregor.worker.adapters.transport.pace import Pace
 from gregor.worker.adapters.transport.receiver import Receiver
 
 Refusal = Literal["lease", "repeat"]
 _STOP = -1  # returned by a callback: libcurl aborts the transfer
-_REMOTE_NAMES = {"socks5": "socks5h", "socks4": "socks4a"}
 
 
 class Exchange:
@@ -62,7 +61,7 @@ class Exchange:
         handle.setopt(pycurl.CONNECTTIMEOUT_MS, max(1, int(limits.connect_timeout * 1000)))
         handle.setopt(pycurl.SSL_VERIFYPEER, int(way.verify))
         handle.setopt(pycurl.SSL_VERIFYHOST, 2 if way.verify else 0)
-        handle.setopt(pycurl.PROXY, _resolving_there(request.proxy) if request.proxy else "")
+        handle.setopt(pycurl.PROXY, names_left_to(request.proxy) if request.proxy else "")
         resolve, connect_to = ([], []) if self.proxied else _pin(job.target, way)
         handle.setopt(pycurl.RESOLVE, resolve)
         handle.setopt(pycurl.CONNECT_TO, connect_to)
@@ -135,12 +134,6 @@ def _header_lines(headers: list[tuple[str, str]]) -> list[bytes]:
     lines = [f"{name}:" for name in ("Accept", "User-Agent") if name.lower() not in names]
     lines += [f"{name}: {value}" if value.strip() else f"{name};" for name, value in headers]
     return [line.encode("latin-1", "replace") for line in lines]
-
-
-def _resolving_there(proxy: str) -> str:
-    """The proxy's URL with the scheme that leaves names to it."""
-    scheme, separator, rest = proxy.partition("://")
-    return _REMOTE_NAMES.get(scheme, scheme) + separator + rest if separator else proxy
 
 
 def _pin(target: Target, way: Way) -> tuple[list[str], list[str]]:

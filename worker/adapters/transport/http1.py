@@ -61,9 +61,10 @@ def request_headers(request: Request) -> list[tuple[str, str]]:
     return headers
 
 
-def request_head(target: Target, headers: list[tuple[str, str]]) -> bytes:
-    """The request as it is written to an origin over HTTP/1.1."""
-    lines = [f"GET {target.path} HTTP/1.1"]
+def request_head(target: Target, headers: list[tuple[str, str]], absolute: bool = False) -> bytes:
+    """The request as it is written over HTTP/1.1; `absolute` is the form for a proxy (RFC 9112 section 3.2.2)."""
+    prefix = f"{target.scheme}://{target.authority}" if absolute else ""
+    lines = [f"GET {prefix}{target.path} HTTP/1.1"]
     if not any(name.lower() == "host" for name, _ in headers):
         lines.append(f"Host: {target.authority}")
     lines += [f"{name}: {value}" for name, value in headers]
@@ -89,7 +90,7 @@ def parse_head(lines: list[bytes]) -> Head:
     headers: list[tuple[str, str]] = []
     continues = False
     for raw in lines[1:]:
-        line = raw.rstrip(b"\r\n").decode("latin-1")
+        line = raw.rstrip(b"\r\n").replace(b"\0", b"").decode("latin-1")
         if line[:1] in (" ", "\t"):
             if continues:
                 name, value = headers[-1]

@@ -1,0 +1,169 @@
+"""One request and its answer on a thread, over urllib3 connections that ask it where to go and what to send."""
+
+import contextlib
+import os
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+from urllib3.connection import HTTPConnection, HTTPSConnection
+from urllib3.contrib.socks import SOCKSConnection, SOCKSHTTPSConnection
+
+from gregor.worker.adapters.transport.attempts import AddressGuard, Job, Way
+from gregor.worker.adapters.transport.http1 import request_head
+from gregor.worker.adapters.transport.pace import Pace
+from gregor.worker.adapters.transport.tolerant import TolerantResponse, shut_down
+from gregor.worker.transport import Failure
+
+FALLBACK_DELAY = 1.0
+"""Seconds for an address while others are left; simple in place of RFC 8305's race."""
+
+_here = threading.local()
+
+
+class StopFetch(Exception):
+    """Ends a fetch with `failure`; of no kind that urllib3 would take for an error of its own."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.detail)
+        self.failure = failure
+
+
+class Exchange:
+    """What connection and transport share of one attempt. `abort` may be called from any thread."""
+
+    def __init__(self, job: Job, way: Way, guard: AddressGuard, proxy_headers: dict[str, str]) -> None:
+        self.job, self.way, self.guard = job, way, guard
+        self.proxied = job.request.proxy is not None
+        self.head = request_head(job.target, job.headers)
+        self.started_at = time.monotonic()
+        self.pace = Pace(job.limits, self.started_at)
+        self.answer: TolerantResponse | None = None
+        self.address = ""
+        self.asked = False
+        self.sent_at = 0.0
+        self.aborted: str | None = None
+        self._proxy_headers = proxy_headers
+        self._line: socket.socket | None = None
+
+    @contextlib.contextmanager
+    def on_this_thread(self) -> Iterator[None]:
+        """The connections that this thread uses meanwhile serve this exchange."""
+        _here.exchange = self
+        try:
+            yield
+        finally:
+            _here.exchange = None
+            self.hold(None)
+
+    def abort(self, reason: str) -> None:
+        """End the attempt; the thread notices at its next step."""
+        self.aborted = reason
+        if (line := self._line) is not None:
+            shut_down(line)
+
+    def connect(self) -> socket.socket:
+        """A connection to one of the way's addresses. StopFetch if there is none."""
+        deadline = time.monotonic() + self.job.limits.connect_timeout
+        failure = Failure("connect", "no address")
+        for number, address in enumerate(self.way.addresses, start=1):
+            if not self.guard.allows(address, self.way.port):
+                failure = Failure("refused_address", address)
+                continue
+            patience = deadline - time.monotonic()
+            if number < len(self.way.addresses):
+                patience = min(patience, FALLBACK_DELAY)
+            try:
+                connection = socket.create_connection((address, self.way.port), max(0.001, patience))
+            except TimeoutError:
+                failure = Failure("timeout", f"no connection within {self.job.limits.connect_timeout:g} s")
+            except OSError as fault:
+                failure = Failure("connect", fault.strerror or type(fault).__name__)
+            else:
+                connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                connection.settimeout(max(0.001, deadline - time.monotonic()))
+                self.hold(connection)
+                return connection
+        raise StopFetch(failure)
+
+    def before_request(self, connection: socket.socket) -> None:
+        """Last thing before the request is written. StopFetch if it must not be."""
+        self.hold(connection)
+        self.address = connection.getpeername()[0]
+        if self.aborted is not None:
+            raise StopFetch(Failure("timeout", self.aborted))
+        if not self.job.may_send():
+            raise StopFetch(Failure("lease", "the lease ended before the request was sent"))
+        self.asked = True
+        self.sent_at = time.monotonic()
+        self.pace.sent(self.sent_at)
+
+    def bytes_to_send(self, absolute: bool) -> bytes:
+        """The request; a proxy for plain HTTP gets the absolute form (RFC 9112 section 3.2.2) and its own headers."""
+        if not absolute:
+            return self.head
+        return request_head(self.job.target, [*self.job.headers, *self._proxy_headers.items()], absolute=True)
+
+    def hold(self, connection: socket.socket | None) -> None:
+        """Keep a descriptor of our own to the connection: TLS moves it from one object to another meanwhile."""
+        previous, self._line = self._line, socket.socket(fileno=os.dup(connection.fileno())) if connection else None
+        if previous is not None:
+            previous.close()
+        if self.aborted is not None and self._line is not None:
+            shut_down(self._line)
+
+
+class _Served:
+    """Mixed into urllib3's connections: the exchange of this thread decides."""
+
+    response_class: Any
+
+    def _new_conn(self) -> socket.socket:
+        exchange: Exchange = _here.exchange
+        if not exchange.proxied:
+            return exchange.connect()
+        connection: socket.socket = super()._new_conn()  # type: ignore[misc]
+        exchange.hold(connection)
+        return connection
+
+    def _send_output(self, message_body: object = None, encode_chunked: bool = False) -> None:
+        exchange: Exchange = _here.exchange
+        connection: Any = self
+        del connection._buffer[:]  # what urllib3 would send; its order and its additions are not ours
+        if connection.sock is None:
+            connection.connect()
+        exchange.before_request(connection.sock)
+        absolute = exchange.proxied and connection.proxy is not None and not connection._tunnel_host
+        connection.send(exchange.bytes_to_send(absolute))
+
+    def getresponse(self) -> Any:
+        exchange: Exchange = _here.exchange
+        connection: Any = self
+
+        def expect(*args: Any, **kwargs: Any) -> TolerantResponse:
+            exchange.answer = TolerantResponse(exchange.job.limits, *args, **kwargs)
+            return exchange.answer
+
+        connection.response_class = expect
+        try:
+            return super().getresponse()  # type: ignore[misc]
+        finally:
+            del connection.response_class
+
+
+class ServedHTTPConnection(_Served, HTTPConnection):
+    """Plain HTTP."""
+
+
+class ServedHTTPSConnection(_Served, HTTPSConnection):
+    """HTTP over TLS."""
+
+
+class ServedSOCKSConnection(_Served, SOCKSConnection):
+    """Plain HTTP through a SOCKS proxy."""
+
+
+class ServedSOCKSHTTPSConnection(_Served, SOCKSHTTPSConnection):
+    """HTTP over TLS through a SOCKS proxy."""

@@ -1,0 +1,217 @@
+"""The second transport: requests on threads. Portable, slower, and more tolerant of malformed answers than curl."""
+
+import asyncio
+import concurrent.futures
+import ssl
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import certifi
+import requests
+from requests.adapters import HTTPAdapter
+from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
+from urllib3.exceptions import HTTPError
+
+from gregor.worker.adapters.transport import requests_exchange as served
+from gregor.worker.adapters.transport.attempts import AddressGuard, Job, Way, attempt_all, names_left_to
+from gregor.worker.adapters.transport.http1 import MalformedHeadError, one_line
+from gregor.worker.adapters.transport.receiver import Receiver
+from gregor.worker.adapters.transport.requests_exchange import Exchange, StopFetch
+from gregor.worker.adapters.transport.tolerant import HeadTooLargeError, TolerantResponse
+from gregor.worker.adapters.transport.watch import Watch
+from gregor.worker.transport import Failure, FetchResult, Limits, Request, Response, Truncation
+
+_PIECE = 65536
+
+
+class RequestsTransport:
+    """A `Transport` of HTTP/1.1 with `threads` fetches at a time; see `CurlTransport` for the other arguments."""
+
+    def __init__(
+        self, guard: AddressGuard, *, ca_file: Path | None = None, threads: int = 32, idle_connections: int = 256
+    ) -> None:
+        self._guard = guard
+        self._threads = concurrent.futures.ThreadPoolExecutor(threads, thread_name_prefix="fetch")
+        self._strict = _Adapter(_context(ca_file, verify=True), idle_connections)
+        self._lax = _Adapter(_context(ca_file, verify=False), idle_connections)
+        self._running: set[Exchange] = set()
+
+    async def fetch(self, request: Request, limits: Limits, may_send: Callable[[], bool]) -> FetchResult:
+        """See `Transport.fetch`."""
+        return await attempt_all(request, limits, may_send, self._guard, self._attempt)
+
+    async def close(self) -> None:
+        """See `Transport.close`."""
+        for exchange in self._running:
+            exchange.abort("the transport was closed")
+        await asyncio.to_thread(self._threads.shutdown, cancel_futures=True)
+        self._strict.close()
+        self._lax.close()
+
+    async def _attempt(self, job: Job, way: Way) -> FetchResult:
+        adapter = self._strict if way.verify else self._lax
+        proxy = job.request.proxy
+        exchange = Exchange(job, way, self._guard, adapter.proxy_headers(proxy) if proxy else {})
+        future = self._threads.submit(_run, exchange, adapter)
+        self._running.add(exchange)
+        watch = Watch(exchange.pace, exchange.abort)
+        try:
+            return await asyncio.wrap_future(future)
+        finally:
+            watch.stop()
+            self._running.discard(exchange)
+            if not future.done():
+                exchange.abort("cancelled")
+                future.add_done_callback(_discard)
+
+
+class _Adapter(HTTPAdapter):
+    """requests' adapter with one TLS context for all connections, and connections that serve an exchange."""
+
+    def __init__(self, context: ssl.SSLContext, idle_connections: int) -> None:
+        self._context = context
+        super().__init__(pool_connections=idle_connections, pool_maxsize=1)
+
+    def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:
+        super().init_poolmanager(*args, **kwargs)
+        self.poolmanager.pool_classes_by_scheme = {"http": _HTTPPool, "https": _HTTPSPool}
+
+    def proxy_manager_for(self, proxy: str, **kwargs: Any) -> Any:
+        manager = super().proxy_manager_for(proxy, **kwargs)
+        socks = proxy.startswith("socks")
+        manager.pool_classes_by_scheme = {
+            "http": _SOCKSHTTPPool if socks else _HTTPPool,
+            "https": _SOCKSHTTPSPool if socks else _HTTPSPool,
+        }
+        return manager
+
+    def build_connection_pool_key_attributes(
+        self, request: requests.PreparedRequest, verify: Any, cert: Any = None
+    ) -> tuple[Any, Any]:
+        # requests would name CA files, which urllib3 then loads anew for every connection.
+        where, _ = super().build_connection_pool_key_attributes(request, verify, cert)
+        return where, {"ssl_context": self._context} if where["scheme"] == "https" else {}
+
+    def cert_verify(self, conn: Any, url: str, verify: Any, cert: Any) -> None:
+        """The context says it all."""
+
+
+class _HTTPPool(HTTPConnectionPool):
+    ConnectionCls = served.ServedHTTPConnection
+
+
+class _HTTPSPool(HTTPSConnectionPool):
+    ConnectionCls = served.ServedHTTPSConnection
+
+
+class _SOCKSHTTPPool(HTTPConnectionPool):
+    ConnectionCls = served.ServedSOCKSConnection
+
+
+class _SOCKSHTTPSPool(HTTPSConnectionPool):
+    ConnectionCls = served.ServedSOCKSHTTPSConnection
+
+
+def _context(ca_file: Path | None, verify: bool) -> ssl.SSLContext:
+    context = ssl.create_default_context(cafile=certifi.where())
+    # Python asks more of certificates than browsers do since 3.13.
+    context.verify_flags &= ~ssl.VERIFY_X509_STRICT
+    if ca_file is not None:
+        context.load_verify_locations(ca_file)
+    if not verify:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    return context
+
+
+def _discard(future: concurrent.futures.Future[FetchResult]) -> None:
+    if not future.cancelled() and future.exception() is None and isinstance(result := future.result(), Response):
+        result.close()
+
+
+def _run(exchange: Exchange, adapter: HTTPAdapter) -> FetchResult:
+    """The whole attempt, on a thread of the pool."""
+    job = exchange.job
+    prepared = requests.PreparedRequest()
+    prepared.method = "GET"
+    prepared.url = f"{job.target.scheme}://{job.target.authority}/"
+    prepared.headers = requests.structures.CaseInsensitiveDict()
+    proxy = names_left_to(job.request.proxy) if job.request.proxy else None
+    with exchange.on_this_thread():
+        try:
+            answer = adapter.send(
+                prepared,
+                stream=True,
+                timeout=(job.limits.connect_timeout, job.limits.read_timeout),
+                proxies={job.target.scheme: proxy} if proxy else {},
+            )
+        except StopFetch as stop:
+            return stop.failure
+        except HeadTooLargeError:
+            return Failure("too_large_headers", "more header lines or bytes than allowed")
+        except MalformedHeadError as fault:
+            return Failure("protocol", str(fault))
+        except (requests.RequestException, HTTPError, OSError, ValueError) as fault:
+            return _failure(exchange, fault)
+        return _receive(exchange, answer)
+
+
+def _receive(exchange: Exchange, answer: requests.Response) -> FetchResult:
+    latency = time.monotonic() - exchange.sent_at
+    head_read = exchange.answer
+    assert isinstance(head_read, TolerantResponse)
+    receiver = Receiver(head_read.head.headers, exchange.job.limits)
+    ended_early: Truncation | None = None
+    try:
+        while piece := answer.raw.read1(_PIECE, decode_content=False):
+            exchange.pace.received(len(piece), time.monotonic())
+            if not receiver.feed(piece):
+                answer.raw.close()
+                break
+    except TimeoutError:
+        ended_early = "time"
+    except (HTTPError, OSError, ValueError):
+        ended_early = "cut"
+    if exchange.aborted is not None:
+        ended_early = "time"
+    if ended_early is not None:
+        answer.raw.close()
+    receiver.finish(ended_early)
+    if receiver.corrupt is not None:
+        receiver.close()
+        return Failure("decode", one_line(receiver.corrupt))
+    head = head_read.head
+    return Response(
+        status=head.status,
+        reason=head.reason,
+        headers=head.headers,
+        http_version=head.version,
+        body=receiver.body,
+        wire_body=None if receiver.wire is receiver.body else receiver.wire,
+        request_head=exchange.head,
+        response_head=head_read.raw_head,
+        address=exchange.address,
+        latency=latency,
+        elapsed=time.monotonic() - exchange.started_at,
+        truncated=receiver.truncated,
+    )
+
+
+def _failure(exchange: Exchange, fault: Exception) -> Failure:
+    """The kind of an error that came before the head of the answer was whole."""
+    detail = one_line(str(fault))
+    if exchange.aborted is not None:
+        return Failure("timeout", exchange.aborted)
+    if isinstance(fault, requests.exceptions.SSLError):
+        return Failure("tls", detail)
+    if isinstance(fault, requests.exceptions.ProxyError):
+        return Failure("proxy", detail)
+    if isinstance(fault, requests.Timeout | TimeoutError):
+        return Failure("timeout", detail)
+    if exchange.asked:
+        return Failure("cut", detail)
+    if exchange.proxied:
+        return Failure("proxy", detail)
+    return Failure("tls" if exchange.job.target.scheme == "https" else "connect", detail)
