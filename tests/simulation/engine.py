@@ -63,6 +63,7 @@ class World:
         self.call_timeout = call_timeout
         self.journal: list[Effect] = []
         self.incidents: list[Incident] = []
+        self.observers: list[Callable[[Effect], None]] = []
         self.log = LogServer(partitions, self.random)
         self.seen = SeenServer(self.now)
         self.store = StoreServer()
@@ -73,6 +74,12 @@ class World:
     def now(self) -> float:
         """True unix seconds, as the servers have them."""
         return WALL_EPOCH + asyncio.get_running_loop().time()
+
+    def note(self, effect: Effect) -> None:
+        """Write an effect into the journal; observers see the state right after it."""
+        self.journal.append(effect)
+        for observer in self.observers:
+            observer(effect)
 
     def happen(self, client: str, what: str) -> None:
         """Note that a client's running visits may end for nothing."""
@@ -144,7 +151,7 @@ class Wire:
 
         def take_effect() -> T:
             result = effect(*args)
-            self.world.journal.append(Effect(loop.time(), self.machine.name, self.service, op, args, result, sent))
+            self.world.note(Effect(loop.time(), self.machine.name, self.service, op, args, result, sent))
             return result
 
         def reply(result: T) -> None:

@@ -239,14 +239,14 @@ class StoreServer:
     def partition(self, partition: int) -> PartitionRecord:
         return self.partitions.values.get(partition, PartitionRecord(partition))
 
-    def put_partition(self, record: PartitionRecord, stamp: int) -> None:
-        self.partitions.put(record.partition, record, stamp)
+    def put_partition(self, record: PartitionRecord, stamp: int) -> bool:
+        return self.partitions.put(record.partition, record, stamp)
 
     def host(self, host: str) -> HostRecord | None:
         return self.hosts.values.get(host)
 
-    def put_host(self, record: HostRecord, stamp: int) -> None:
-        self.hosts.put(record.host, record, stamp)
+    def put_host(self, record: HostRecord, stamp: int) -> bool:
+        return self.hosts.put(record.host, record, stamp)
 
     def robots(self, origin: str) -> RobotsRecord | None:
         return self.robots_by_origin.get(origin)
