@@ -104,7 +104,7 @@ def run_case(play: Path, case: Path, again: int, folder: Path) -> list[dict[str,
         if trapped:
             failures.append({"expected": {"no request to a trap": trap.log.stem}, "seen": ", ".join(trapped)})
     if failures:
-        failures.append({"expected": "", "seen": f"output: {ended.said()[-2000:]}"})
+        failures.append({"expected": "(its output)", "seen": ended.said()[-2000:]})
     return failures
 
 

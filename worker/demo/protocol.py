@@ -38,10 +38,14 @@ class HttpProtocol(asyncio.Protocol):
 
     def pause_writing(self) -> None:
         self._writable = False
+        if self._transport is not None:
+            self._transport.pause_reading()
 
     def resume_writing(self) -> None:
         self._writable = True
         self._serve()
+        if self._transport is not None and self._writable:
+            self._transport.resume_reading()
 
     def data_received(self, data: bytes) -> None:
         self._pending += data

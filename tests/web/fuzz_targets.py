@@ -1,0 +1,92 @@
+"""What the fuzzer calls with each kind of input, and what must hold of the answers beyond "no exception"."""
+
+from collections.abc import Callable
+
+from gregor.worker import charset, html, http_rules, media_type, references, robots
+from gregor.worker.canonical import CanonicalRules
+from gregor.worker.robots_match import Decision
+from gregor.worker.urls import Url, Urls, robots_url
+
+BASE = "http://base.example/dir/page?q=1"
+MAX_LINKS = 2000
+NOW = 1_767_225_600.0
+RULE_SETS = (
+    CanonicalRules(),
+    CanonicalRules(session_ids=True, tracking_parameters=True, index_files=True, sort_query=True),
+)
+
+
+def fuzz_robots(data: bytes) -> None:
+    """Whatever a robots.txt holds, it decides about any URL; the file itself may always be read."""
+    rules = robots.parse(data, "gregor", f"{BASE}robots.txt")
+    decisions: list[Decision] = [rules.decide(path) for path in ("/", "/private/a", "/a%2fb?x=*", _text(data)[:500])]
+    assert all(decision.line >= 0 for decision in decisions)
+    assert rules.decide("http://base.example/robots.txt").allowed
+    assert rules.crawl_delay is None or rules.crawl_delay >= 0
+    for status in (0, 200, 301, 404, 503):
+        robots.answer(status, {"location": _text(data)[:2000]}, data, "gregor", "http://base.example/robots.txt")
+
+
+def fuzz_url(data: bytes) -> None:
+    """Parsing and canonicalising reach a fixed point, and a URL's parts put together are the URL."""
+    text = _text(data)
+    for rules in RULE_SETS:
+        urls = Urls(rules)
+        for url in (urls.parse(text), urls.resolve(text, BASE), urls.resolve(text, BASE, "shift_jis")):
+            if url is not None:
+                _check(url, urls)
+
+
+def _check(url: Url, urls: Urls) -> None:
+    again = urls.parse(url.href)
+    assert again == url, f"{again} is not {url}"
+    key = urls.parse(url.key)
+    assert key is not None
+    assert key.key == url.key, f"{key.key} is not {url.key}"
+    assert key.host == url.host
+    assert url.origin + url.target == url.href
+    assert url.host
+    assert 0 <= url.port < 65536
+    assert robots_url(url).startswith(f"{url.scheme}://")
+
+
+def fuzz_html(data: bytes) -> None:
+    """A page gives text and links that can be resolved; no more of both than its size allows."""
+    encoding = charset.sniff(data, None)
+    text = charset.decode(data, encoding)
+    page = html.extract(text, encoding, MAX_LINKS)
+    assert len(page.text) <= 3 * len(text) + 16
+    assert len(page.links) <= MAX_LINKS
+    urls = Urls()
+    base = references.base_url(page.base, BASE)
+    for link in page.links[:200]:
+        urls.resolve(link.url, base, encoding)
+
+
+def fuzz_headers(data: bytes) -> None:
+    """Header values as they come: octets that were read as latin-1."""
+    value = data.decode("latin-1")
+    media_type.extract(value)
+    media_type.sniff(data, value)
+    charset.header_charset(value)
+    http_rules.http_date(value)
+    http_rules.any_date(value)
+    wait = http_rules.retry_after(value, NOW)
+    assert wait is None or 0 <= wait <= http_rules.LONGEST
+    fresh = http_rules.freshness({"cache-control": value, "expires": value, "date": value}, NOW)
+    assert fresh is None or fresh >= 0
+    target = http_rules.redirect_target(302, value, BASE)
+    assert target is None or target.startswith(("http://", "https://"))
+
+
+def _text(data: bytes) -> str:
+    """Text as a page gives it: mostly UTF-8, with lone surrogates where it isn't."""
+    return data.decode("utf-8", "surrogateescape")
+
+
+TARGETS: dict[str, Callable[[bytes], None]] = {
+    "robots": fuzz_robots,
+    "url": fuzz_url,
+    "html": fuzz_html,
+    "headers": fuzz_headers,
+}
