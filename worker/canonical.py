@@ -36,18 +36,22 @@ CORE = CanonicalRules()
 
 _AUTHORITY = re.compile(r"[^:/?#]+:(?://[^/?#]*)?")
 _ESCAPE = re.compile(r"%[0-9A-Fa-f]{2}")
+_STRAY = re.compile(r"%(?![0-9A-Fa-f]{2})")
+"""A percent sign that begins no escape."""
 _UNRESERVED = string.ascii_letters + string.digits + "-._~"
 _DECODED = {f"%{ord(character):02X}": character for character in _UNRESERVED}
-_ENCODED_UNRESERVED = re.compile("|".join(_DECODED), re.IGNORECASE)
 
-_SESSION_NAME = r"(?:[a-z]{1,2}_|_)?(?:[lj]?session_?id|phpsessid|sid)|aspsessionid[a-z]*|cfid|cftoken"
+_SESSION_NAME = r"(?:bv_|_|[jl])?(?:session_?id|sid)|phpsessid|aspsessionid[a-z]*|cfid|cftoken"
 _SESSION_PARAMETER = re.compile(rf"(?:{_SESSION_NAME})=[^/]*", re.IGNORECASE)
+"""A slash speaks against a session: Slash, for one, names its stories ``sid=01/02/03/123``."""
 _SESSION_SUFFIX = re.compile(rf";(?:{_SESSION_NAME})=[^/?&;]*", re.IGNORECASE)
 _SESSION_SEGMENT = re.compile(r"/\((?:[0-9a-z]{24}|(?:[a-z]\([0-9a-z]{24}\))+)\)(?=/)", re.IGNORECASE)
+"""ASP.NET's cookieless sessions."""
 _TRACKING_PARAMETER = re.compile(
-    r"(?:(?:utm|mtm|pk|piwik|matomo|ga|gs|fb|mc|mkt|hsa|itm|oly|vero|ads?|aftr|_hs)_?[^=]*_[^=]*"
-    r"|utm_[^=]*|_hs(?:enc|mi)|_gl?a?|(?:d|g|fb|y|tw|ysc|ms)clid|msclkid|[gw]braid|igshid|(?:click|partner)_?id"
-    r"|[^=]*_(?:cid|affiliate|campaign|medium|ref|referr?er|source)|tracking|xtor)(?:=.*)?",
+    r"(?:(?:utm|mtm|pk|piwik|matomo|mc|mkt|hsa|itm|oly|vero|fb|aftr)_[^=]*"
+    r"|[^=]*_(?:affiliate|campaign|cid|medium|ref|referr?er|source)"
+    r"|(?:d|fb|g|tw|y|ysc)clid|msclkid|[gw]braid|igshid|(?:click|partner)_?id|_hs(?:enc|mi)|_g[al]|tracking|xtor"
+    r")(?:=.*)?",
     re.IGNORECASE,
 )
 _INDEX_FILE = re.compile(
@@ -67,10 +71,10 @@ def canonical(href: str, rules: CanonicalRules = CORE) -> str:
 def _normalise_escapes(href: str) -> str:
     """RFC 3986 sections 6.2.2.1 and 6.2.2.2, for path and query."""
     start = _rest(href)
-    rest = _ESCAPE.sub(_decode, href[start:])
-    if not _ENCODED_UNRESERVED.search(rest):
-        return href[:start] + rest
-    # A stray "%" and a decoded character made a new escape ("%%361" is "%61" is "a"); it may even spell a dot segment.
+    rest = href[start:]
+    if not _STRAY.search(rest):
+        return href[:start] + _ESCAPE.sub(_decode, rest)
+    # With a decoded character it can make a new escape ("%%361" is "%61" is "a"), which may even spell a dot segment.
     return _reparse(href[:start] + _decode_to_the_end(rest))
 
 

@@ -3,7 +3,7 @@
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gregor.worker.addresses import AddressPolicy
@@ -55,6 +55,7 @@ def test_an_endpoint_must_be_an_address() -> None:
         AddressPolicy(allowed_endpoints={("localhost", 80)})
 
 
+@settings(deadline=None)
 @given(st.ip_addresses())
 def test_never_more_than_the_standard_library_calls_global(address: IPv4Address | IPv6Address) -> None:
     if POLICY.allows(str(address), 80):

@@ -1,7 +1,7 @@
 """URLs: what is requested, what it is known by, whose politeness it is."""
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gregor.worker.canonical import CanonicalRules
@@ -136,6 +136,7 @@ def test_the_canonical_rules_shape_the_key_only() -> None:
     assert url == Url("http://h/%7ea/index.html", "http://h/~a/", "h")
 
 
+@settings(deadline=None)
 @given(st.text() | url_texts(), st.text() | url_texts(), st.sampled_from(["utf-8", "shift_jis", "iso-2022-jp", "?"]))
 @example("?\ud800", "http://h/", "shift_jis")
 def test_no_text_makes_resolving_fail(reference: str, base: str, encoding: str) -> None:
@@ -143,6 +144,7 @@ def test_no_text_makes_resolving_fail(reference: str, base: str, encoding: str) 
     assert url is None or URLS.parse(url.href) == url
 
 
+@settings(deadline=None)
 @given(hrefs())
 def test_parsing_what_is_requested_changes_nothing(href: str) -> None:
     url = parse(href)

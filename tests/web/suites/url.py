@@ -76,6 +76,11 @@ def _resolved(case: Line) -> Verdict:
     return Verdict(href in accepted, "" if href in accepted else f"expected one of {accepted}, got {href!r}")
 
 
+def _by_the_url_standard(case: Line) -> Verdict:
+    url = URLS.resolve(case["ref"], case["base"])
+    return equal(url and url.href, requested(case["whatwg"]))
+
+
 SUITES = [
     Suite(
         "url/parsing_wpt",
@@ -102,4 +107,5 @@ SUITES = [
     Suite("url/ipv4_hosts", "url/ipv4_hosts.jsonl", "ada-url 31 of 32", _ipv4),
     Suite("url/percent_encoding_query_wpt", "url/percent_encoding_query_wpt.jsonl", "-", _query),
     Suite("url/resolve", "url/resolve.jsonl", "ada-url 63, urllib 61, w3lib 61 of 63", _resolved),
+    Suite("url/resolve_conflicts", "url/resolve_conflicts.jsonl", "-", _by_the_url_standard),
 ]
