@@ -1,0 +1,66 @@
+"""The engine that needs no server: SQLite in one data folder, one process."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from gregor.worker.adapters.embedded.coordinator import EmbeddedCoordinator, give_orders
+from gregor.worker.adapters.embedded.database import Database
+from gregor.worker.adapters.embedded.folder import Folder, FolderError, FolderInUse
+from gregor.worker.adapters.embedded.log import EmbeddedLog
+from gregor.worker.adapters.embedded.reader import EmbeddedReader
+from gregor.worker.adapters.embedded.seen import EmbeddedSeen
+from gregor.worker.adapters.embedded.store import EmbeddedStore
+from gregor.worker.borders import Clock
+
+__all__ = ["EmbeddedEngine", "FolderError", "FolderInUse", "give_orders", "open_engine", "open_reader"]
+
+
+@dataclass(frozen=True)
+class EmbeddedEngine:
+    """The four borders over one folder. ``crawl_id`` is random, made with the folder."""
+
+    log: EmbeddedLog
+    seen: EmbeddedSeen
+    store: EmbeddedStore
+    coordinator: EmbeddedCoordinator
+    crawl_id: str
+    _database: Database
+    _folder: Folder
+
+    async def close(self) -> None:
+        """Finish what was called, end all leases, let the folder go. May be repeated."""
+        await self.coordinator.close()
+        await self._database.close()
+        self._folder.close()
+
+
+async def open_engine(path: Path, partitions: int, canonical: str, clock: Clock) -> EmbeddedEngine:
+    """Take a data folder, made if need be. ``canonical`` names the rules of the canonical form of URLs.
+
+    Raises `FolderInUse` when another process crawls there, `FolderError` when the folder cannot be used for this.
+    """
+    folder = Folder.open(path, partitions, canonical)
+    database = Database(folder.connect())
+    try:
+        coordinator = await EmbeddedCoordinator.open(database, partitions, clock)
+    except BaseException:
+        await database.close()
+        folder.close()
+        raise
+    return EmbeddedEngine(
+        EmbeddedLog(database, partitions),
+        EmbeddedSeen(database),
+        EmbeddedStore(database, path),
+        coordinator,
+        folder.crawl_id,
+        database,
+        folder,
+    )
+
+
+async def open_reader(path: Path, bucket_width: float = 1.0) -> EmbeddedReader:
+    """Read a data folder, beside a running crawl or after it. ``bucket_width`` is the calendar's, in seconds.
+
+    Raises `FolderError` when there is no crawl.
+    """
+    return EmbeddedReader(path, bucket_width)

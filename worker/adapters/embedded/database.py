@@ -42,7 +42,7 @@ class _Answer(NamedTuple):
 
 
 class Database:
-    """SQLite behind futures. ``work`` runs on the thread, maybe more than once, and changes nothing but the database."""
+    """SQLite behind futures. ``work`` runs on the thread, maybe more than once, and has no effect but in the tables."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection

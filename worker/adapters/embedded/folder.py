@@ -36,7 +36,7 @@ class Folder:
     def __init__(self, path: Path, lock: int, crawl_id: str) -> None:
         self.path = path
         self.crawl_id = crawl_id
-        self._lock = lock
+        self._lock: int | None = lock
 
     @classmethod
     def open(cls, path: Path, partitions: int, canonical: str) -> Self:
@@ -65,8 +65,10 @@ class Folder:
         return connect_writable(self.path)
 
     def close(self) -> None:
-        """Let other processes use the folder."""
-        os.close(self._lock)
+        """Let other processes use the folder. May be repeated."""
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
 
 
 def connect_writable(path: Path) -> sqlite3.Connection:

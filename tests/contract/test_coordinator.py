@@ -1,0 +1,132 @@
+"""`Coordinator`: one owner, epochs that only grow, time that never goes back."""
+
+import asyncio
+
+from gregor.schemas.messages import PartitionRecord, stamp
+from gregor.worker.borders import Orders
+from tests.contract.engines import PARTITIONS
+from tests.contract.world import World, run
+
+
+@run
+async def test_a_lone_member_is_wanted_everywhere(world: World) -> None:
+    engine = await world.open()
+    assert engine.coordinator.wanted() == frozenset()
+    await engine.coordinator.join()
+    while engine.coordinator.wanted() != frozenset(range(PARTITIONS)):
+        await engine.coordinator.changed()
+
+
+@run
+async def test_one_lease_of_a_partition_at_a_time(world: World) -> None:
+    engine = await world.open()
+    await engine.coordinator.join()
+    first = await engine.coordinator.acquire(3, 0)
+    assert first is not None
+    assert (first.partition, first.holds()) == (3, True)
+    assert await engine.coordinator.acquire(3, 0) is None
+    await engine.coordinator.release(first)
+    assert not first.holds()
+    second = await engine.coordinator.acquire(3, 0)
+    assert second is not None
+    assert second.holds()
+    assert not first.holds()
+    assert second.epoch > first.epoch
+
+
+@run
+async def test_one_of_two_that_take_at_once_gets_it(world: World) -> None:
+    engine = await world.open()
+    await engine.coordinator.join()
+    leases = await asyncio.gather(*[engine.coordinator.acquire(3, 0) for _ in range(4)])
+    assert len([lease for lease in leases if lease is not None]) == 1
+
+
+@run
+async def test_releasing_an_old_lease_leaves_the_new_one(world: World) -> None:
+    engine = await world.open()
+    await engine.coordinator.join()
+    first = await engine.coordinator.acquire(3, 0)
+    assert first is not None
+    await engine.coordinator.release(first)
+    second = await engine.coordinator.acquire(3, 0)
+    await engine.coordinator.release(first)
+    assert second is not None
+    assert second.holds()
+
+
+@run
+async def test_epochs_grow_beyond_all_that_were_given_or_stored(world: World) -> None:
+    engine = await world.open()
+    await engine.coordinator.join()
+    lease = await engine.coordinator.acquire(3, 41)
+    assert lease is not None
+    assert lease.epoch > 41
+    await engine.coordinator.release(lease)
+    engine = await world.again()
+    await engine.coordinator.join()
+    again = await engine.coordinator.acquire(3, 0)
+    assert again is not None
+    assert again.epoch > lease.epoch
+    await engine.store.put_partition(PartitionRecord(4, epoch=90), stamp(90, 1))
+    engine = await world.again()
+    if not engine.coordinator.wanted():
+        await engine.coordinator.join()
+    above = (await engine.store.partition(4)).epoch
+    taken = await engine.coordinator.acquire(4, above)
+    assert taken is not None
+    assert taken.epoch > 90
+
+
+@run
+async def test_a_lease_ends_with_the_engine(world: World) -> None:
+    engine = await world.open()
+    await engine.coordinator.join()
+    lease = await engine.coordinator.acquire(3, 0)
+    assert lease is not None
+    engine = await world.reopen()
+    assert not lease.holds()
+    await engine.coordinator.join()
+    assert await engine.coordinator.acquire(3, lease.epoch) is not None
+
+
+@run
+async def test_whoever_leaves_is_wanted_nowhere(world: World) -> None:
+    engine = await world.open()
+    await engine.coordinator.join()
+    await engine.coordinator.leave()
+    assert engine.coordinator.wanted() == frozenset()
+
+
+@run
+async def test_time_goes_on_with_the_monotonic_clock_only(world: World) -> None:
+    engine = await world.open()
+    begin = engine.coordinator.now()
+    world.clock.pass_(5.0)
+    assert abs(engine.coordinator.now() - begin - 5.0) < 0.001
+    world.clock.wall_now -= 3600.0
+    assert abs(engine.coordinator.now() - begin - 5.0) < 0.001
+
+
+@run
+async def test_a_takeover_is_dated(world: World) -> None:
+    engine = await world.open()
+    await engine.coordinator.join()
+    world.clock.pass_(2.0)
+    lease = await engine.coordinator.acquire(3, 0)
+    assert lease is not None
+    assert abs(lease.taken_at - engine.coordinator.now()) < 0.001
+
+
+@run
+async def test_orders_are_kept_and_heard(world: World) -> None:
+    engine = await world.open()
+    assert engine.coordinator.orders() == Orders()
+    orders = Orders(paused=True, blocked_hosts=("bad.example",), delays={"slow.example": 9.5})
+    await engine.coordinator.put_orders(orders)
+    engine = await world.again()
+    while engine.coordinator.orders() != orders:
+        await engine.coordinator.changed()
+    await engine.coordinator.put_orders(Orders())
+    while engine.coordinator.orders() != Orders():
+        await engine.coordinator.changed()

@@ -1,0 +1,170 @@
+"""`Reader`: it sees what was acknowledged, beside a running crawl and after it."""
+
+from gregor.partitioner.hashing import partition_of
+from gregor.schemas.messages import HostRecord, Page, RobotsRecord, Row, State, Ticket
+from gregor.worker.borders import Entry, Reader
+from tests.contract.engines import PARTITIONS
+from tests.contract.world import World, run, ticket
+
+HOST = "example.org"
+HOME = partition_of(HOST, PARTITIONS)
+
+
+def row(path: str, state: State = "fetched", host: str = HOST, visits: int = 1) -> Row:
+    url = f"http://{host}/{path}"
+    return Row(key=url, href=url, host=host, visits=visits, state=state, outcome=state)
+
+
+def page(path: str, visit: int = 1, status: int = 200, size: int = 10) -> Page:
+    url = f"http://{HOST}/{path}"
+    return Page(
+        key=url, href=url, host=HOST, visit=visit, kind="new", status=status, fetched_at=float(visit), size=size
+    )
+
+
+async def states(reader: Reader, state: str | None = None, host: str | None = None) -> dict[str, str]:
+    return {found.key.rpartition("/")[2]: found.state async for found in reader.rows(state, host)}
+
+
+@run
+async def test_an_empty_crawl_reads_as_empty(world: World) -> None:
+    await world.open()
+    await world.again()
+    reader = await world.reader()
+    assert await states(reader) == {}
+    assert [found async for found in reader.pages()] == []
+    assert [found async for found in reader.waiting()] == []
+    assert await reader.find("http://example.org/", HOST) == []
+    assert await reader.row("http://example.org/") is None
+    assert await reader.page("http://example.org/") is None
+    counts = await reader.counts()
+    assert {name: count for name, count in counts.items() if count} == {}
+    assert {"waiting", "pages", "pages_200", "bytes"} <= counts.keys()
+
+
+@run
+async def test_rows_are_filtered_by_state_and_host(world: World) -> None:
+    engine = await world.open()
+    rows = [row("a"), row("b", "gone"), row("c", host="other.example"), row("d", "waiting", visits=0)]
+    await engine.store.put_rows(rows, 1)
+    await world.again()
+    reader = await world.reader()
+    assert await states(reader) == {"a": "fetched", "b": "gone", "c": "fetched", "d": "waiting"}
+    assert await states(reader, "fetched") == {"a": "fetched", "c": "fetched"}
+    assert await states(reader, None, HOST) == {"a": "fetched", "b": "gone", "d": "waiting"}
+    assert await states(reader, "fetched", HOST) == {"a": "fetched"}
+    assert await reader.row("http://example.org/b") == rows[1]
+
+
+@run
+async def test_what_is_more_than_a_slice_is_read_whole(world: World) -> None:
+    engine = await world.open()
+    await engine.store.put_rows([row(f"{number:05}") for number in range(2500)], 1)
+    for number in range(70):
+        await engine.store.put_page(page(f"{number:05}"), None, None, 1)
+    await world.again()
+    reader = await world.reader()
+    assert len([found async for found in reader.rows(None, None)]) == 2500
+    assert len({found.key async for found in reader.pages()}) == 70
+
+
+@run
+async def test_the_newest_version_of_a_page_is_read(world: World) -> None:
+    engine = await world.open()
+    for visit in (1, 3, 2):
+        await engine.store.put_page(page("a", visit), None, None, 1)
+    await engine.store.put_page(page("b"), None, None, 1)
+    await world.again()
+    reader = await world.reader()
+    assert sorted([(found.key[-1], found.visit) async for found in reader.pages()]) == [("a", 3), ("b", 1)]
+    assert await reader.page("http://example.org/a") == page("a", 3)
+    assert await reader.page("http://example.org/a", 1) == page("a", 1)
+    assert await reader.page("http://example.org/a", 9) is None
+
+
+@run
+async def test_a_waiting_url_is_found_where_it_is(world: World) -> None:
+    engine = await world.open()
+    await engine.log.publish([ticket("log"), ticket("other")])
+    await engine.store.put_entries(HOME, [Entry(50, ticket("calendar", kind="retry", visit=1))], 1)
+    await engine.store.put_chunk(HOME, HOST, 0, [ticket("backlog")], 1)
+    await world.again()
+    reader = await world.reader()
+    for path in ("log", "calendar", "backlog"):
+        (found,) = await reader.find(f"http://example.org/{path}", HOST)
+        assert (found.place, found.ticket.key) == (path, f"http://example.org/{path}")
+    (entry,) = await reader.find("http://example.org/calendar", HOST)
+    assert entry.due == 50.0
+    assert await reader.find("http://example.org/lo", HOST) == []
+    assert sorted([(found.place, found.ticket.key[19:]) async for found in reader.waiting()]) == [
+        ("backlog", "backlog"),
+        ("calendar", "calendar"),
+        ("log", "log"),
+        ("log", "other"),
+    ]
+
+
+@run
+async def test_a_finished_record_that_is_still_in_the_log_does_not_wait(world: World) -> None:
+    engine = await world.open()
+    await engine.log.publish([ticket("below"), ticket("settled"), ticket("left")])
+    await engine.log.commit(HOME, {2: 1}, epoch=1)
+    await engine.store.put_rows([row("settled")], 1)
+    await world.again()
+    reader = await world.reader()
+    assert [found.ticket.key[19:] async for found in reader.waiting()] == ["left"]
+    assert await reader.find("http://example.org/settled", HOST) == []
+
+
+@run
+async def test_counts_tell_every_url_once(world: World) -> None:
+    engine = await world.open()
+    wake = Ticket(href="", key="", host=HOST, kind="wake")
+    await engine.log.publish([ticket("new"), ticket("new"), ticket("settled"), ticket("retried")])
+    await engine.store.put_entries(
+        HOME,
+        [
+            Entry(5, wake),
+            Entry(5, ticket("retried", kind="retry", visit=1)),
+            Entry(9, ticket("settled", kind="revisit", visit=1)),
+        ],
+        1,
+    )
+    await engine.store.put_chunk(HOME, HOST, 0, [ticket("new"), ticket("overflow")], 1)
+    await engine.store.put_rows([row("settled"), row("gone", "gone"), row("retried", "waiting")], 1)
+    await engine.store.put_page(page("settled", 1, size=7), None, None, 1)
+    await engine.store.put_page(page("settled", 2, size=9), None, None, 1)
+    await engine.store.put_page(page("gone", 1, status=404, size=5), None, None, 1)
+    await world.again()
+    counts = await (await world.reader()).counts()
+    assert {name: count for name, count in counts.items() if count} == {
+        "fetched": 1,
+        "gone": 1,
+        "waiting": 3,
+        "pages": 2,
+        "pages_200": 1,
+        "bytes": 14,
+    }
+
+
+@run
+async def test_hosts_and_robots_are_read(world: World) -> None:
+    engine = await world.open()
+    host, robots = HostRecord(HOST, ceiling=2.0), RobotsRecord("http://example.org", "allow", 1.0, 2.0)
+    await engine.store.put_host(host, 1)
+    await engine.store.put_robots(robots, 1)
+    await world.again()
+    reader = await world.reader()
+    assert await reader.host(HOST) == host
+    assert await reader.host("none.example") is None
+    assert await reader.robots("http://example.org") == robots
+    assert await reader.robots("https://example.org") is None
+
+
+@run
+async def test_a_reader_beside_a_running_crawl_sees_what_comes(world: World) -> None:
+    engine = await world.open()
+    reader = await world.reader()
+    assert await states(reader) == {}
+    await engine.store.put_rows([row("a")], 1)
+    assert await states(reader) == {"a": "fetched"}

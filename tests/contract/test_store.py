@@ -1,0 +1,279 @@
+"""`PageStore`: what is older than what is there loses; a bucket is dropped with what was written before, only."""
+
+import hashlib
+import io
+
+from gregor.schemas.messages import (
+    Attempt,
+    DeadLetter,
+    HostRecord,
+    Link,
+    Page,
+    PartitionRecord,
+    RobotsRecord,
+    Row,
+    Ticket,
+    stamp,
+)
+from gregor.worker.borders import Entry
+from tests.contract.world import World, run, ticket
+
+OLD, NEW = stamp(1, 900), stamp(2, 1)
+URL = "http://example.org/"
+
+
+def row(key: str = URL, **fields: object) -> Row:
+    defaults: dict[str, object] = {"visits": 1, "state": "fetched", "outcome": "fetched"}
+    return Row(key=key, href=key, host="example.org", **{**defaults, **fields})  # type: ignore[arg-type]
+
+
+def page(key: str = URL, visit: int = 1, **fields: object) -> Page:
+    return Page(
+        key=key,
+        href=key,
+        host="example.org",
+        visit=visit,
+        kind="new",
+        status=200,
+        fetched_at=1.5,
+        **fields,  # type: ignore[arg-type]
+    )
+
+
+def sha256(body: bytes) -> str:
+    return hashlib.sha256(body).hexdigest()
+
+
+def keys(tickets: list[Ticket]) -> set[str]:
+    return {found.key.rpartition("/")[2] for found in tickets}
+
+
+@run
+async def test_rows_come_back_in_the_order_of_the_question(world: World) -> None:
+    engine = await world.open()
+    first = row("http://a/ü", attempts=(Attempt(1.0, "timeout", 0, 30.0, "w1"),), due=7.5)
+    await engine.store.put_rows([first, row("http://b/")], NEW)
+    engine = await world.again()
+    assert await engine.store.rows(["http://b/", "http://none/", "http://a/ü"]) == [row("http://b/"), None, first]
+    assert await engine.store.rows([]) == []
+
+
+@run
+async def test_a_late_row_of_an_old_epoch_loses(world: World) -> None:
+    engine = await world.open()
+    await engine.store.put_rows([row()], NEW)
+    engine = await world.again()
+    await engine.store.put_rows([row(state="waiting", visits=0)], OLD)
+    assert await engine.store.rows([URL]) == [row()]
+    await engine.store.put_rows([row(visits=2)], NEW + 1)
+    engine = await world.again()
+    assert await engine.store.rows([URL]) == [row(visits=2)]
+
+
+@run
+async def test_a_repeated_write_changes_nothing(world: World) -> None:
+    engine = await world.open()
+    for _ in range(2):
+        await engine.store.put_rows([row()], NEW)
+        await engine.store.put_entries(3, [Entry(10, ticket("a"))], NEW)
+        await engine.store.put_chunk(3, "example.org", 0, [ticket("a")], NEW)
+    engine = await world.again()
+    assert await engine.store.rows([URL]) == [row()]
+    assert await engine.store.read_bucket(3, 10) == [ticket("a")]
+    assert await engine.store.read_chunk(3, "example.org", 0) == [ticket("a")]
+
+
+@run
+async def test_page_versions_are_kept_by_visit(world: World) -> None:
+    engine = await world.open()
+    links = [Link("http://example.org/b", "a", nofollow=True, fate="nofollow", text="b", key="http://example.org/b")]
+    first = page(title="one", links=links, fingerprint=b"\x00\xff", directives=("noindex",))
+    await engine.store.put_page(first, None, None, NEW)
+    await engine.store.put_page(page(visit=2, title="two"), None, None, NEW)
+    engine = await world.again()
+    assert await engine.store.page(URL, 1) == first
+    assert await engine.store.page(URL, 2) == page(visit=2, title="two")
+    assert await engine.store.page(URL, 3) is None
+
+
+@run
+async def test_a_late_page_of_an_old_epoch_loses(world: World) -> None:
+    engine = await world.open()
+    await engine.store.put_page(page(title="new"), None, None, NEW)
+    engine = await world.again()
+    await engine.store.put_page(page(title="old"), None, None, OLD)
+    stored = await engine.store.page(URL, 1)
+    assert stored is not None
+    assert stored.title == "new"
+
+
+@run
+async def test_bodies_are_stored_once_and_whole(world: World) -> None:
+    engine = await world.open()
+    small, large = b"<p>small", bytes(range(256)) * 12_000
+    await engine.store.put_page(page(body=sha256(large), wire=sha256(small)), io.BytesIO(large), io.BytesIO(small), NEW)
+    await engine.store.put_page(page("http://b/", body=sha256(large)), io.BytesIO(large), None, NEW)
+    await world.again()
+    reader = await world.reader()
+    for body in (small, large):
+        found = await reader.body(sha256(body))
+        assert found is not None
+        with found:
+            assert found.read() == body
+    assert await reader.body(sha256(b"none")) is None
+
+
+@run
+async def test_a_near_simhash_is_found(world: World) -> None:
+    engine = await world.open()
+    simhash = 0xF123_4567_89AB_CDEF
+    await engine.store.put_page(page(simhash=simhash), None, None, NEW)
+    engine = await world.again()
+    for flipped in (0, 1, 1 << 63, 1 | 1 << 20 | 1 << 63, 0b111 << 30):
+        assert await engine.store.near(simhash ^ flipped, 3) == URL
+    assert await engine.store.near(simhash ^ 0b1111, 3) is None
+    assert await engine.store.near(simhash ^ 0b11, 1) is None
+    assert await engine.store.near(simhash ^ (1 | 1 << 20 | 1 << 40 | 1 << 63), 3) is None
+
+
+@run
+async def test_buckets_are_numbered_in_order_and_by_partition(world: World) -> None:
+    engine = await world.open()
+    entries = [Entry(bucket, ticket(f"{bucket}.{n}")) for bucket in (30, 10, 20, 40) for n in range(3)]
+    await engine.store.put_entries(3, entries, NEW)
+    await engine.store.put_entries(4, [Entry(15, ticket("x"))], NEW)
+    engine = await world.again()
+    assert await engine.store.buckets(3, 0, 100, 10) == [10, 20, 30, 40]
+    assert await engine.store.buckets(3, 11, 30, 10) == [20, 30]
+    assert await engine.store.buckets(3, 0, 100, 2) == [10, 20]
+    assert await engine.store.buckets(3, 41, 100, 2) == []
+    assert await engine.store.buckets(5, 0, 100, 2) == []
+    assert keys(await engine.store.read_bucket(3, 20)) == {"20.0", "20.1", "20.2"}
+    assert await engine.store.read_bucket(3, 21) == []
+
+
+@run
+async def test_dropping_a_bucket_spares_what_was_written_later(world: World) -> None:
+    engine = await world.open()
+    await engine.store.put_entries(3, [Entry(10, ticket("read"))], stamp(2, 1))
+    await engine.store.put_entries(3, [Entry(10, ticket("later"))], stamp(2, 9))
+    engine = await world.again()
+    await engine.store.drop_bucket(3, 10, stamp(2, 5))
+    engine = await world.again()
+    assert keys(await engine.store.read_bucket(3, 10)) == {"later"}
+    assert await engine.store.buckets(3, 0, 100, 10) == [10]
+    await engine.store.drop_bucket(3, 10, stamp(2, 10))
+    engine = await world.again()
+    assert await engine.store.read_bucket(3, 10) == []
+    assert await engine.store.buckets(3, 0, 100, 10) == []
+
+
+@run
+async def test_a_late_drop_of_an_old_epoch_deletes_nothing_new(world: World) -> None:
+    engine = await world.open()
+    await engine.store.put_entries(3, [Entry(10, ticket("a"))], NEW)
+    await engine.store.put_chunk(3, "example.org", 1, [ticket("b")], NEW)
+    engine = await world.again()
+    await engine.store.drop_bucket(3, 10, OLD)
+    await engine.store.drop_chunk(3, "example.org", 1, OLD)
+    engine = await world.again()
+    assert keys(await engine.store.read_bucket(3, 10)) == {"a"}
+    assert keys(await engine.store.read_chunk(3, "example.org", 1)) == {"b"}
+
+
+@run
+async def test_asks_of_one_url_are_entries_of_their_own(world: World) -> None:
+    engine = await world.open()
+    asks = [
+        ticket("a", kind="retry", visit=1),
+        ticket("a", kind="retry", visit=2),
+        ticket("a", kind="revisit", visit=2),
+        Ticket(href="", key="", host="example.org", kind="wake"),
+        Ticket(href="", key="", host="other.example", kind="wake"),
+    ]
+    await engine.store.put_entries(3, [Entry(10, ask) for ask in asks], NEW)
+    await engine.store.put_entries(3, [Entry(11, asks[0])], NEW)
+    engine = await world.again()
+    found = await engine.store.read_bucket(3, 10)
+    assert len(found) == 5
+    assert set(found) == set(asks)
+    assert await engine.store.read_bucket(3, 11) == [asks[0]]
+
+
+@run
+async def test_a_backlog_is_in_chunks_of_a_host(world: World) -> None:
+    engine = await world.open()
+    await engine.store.put_chunk(3, "example.org", 7, [ticket("a"), ticket("b")], NEW)
+    await engine.store.put_chunk(3, "example.org", 7, [ticket("c")], NEW + 1)
+    await engine.store.put_chunk(3, "example.org", 12, [ticket("d")], NEW + 2)
+    await engine.store.put_chunk(3, "other.example", 1, [ticket("e", "other.example")], NEW + 3)
+    engine = await world.again()
+    assert await engine.store.chunks(3, "example.org") == [7, 12]
+    assert await engine.store.chunks(3, "none.example") == []
+    assert keys(await engine.store.read_chunk(3, "example.org", 7)) == {"a", "b", "c"}
+    await engine.store.drop_chunk(3, "example.org", 7, NEW + 9)
+    engine = await world.again()
+    assert await engine.store.chunks(3, "example.org") == [12]
+    assert await engine.store.read_chunk(3, "example.org", 7) == []
+    assert keys(await engine.store.read_chunk(3, "other.example", 1)) == {"e"}
+
+
+@run
+async def test_a_partition_waits_while_its_calendar_or_a_backlog_holds_anything(world: World) -> None:
+    engine = await world.open()
+    assert not await engine.store.waiting(3)
+    await engine.store.put_entries(3, [Entry(10, ticket("a"))], NEW)
+    await engine.store.put_chunk(4, "example.org", 0, [ticket("b")], NEW)
+    engine = await world.again()
+    assert [await engine.store.waiting(partition) for partition in (2, 3, 4, 5)] == [False, True, True, False]
+    await engine.store.drop_bucket(3, 10, NEW + 1)
+    await engine.store.drop_chunk(4, "example.org", 0, NEW + 1)
+    engine = await world.again()
+    assert not await engine.store.waiting(3)
+    assert not await engine.store.waiting(4)
+
+
+@run
+async def test_a_partitions_record_survives_and_older_ones_lose(world: World) -> None:
+    engine = await world.open()
+    assert await engine.store.partition(5) == PartitionRecord(5)
+    record = PartitionRecord(5, epoch=2, cursor=77, counts={"fetched": 3})
+    await engine.store.put_partition(record, NEW)
+    await engine.store.put_partition(PartitionRecord(5, epoch=1, cursor=70), OLD)
+    engine = await world.again()
+    assert await engine.store.partition(5) == record
+
+
+@run
+async def test_a_hosts_record_survives_and_older_ones_lose(world: World) -> None:
+    engine = await world.open()
+    assert await engine.store.host("example.org:8080") is None
+    record = HostRecord("example.org:8080", ceiling=4.0, not_before=9.5, failures=2, pages=3, bytes=1 << 40)
+    await engine.store.put_host(record, NEW)
+    await engine.store.put_host(HostRecord("example.org:8080"), OLD)
+    engine = await world.again()
+    assert await engine.store.host("example.org:8080") == record
+
+
+@run
+async def test_the_robots_that_was_fetched_last_wins(world: World) -> None:
+    engine = await world.open()
+    assert await engine.store.robots("http://example.org") is None
+    newer = RobotsRecord("http://example.org", "parsed", fetched_at=20.0, expires=99.0, body=b"User-agent: *\xff")
+    await engine.store.put_robots(newer, OLD)
+    await engine.store.put_robots(RobotsRecord("http://example.org", "allow", fetched_at=10.0, expires=99.0), NEW)
+    engine = await world.again()
+    assert await engine.store.robots("http://example.org") == newer
+
+
+@run
+async def test_a_dead_letter_that_is_written_again_is_one(world: World) -> None:
+    engine = await world.open()
+    letter = DeadLetter(URL, URL, "example.org", "timeout", "no answer in 30 s", 12.5, attempts=5)
+    other = DeadLetter("", "", "", "unreadable", "not a ticket", 13.0)
+    for written in (letter, other, letter):
+        await engine.store.put_dead_letter(written)
+    await world.again()
+    reader = await world.reader()
+    found = [written async for written in reader.dead_letters()]
+    assert sorted(found, key=lambda letter: letter.at) == [letter, other]

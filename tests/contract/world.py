@@ -1,0 +1,85 @@
+"""What a contract case holds: an engine that may be closed and opened again in the middle of the case."""
+
+import asyncio
+import functools
+from collections.abc import Awaitable, Callable
+
+from gregor.schemas.messages import Ticket
+from gregor.worker.borders import Reader
+from tests.contract.engines import Engine, EngineFactory
+
+
+class ManualClock:
+    """A clock that stands still until it is told otherwise."""
+
+    def __init__(self, wall: float = 1_800_000_000.0) -> None:
+        self.wall_now = wall
+        self.monotonic_now = 1000.0
+
+    def monotonic(self) -> float:
+        return self.monotonic_now
+
+    def wall(self) -> float:
+        return self.wall_now
+
+    def pass_(self, seconds: float) -> None:
+        self.wall_now += seconds
+        self.monotonic_now += seconds
+
+
+class World:
+    """A crawl's data. With ``reopens``, `again` closes the engine and opens it anew; else it goes on with the same."""
+
+    def __init__(self, factory: EngineFactory, *, reopens: bool) -> None:
+        self.clock = ManualClock()
+        self._factory = factory
+        self._reopens = reopens
+        self._engine: Engine | None = None
+        self._readers: list[Reader] = []
+
+    async def open(self) -> Engine:
+        self._engine = await self._factory.open(self.clock)
+        return self._engine
+
+    async def again(self) -> Engine:
+        assert self._engine is not None
+        return await self.reopen() if self._reopens else self._engine
+
+    async def reopen(self) -> Engine:
+        assert self._engine is not None
+        await self._engine.close()
+        return await self.open()
+
+    async def reader(self) -> Reader:
+        self._readers.append(await self._factory.reader())
+        return self._readers[-1]
+
+    async def close(self) -> None:
+        for reader in self._readers:
+            await reader.close()
+        if self._engine is not None:
+            await self._engine.close()
+        await self._factory.close()
+
+
+def run(case: Callable[[World], Awaitable[None]]) -> Callable[[World], None]:
+    """Make an asynchronous case an ordinary one."""
+
+    @functools.wraps(case)
+    def test(world: World) -> None:
+        async def whole() -> None:
+            try:
+                async with asyncio.timeout(60):
+                    await case(world)
+            finally:
+                await world.close()
+
+        asyncio.run(whole())
+
+    return test
+
+
+def ticket(path: str, host: str = "example.org", **fields: object) -> Ticket:
+    """A ticket of a URL of a host."""
+    url = f"http://{host}/{path}"
+    return Ticket(href=url, key=url, host=host, **fields)  # type: ignore[arg-type]

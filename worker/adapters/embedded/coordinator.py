@@ -1,0 +1,192 @@
+"""The coordinator of one process: all partitions are its own while it holds the folder."""
+
+import asyncio
+import sqlite3
+from pathlib import Path
+from typing import Final
+
+from gregor.schemas.messages import PartitionRecord, decode, encode
+from gregor.worker.adapters.embedded.database import Database
+from gregor.worker.adapters.embedded.folder import connect_reading, connect_writable
+from gregor.worker.borders import Clock, Lease, Orders, Unavailable
+
+# How soon an order that another process gave is heard.
+_LOOK_SECONDS: Final = 1.0
+# How much of the coordinator's time a crash may take back when the wall clock went back as well.
+_STAMP_SECONDS: Final = 60.0
+
+
+class EmbeddedLease:
+    """`Lease`: holds until it is released, or until the engine ends."""
+
+    def __init__(self, database: Database, partition: int, epoch: int, taken_at: float) -> None:
+        self.partition = partition
+        self.epoch = epoch
+        self.taken_at = taken_at
+        self._database = database
+        self._released = False
+
+    def holds(self) -> bool:
+        return not self._released and self._database.alive
+
+    def end(self) -> None:
+        """It never holds again."""
+        self._released = True
+
+
+class EmbeddedCoordinator:
+    """`Coordinator`. `open` it."""
+
+    def __init__(self, database: Database, partitions: int, clock: Clock, stamp: float, orders: Orders) -> None:
+        self._database = database
+        self._partitions = partitions
+        self._clock = clock
+        self._origin = max(clock.wall(), stamp) - clock.monotonic()
+        self._orders = orders
+        self._member = False
+        self._leases: dict[int, EmbeddedLease] = {}
+        self._change = asyncio.Event()
+        self._watch = asyncio.create_task(self._look())
+        # A watch that dies must be heard by whoever awaits `changed`.
+        self._watch.add_done_callback(lambda _: self._change.set())
+
+    @classmethod
+    async def open(cls, database: Database, partitions: int, clock: Clock) -> "EmbeddedCoordinator":
+        """Go on where the last run stopped: time never goes back by more than a minute, whatever the wall clock did."""
+        stamp = await database.read(_read_stamp)
+        coordinator = cls(database, partitions, clock, stamp, await database.read(read_orders))
+        await coordinator._keep_stamp()
+        return coordinator
+
+    async def join(self) -> None:
+        self._member = True
+        self._change.set()
+
+    def wanted(self) -> frozenset[int]:
+        return frozenset(range(self._partitions)) if self._member else frozenset()
+
+    async def changed(self) -> None:
+        """As the border says; raises what ended the watch over the orders."""
+        await self._change.wait()
+        if self._watch.done():
+            self._watch.result()
+        self._change.clear()
+
+    async def acquire(self, partition: int, above: int) -> EmbeddedLease | None:
+        if self._held(partition):
+            return None
+        epoch = await self._database.write(lambda connection: _next_epoch(connection, partition, above))
+        if self._held(partition):  # another call was first meanwhile; its epoch is lower, and nothing is lost by that
+            return None
+        lease = self._leases[partition] = EmbeddedLease(self._database, partition, epoch, self.now())
+        return lease
+
+    async def release(self, lease: Lease) -> None:
+        held = self._leases.get(lease.partition)
+        if held is lease:
+            held.end()
+            del self._leases[lease.partition]
+            self._change.set()
+
+    async def leave(self) -> None:
+        self._member = False
+        self._change.set()
+
+    def now(self) -> float:
+        return self._origin + self._clock.monotonic()
+
+    def orders(self) -> Orders:
+        return self._orders
+
+    async def put_orders(self, orders: Orders) -> None:
+        await self._database.write(lambda connection: _write_orders(connection, orders))
+        self._orders = orders
+        self._change.set()
+
+    async def close(self) -> None:
+        """End all leases and keep the time."""
+        self._watch.cancel()
+        await asyncio.wait([self._watch])
+        for lease in self._leases.values():
+            lease.end()
+        if self._database.alive:
+            await self._keep_stamp()
+
+    def _held(self, partition: int) -> bool:
+        lease = self._leases.get(partition)
+        return lease is not None and lease.holds()
+
+    async def _look(self) -> None:
+        """Hear the orders of other processes, and keep the time."""
+        seen = await self._database.read(_version)
+        kept_at = self._clock.monotonic()
+        while True:
+            await asyncio.sleep(_LOOK_SECONDS)
+            try:
+                if (version := await self._database.read(_version)) != seen:
+                    seen = version
+                    await self._hear()
+                if self._clock.monotonic() - kept_at >= _STAMP_SECONDS:
+                    await self._keep_stamp()
+                    kept_at = self._clock.monotonic()
+            except Unavailable:  # another process was long in writing: the next look comes in a second
+                continue
+
+    async def _hear(self) -> None:
+        orders = await self._database.read(read_orders)
+        if orders != self._orders:
+            self._orders = orders
+            self._change.set()
+
+    async def _keep_stamp(self) -> None:
+        now = self.now()
+
+        def keep(connection: sqlite3.Connection) -> None:
+            connection.execute("INSERT OR REPLACE INTO stamps VALUES (0, ?)", (now,))
+
+        await self._database.write(keep)
+
+
+def give_orders(path: Path, orders: Orders) -> None:
+    """Put orders into a folder from outside, whether a crawl runs there or not; it hears them within seconds.
+
+    Raises `FolderError` when there is no crawl, `sqlite3.Error` when they cannot be written.
+    """
+    connect_reading(path)[0].close()
+    connection = connect_writable(path)
+    try:
+        connection.execute("BEGIN IMMEDIATE")
+        _write_orders(connection, orders)
+        connection.execute("COMMIT")
+    finally:
+        connection.close()
+
+
+def read_orders(connection: sqlite3.Connection) -> Orders:
+    """The standing orders."""
+    found = connection.execute("SELECT data FROM orders").fetchone()
+    return decode(found[0], Orders) if found else Orders()
+
+
+def _write_orders(connection: sqlite3.Connection, orders: Orders) -> None:
+    connection.execute("INSERT OR REPLACE INTO orders VALUES (0, ?)", (encode(orders),))
+
+
+def _read_stamp(connection: sqlite3.Connection) -> float:
+    found = connection.execute("SELECT at FROM stamps").fetchone()
+    return found[0] if found else 0.0
+
+
+def _version(connection: sqlite3.Connection) -> int:
+    """A number that changes when another process has written."""
+    version: int = connection.execute("PRAGMA data_version").fetchone()[0]
+    return version
+
+
+def _next_epoch(connection: sqlite3.Connection, partition: int, above: int) -> int:
+    """Count the partition's epoch up, beyond every one that was ever given or stored."""
+    given = connection.execute("SELECT epoch FROM epochs WHERE partition = ?", (partition,)).fetchone()
+    stored = connection.execute("SELECT data FROM partitions WHERE partition = ?", (partition,)).fetchone()
+    epoch = 1 + max(above, given[0] if given else 0, decode(stored[0], PartitionRecord).epoch if stored else 0)
+    connection.execute("INSERT OR REPLACE INTO epochs VALUES (?, ?)", (partition, epoch))
+    return epoch

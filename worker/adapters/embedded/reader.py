@@ -1,0 +1,215 @@
+"""Reading a data folder, beside a running crawl or after it, a slice at a time.
+
+No transaction stays open between two slices: an open one would make the write-ahead log grow.
+"""
+
+import asyncio
+import contextlib
+import functools
+import sqlite3
+from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, BinaryIO, Final, TypeVar
+
+import msgspec
+
+from gregor.partitioner.hashing import partition_of
+from gregor.schemas.messages import (
+    TERMINAL,
+    DeadLetter,
+    HostRecord,
+    Page,
+    RobotsRecord,
+    Row,
+    Ticket,
+    decode,
+    decode_ticket,
+    url_fingerprint,
+)
+from gregor.worker.adapters.embedded.bodies import open_body
+from gregor.worker.adapters.embedded.database import Work
+from gregor.worker.adapters.embedded.folder import connect_reading
+from gregor.worker.adapters.embedded.log import read_committed, read_records
+from gregor.worker.adapters.embedded.queries import HOST, ROBOTS, decode_page, read_one, read_page, read_rows
+from gregor.worker.adapters.embedded.seen import signed
+from gregor.worker.borders import Waiting
+
+T = TypeVar("T")
+
+_SLICE: Final = 1000
+_PAGES: Final = 32
+
+# The first columns of each are the place after which the next slice begins; filters and the limit come behind them.
+_ROWS: Final = """SELECT key, data FROM rows WHERE key > ?1 AND (?2 IS NULL OR state = ?2) AND (?3 IS NULL OR host = ?3)
+    ORDER BY key LIMIT ?4"""
+_PAGE: Final = """SELECT key, data FROM pages AS page WHERE key > ?1
+    AND visit = (SELECT max(visit) FROM pages WHERE key = page.key) ORDER BY key LIMIT ?2"""
+_LETTERS: Final = "SELECT number, data FROM dead_letters WHERE number > ?1 ORDER BY number LIMIT ?2"
+_CALENDAR: Final = """SELECT partition, bucket, id, data FROM calendar WHERE (partition, bucket, id) > (?1, ?2, ?3)
+    ORDER BY partition, bucket, id LIMIT ?4"""
+_BACKLOG: Final = """SELECT partition, host, chunk, id, data FROM backlog
+    WHERE (partition, host, chunk, id) > (?1, ?2, ?3, ?4) ORDER BY partition, host, chunk, id LIMIT ?5"""
+# The key is written in every ticket as it is: comparing bytes spares reading all of them.
+_FIND_CALENDAR: Final = "SELECT bucket, data FROM calendar WHERE partition = ? AND instr(data, ?)"
+_FIND_BACKLOG: Final = "SELECT data FROM backlog WHERE partition = ? AND host = ? AND instr(data, ?)"
+_WAITING_ROWS: Final = "SELECT key FROM rows WHERE key > ? AND state = 'waiting' ORDER BY key LIMIT ?"
+_STATES: Final = "SELECT state, count(*) FROM rows GROUP BY state"
+_TOTALS: Final = """SELECT count(*), coalesce(sum(status = 200), 0), coalesce(sum(size), 0) FROM pages AS page
+    WHERE visit = (SELECT max(visit) FROM pages WHERE key = page.key)"""
+
+
+class EmbeddedReader:
+    """`Reader`, on a connection and a thread of its own."""
+
+    def __init__(self, path: Path, bucket_width: float) -> None:
+        """Raises `FolderError`."""
+        self._path = path
+        self._width = bucket_width
+        self._connection, made_for = connect_reading(path)
+        self._partitions = int(made_for["partitions"])
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="gregor-reader")
+
+    async def rows(self, state: str | None, host: str | None) -> AsyncIterator[Row]:
+        async for _, data in self._slices(_ROWS, ("",), (state, host, _SLICE)):
+            yield decode(data, Row)
+
+    async def pages(self) -> AsyncIterator[Page]:
+        async for _, data in self._slices(_PAGE, ("",), (_PAGES,)):
+            yield decode_page(data)
+
+    async def row(self, key: str) -> Row | None:
+        return await self._ask(lambda connection: read_rows(connection, [key]).get(key))
+
+    async def page(self, key: str, visit: int | None = None) -> Page | None:
+        return await self._ask(lambda connection: read_page(connection, key, visit))
+
+    async def body(self, sha256: str) -> BinaryIO | None:
+        return await self._ask(lambda connection: open_body(connection, self._path, sha256))
+
+    async def find(self, key: str, host: str) -> list[Waiting]:
+        partition = partition_of(host, self._partitions)
+        found = [waiting async for waiting in self._log(partition) if waiting.ticket.key == key]
+        needle = key.encode()
+        buckets = await self._fetch(_FIND_CALENDAR, (partition, needle))
+        found += [self._entry(bucket, data) for bucket, data in buckets]
+        chunks = await self._fetch(_FIND_BACKLOG, (partition, host, needle))
+        found += [Waiting(decode_ticket(data), "backlog") for (data,) in chunks]
+        unfinished = await self._unfinished([waiting for waiting in found if waiting.ticket.key == key])
+        return [waiting for waiting, _ in unfinished]
+
+    async def waiting(self) -> AsyncIterator[Waiting]:
+        async for batch in self._batches():
+            for waiting, _ in batch:
+                yield waiting
+
+    async def dead_letters(self) -> AsyncIterator[DeadLetter]:
+        async for _, data in self._slices(_LETTERS, (0,), (_SLICE,)):
+            yield decode(data, DeadLetter)
+
+    async def robots(self, origin: str) -> RobotsRecord | None:
+        return await self._ask(lambda connection: read_one(connection, ROBOTS, origin, RobotsRecord))
+
+    async def host(self, host: str) -> HostRecord | None:
+        return await self._ask(lambda connection: read_one(connection, HOST, host, HostRecord))
+
+    async def counts(self) -> dict[str, int]:
+        states: dict[str, int] = dict(await self._fetch(_STATES))
+        ((pages, pages_200, size),) = await self._fetch(_TOTALS)
+        waiting = await self._count_waiting()
+        return {**states, "waiting": waiting, "pages": pages, "pages_200": pages_200, "bytes": size}
+
+    async def close(self) -> None:
+        await self._ask(lambda connection: connection.close())
+        self._thread.shutdown()
+
+    async def _count_waiting(self) -> int:
+        """Distinct URLs that have no terminal row and wait somewhere, counted in a temporary file."""
+        distinct = sqlite3.connect("", isolation_level=None, check_same_thread=False)
+        try:
+            distinct.execute("CREATE TABLE waiting (fingerprint INTEGER PRIMARY KEY)")
+            async for batch in self._batches():
+                keys = [waiting.ticket.key for waiting, row in batch if row is None or row.state not in TERMINAL]
+                await self._ask(functools.partial(_add, distinct, keys))
+            after = ""
+            while keys := [key for (key,) in await self._fetch(_WAITING_ROWS, (after, _SLICE))]:
+                await self._ask(functools.partial(_add, distinct, keys))
+                after = keys[-1]
+            count: int = distinct.execute("SELECT count(*) FROM waiting").fetchone()[0]
+            return count
+        finally:
+            distinct.close()
+
+    async def _batches(self) -> AsyncIterator[list[tuple[Waiting, Row | None]]]:
+        """All unfinished tickets, with the rows of their URLs."""
+        batch: list[Waiting] = []
+        async for waiting in self._tickets():
+            batch.append(waiting)
+            if len(batch) == _SLICE:
+                yield await self._unfinished(batch)
+                batch = []
+        yield await self._unfinished(batch)
+
+    async def _unfinished(self, tickets: list[Waiting]) -> list[tuple[Waiting, Row | None]]:
+        keys = list({waiting.ticket.key for waiting in tickets})
+        rows = await self._ask(lambda connection: read_rows(connection, keys))
+        paired = [(waiting, rows.get(waiting.ticket.key)) for waiting in tickets]
+        return [(waiting, row) for waiting, row in paired if not _finished(waiting.ticket, row)]
+
+    async def _tickets(self) -> AsyncIterator[Waiting]:
+        """All tickets of URLs, finished ones that are not deleted yet among them."""
+        for partition in range(self._partitions):
+            async for waiting in self._log(partition):
+                yield waiting
+        async for _, bucket, _, data in self._slices(_CALENDAR, (-1, 0, 0), (_SLICE,)):
+            yield self._entry(bucket, data)
+        async for _, _, _, _, data in self._slices(_BACKLOG, (-1, "", 0, 0), (_SLICE,)):
+            yield Waiting(decode_ticket(data), "backlog")
+
+    async def _log(self, partition: int) -> AsyncIterator[Waiting]:
+        """The records above the watermarks; what cannot be read is no URL."""
+        committed = await self._ask(lambda connection: read_committed(connection, partition))
+        for priority, offset in committed.items():
+            while found := await self._records(partition, priority, offset):
+                for _, data in found:
+                    with contextlib.suppress(msgspec.MsgspecError):
+                        yield Waiting(decode_ticket(data), "log")
+                offset = found[-1][0] + 1
+
+    async def _records(self, partition: int, priority: int, offset: int) -> list[tuple[int, bytes]]:
+        return await self._ask(lambda connection: read_records(connection, partition, priority, offset, _SLICE))
+
+    def _entry(self, bucket: int, data: bytes) -> Waiting:
+        return Waiting(decode_ticket(data), "calendar", bucket * self._width)
+
+    async def _slices(
+        self, statement: str, after: tuple[Any, ...], rest: tuple[Any, ...]
+    ) -> AsyncIterator[tuple[Any, ...]]:
+        """All that a statement finds, slice by slice."""
+        while found := await self._fetch(statement, (*after, *rest)):
+            for columns in found:
+                yield columns
+            after = found[-1][: len(after)]
+
+    async def _fetch(self, statement: str, values: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+        return await self._ask(lambda connection: connection.execute(statement, values).fetchall())
+
+    async def _ask(self, work: Work[T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._thread, work, self._connection)
+
+
+def _finished(ticket: Ticket, row: Row | None) -> bool:
+    """Whether a ticket asks for a visit of a URL that was settled, or for none of a URL."""
+    if ticket.kind in ("wake", "robots"):
+        return True
+    if row is None:
+        return False
+    return ticket.visit < row.visits or (
+        ticket.visit == row.visits and row.state in TERMINAL and ticket.kind != "revisit"
+    )
+
+
+def _add(distinct: sqlite3.Connection, keys: list[str], _: sqlite3.Connection) -> None:
+    distinct.execute("BEGIN")
+    distinct.executemany("INSERT OR IGNORE INTO waiting VALUES (?)", [(signed(url_fingerprint(key)),) for key in keys])
+    distinct.execute("COMMIT")
