@@ -2,13 +2,15 @@
 
 from collections.abc import Callable
 
-from gregor.worker import charset, html, http_rules, media_type, references, robots
+from gregor.worker import charset, css, html, http_rules, media_type, references, robots, sitemaps, xhtml
 from gregor.worker.canonical import CanonicalRules
+from gregor.worker.meta_robots import meta_robots
 from gregor.worker.robots_match import Decision
 from gregor.worker.urls import Url, Urls, robots_url
 
 BASE = "http://base.example/dir/page?q=1"
 MAX_LINKS = 2000
+MAX_SITEMAP = 1 << 20
 NOW = 1_767_225_600.0
 RULE_SETS = (
     CanonicalRules(),
@@ -62,6 +64,19 @@ def fuzz_html(data: bytes) -> None:
     for link in page.links[:200]:
         urls.resolve(link.url, base, encoding)
 
+    xml = xhtml.extract(text, encoding, MAX_LINKS)
+    assert xml is None or len(xml.links) <= MAX_LINKS
+    assert sum(1 for _ in css.references(text)) <= len(text)
+
+
+def fuzz_sitemap(data: bytes) -> None:
+    """A sitemap gives entries within its bounds, or says that it was cut or is broken; no other file is read."""
+    found = sitemaps.parse(data, BASE, max_urls=MAX_LINKS, max_bytes=MAX_SITEMAP)
+    assert len(found.urls) + len(found.children) <= MAX_LINKS
+    for entry in (*found.urls, *found.children):
+        assert 0.0 <= entry.priority <= 1.0
+        assert "root:" not in entry.loc
+
 
 def fuzz_headers(data: bytes) -> None:
     """Header values as they come: octets that were read as latin-1."""
@@ -75,6 +90,8 @@ def fuzz_headers(data: bytes) -> None:
     assert wait is None or 0 <= wait <= http_rules.LONGEST
     fresh = http_rules.freshness({"cache-control": value, "expires": value, "date": value}, NOW)
     assert fresh is None or fresh >= 0
+    said = meta_robots([("robots", value), ("gregor", value)], [value], "gregor", NOW)
+    assert said.noindex or said.unavailable_after is None or said.unavailable_after > NOW
     target = http_rules.redirect_target(302, value, BASE)
     assert target is None or target.startswith(("http://", "https://"))
 
@@ -88,5 +105,6 @@ TARGETS: dict[str, Callable[[bytes], None]] = {
     "robots": fuzz_robots,
     "url": fuzz_url,
     "html": fuzz_html,
+    "sitemap": fuzz_sitemap,
     "headers": fuzz_headers,
 }
