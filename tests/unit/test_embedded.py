@@ -1,0 +1,273 @@
+"""What is particular to the embedded engine: group commit, a full disk, a dying thread, a killed process."""
+
+import asyncio
+import hashlib
+import io
+import resource
+import signal
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from gregor.partitioner.hashing import partition_of
+from gregor.schemas.messages import Page, Ticket
+from gregor.worker.adapters.embedded import EmbeddedEngine, give_orders, open_engine, open_reader
+from gregor.worker.adapters.embedded.database import Database, DatabaseClosed
+from gregor.worker.adapters.embedded.folder import Folder
+from gregor.worker.borders import DiskFull, Orders
+from tests.contract.world import ManualClock, ticket
+
+PARTITIONS = 4
+
+
+def with_database(path: Path, case: Callable[[Database], Awaitable[None]]) -> None:
+    async def whole() -> None:
+        folder = Folder.open(path, PARTITIONS, "rules 1")
+        database = Database(folder.connect())
+        try:
+            async with asyncio.timeout(30):
+                await case(database)
+        finally:
+            await database.close()
+            folder.close()
+
+    asyncio.run(whole())
+
+
+def with_engine(path: Path, case: Callable[[EmbeddedEngine], Awaitable[None]]) -> None:
+    async def whole() -> None:
+        engine = await open_engine(path, PARTITIONS, "rules 1", ManualClock())
+        try:
+            async with asyncio.timeout(30):
+                await case(engine)
+        finally:
+            await engine.close()
+
+    asyncio.run(whole())
+
+
+def mark(number: int) -> Callable[[sqlite3.Connection], None]:
+    def work(connection: sqlite3.Connection) -> None:
+        connection.execute("INSERT INTO seen VALUES (?)", (number,))
+
+    return work
+
+
+def marked(connection: sqlite3.Connection) -> list[int]:
+    return [number for (number,) in connection.execute("SELECT fingerprint FROM seen ORDER BY 1")]
+
+
+def test_a_failing_call_fails_alone(tmp_path: Path) -> None:
+    async def case(database: Database) -> None:
+        numbers = [1, 2, 2, 3, 1, 4]
+        calls = [database.write(mark(number)) for number in numbers]
+        answers = await asyncio.gather(*calls, return_exceptions=True)
+        assert [type(answer) for answer in answers] == [
+            type(None),
+            type(None),
+            sqlite3.IntegrityError,
+            type(None),
+            sqlite3.IntegrityError,
+            type(None),
+        ]
+        assert await database.read(marked) == [1, 2, 3, 4]
+
+    with_database(tmp_path, case)
+
+
+def test_half_a_call_is_never_kept(tmp_path: Path) -> None:
+    def half(connection: sqlite3.Connection) -> None:
+        mark(7)(connection)
+        raise LookupError
+
+    async def case(database: Database) -> None:
+        broken, whole = database.write(half), database.write(mark(8))
+        with pytest.raises(LookupError):
+            await broken
+        await whole
+        assert await database.read(marked) == [8]
+
+    with_database(tmp_path, case)
+
+
+def test_calls_that_come_together_share_a_commit(tmp_path: Path) -> None:
+    async def case(database: Database) -> None:
+        commits: list[str] = []
+        await database.read(
+            lambda connection: connection.set_trace_callback(
+                lambda statement: commits.append(statement) if statement == "COMMIT" else None
+            )
+        )
+        await asyncio.gather(*[database.write(mark(number)) for number in range(1000)])
+        assert len(commits) < 100
+        assert len(await database.read(marked)) == 1000
+
+    with_database(tmp_path, case)
+
+
+def test_a_full_disk_fails_the_call_and_loses_nothing(tmp_path: Path) -> None:
+    async def case(engine: EmbeddedEngine) -> None:
+        await engine.log.publish([ticket("before")])
+        database = engine._database
+        (pages,) = await database.read(lambda connection: connection.execute("PRAGMA page_count").fetchone())
+        await database.read(lambda connection: connection.execute(f"PRAGMA max_page_count = {pages + 4}").fetchone())
+        flood = [ticket("x" * 1000 + str(number)) for number in range(100)]
+        answers = await asyncio.gather(
+            engine.log.publish(flood), engine.seen.mark([1]), engine.log.publish(flood), return_exceptions=True
+        )
+        assert DiskFull in {type(answer) for answer in answers}
+        await database.read(lambda connection: connection.execute("PRAGMA max_page_count = 1000000").fetchone())
+        await engine.log.publish([ticket("after")])
+
+    with_engine(tmp_path, case)
+
+    async def check(engine: EmbeddedEngine) -> None:
+        records = await engine.log.read(partition_of("example.org", PARTITIONS), 2, 0, 1000)
+        assert [record.offset for record in records] == list(range(len(records)))
+        paths = [record.ticket.key[19:] for record in records if isinstance(record.ticket, Ticket)]
+        assert paths[0] == "before"
+        assert paths[-1] == "after"
+
+    with_engine(tmp_path, check)
+
+
+def test_a_large_body_on_a_full_disk_is_no_page(tmp_path: Path) -> None:
+    noise = b"".join(hashlib.sha256(number.to_bytes(4, "big")).digest() for number in range(100_000))
+    page = Page(
+        key="http://example.org/",
+        href="http://example.org/",
+        host="example.org",
+        visit=1,
+        kind="new",
+        status=200,
+        fetched_at=1.0,
+        body=hashlib.sha256(noise).hexdigest(),
+    )
+
+    async def case(engine: EmbeddedEngine) -> None:
+        limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+        ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, limits[1]))
+        try:
+            with pytest.raises(DiskFull):
+                await engine.store.put_page(page, io.BytesIO(noise), None, 1)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+            signal.signal(signal.SIGXFSZ, ignored)
+        assert await engine.store.page(page.key, 1) is None
+        assert [path for path in (tmp_path / "bodies").rglob("*") if path.is_file()] == []
+        await engine.store.put_page(page, io.BytesIO(noise), None, 1)
+        reader = await open_reader(tmp_path)
+        found = await reader.body(page.body)
+        assert found is not None
+        with found:
+            assert found.read() == noise
+        await reader.close()
+
+    with_engine(tmp_path, case)
+
+
+def test_a_thread_that_dies_is_noticed(tmp_path: Path) -> None:
+    def die(connection: sqlite3.Connection) -> None:
+        raise SystemExit
+
+    async def case(database: Database) -> None:
+        calls = [database.write(mark(1)), database.write(die), database.write(mark(2))]
+        answers = await asyncio.gather(*calls, return_exceptions=True)
+        assert {type(answer) for answer in answers} <= {type(None), DatabaseClosed}
+        assert isinstance(answers[1], DatabaseClosed)
+        assert isinstance(answers[1].__cause__, SystemExit)
+        assert not database.alive
+        with pytest.raises(DatabaseClosed, match="died"):
+            await database.write(mark(3))
+
+    with_database(tmp_path, case)
+
+
+def test_a_dead_thread_ends_the_leases_and_is_heard(tmp_path: Path) -> None:
+    def die(connection: sqlite3.Connection) -> None:
+        raise SystemExit
+
+    async def case(engine: EmbeddedEngine) -> None:
+        lease = await engine.coordinator.acquire(0, 0)
+        assert lease is not None
+        with pytest.raises(DatabaseClosed):
+            await engine._database.write(die)
+        assert not lease.holds()
+        with pytest.raises(DatabaseClosed):
+            while True:
+                await engine.coordinator.changed()
+
+    with_engine(tmp_path, case)
+
+
+def test_a_cancelled_caller_harms_no_other(tmp_path: Path) -> None:
+    async def case(database: Database) -> None:
+        first, second = database.write(mark(1)), database.write(mark(2))
+        first.cancel()
+        await second
+        assert await database.read(marked) == [1, 2]
+
+    with_database(tmp_path, case)
+
+
+def test_a_wall_clock_that_went_back_between_two_runs_changes_nothing(tmp_path: Path) -> None:
+    async def run(clock: ManualClock) -> float:
+        engine = await open_engine(tmp_path, PARTITIONS, "rules 1", clock)
+        clock.pass_(30.0)
+        now = engine.coordinator.now()
+        await engine.close()
+        return now
+
+    first = asyncio.run(run(ManualClock(wall=5000.0)))
+    second = asyncio.run(run(ManualClock(wall=1000.0)))
+    assert first == 5030.0
+    assert second == 5060.0
+
+
+def test_orders_from_another_process_are_heard(tmp_path: Path) -> None:
+    async def case(engine: EmbeddedEngine) -> None:
+        await engine.coordinator.join()
+        await asyncio.to_thread(give_orders, tmp_path, Orders(paused=True))
+        while not engine.coordinator.orders().paused:
+            await engine.coordinator.changed()
+
+    with_engine(tmp_path, case)
+
+
+def test_what_was_acknowledged_survives_a_kill(tmp_path: Path) -> None:
+    code = """
+import asyncio, pathlib, sys
+from gregor.worker.adapters.embedded import open_engine
+from tests.contract.world import ManualClock, ticket
+
+async def main():
+    engine = await open_engine(pathlib.Path(sys.argv[1]), 4, "rules 1", ManualClock())
+    number = 0
+    while True:
+        await asyncio.gather(*[engine.log.publish([ticket(str(number + step))]) for step in range(10)])
+        number += 10
+        print(number, flush=True)
+
+asyncio.run(main())
+"""
+    with subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE) as other:
+        assert other.stdout is not None
+        acknowledged = [int(other.stdout.readline()) for _ in range(20)][-1]
+        other.kill()
+        acknowledged = max([acknowledged, *[int(line) for line in other.stdout]])
+
+    async def case(engine: EmbeddedEngine) -> None:
+        found = [
+            record.ticket.key[19:]
+            for partition in range(PARTITIONS)
+            for record in await engine.log.read(partition, 2, 0, 1_000_000)
+            if isinstance(record.ticket, Ticket)
+        ]
+        assert {str(number) for number in range(acknowledged)} <= set(found)
+
+    with_engine(tmp_path, case)
