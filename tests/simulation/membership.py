@@ -115,6 +115,11 @@ class SimulatedCoordinator:
             self._lose(self._session)
             await self._wire.call("close", self._server.close, self._session.number)
 
+    @property
+    def leased(self) -> bool:
+        """Whether the leases of the session certainly hold now, whatever a lease says."""
+        return self._session is not None and not self._session.lost and self.time_left(self._session) > 0
+
     def time_left(self, session: _Session) -> float:
         """Seconds that the leases of a session still hold, by the worker's own clock."""
         return session.renewed + self._server.session_timeout - MARGIN - self._clock.monotonic()

@@ -51,7 +51,8 @@ def drawn(seed: int, *, hosts: int = 0, pages: int = 0) -> Web:
     for number, site in enumerate(sites):
         _oddities(chance, site, sites)
         if number:
-            _server(chance, site, sites[number - 1])
+            before = sites[number - 1]
+            _server(chance, site, before if _healthy(before) else sites[0])
     outside = Site(f"www.{OUTSIDE}", ("11.9.9.9",), resources={"/": Html(words(chance))})
     return Web([*sites, outside])
 
@@ -149,6 +150,10 @@ def _server(chance: Random, site: Site, before: Site) -> None:
     site.robots = chance.choice(ways)
     if chance.random() < 0.2:
         site.crawl_delay = chance.choice((2.0, 5.0))
+
+
+def _healthy(site: Site) -> bool:
+    return not (site.dead_until or site.unknown_until or site.robots) and site.addresses[0].startswith("11.")
 
 
 def rules_of(web: Web, site: Site) -> Site | None:

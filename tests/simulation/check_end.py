@@ -1,0 +1,161 @@
+"""What must be true when a crawl has ended: everything reachable is stored (I3), every URL is settled once (I4)."""
+
+from collections import Counter, defaultdict
+from urllib.parse import urldefrag, urljoin, urlsplit
+
+from gregor.schemas.messages import TERMINAL, Row, Ticket, decode_ticket
+from tests.simulation.crawl import Run
+from tests.simulation.web import FOREVER, File, Flaky, Html, Redirect, Resource, Status, body_of, path_of
+from tests.simulation.webs import DOMAIN, rules_of
+
+Finding = tuple[float, str]
+
+
+def absolute(base: str, reference: str) -> str | None:
+    """Where a link of the simulated web leads; None if that is no http(s) URL."""
+    try:
+        parts = urlsplit(urldefrag(urljoin(base, reference)).url)
+        port = parts.port
+    except ValueError:
+        return None
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        return None
+    usual = port in (None, 80 if parts.scheme == "http" else 443)
+    return f"{parts.scheme}://{parts.hostname}{'' if usual else f':{port}'}{path_of(parts.geturl())}"
+
+
+def in_scope(url: str) -> bool:
+    """Whether a URL belongs to the crawl: the seeds' domain."""
+    return (urlsplit(url).hostname or "").endswith(DOMAIN)
+
+
+def complete(run: Run) -> list[Finding]:
+    """I3: walk from the seeds along the links that the web's description has, as deep as the crawl may go."""
+    if run.stopped:
+        return []
+    found: list[Finding] = []
+    rows = run.world.store.rows_by_key.values
+    ways = dict.fromkeys(run.seeds, "a seed")
+    queue = list(ways)
+    for url in queue:
+        row = rows.get(url)
+        if row is None:
+            found.append((run.ended, f"{url} is lost ({ways[url]})"))
+            continue
+        expected = _expected(run, url)
+        if row.state not in expected:
+            found.append((run.ended, f"{url} is {row.state} ({row.outcome} {row.rule}), not {' or '.join(expected)}"))
+            continue
+        if row.state in ("fetched", "duplicate"):
+            found += _stored(run, url, row)
+        for target in _leads_to(run, url, row):
+            if target not in ways:
+                ways[target] = f"linked from {url}, depth {row.depth}"
+                queue.append(target)
+    strays = rows.keys() - ways.keys()
+    found += [(run.ended, f"{url} has a row, but nothing leads there") for url in sorted(strays)]
+    return found + _contents(run, rows)
+
+
+def _expected(run: Run, url: str) -> tuple[str, ...]:
+    """The terminal states that a URL may end in."""
+    site = run.web.site(url)
+    if site is None or FOREVER in (site.dead_until, site.unknown_until):
+        return ("dead",)
+    if not any(run.web.allows(address, 80) for address in site.addresses):
+        return ("refused",)
+    path = path_of(url)
+    rules = rules_of(run.web, site)
+    if rules is not None and not rules.allows(path):
+        return ("denied",)
+    return _of_resource(site.resource(path))
+
+
+def _of_resource(resource: Resource) -> tuple[str, ...]:
+    match resource:
+        case Html() | File():
+            return ("fetched", "duplicate")
+        case Redirect():
+            return ("redirected",)
+        case Status(404 | 410):
+            return ("gone",)
+        case Status():
+            return ("dead",)
+        case Flaky(_, then):
+            return _of_resource(then)
+
+
+def _stored(run: Run, url: str, row: Row) -> list[Finding]:
+    """A stored page has the body that the server sent."""
+    store = run.world.store
+    page = store.newest_page(url)
+    if page is None:
+        return [(run.ended, f"{url} is {row.state}, its page is lost")]
+    resource = run.web.resource(url)
+    if resource is None or store.bodies.get(page.body) != body_of(resource):
+        return [(run.ended, f"{url} is stored with another body than the server sent")]
+    return []
+
+
+def _leads_to(run: Run, url: str, row: Row) -> list[str]:
+    """Where a settled URL must have led: links in scope that may be followed, within the depth."""
+    deepest = run.config.max_depth
+    if deepest is not None and row.depth >= deepest:
+        return []
+    resource = run.web.resource(url)
+    if isinstance(resource, Flaky):
+        resource = resource.then
+    references: list[str] = []
+    if row.state == "redirected" and isinstance(resource, Redirect):
+        references = [resource.target] if row.hops < run.config.max_redirects else []
+    elif row.state in ("fetched", "duplicate") and isinstance(resource, Html) and not resource.nofollow:
+        references = [link.url for link in resource.links if not link.nofollow]
+        references += [resource.canonical] if resource.canonical else []
+    targets = (absolute(url, reference) for reference in references)
+    return [target for target in targets if target is not None and in_scope(target)]
+
+
+def _contents(run: Run, rows: dict[str, Row]) -> list[Finding]:
+    """Of pages with the same body one is the page and the others are its duplicates."""
+    if any(fault.kind == "forget" for _, _, fault in run.world.faults.happened):
+        return []
+    groups: dict[bytes, list[str]] = defaultdict(list)
+    for url, row in rows.items():
+        resource = run.web.resource(url)
+        if row.state in ("fetched", "duplicate") and resource is not None:
+            groups[body_of(resource)].append(url)
+    found = []
+    for urls in groups.values():
+        states = Counter(rows[url].state for url in urls)
+        if states["fetched"] != 1:
+            found.append((run.ended, f"of the same content {states['fetched']} are pages: {', '.join(urls)}"))
+    return found
+
+
+def settled(run: Run) -> list[Finding]:
+    """I4: every admitted URL has one row, and it is terminal; nothing waits; every watermark is at its log's end."""
+    if run.stopped:
+        return []
+    found: list[Finding] = []
+    store = run.world.store
+    rows = store.rows_by_key.values
+    admitted = {ticket.key for ticket in _tickets(run) if ticket.kind == "new"}
+    found += [(run.ended, f"{key} was admitted and has no row") for key in sorted(admitted - rows.keys())]
+    found += [(run.ended, f"{key} has a row and was never admitted") for key in sorted(rows.keys() - admitted)]
+    found += [(run.ended, f"{row.key} is {row.state} at the end") for row in rows.values() if row.state not in TERMINAL]
+    letters = {letter.key for letter in store.dead_letters}
+    dead = {row.key for row in rows.values() if row.state == "dead"}
+    found += [(run.ended, f"{key} is dead without a dead letter") for key in sorted(dead - letters)]
+    for name, shelf in (("calendar", store.calendar.entries), ("backlog", store.backlog.entries)):
+        waiting = [t.key or t.host for entries in shelf.values() for _, t in entries.values() if t.kind != "revisit"]
+        if waiting:
+            found.append((run.ended, f"left in the {name}: {', '.join(waiting)}"))
+    for place, topic in run.world.log.topics.items():
+        if topic.highest_committed != len(topic.records):
+            about = f"{topic.highest_committed} of {len(topic.records)} records committed"
+            found.append((run.ended, f"topic {place[1]} of partition {place[0]}: {about}"))
+    return found
+
+
+def _tickets(run: Run) -> list[Ticket]:
+    return [decode_ticket(data) for topic in run.world.log.topics.values() for data in topic.records]

@@ -1,0 +1,238 @@
+"""What the web's request log tells: politeness (I1), obedience (I2), repetition (I5), leases (I8), idling (I10),
+addresses (I11)."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from ipaddress import ip_address
+from itertools import pairwise
+from urllib.parse import urlsplit
+
+from gregor.schemas.messages import HostRecord, Row, Ticket
+from tests.simulation.clock import WALL_EPOCH
+from tests.simulation.crawl import RESTART, Run
+from tests.simulation.web import Exchange
+from tests.simulation.webs import rules_of
+
+Finding = tuple[float, str]
+_TICK = 1e-3
+_CLOCKS = 0.5
+"""Seconds by which a worker may misjudge the coordinator's time."""
+
+
+def by_host(run: Run) -> dict[str, list[Exchange]]:
+    """The requests of each host, in order."""
+    found: dict[str, list[Exchange]] = defaultdict(list)
+    for exchange in run.web.log:
+        found[exchange.host].append(exchange)
+    return found
+
+
+def polite(run: Run) -> list[Finding]:
+    """I1: requests to one host start at least its delay apart, and never overlap."""
+    found = []
+    for host, exchanges in by_host(run).items():
+        records = _host_records(run, host)
+        for before, after in pairwise(exchanges):
+            gap, least = after.start - before.start, _delay(run, before, after, records)
+            if gap < least - _TICK:
+                about = f"{after.url} by {after.client} {gap:.2f} s after {before.url} by {before.client}"
+                found.append((after.start, f"{about}; the delay is {least:.2f} s"))
+            if after.start < before.end - _TICK and not _stopped(run, before.client, before.start, after.start):
+                found.append((after.start, f"{after.url} by {after.client} overlaps {before.url} by {before.client}"))
+        found += _pushed_back(run, exchanges, records)
+    return found
+
+
+def _delay(run: Run, before: Exchange, after: Exchange, records: list[tuple[float, HostRecord]]) -> float:
+    """The delay in force between two requests, as far as whoever made the second had to know it."""
+    config = run.config
+    least = config.delay
+    site = run.web.sites[after.host]
+    crawl_delay = min(site.crawl_delay, config.max_crawl_delay)
+    ceiling = max((record.ceiling for time, record in records if time <= after.start), default=0.0)
+    alive = before.client == after.client
+    if crawl_delay and (ceiling >= crawl_delay or (alive and _read_rules(run, after, before.end))):
+        least = max(least, crawl_delay)
+    if alive and before.status and not before.aborted:
+        least = max(least, config.delay_factor * before.latency)
+    return least
+
+
+def _read_rules(run: Run, exchange: Exchange, until: float) -> bool:
+    """Whether this client got the readable robots.txt of this very host by then."""
+    return any(
+        one.client == exchange.client and one.path == "/robots.txt" and one.status == 200 and one.end <= until
+        for one in run.web.log
+        if one.origin == exchange.origin
+    )
+
+
+def _host_records(run: Run, host: str) -> list[tuple[float, HostRecord]]:
+    return [
+        (effect.time, effect.args[0])
+        for effect in run.world.journal
+        if effect.op == "put_host" and effect.args[0].host == host and effect.result
+    ]
+
+
+def _pushed_back(run: Run, exchanges: list[Exchange], records: list[tuple[float, HostRecord]]) -> Iterator[Finding]:
+    """Requests before a Retry-After was over: of the client that got it, and of any that could read of it."""
+    until: dict[str, float] = {}
+    for exchange in exchanges:
+        stored = [record for time, record in records if time <= exchange.start]
+        waits = [until.get(exchange.client, 0.0), stored[-1].not_before - WALL_EPOCH - _CLOCKS if stored else 0.0]
+        if exchange.start < max(waits) - _TICK:
+            yield exchange.start, f"{exchange.url} by {exchange.client}, asked to wait until {max(waits):.2f} s"
+        if exchange.status in (429, 503) and exchange.retry_after and not exchange.aborted:
+            until[exchange.client] = exchange.end + min(exchange.retry_after, run.config.retry_after_max)
+
+
+def _stopped(run: Run, client: str, since: float, until: float) -> bool:
+    """Whether a client's process was stopped at some time in between."""
+    return any(i.client == client and i.what == "stopped" and since <= i.time <= until for i in run.world.incidents)
+
+
+def obedient(run: Run) -> list[Finding]:
+    """I2: nothing that robots.txt disallows; nothing before it was answered, nor while it is unreachable."""
+    found = []
+    for exchange in run.web.log:
+        if exchange.path == "/robots.txt":
+            continue
+        verdict = _verdict(run, exchange.origin, exchange.start)
+        site = run.web.sites[exchange.host]
+        rules = rules_of(run.web, site)
+        if verdict in ("", "unreachable"):
+            found.append((exchange.start, f"{exchange.url} while robots.txt is {verdict or 'not asked for'}"))
+        elif verdict == "rules" and rules is not None and not rules.allows(exchange.path):
+            found.append((exchange.start, f"{exchange.url} is disallowed"))
+    return found
+
+
+def _verdict(run: Run, origin: str, now: float, hops: int = 0) -> str:
+    """What is known at a moment of an origin's robots.txt: "rules", "none", "unreachable", or "" before any answer."""
+    verdict = ""
+    for one in run.web.log:
+        if one.origin != origin or one.path != "/robots.txt" or one.end > now or one.aborted:
+            continue
+        if one.status == 200:
+            verdict = "rules"
+        elif 300 <= one.status < 400 and hops < 5:
+            target = urlsplit(one.location)
+            verdict = _verdict(run, f"{target.scheme}://{target.netloc}", now, hops + 1)
+        elif 400 <= one.status < 500 and one.status != 429:
+            verdict = "none"
+        elif verdict != "rules":
+            verdict = "unreachable"
+    return verdict
+
+
+def once(run: Run) -> list[Finding]:
+    """I5: a request more than the visits that were settled needs a visit in flight at a crash or a lost lease."""
+    rows: dict[str, list[tuple[float, str, Row]]] = defaultdict(list)
+    for effect in run.world.journal:
+        if effect.op == "put_rows":
+            for row in effect.args[0]:
+                rows[row.href].append((effect.time, effect.client, row))
+    requests: dict[str, list[Exchange]] = defaultdict(list)
+    for exchange in run.web.log:
+        if exchange.path != "/robots.txt":
+            requests[exchange.url].append(exchange)
+    found = []
+    for url, asked in requests.items():
+        visits = len({row.visits for _, _, row in rows[url]})
+        in_flight = sum(_in_flight(run, one, rows[url]) for one in asked)
+        if len(asked) > visits + in_flight:
+            about = f"{url} was requested {len(asked)} times: {visits} visits, {in_flight} in flight at an incident"
+            found.append((asked[-1].start, about))
+    return found
+
+
+def _in_flight(run: Run, exchange: Exchange, rows: list[tuple[float, str, Row]]) -> bool:
+    """Whether something happened to its client between the request and the settled row."""
+    settled = min((t for t, client, _ in rows if client == exchange.client and t >= exchange.start), default=1e12)
+    return any(i.client == exchange.client and exchange.start <= i.time <= settled for i in run.world.incidents)
+
+
+def leased(run: Run) -> list[Finding]:
+    """I8: a request is made by the owner of its host's partition, under a lease that certainly holds."""
+    found = []
+    for exchange in run.web.log:
+        if not exchange.owned:
+            found.append((exchange.start, f"{exchange.url} by {exchange.client}, which does not own the partition"))
+        elif not exchange.leased:
+            found.append((exchange.start, f"{exchange.url} by {exchange.client}, whose lease may have run out"))
+    owners: dict[int, str] = {}
+    for change in run.world.zookeeper.history:
+        if change.gained and change.partition in owners:
+            found.append((change.time - WALL_EPOCH, f"partition {change.partition} has two owners"))
+        if change.gained:
+            owners[change.partition] = change.client
+        else:
+            owners.pop(change.partition, None)
+    return found
+
+
+def addresses(run: Run) -> list[Finding]:
+    """I11: no request goes to an address that is not global."""
+    return [
+        (exchange.start, f"{exchange.url} went to {exchange.address}")
+        for exchange in run.web.log
+        if not ip_address(exchange.address).is_global
+    ]
+
+
+def busy(run: Run) -> list[Finding]:
+    """I10: a host that is ready, and has a URL that was never asked for, is asked within SLACK seconds; and the crawl
+    ends soon after its last request."""
+    found = []
+    published = _published(run)
+    for host, exchanges in by_host(run).items():
+        for place, (before, after) in enumerate(pairwise(exchanges)):
+            later = {one.url for one in exchanges[place + 1 :]} - {one.url for one in exchanges[: place + 1]}
+            known = [published[url] for url in later if url in published]
+            if not known or _excused(run, host, exchanges[: place + 1], after.start):
+                continue
+            ready = max(min(known), before.end + _longest_delay(run, before))
+            if after.start > ready + SLACK:
+                found.append((after.start, f"{host} was idle since {ready:.2f} s"))
+    last = max([one.end for one in run.web.log if one.end < 1e12] + [t for t, _ in run.web.attempts], default=0.0)
+    quiet = max([i.time for i in run.world.incidents] + [t for t, _, _ in run.world.faults.happened], default=0.0)
+    if run.ended > max(last, quiet) + SLACK + run.config.retry_pause_max * 2 + RESTART:
+        found.append((run.ended, f"the end came {run.ended - last:.0f} s after the last request"))
+    return found
+
+
+SLACK = 10.0
+"""Seconds that the machinery itself may take: publishing, reading, a bucket's width, a look-up."""
+
+
+def _published(run: Run) -> dict[str, float]:
+    times: dict[str, float] = {}
+    for effect in run.world.journal:
+        if effect.op == "publish":
+            for ticket in effect.args[0]:
+                if isinstance(ticket, Ticket):
+                    times.setdefault(ticket.href, effect.time)
+    return times
+
+
+def _longest_delay(run: Run, exchange: Exchange) -> float:
+    site = run.web.sites[exchange.host]
+    return max(run.config.delay, site.crawl_delay, run.config.delay_factor * exchange.latency)
+
+
+def _excused(run: Run, host: str, past: list[Exchange], until: float) -> bool:
+    """Whether something else than idling explains a gap: the host pushed back or failed, or a fault happened."""
+    since = past[-1].start
+    config = run.config
+    pause = config.retry_pause_max * 2
+    site = run.web.sites[host]
+    if since <= max(t for t in (site.dead_until, site.unknown_until, 0.0) if t < 1e12) + pause:
+        return True
+    if any(one.status in (0, 429, 500, 503) and until <= one.start + pause + (one.retry_after or 0) for one in past):
+        return True
+    if past[-1].path == "/robots.txt" and past[-1].status != 200:
+        return True  # an unreachable file, or one that another host answers in its own time
+    recent = since - pause
+    troubles = [i.time for i in run.world.incidents] + [t for t, _, _ in run.world.faults.happened]
+    return any(recent <= time <= until for time in troubles)

@@ -1,0 +1,178 @@
+"""A whole crawl on virtual time: workers with the production runtime, started again by a supervisor when they end."""
+
+import asyncio
+from collections.abc import Callable
+from contextvars import copy_context
+from dataclasses import dataclass, field
+from random import Random
+
+from gregor.partitioner.hashing import partition_of
+from gregor.worker.borders import Clock, Unavailable
+from gregor.worker.config import Config
+from gregor.worker.runtime import Runtime, Services
+from gregor.worker.seeding import seed as seed_log
+from tests.simulation.clock import PROCESS, Process, VirtualClock, VirtualLoop
+from tests.simulation.engine import Machine, World
+from tests.simulation.handles import SimulatedLog, SimulatedSeen, SimulatedStore
+from tests.simulation.membership import SimulatedCoordinator
+from tests.simulation.network import SimulatedResolver, SimulatedTransport
+from tests.simulation.watch import Watch
+from tests.simulation.web import Exchange, Web
+
+RESTART = 4.0
+"""Seconds after which a worker that died is started again."""
+MOST_RESTARTS = 20
+
+
+@dataclass
+class Worker:
+    """One incarnation of a worker."""
+
+    name: str
+    process: Process
+    coordinator: SimulatedCoordinator
+    transport: SimulatedTransport
+    runtime: Runtime
+    ending: object = None
+
+
+@dataclass
+class Run:
+    """A crawl and all that is known of it afterwards."""
+
+    seed: int
+    web: Web
+    world: World
+    config: Config
+    seeds: list[str]
+    workers: list[Worker] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
+    """What no run may do: a worker that failed, a task whose error nobody saw, no end."""
+    ended: float = 0.0
+    finished: bool = False
+    stopped: bool = False
+    """Whether an operator stopped it, or a budget did."""
+
+    def __post_init__(self) -> None:
+        self.watch = Watch(self.world, self.config)
+        self.world.observers.append(self.watch.look)
+
+    def worker(self, name: str) -> Worker:
+        """An incarnation by its name."""
+        return next(worker for worker in self.workers if worker.name == name)
+
+
+Prepare = Callable[[Run, Worker], None]
+"""What is done to a worker before it runs: doubles replaced, a stop arranged."""
+
+
+class Simulation:
+    """Runs one crawl to its end."""
+
+    def __init__(self, run: Run, *, workers: int = 1, prepare: Prepare | None = None) -> None:
+        self.run = run
+        self._slots = workers
+        self._prepare = prepare
+        self._seeded = False
+        self._loop = VirtualLoop(most_time=100_000, most_callbacks=400_000)
+        self._chance = Random(f"workers {run.seed}")
+
+    def __call__(self) -> Run:
+        """Run it. The result says how it went; nothing is raised for what a crawl did."""
+        run = self.run
+        run.web.on_request = self._witness
+        try:
+            self._loop.run_until_complete(self._crawl())
+        except Exception as error:  # noqa: BLE001 - whatever ended the run is what the run has to tell
+            run.failures.append(f"the run did not end: {error!r}")
+        run.ended = self._loop.time()
+        run.failures += self._loop.errors
+        for worker in run.workers:
+            self._loop.kill(worker.process)
+            self._loop.bury(worker.process)
+        self._loop.close()
+        return run
+
+    def _witness(self, exchange: Exchange) -> None:
+        """What the request's permission was worth at this moment."""
+        world = self.run.world
+        partition = partition_of(exchange.host, world.partitions)
+        owner = world.zookeeper.owner(partition)
+        exchange.owned = owner is not None and owner.client == exchange.client
+        exchange.leased = self.run.worker(exchange.client).coordinator.leased
+
+    async def _crawl(self) -> None:
+        slots = {asyncio.ensure_future(self._keep("abcdefgh"[place])) for place in range(self._slots)}
+        started = self._slots
+        while slots:
+            done, slots = await asyncio.wait(slots, timeout=1.0, return_when=asyncio.FIRST_COMPLETED)
+            for slot in sorted(done, key=hash):
+                slot.result()
+            if self.run.world.starts_wanted > started - self._slots and slots:
+                slots.add(asyncio.ensure_future(self._keep("abcdefgh"[started])))
+                started += 1
+        self.run.finished = True
+
+    async def _keep(self, slot: str) -> None:
+        """Start a worker, and again when it was killed or failed, until the crawl has ended."""
+        for incarnation in range(1, MOST_RESTARTS):
+            if await self._live(f"{slot}{incarnation}"):
+                return
+            await asyncio.sleep(RESTART)
+        raise RuntimeError(f"worker {slot} was started {MOST_RESTARTS} times in vain")
+
+    async def _live(self, name: str) -> bool:
+        """One incarnation, to its end. True when it ended by itself."""
+        process = Process(name)
+        gone = self._loop.create_future()
+
+        def dead() -> None:
+            self.run.web.close_connections(name, self._loop.time())
+            if not gone.done():
+                gone.set_result(None)
+
+        process.at_death.append(dead)
+        context = copy_context()
+        context.run(PROCESS.set, process)
+        task = self._loop.create_task(self._work(name, process), context=context)
+        await asyncio.wait({task, gone}, return_when=asyncio.FIRST_COMPLETED)
+        if not process.alive:
+            return False
+        self.run.world.happen(name, "ended")
+        self._loop.kill(process)
+        if task.exception() is None:
+            return True
+        if not isinstance(task.exception(), Unavailable):
+            self.run.failures.append(f"{name} failed: {task.exception()!r}")
+        return False
+
+    async def _work(self, name: str, process: Process) -> None:
+        """What a worker's process does."""
+        run, world = self.run, self.run.world
+        clock = VirtualClock(self._loop, booted=self._chance.uniform(0, 1e5))
+        machine = Machine(name, process, clock.jump)
+        worker = build(run, machine, process, clock, Random(f"{run.seed} {name}"))
+        run.workers.append(worker)
+        if self._prepare is not None:
+            self._prepare(run, worker)
+        if not self._seeded:
+            await seed_log(SimulatedLog(world, machine), run.config, run.seeds)
+            self._seeded = True
+        worker.ending = await worker.runtime.run()
+
+
+def build(run: Run, machine: Machine, process: Process, clock: Clock, chance: Random) -> Worker:
+    """A worker over its own connections to the world and the web."""
+    world = run.world
+    coordinator = SimulatedCoordinator(world, machine, clock)
+    transport = SimulatedTransport(world, machine, run.web)
+    services = Services(
+        log=SimulatedLog(world, machine),
+        seen=SimulatedSeen(world, machine),
+        store=SimulatedStore(world, machine),
+        coordinator=coordinator,
+        transport=transport,
+        resolver=SimulatedResolver(world, machine, run.web, clock),
+    )
+    runtime = Runtime(run.config, services, clock, random=chance, name=machine.name)
+    return Worker(machine.name, process, coordinator, transport, runtime)
