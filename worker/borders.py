@@ -161,6 +161,11 @@ class PageStore(Protocol):
 
     async def put_dead_letter(self, letter: DeadLetter) -> None: ...
 
+    async def seed_hosts(self) -> list[str]:
+        """The hosts of all seeds so far: what the scope is measured by."""
+
+    async def add_seed_hosts(self, hosts: Sequence[str]) -> None: ...
+
     async def close(self) -> None: ...
 
 

@@ -1,0 +1,86 @@
+"""The calendar of one partition as its owner sees it: which buckets hold entries, which are read, which may go. Pure.
+
+A bucket is a number: unix seconds of the coordinator divided by the width. New entries go only to buckets that were not
+read and are not past; only past buckets are read; a bucket is dropped when all that was read from it has finished.
+"""
+
+import heapq
+import math
+
+
+class Calendar:
+    """Buckets by number. `cursor` is the stored one: every bucket up to it was dropped."""
+
+    def __init__(self, cursor: int, known: list[int], width: float, size: int) -> None:
+        self.cursor = cursor
+        self._width = width
+        self._size = size
+        self._last_read = cursor
+        self._known = list(known)
+        heapq.heapify(self._known)
+        self._counts: dict[int, int] = dict.fromkeys(known, 0)
+        self._open: dict[int, int] = {}
+        self._finished: list[int] = []
+
+    def place(self, due: float, now: float) -> int:
+        """The bucket of an entry that is due then, and note that it will hold one more. Full buckets spill over."""
+        first = max(self._last_read, self.cursor) + 1
+        bucket = max(math.floor(due / self._width), math.floor(now / self._width), first)
+        while self._counts.get(bucket, 0) >= self._size:
+            bucket += 1
+        if bucket not in self._counts:
+            heapq.heappush(self._known, bucket)
+        self._counts[bucket] = self._counts.get(bucket, 0) + 1
+        return bucket
+
+    def next_due(self) -> float | None:
+        """When (coordinator's time) the next bucket may be read."""
+        return (self._known[0] + 1) * self._width if self._known else None
+
+    def due(self, now: float) -> int | None:
+        """A bucket that is wholly past and not read, now being read."""
+        if not self._known or (self._known[0] + 1) * self._width > now:
+            return None
+        bucket = heapq.heappop(self._known)
+        del self._counts[bucket]
+        self._last_read = max(self._last_read, bucket)
+        return bucket
+
+    def unread(self, bucket: int) -> None:
+        """Reading a bucket failed: it is to be read again."""
+        heapq.heappush(self._known, bucket)
+        self._counts[bucket] = 0
+
+    def opened(self, bucket: int, entries: int) -> None:
+        """So many unfinished entries were read."""
+        self._open[bucket] = entries
+        if not entries:
+            self._close(bucket)
+
+    def finish(self, bucket: int) -> None:
+        """An entry's ticket finished."""
+        self._open[bucket] -= 1
+        if not self._open[bucket]:
+            self._close(bucket)
+
+    def _close(self, bucket: int) -> None:
+        del self._open[bucket]
+        self._finished.append(bucket)
+
+    def take_finished(self) -> list[int]:
+        """The buckets to drop."""
+        finished, self._finished = self._finished, []
+        return finished
+
+    def settled_up_to(self) -> int:
+        """The cursor that may be stored once all finished buckets are dropped."""
+        unfinished = [*self._open, *self._finished]
+        before = min(unfinished) - 1 if unfinished else self._last_read
+        if self._known:
+            before = min(before, self._known[0] - 1)
+        return max(self.cursor, before)
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing is known to be in it."""
+        return not (self._known or self._open or self._finished)

@@ -1,0 +1,41 @@
+"""Checkpoints: committed watermarks, and what was finished deleted from calendar and backlogs."""
+
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+import msgspec
+
+from gregor.schemas.messages import PartitionRecord
+from gregor.worker.partition import Partition
+from gregor.worker.tools import Tools
+
+T = TypeVar("T")
+
+
+async def checkpoint(partition: Partition, record: PartitionRecord, tools: Tools) -> PartitionRecord:
+    """Commit what is finished; the partition's record as it is stored then.
+
+    A commit needs no fence, but it is asked for under the lease like every effect. Records are deleted below a
+    committed watermark only; a bucket or chunk only when all that was read from it has finished.
+    """
+
+    async def effect(call: Callable[[], Awaitable[T]]) -> T:
+        return await tools.effect(partition.lease, call)
+
+    log, store = tools.services.log, tools.services.store
+    marks = partition.watermarks()
+    if marks != partition.committed:
+        await effect(lambda: log.commit(partition.id, marks, partition.lease.epoch))
+        partition.committed = marks
+    chunks, partition.dropped_chunks = partition.dropped_chunks, []
+    for source in chunks:
+        await effect(lambda s=source: store.drop_chunk(partition.id, s.host, s.chunk, partition.stamp()))
+    for bucket in partition.calendar.take_finished():
+        await effect(lambda b=bucket: store.drop_bucket(partition.id, b, partition.stamp()))
+    cursor = partition.calendar.settled_up_to()
+    if cursor > record.cursor:
+        record = msgspec.structs.replace(record, cursor=cursor)
+        stored = record
+        await effect(lambda: store.put_partition(stored, partition.stamp()))
+        partition.calendar.cursor = cursor
+    return record

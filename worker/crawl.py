@@ -1,0 +1,365 @@
+"""One URL's way: admit, visit, examine, settle. The story of the crawl, told for one partition.
+
+    frontier topic ─► admit ─► back queue ─► visit ─► examine ─► settle ─► finished
+                        │                      │                   │
+                        └► backlog             └► robots.txt       └► outlinks to the topics; retry to the calendar
+
+Everything here may be cut short at any await: each effect can be repeated without harm, and a ticket is finished only
+after all of its effects.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeVar
+
+import msgspec
+
+from gregor.schemas.messages import Attempt, DeadLetter, Page, Row, Ticket, url_fingerprint
+from gregor.worker.backqueue import FromLog, Item
+from gregor.worker.borders import Entry, Record
+from gregor.worker.examine import Examined, Examiner
+from gregor.worker.fetching import AddressBusy, Fetcher
+from gregor.worker.hosts import Host
+from gregor.worker.intake import Intake
+from gregor.worker.outcomes import Broken, Denied, Failed, Fetched, LeaseOver, Outcome, Redirected, Refused
+from gregor.worker.partition import Partition
+from gregor.worker.robots_desk import AddressRefused, NotReachable, RobotsDesk, Rules, TurnUsed, Wait
+from gregor.worker.tools import LeaseLost, Sent, Tools
+from gregor.worker.transport import Response
+from gregor.worker.traps import Traps
+from gregor.worker.turns import Turns
+from gregor.worker.urls import Url
+from gregor.worker.verdicts import Policy, Verdict, conclude, is_stale
+
+T = TypeVar("T")
+REMEMBERED_ATTEMPTS = 10
+
+
+class Desk(msgspec.Struct, frozen=True):
+    """What the partitions of a worker share to do their visits."""
+
+    tools: Tools
+    fetcher: Fetcher
+    robots: RobotsDesk
+    examiner: Examiner
+    sent: Sent
+    traps: Traps
+
+
+class Crawl:
+    """The crawl of one owned partition."""
+
+    def __init__(self, partition: Partition, desk: Desk, capacity: int) -> None:
+        self.partition = partition
+        self.intake = Intake(partition, desk.tools, capacity)
+        self._desk = desk
+        self._tools = desk.tools
+        self._turns = Turns(partition, desk.tools)
+        self._policy = Policy.of(desk.tools.config)
+
+    # Admit
+
+    async def admit(self, priority: int, records: Sequence[Record]) -> None:
+        """Frontier records become live tickets, or waiting ones, or are finished as seen."""
+        await self.intake.admit(priority, records)
+
+    # Visit
+
+    async def visit(self, host: Host) -> None:
+        """One turn of a host: until a request was made, or nothing is left to ask for. The host was taken out."""
+        try:
+            await self._turns.know(host)
+            while host.next_turn <= self._tools.clock.monotonic() and (item := host.queue.take()) is not None:
+                if await self._visit(host, item):
+                    break
+        finally:
+            host.busy = False
+            self.intake.look_after(host)
+            self._tools.turn(self.partition, host)
+
+    async def _visit(self, host: Host, item: Item) -> bool:
+        """Visit one URL; True when the host's turn is over."""
+        ticket, store = item.ticket, self._tools.services.store
+        url = self._tools.urls.parse(ticket.href)
+        if url is None:
+            await self.settle(host, item, None, Broken("url", "not a URL that can be fetched"))
+            return False
+        try:
+            if ticket.kind == "robots":
+                return await self._answer_for(host, item)
+            row = (await self._effect(lambda: store.rows([ticket.key])))[0]
+            if is_stale(ticket, row):
+                self._finish(item)
+                return False
+            stored = await self._effect(lambda: store.page(ticket.key, ticket.visit + 1)) if item.inherited else None
+            if stored is not None and stored.kind == ticket.kind:
+                await self._settle_stored(host, item, row, stored)
+                return False
+            if (closed := self._closed(host)) is not None:
+                await self.settle(host, item, row, closed)
+                return False
+            if not await self._robots_allow(host, item, row, url):
+                return item.state != "visited"
+            return await self._fetch(host, item, row, url)
+        except AddressBusy as busy:
+            self._wait_for(str(busy), host, item)
+            return True
+
+    def _closed(self, host: Host) -> Outcome | None:
+        """Why no URL of the host is fetched now, if so."""
+        if self._turns.given_up(host):
+            return Broken("host", host.cause or "the host failed too often")
+        if budget := self._turns.budget_spent(host):
+            return Denied(budget)
+        return None
+
+    async def _robots_allow(self, host: Host, item: Item, row: Row | None, url: Url) -> bool:
+        """Whether robots.txt allows the URL. If not, its ticket was settled, or went back to wait for the file."""
+        answer = await self._desk.robots.rules(self.partition, host, url, lambda: self._turns.may_send(host))
+        match answer:
+            case Rules(robots):
+                host.crawl_delay = robots.crawl_delay
+                decision = robots.decide(url.href)
+                if not decision.allowed:
+                    await self.settle(host, item, row, Denied(f"robots.txt line {decision.line}: {decision.rule}"))
+                return decision.allowed
+            case AddressRefused(detail):
+                await self.settle(host, item, row, Refused(detail))
+                return False
+            case TurnUsed(latency):
+                host.latency = latency
+                await self._turns.asked(host)
+            case Wait(seconds):
+                host.next_turn = self._tools.clock.monotonic() + seconds
+            case NotReachable(cause, _):
+                self._tools.stats.errors["robots"] += 1
+                await self._turns.failed(host, cause)
+        host.queue.put_back(item)
+        return False
+
+    async def _fetch(self, host: Host, item: Item, row: Row | None, url: Url) -> bool:
+        """The request itself; True when one was made."""
+        await self._turns.promise(host)
+        before, now = host.last_start, self._tools.now()
+        conditions = await self._conditions(item.ticket, row)
+        outcome, response = await self._desk.fetcher.fetch(
+            url, lambda: self._turns.may_send(host), now, self._desk.fetcher.limits, conditions
+        )
+        try:
+            if isinstance(outcome, LeaseOver):
+                raise LeaseLost
+            if response is not None:
+                host.latency = response.latency
+                self._tools.stats.statuses[response.status] += 1
+                if (
+                    isinstance(outcome, Failed)
+                    and outcome.cause == "cut"
+                    and item.ticket.attempts >= self._policy.retries
+                ):
+                    outcome = Fetched(response)  # it never comes whole: better kept with its mark than not at all
+            examined = self.examine(item.ticket, url, outcome)
+            await self.settle(host, item, row, outcome, url, response, examined)
+        finally:
+            if response is not None:
+                response.close()
+        return host.last_start != before or isinstance(outcome, Failed)
+
+    async def _conditions(self, ticket: Ticket, row: Row | None) -> tuple[tuple[str, str], ...]:
+        """The validators of the stored version, for a revisit (RFC 9110 section 13)."""
+        if ticket.kind != "revisit" or row is None or not row.page:
+            return ()
+        page = await self._effect(lambda: self._tools.services.store.page(ticket.key, row.page))
+        if page is None:
+            return ()
+        stated = (("If-None-Match", page.etag), ("If-Modified-Since", page.last_modified))
+        return tuple((name, value) for name, value in stated if value)
+
+    async def _answer_for(self, host: Host, item: Item) -> bool:
+        """Fetch a robots.txt that another host's owner asked for."""
+        made = await self._desk.robots.answer_for(self.partition, host, item.ticket, lambda: self._turns.may_send(host))
+        self._finish(item)
+        if made:
+            await self._turns.asked(host)
+        return made
+
+    def _wait_for(self, address: str, host: Host, item: Item) -> None:
+        """Try again when the address has room, and now and then in case it has by other ways."""
+        host.queue.put_back(item)
+        host.next_turn = self._tools.clock.monotonic() + 1.0
+
+        def room() -> None:
+            host.next_turn = min(
+                host.next_turn, max(self._tools.clock.monotonic(), host.last_start + self._turns.delay(host))
+            )
+            self._tools.turn(self.partition, host)
+
+        self._desk.fetcher.gate.wait(address, room)
+
+    # Examine
+
+    def examine(self, ticket: Ticket, url: Url, outcome: Outcome) -> Examined | None:
+        """Read the document, if one came."""
+        return self._desk.examiner.examine(ticket, url, outcome.response) if isinstance(outcome, Fetched) else None
+
+    # Settle
+
+    async def settle(
+        self,
+        host: Host,
+        item: Item,
+        row: Row | None,
+        outcome: Outcome,
+        url: Url | None = None,
+        response: Response | None = None,
+        examined: Examined | None = None,
+    ) -> None:
+        """Make an outcome durable, in the order in which nothing can be lost."""
+        ticket = item.ticket
+        pushed = isinstance(outcome, Denied) is False and response is not None and response.status in (429, 503)
+        host.pushbacks = host.pushbacks + 1 if pushed else host.pushbacks if response is None else 0
+        verdict = conclude(ticket, outcome, row, self._policy, host.pushbacks, self._tools.now(), self._tools.chance)
+        tickets: list[Ticket] = []
+        if isinstance(outcome, Redirected) and url is not None:
+            verdict, tickets = self._redirected(ticket, url, outcome, verdict)
+        page = None
+        if examined is not None and response is not None:
+            page, tickets = examined.page, examined.tickets
+            await self._store(page, response, url)  # 1 page, links, body; then the fingerprint
+        await self._conclude(host, item, row, verdict, tickets, page)
+        if response is not None:
+            await self._turns.asked(host, verdict.pause, page.size if page is not None else None)  # 6 the next turn
+        elif verdict.host_failed:
+            await self._turns.failed(host, verdict.outcome)
+        elif isinstance(outcome, Failed):
+            await self._turns.asked(host)
+
+    async def _settle_stored(self, host: Host, item: Item, row: Row | None, page: Page) -> None:
+        """The page of this very ticket is stored: go on from "links published", without a fetch."""
+        verdict = Verdict(page.state, page.state, page.status)
+        tickets = [
+            self._desk.examiner.follow(item.ticket, target, link.kind)
+            for link in page.links
+            if link.fate == "sent" and (target := self._tools.urls.parse(link.url)) is not None
+        ]
+        await self._conclude(host, item, row, verdict, tickets, page)
+
+    async def _store(self, page: Page, response: Response, url: Url | None) -> None:
+        """A fingerprint names a stored page: look up, store, then set if absent; the loser is relabelled."""
+        store, seen, stamp = self._tools.services.store, self._tools.services.seen, self.partition.stamp
+        owner = await self._effect(lambda: seen.content(page.fingerprint))
+        if owner is not None and owner != page.key:
+            page.state, page.duplicate_of = "duplicate", owner
+        elif page.simhash:
+            bits = self._tools.config.near_duplicate_bits
+            near = await self._effect(lambda: store.near(page.simhash, bits))
+            page.near_duplicate_of = near if near is not None and near != page.key else ""
+        wire = response.wire_body
+        await self._effect(
+            lambda: store.put_page(page, response.body.open(), wire.open() if wire is not None else None, stamp())
+        )
+        if owner is None:
+            winner = await self._effect(lambda: seen.claim(page.fingerprint, page.key))
+            if winner != page.key:
+                page.state, page.duplicate_of = "duplicate", winner
+                await self._effect(lambda: store.put_page(page, None, None, stamp()))
+        if url is not None:
+            self._desk.traps.learn(url, fresh=page.state == "fetched" and not page.near_duplicate_of)
+
+    async def _conclude(
+        self, host: Host, item: Item, row: Row | None, verdict: Verdict, tickets: list[Ticket], page: Page | None
+    ) -> None:
+        """Steps 2 to 5 of a settle."""
+        partition, services, ticket = self.partition, self._tools.services, item.ticket
+        if tickets:  # 2 outlinks published
+            await self._effect(lambda: services.log.publish(tickets))
+            self._desk.sent.learn(tickets)
+        if (follower := verdict.next) is not None:  # 3 the next ticket
+            bucket = partition.calendar.place(verdict.due, self._tools.now())
+            entry = Entry(bucket, follower)
+            await self._effect(lambda: services.store.put_entries(partition.id, [entry], partition.stamp()))
+        if verdict.state == "dead":
+            letter = DeadLetter(
+                ticket.key,
+                ticket.href,
+                ticket.host,
+                verdict.cause,
+                verdict.outcome,
+                self._tools.now(),
+                ticket.attempts + 1,
+            )
+            await self._effect(lambda: services.store.put_dead_letter(letter))
+        settled = self._row(ticket, row, verdict, page)
+        await self._effect(lambda: services.store.put_rows([settled], partition.stamp()))  # 4 the row
+        await self._effect(lambda: services.seen.mark([url_fingerprint(ticket.key)]))  # 5 seen, finished
+        self._count(verdict, page)
+        self._finish(item, moved=verdict.state == "waiting")
+
+    def _row(self, ticket: Ticket, row: Row | None, verdict: Verdict, page: Page | None) -> Row:
+        """The URL's row after this visit."""
+        now = self._tools.now()
+        elapsed = page.elapsed if page is not None else 0.0
+        attempt = Attempt(now, verdict.outcome, verdict.status, elapsed, self._tools.name)
+        attempts = (*(row.attempts if row is not None else ()), attempt)[-REMEMBERED_ATTEMPTS:]
+        first = row if row is not None else ticket
+        new_version = page is not None and row is not None and row.page > 0
+        return Row(
+            key=ticket.key,
+            href=ticket.href,
+            host=ticket.host,
+            visits=ticket.visit + 1,
+            state=page.state if page is not None else verdict.state,
+            outcome=verdict.outcome,
+            status=verdict.status,
+            depth=first.depth,
+            hops=ticket.hops,
+            via=first.via,
+            link=first.link,
+            label=first.label,
+            priority=ticket.priority,
+            rule=verdict.rule,
+            target=verdict.target,
+            due=verdict.due,
+            page=page.visit if page is not None else row.page if row is not None else 0,
+            attempts=attempts,
+            first_seen=row.first_seen if row is not None else now,
+            changed=(row.changed if row is not None else 0) + new_version,
+            unchanged=(row.unchanged if row is not None else 0) + (verdict.outcome == "unchanged"),
+        )
+
+    def _redirected(
+        self, ticket: Ticket, url: Url, outcome: Redirected, verdict: Verdict
+    ) -> tuple[Verdict, list[Ticket]]:
+        """A redirect is a link. One to another spelling of the same URL is followed by a ticket of its own."""
+        tickets, link = self._desk.examiner.redirect(ticket, url, outcome.location)
+        if link is None:
+            return Verdict("dead", "redirect to no URL", outcome.status, cause="redirect"), []
+        if link.key != ticket.key:
+            rule = "" if link.fate == "sent" else link.fate
+            return msgspec.structs.replace(verdict, target=link.url, rule=rule), tickets
+        other = link.url != url.href or self._tools.config.cookies
+        if not other or ticket.hops >= self._tools.config.max_redirects:
+            return Verdict("dead", "redirects to itself", outcome.status, target=link.url, cause="redirect"), []
+        again = msgspec.structs.replace(
+            ticket, href=link.url, visit=ticket.visit + 1, kind="retry", hops=ticket.hops + 1
+        )
+        return Verdict(
+            "waiting", verdict.outcome, outcome.status, target=link.url, next=again, due=self._tools.now()
+        ), []
+
+    def _finish(self, item: Item, *, moved: bool = False) -> None:
+        """The ticket is finished, its followers with it; calendar entries that followed one that moved go back."""
+        back = [source for source in item.followers if moved and not isinstance(source, FromLog)]
+        self.partition.leave(item)
+        self.partition.finish(source for source in item.sources() if source not in back)
+        self.intake.reenter([(item.ticket, source) for source in back])
+        self.intake.wake.set()
+
+    def _count(self, verdict: Verdict, page: Page | None) -> None:
+        stats = self._tools.stats
+        stats.settled(page.state if page is not None else verdict.state)
+        if page is not None:
+            stats.stored(page.status, page.size)
+        if verdict.cause:
+            stats.errors[verdict.cause] += 1
+
+    async def _effect(self, call: Callable[[], Awaitable[T]]) -> T:
+        return await self._tools.effect(self.partition.lease, call)

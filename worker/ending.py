@@ -1,0 +1,60 @@
+"""When a crawl has ended, and why it did."""
+
+from typing import Literal
+
+import msgspec
+
+from gregor.worker.borders import FrontierLog, PageStore, Unavailable
+from gregor.worker.config import Config
+from gregor.worker.stats import Stats
+
+
+class Ending(msgspec.Struct, frozen=True):
+    """How a run ended. `detail` names the budget that is spent, or who stopped it."""
+
+    reason: Literal["finished", "budget", "stopped"]
+    detail: str = ""
+
+
+async def has_ended(log: FrontierLog, store: PageStore, partitions: int) -> bool:
+    """Whether nothing is left anywhere, read in the order in which nothing can slip through.
+
+    Log ends, all watermarks equal to them, all calendars and backlogs empty, log ends unchanged.
+    """
+    try:
+        ends = [await log.ends(partition) for partition in range(partitions)]
+        for partition, last in enumerate(ends):
+            if await log.committed(partition) != last:
+                return False
+        for partition in range(partitions):
+            if await store.waiting(partition):
+                return False
+        return [await log.ends(partition) for partition in range(partitions)] == ends
+    except Unavailable:
+        return False
+
+
+class Budget:
+    """The crawl's own budget: what it allows to be started, and when it is spent."""
+
+    def __init__(self, config: Config, stats: Stats) -> None:
+        self._config = config
+        self._stats = stats
+
+    def allows(self, running: int) -> bool:
+        """Whether one more turn may start while so many run: pages never pass the budget."""
+        most = self._config.max_pages
+        if most is not None and self._stats.total_pages_200 + running >= most:
+            return False
+        return self._config.max_bytes is None or self._stats.total_bytes < self._config.max_bytes
+
+    def spent(self, elapsed: float) -> str:
+        """Which budget is spent; empty when none is."""
+        config, stats = self._config, self._stats
+        if config.max_pages is not None and stats.total_pages_200 >= config.max_pages:
+            return f"max_pages: {config.max_pages} pages"
+        if config.max_bytes is not None and stats.total_bytes >= config.max_bytes:
+            return f"max_bytes: {config.max_bytes} bytes"
+        if config.max_time is not None and elapsed >= config.max_time:
+            return f"max_time: {config.max_time:g} seconds"
+        return ""

@@ -1,0 +1,203 @@
+"""What an answer says: the page to store, and which of its links are published. No effect happens here."""
+
+import hashlib
+
+import msgspec
+
+from gregor.schemas.messages import Link, Page, Ticket
+from gregor.worker import meta_robots, sitemaps
+from gregor.worker.documents import Document, Extract
+from gregor.worker.priority import of_link, of_sitemap_url
+from gregor.worker.processors import Registry
+from gregor.worker.scope import Refused
+from gregor.worker.simhashing import simhash64, text_fingerprint
+from gregor.worker.tools import Sent, Tools
+from gregor.worker.transport import Response
+from gregor.worker.traps import Traps
+from gregor.worker.urls import Url
+
+FOLLOWED = frozenset({"a", "area", "iframe", "frame", "next", "canonical", "refresh", "redirect", "sitemap", "url"})
+DEEPEST_SITEMAP = 5
+
+
+class Examined(msgspec.Struct):
+    """A page, and the tickets of its links that are to be published."""
+
+    page: Page
+    tickets: list[Ticket]
+
+
+class Examiner:
+    """Reads documents for one worker. `sent` only saves work: a link that it knows was published before."""
+
+    def __init__(self, tools: Tools, processors: Registry, sent: Sent, traps: Traps) -> None:
+        self._tools = tools
+        self._processors = processors
+        self._sent = sent
+        self._traps = traps
+        config = tools.config
+        followed = set(FOLLOWED)
+        if not config.meta_refresh:
+            followed.discard("refresh")
+        if not config.canonical_links:
+            followed.discard("canonical")
+        if not config.frames:
+            followed -= {"frame", "iframe"}
+        self._followed = frozenset({"sitemap", "url", "redirect"} if config.sitemap_only else followed)
+
+    def examine(self, ticket: Ticket, url: Url, response: Response) -> Examined:
+        """Read an answer with status 200 to 299."""
+        document = Document(url.href, response.body.read(), response.header("content-type"))
+        now = self._tools.now()
+        page = Page(
+            key=ticket.key,
+            href=url.href,
+            host=ticket.host,
+            visit=ticket.visit + 1,
+            kind=ticket.kind,
+            status=response.status,
+            fetched_at=now,
+            content_type=document.content_type,
+            body=document.sha256,
+            size=response.body.size,
+            truncated=response.truncated or "",
+            label=ticket.label,
+            depth=ticket.depth,
+            via=ticket.via,
+            hops=ticket.hops,
+            response_head=response.response_head,
+            request_head=response.request_head,
+            address=response.address,
+            elapsed=response.elapsed,
+            tls_fault=response.tls_fault or "",
+            etag=response.header("etag") or "",
+            last_modified=response.header("last-modified") or "",
+        )
+        if response.wire_body is not None:
+            page.wire = hashlib.sha256(response.wire_body.read()).hexdigest()
+        if ticket.link == "sitemap":
+            return Examined(page, self._sitemap(ticket, url, document, page))
+        extract = self._processors.process(document) or Extract()
+        self._describe(page, extract, response, now)
+        return Examined(page, self._links(ticket, url, extract, page))
+
+    def _describe(self, page: Page, extract: Extract, response: Response, now: float) -> None:
+        page.title, page.text, page.encoding = extract.title, extract.text, extract.encoding
+        page.language = extract.lang or ""
+        words = f"{extract.title or ''}\n{extract.text}"
+        page.fingerprint = text_fingerprint(words) if words.strip() else bytes.fromhex(page.body)[:16]
+        page.simhash = simhash64(words)
+        tags = [value for name, value in response.headers if name.lower() == "x-robots-tag"]
+        found = meta_robots.meta_robots(extract.meta_robots, tags, self._tools.config.user_agent, now)
+        page.directives = tuple(meta_robots.names(found))
+
+    def _links(self, ticket: Ticket, url: Url, extract: Extract, page: Page) -> list[Ticket]:
+        """Decide the fate of every link; what is decided here is recorded at the link, never at its target."""
+        resolve, links, tickets = self._tools.urls.resolve, page.links, []
+        base = url.href
+        if extract.base is not None and (stated := resolve(extract.base, url.href)) is not None:
+            base = stated.href
+        closed = self._tools.config.nofollow and "nofollow" in page.directives
+        if extract.canonical is not None and (canonical := resolve(extract.canonical, base)) is not None:
+            page.canonical = canonical.href
+        chosen: set[str] = set()
+        for link in extract.links:
+            target = resolve(link.url, base, extract.encoding)
+            if target is None:
+                self._tools.stats.links["malformed"] += 1
+                continue
+            nofollow = link.nofollow or closed
+            fate = self._fate(ticket, target, link.kind, nofollow, url)
+            links.append(Link(target.href, link.kind, link.nofollow or "nofollow" in page.directives, fate, link.text))
+            if fate == "sent" and target.key not in chosen:
+                chosen.add(target.key)
+                if not self._sent.knows(target.key):
+                    tickets.append(self.follow(ticket, target, link.kind))
+        return tickets
+
+    def _fate(self, ticket: Ticket, target: Url, kind: str, nofollow: bool, source: Url) -> str:
+        """Whether a link is published, and if not, why."""
+        config = self._tools.config
+        if kind not in self._followed:
+            return "kind"
+        if nofollow and config.nofollow and kind != "canonical":
+            return "nofollow"
+        verdict = self._tools.scope.allows(target)
+        if isinstance(verdict, Refused):
+            return f"scope: {verdict.rule}"
+        if config.max_depth is not None and ticket.depth + 1 > config.max_depth:
+            return "depth"
+        if trap := self._traps.refuses(source, target):
+            return f"trap: {trap}"
+        return "sent"
+
+    def follow(self, ticket: Ticket, target: Url, kind: str) -> Ticket:
+        """The ticket of a link of a page."""
+        depth = ticket.depth + 1
+        return Ticket(
+            target.href, target.key, target.host, 0, "new", of_link(depth), depth, 0, ticket.key, kind, ticket.label
+        )
+
+    def redirect(self, ticket: Ticket, source: Url, location: str) -> tuple[list[Ticket], Link | None]:
+        """The ticket of a redirect's target, and the link as it is recorded. A redirect keeps the depth."""
+        target = self._tools.urls.resolve(location, source.href)
+        if target is None:
+            return [], None
+        fate = "sent"
+        verdict = self._tools.scope.allows(target)
+        if ticket.hops + 1 > self._tools.config.max_redirects:
+            fate = "hops"
+        elif isinstance(verdict, Refused):
+            fate = f"scope: {verdict.rule}"
+        elif trap := self._traps.refuses(source, target):
+            fate = f"trap: {trap}"
+        follow = Ticket(
+            target.href,
+            target.key,
+            target.host,
+            0,
+            "new",
+            ticket.priority,
+            ticket.depth,
+            ticket.hops + 1,
+            ticket.key,
+            ticket.link if ticket.link == "sitemap" else "redirect",
+            ticket.label,
+        )
+        return ([follow] if fate == "sent" else []), Link(target.href, "redirect", False, fate, "", target.key)
+
+    def _sitemap(self, ticket: Ticket, url: Url, document: Document, page: Page) -> list[Ticket]:
+        """A sitemap's URLs and further sitemaps are links too."""
+        found = sitemaps.parse(document.read(), url.href, document.content_type)
+        page.fingerprint = bytes.fromhex(page.body)[:16]
+        tickets: list[Ticket] = []
+        entries = [(loc, "sitemap", 1) for loc in found.sitemaps]
+        entries += [(entry.loc, "url", of_sitemap_url(entry.priority)) for entry in found.urls]
+        for reference, kind, priority in entries:
+            target = self._tools.urls.resolve(reference, url.href)
+            if target is None:
+                self._tools.stats.links["malformed"] += 1
+                continue
+            fate = self._fate(ticket, target, kind, False, url)
+            if kind == "sitemap" and ticket.hops >= DEEPEST_SITEMAP:
+                fate = "hops"
+            page.links.append(Link(target.href, kind, False, fate))
+            if fate == "sent" and not self._sent.knows(target.key):
+                depth = ticket.depth if kind == "sitemap" else ticket.depth + 1
+                hops = ticket.hops + 1 if kind == "sitemap" else 0
+                tickets.append(
+                    Ticket(
+                        target.href,
+                        target.key,
+                        target.host,
+                        0,
+                        "new",
+                        priority,
+                        depth,
+                        hops,
+                        ticket.key,
+                        kind,
+                        ticket.label,
+                    )
+                )
+        return tickets

@@ -1,0 +1,102 @@
+"""One request of a host's turn: resolve, respect the address's limit, send under the lease."""
+
+from collections.abc import Callable, Mapping
+
+from gregor.worker.addressing import AddressGate
+from gregor.worker.config import Config
+from gregor.worker.cookies import Cookies
+from gregor.worker.dns import DnsFailure, Resolver
+from gregor.worker.outcomes import Failed, Outcome, of_result
+from gregor.worker.transport import Endpoint, Limits, Request, Response, Transport
+from gregor.worker.urls import Url
+
+ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
+
+
+class AddressBusy(Exception):
+    """The address answers as many requests as it may: the turn has to wait until one ends."""
+
+
+class Fetcher:
+    """Turns a URL into an outcome, with at most one request on the wire."""
+
+    def __init__(
+        self,
+        config: Config,
+        transport: Transport,
+        resolver: Resolver,
+        gate: AddressGate,
+        authorizations: Mapping[str, str],
+    ) -> None:
+        self._config = config
+        self._transport = transport
+        self._resolver = resolver
+        self.gate = gate
+        self._authorizations = authorizations
+        self._cookies = Cookies() if config.cookies else None
+        self._overrides = {override.host: override.headers for override in config.hosts if override.headers}
+        self.limits = Limits(
+            connect_timeout=config.connect_timeout,
+            read_timeout=config.read_timeout,
+            total_timeout=config.total_timeout,
+            max_body=config.max_body,
+            max_wire=config.max_wire or config.max_body,
+            max_header_count=config.max_header_count,
+            max_header_bytes=config.max_header_bytes,
+            minimum_rate=config.minimum_rate,
+            rate_window=config.rate_window,
+        )
+
+    async def fetch(
+        self,
+        url: Url,
+        may_send: Callable[[], bool],
+        now: float,
+        limits: Limits,
+        conditions: tuple[tuple[str, str], ...] = (),
+    ) -> tuple[Outcome, Response | None]:
+        """Ask for a URL. The response comes too, where there was one, and is the caller's to close.
+
+        Raises `AddressBusy` before anything is sent when the address has no room.
+        """
+        endpoints: tuple[Endpoint, ...] = ()
+        if not self._config.proxy:
+            answer = await self._resolver.resolve(url.hostname, url.port)
+            if isinstance(answer, DnsFailure):
+                return Failed("dns", f"{answer.kind}: {answer.detail}", host=True), None
+            endpoints = answer.endpoints
+        address = endpoints[0][0] if endpoints else ""
+        if not self.gate.enter(address):
+            raise AddressBusy(address)
+        try:
+            request = Request(
+                url.href,
+                self._headers(url, conditions, now),
+                endpoints,
+                self._config.proxy or None,
+                self._config.insecure_tls,
+            )
+            result = await self._transport.fetch(request, limits, may_send)
+        finally:
+            self.gate.leave(address)
+        if isinstance(result, Response):
+            if self._cookies is not None:
+                self._cookies.store(url, result.headers, now)
+            return of_result(result, url.href, now, self._config.retry_after_max), result
+        return of_result(result, url.href, now, self._config.retry_after_max), None
+
+    def _headers(self, url: Url, conditions: tuple[tuple[str, str], ...], now: float) -> tuple[tuple[str, str], ...]:
+        """Request headers, those of the host over the general ones, credentials for exactly their origin."""
+        headers = {
+            "User-Agent": self._config.user_agent,
+            "Accept": ACCEPT,
+            "Accept-Encoding": "gzip, deflate, br, zstd",
+        }
+        headers.update(self._config.headers)
+        headers.update(self._overrides.get(url.host, {}))
+        headers.update(conditions)
+        if credentials := self._authorizations.get(url.origin):
+            headers["Authorization"] = credentials
+        if self._cookies is not None and (cookies := self._cookies.header(url, now)):
+            headers["Cookie"] = cookies
+        return tuple(headers.items())

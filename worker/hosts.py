@@ -1,0 +1,100 @@
+"""What a partition's owner keeps in memory of a host: its back queue, its next turn, its backlog, its failures."""
+
+from collections import deque
+from collections.abc import Callable
+
+from gregor.schemas.messages import HostRecord
+from gregor.worker.backqueue import BackQueue, FromBucket
+
+
+class Backlog:
+    """The chunks of a host's overflow: sealed ones are read, the open one is appended to, finished ones deleted."""
+
+    def __init__(self, chunks: list[int], new: Callable[[], int]) -> None:
+        self._new = new  # numbers for new chunks: always greater, so that a dropped chunk is never written again
+        self.sealed = deque(chunks)
+        self.open = new()
+        self.open_count = 0
+        self.reading: dict[int, int] = {}  # unfinished tickets of each chunk that was read
+        self.wakes: list[FromBucket] = []  # the calendar entries that name this backlog
+
+    @property
+    def to_read(self) -> bool:
+        """Whether a chunk waits to be read."""
+        return bool(self.sealed or self.open_count)
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing is left of it."""
+        return not (self.sealed or self.open_count or self.reading)
+
+    def next_chunk(self) -> int:
+        """The chunk to read now; the open one is sealed for it if need be."""
+        if not self.sealed:
+            self.seal()
+        return self.sealed.popleft()
+
+    def seal(self) -> None:
+        """Append to a new chunk from now on."""
+        self.sealed.append(self.open)
+        self.open = self._new()
+        self.open_count = 0
+
+    def appended(self, count: int, size: int) -> None:
+        """Tickets went to the open chunk."""
+        self.open_count += count
+        if self.open_count >= size:
+            self.seal()
+
+
+class RobotsWalk:
+    """A robots.txt being fetched over several turns: where its redirects led, until when another host is asked."""
+
+    def __init__(self, href: str) -> None:
+        self.href = href
+        self.hops = 0
+        self.asked_until = 0.0  # monotonic; 0 while no other host is asked
+        self.looks = 0
+
+
+class Host:
+    """A host in memory. `next_turn` is monotonic seconds; the record is what a new owner would read."""
+
+    __slots__ = (
+        "alive",
+        "backlog",
+        "busy",
+        "cause",
+        "crawl_delay",
+        "known",
+        "last_start",
+        "latency",
+        "name",
+        "next_turn",
+        "partition",
+        "pulling",
+        "pushbacks",
+        "queue",
+        "record",
+        "ticketed",
+        "walks",
+    )
+
+    def __init__(self, name: str, partition: int) -> None:
+        self.name = name
+        self.partition = partition
+        self.queue = BackQueue()
+        self.record = HostRecord(host=name)
+        self.known = False  # whether its record was read
+        self.next_turn = 0.0
+        self.last_start = 0.0
+        self.latency = 0.0
+        self.crawl_delay: float | None = None
+        self.busy = False
+        self.alive = True
+        self.ticketed = 0
+        self.backlog: Backlog | None = None
+        self.pulling = False
+        self.pushbacks = 0  # 429 and 503 answers in a row
+        self.walks: dict[str, RobotsWalk] = {}
+        self.cause = ""  # the last failure of the host as a whole

@@ -1,0 +1,253 @@
+"""Admission: how records and entries become live tickets, or waiting ones.
+
+The order of the steps decides whether a URL can be lost: what waits is written first, then its seen bit, then its
+record is finished.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeVar
+
+from gregor.schemas.messages import PRIORITIES, DeadLetter, Ticket, url_fingerprint
+from gregor.worker.backqueue import FromBucket, FromChunk, FromLog, Source
+from gregor.worker.borders import Entry, Record, Unreadable
+from gregor.worker.hosts import Backlog, Host
+from gregor.worker.partition import MOST_FOLLOWERS, Partition
+from gregor.worker.tools import Tools
+
+T = TypeVar("T")
+BATCH = 256
+FAR = 60.0  # seconds: the tickets of a host whose next turn is further away wait outside memory
+
+
+class Intake:
+    """Reads the topics, the calendar and the backlogs of one partition."""
+
+    def __init__(self, partition: Partition, tools: Tools, capacity: int) -> None:
+        self._partition = partition
+        self._tools = tools
+        self.capacity = capacity
+        self.wake = asyncio.Event()
+        self._maybe_more = dict.fromkeys(PRIORITIES, True)
+
+    def news(self) -> None:
+        """Records may have arrived."""
+        self._maybe_more = dict.fromkeys(PRIORITIES, True)
+        self.wake.set()
+
+    async def step(self) -> bool:
+        """Read one batch of something. False when there is nothing to read, or no room for it."""
+        return await self._read_bucket() or await self._pull_backlog() or await self._read_topic()
+
+    # Topics
+
+    async def _read_topic(self) -> bool:
+        """Read from the front queues: a biased pick, and the others when that one has nothing."""
+        for priority in self._pick():
+            limit = self._room(priority)
+            if limit <= 0:
+                if not await self._relieve(priority):
+                    continue
+                limit = self._room(priority)
+            self._maybe_more[priority] = False
+            position = self._partition.marks[priority].position
+            records = await self._effect(
+                lambda p=priority, o=position, n=limit: self._tools.services.log.read(self._partition.id, p, o, n)
+            )
+            if records:
+                self._maybe_more[priority] = True
+                await self.admit(priority, records)
+                return True
+        return False
+
+    def _pick(self) -> list[int]:
+        """The topics that may have records, the first one picked at random by weight."""
+        topics = [p for p in PRIORITIES if self._maybe_more[p]]
+        if len(topics) > 1:
+            weights = [self._tools.config.weights[p - 1] for p in topics]
+            first = self._tools.chance.choices(topics, weights)[0]
+            topics.remove(first)
+            topics.insert(0, first)
+        return topics
+
+    def _room(self, priority: int) -> int:
+        """How many records of a topic may be read now: its share of memory and the window bound it."""
+        share = max(16, self.capacity // len(PRIORITIES)) - self._partition.load[priority]
+        window = self._tools.config.window - self._partition.marks[priority].span
+        return min(BATCH, share, window)
+
+    async def _relieve(self, priority: int) -> bool:
+        """Move the oldest unfinished records to waiting, so that one slow host never holds up a partition.
+
+        It is done at the end of the window, and when memory is full of hosts that wait while the worker idles.
+        """
+        mark = self._partition.marks[priority]
+        if self._tools.config.window > mark.span and not self._tools.idle:
+            return False
+        items = [self._partition.live.get(identity) for identity in mark.oldest(64)]
+        queued = [item for item in items if item is not None and item.state == "queued"]
+        for item in queued:
+            self._partition.hosts[item.ticket.host].queue.remove(item)
+        await self._to_waiting([(item.ticket, list(item.sources())) for item in queued])
+        for item in queued:
+            self._partition.leave(item)
+        return bool(queued)
+
+    async def admit(self, priority: int, records: Sequence[Record]) -> None:
+        """Admit frontier records: live already, seen, into the back queue, or to waiting."""
+        partition, mark = self._partition, self._partition.marks[priority]
+        tickets: list[tuple[Ticket, FromLog]] = []
+        for record in records:
+            source = FromLog(priority, record.offset)
+            if isinstance(record.ticket, Unreadable):
+                mark.read(record.offset, ("", 0, ""))
+                await self._bury(source, record.ticket)
+            else:
+                mark.read(record.offset, record.ticket.identity)
+                tickets.append((record.ticket, source))
+        prints = [url_fingerprint(ticket.key) for ticket, _ in tickets]
+        seen = await self._effect(lambda: self._tools.services.seen.seen(prints)) if prints else []
+        overflow: list[tuple[Ticket, list[Source]]] = []
+        for (ticket, source), known in zip(tickets, seen, strict=True):
+            if known and ticket.kind == "new":
+                partition.finish([source])
+            elif not self._enter(ticket, source):
+                overflow.append((ticket, [source]))
+        if overflow:
+            await self._to_waiting(overflow)
+
+    def _enter(self, ticket: Ticket, source: Source) -> bool:
+        """Make a ticket live or a follower of its live twin; False when there is no room for it."""
+        partition, tools = self._partition, self._tools
+        twin = partition.live.get(ticket.identity)
+        if twin is not None:
+            if isinstance(source, FromLog) and len(twin.followers) >= MOST_FOLLOWERS:
+                return False
+            twin.followers.append(source)
+            return True
+        host = partition.host(ticket.host)
+        if isinstance(source, FromLog) and ticket.kind == "new":
+            far = host.next_turn - tools.clock.monotonic() > FAR
+            if far or len(host.queue) >= tools.config.queue_size:
+                return False
+        partition.enter(ticket, source)
+        if not host.ticketed:
+            tools.turn(partition, host)
+        return True
+
+    async def _bury(self, source: FromLog, unreadable: Unreadable) -> None:
+        where = f"partition {self._partition.id}, priority {source.priority}, offset {source.offset}"
+        letter = DeadLetter("", "", "", "unreadable", unreadable.error, self._tools.now(), source=where)
+        await self._effect(lambda: self._tools.services.store.put_dead_letter(letter))
+        self._partition.finish([source])
+
+    # Waiting
+
+    async def _to_waiting(self, tickets: Sequence[tuple[Ticket, list[Source]]]) -> None:
+        """Entries written, then seen bits, then the records finished."""
+        by_host: dict[str, list[Ticket]] = {}
+        for ticket, _ in tickets:
+            by_host.setdefault(ticket.host, []).append(ticket)
+        for name, waiting in by_host.items():
+            await self._append(self._partition.host(name), waiting)
+        prints = [url_fingerprint(ticket.key) for ticket, _ in tickets if ticket.kind == "new"]
+        await self._effect(lambda: self._tools.services.seen.mark(prints))
+        for _, sources in tickets:
+            self._partition.finish(sources)
+
+    async def _append(self, host: Host, tickets: list[Ticket]) -> None:
+        """Append to a host's backlog; the calendar names the host before its backlog holds anything."""
+        partition, store = self._partition, self._tools.services.store
+        if host.backlog is None:
+            inherited = await self._chunks(host.name) if partition.lease.epoch > 1 else []
+            host.backlog = Backlog(inherited, partition.stamp)
+            due = max(self._tools.now(), self._tools.now() + host.next_turn - self._tools.clock.monotonic())
+            bucket = partition.calendar.place(due, self._tools.now())
+            wake = Entry(bucket, Ticket("", "", host.name, kind="wake"))
+            await self._effect(lambda: store.put_entries(partition.id, [wake], partition.stamp()))
+        backlog = host.backlog
+        size = self._tools.config.chunk_size
+        for start in range(0, len(tickets), size):
+            part = tickets[start : start + size]
+            chunk = backlog.open
+            backlog.appended(len(part), size)  # before the write: a chunk that is read meanwhile is sealed first
+            await self._effect(
+                lambda c=chunk, p=part: store.put_chunk(partition.id, host.name, c, p, partition.stamp())
+            )
+        self.look_after(host)
+
+    def look_after(self, host: Host) -> None:
+        """Note a host whose back queue runs low while its backlog holds more."""
+        backlog = host.backlog
+        low = len(host.queue) < self._tools.config.queue_low
+        if backlog is not None and backlog.to_read and low and not host.pulling:
+            host.pulling = True
+            self._partition.hungry.append(host)
+            self.wake.set()
+
+    # Backlogs and calendar
+
+    def _full(self) -> bool:
+        return self._partition.size >= self.capacity
+
+    async def _pull_backlog(self) -> bool:
+        if not self._partition.hungry or self._full():
+            return False
+        host = self._partition.hungry.popleft()
+        host.pulling = False
+        backlog = host.backlog
+        if backlog is None or not backlog.to_read:
+            return True
+        chunk = backlog.next_chunk()
+        backlog.reading[chunk] = 1  # held open while it is read
+        tickets = await self._effect(
+            lambda: self._tools.services.store.read_chunk(self._partition.id, host.name, chunk)
+        )
+        backlog.reading[chunk] += len(tickets)
+        source = FromChunk(host.name, chunk)
+        for ticket in tickets:
+            self._enter(ticket, source)
+        self._partition.finish([source])
+        self.look_after(host)
+        self._tools.turn(self._partition, host)
+        return True
+
+    async def _read_bucket(self) -> bool:
+        """Read a bucket of the calendar that is wholly past."""
+        calendar = self._partition.calendar
+        if self._full() or (bucket := calendar.due(self._tools.now())) is None:
+            return False
+        tickets = await self._effect(lambda: self._tools.services.store.read_bucket(self._partition.id, bucket))
+        calendar.opened(bucket, len(tickets) + 1)  # one more holds it open while it is read
+        source = FromBucket(bucket)
+        for ticket in tickets:
+            if ticket.kind == "wake":
+                await self._wake_host(ticket.host, source)
+            else:
+                self._enter(ticket, source)
+        calendar.finish(bucket)
+        return True
+
+    async def _wake_host(self, name: str, source: FromBucket) -> None:
+        host = self._partition.host(name)
+        if host.backlog is None:
+            chunks = await self._chunks(name)
+            if host.backlog is None:
+                if not chunks:
+                    self._partition.finish([source])
+                    self._tools.turn(self._partition, host)
+                    return
+                host.backlog = Backlog(chunks, self._partition.stamp)
+        host.backlog.wakes.append(source)
+        self.look_after(host)
+
+    async def _chunks(self, name: str) -> list[int]:
+        return await self._effect(lambda: self._tools.services.store.chunks(self._partition.id, name))
+
+    def reenter(self, tickets: Sequence[tuple[Ticket, Source]]) -> None:
+        """Entries that followed a ticket which moved to the calendar itself go back to the queue."""
+        for ticket, source in tickets:
+            self._enter(ticket, source)
+
+    async def _effect(self, call: Callable[[], Awaitable[T]]) -> T:
+        return await self._tools.effect(self._partition.lease, call)

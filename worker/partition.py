@@ -1,0 +1,122 @@
+"""A partition as its owner holds it in memory: watermarks, live tickets, hosts, calendar. It dies with its lease.
+
+It decides and remembers; what must survive is written by crawl.py and intake.py before it is told here.
+"""
+
+from collections import deque
+from collections.abc import Iterable
+
+from gregor.schemas import messages
+from gregor.schemas.messages import PRIORITIES, Ticket
+from gregor.worker.backqueue import FromBucket, FromChunk, FromLog, Item, Source
+from gregor.worker.borders import Lease
+from gregor.worker.calendar import Calendar
+from gregor.worker.hosts import Host
+from gregor.worker.watermark import Watermark
+
+MOST_FOLLOWERS = 16
+
+
+class Partition:
+    """State of one owned partition. Not shared: everything runs on one event loop."""
+
+    def __init__(self, lease: Lease, committed: dict[int, int], ends: dict[int, int], calendar: Calendar) -> None:
+        self.lease = lease
+        self.id = lease.partition
+        self.calendar = calendar
+        self.hosts: dict[str, Host] = {}
+        self.live: dict[tuple[str, int, str], Item] = {}
+        self.marks: dict[int, Watermark[tuple[str, int, str]]] = {p: Watermark(committed[p]) for p in PRIORITIES}
+        self.committed = dict(committed)
+        self.ends_at_takeover = ends
+        self.load = dict.fromkeys(PRIORITIES, 0)  # tickets in memory by the topic they came from
+        self.pulled = 0  # tickets in memory from calendar and backlogs
+        self.hungry: deque[Host] = deque()  # hosts whose back queue runs low and whose backlog holds more
+        self.dropped_chunks: list[FromChunk] = []
+        self.releasing = False
+        self.running = 0
+        self._counter = 0
+
+    def stamp(self) -> int:
+        """The write timestamp of this owner's next effect."""
+        self._counter += 1
+        return messages.stamp(self.lease.epoch, self._counter)
+
+    def host(self, name: str) -> Host:
+        """A host in memory, made on first sight."""
+        host = self.hosts.get(name)
+        if host is None:
+            host = self.hosts[name] = Host(name, self.id)
+        return host
+
+    def enter(self, ticket: Ticket, source: Source) -> Item:
+        """A ticket becomes live, in the back queue of its host."""
+        inherited = self.lease.epoch > 1
+        if isinstance(source, FromLog):
+            inherited = inherited and source.offset < self.ends_at_takeover[source.priority]
+            self.load[source.priority] += 1
+        else:
+            self.pulled += 1
+        item = Item(ticket, source, inherited)
+        self.live[ticket.identity] = item
+        self.host(ticket.host).queue.put(item)
+        return item
+
+    def leave(self, item: Item) -> None:
+        """A ticket is no longer live; its sources are the caller's to finish."""
+        self.live.pop(item.ticket.identity, None)
+        if isinstance(item.source, FromLog):
+            self.load[item.source.priority] -= 1
+        else:
+            self.pulled -= 1
+
+    def finish(self, sources: Iterable[Source]) -> None:
+        """Records and entries are finished: what asked for the visit need not be read again."""
+        for source in sources:
+            match source:
+                case FromLog(priority, offset):
+                    self.marks[priority].finish(offset)
+                case FromBucket(bucket):
+                    self.calendar.finish(bucket)
+                case FromChunk(name, chunk):
+                    self._finish_chunk_entry(self.hosts[name], source, chunk)
+
+    def _finish_chunk_entry(self, host: Host, source: FromChunk, chunk: int) -> None:
+        assert host.backlog is not None  # a chunk is read only by way of its backlog, which stays until it is empty
+        host.backlog.reading[chunk] -= 1
+        if not host.backlog.reading[chunk]:
+            self.close_chunk(host, source)
+
+    def close_chunk(self, host: Host, source: FromChunk) -> None:
+        """All tickets of a chunk have finished: it may be dropped, and the wake-ups too once nothing is left."""
+        backlog = host.backlog
+        assert backlog is not None
+        del backlog.reading[source.chunk]
+        self.dropped_chunks.append(source)
+        self.close_backlog(host)
+
+    def close_backlog(self, host: Host) -> None:
+        """Finish the wake-ups of a backlog in which nothing is left."""
+        if host.backlog is not None and host.backlog.empty:
+            wakes, host.backlog = host.backlog.wakes, None
+            self.finish(wakes)
+
+    def forget_idle(self, host: Host, now: float) -> None:
+        """Drop a host from memory when nothing of it is left to do and a later request could not come too early."""
+        if not host.queue and not host.busy and host.backlog is None and host.next_turn <= now and not host.walks:
+            host.alive = False
+            del self.hosts[host.name]
+
+    @property
+    def size(self) -> int:
+        """Tickets in memory."""
+        return len(self.live)
+
+    @property
+    def read_to_end(self) -> bool:
+        """Whether nothing is unfinished as far as this owner knows."""
+        return not self.live and self.calendar.empty and not any(self.marks[p].span for p in PRIORITIES)
+
+    def watermarks(self) -> dict[int, int]:
+        """What may be committed now."""
+        return {priority: mark.low for priority, mark in self.marks.items()}

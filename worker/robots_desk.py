@@ -1,0 +1,237 @@
+"""robots.txt by origin: what is known of it, and its fetch as a turn of its host.
+
+A file that another host has to answer (a redirect, RFC 9309 section 2.3.1.2) is asked of that host's owner by a ticket
+of kind robots; the answer comes by way of the store, under the asking origin.
+"""
+
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+from typing import TypeAlias, TypeVar
+
+import msgspec
+
+from gregor.schemas.messages import RobotsRecord, Ticket
+from gregor.worker import robots
+from gregor.worker.fetching import Fetcher
+from gregor.worker.hosts import Host, RobotsWalk
+from gregor.worker.outcomes import LeaseOver, Outcome, Refused
+from gregor.worker.partition import Partition
+from gregor.worker.robots import Robots
+from gregor.worker.tools import LeaseLost, Tools
+from gregor.worker.transport import Response
+from gregor.worker.urls import Url, robots_url
+
+T = TypeVar("T")
+
+
+class Rules(msgspec.Struct, frozen=True):
+    """What holds for the origin now."""
+
+    robots: Robots
+
+
+class TurnUsed(msgspec.Struct, frozen=True):
+    """A request for a robots.txt was made; `latency` is its time to the first byte. Ask again at the next turn."""
+
+    latency: float
+
+
+class Wait(msgspec.Struct, frozen=True):
+    """Another host is asked: look again in so many seconds."""
+
+    seconds: float
+
+
+class NotReachable(msgspec.Struct, frozen=True):
+    """Nothing is known of the file and no good copy stands in: the host waits, its tickets with it."""
+
+    cause: str
+    requested: bool
+
+
+class AddressRefused(msgspec.Struct, frozen=True):
+    """The origin's address is not allowed, so none of its URLs can be fetched."""
+
+    detail: str
+
+
+Answer: TypeAlias = Rules | TurnUsed | Wait | NotReachable | AddressRefused
+
+
+class RobotsDesk:
+    """The parsed files of a worker's origins, least recently used forgotten first."""
+
+    def __init__(self, tools: Tools, fetcher: Fetcher) -> None:
+        self._tools = tools
+        self._fetcher = fetcher
+        self._cache: OrderedDict[str, tuple[Robots, float]] = OrderedDict()
+        self._limits = msgspec.structs.replace(
+            fetcher.limits, max_body=tools.config.max_robots, max_wire=tools.config.max_robots
+        )
+
+    async def rules(self, partition: Partition, host: Host, url: Url, may_send: Callable[[], bool]) -> Answer:
+        """What robots.txt says for a URL's origin, from memory, from the store, or by a request."""
+        if self._tools.config.robots == "ignore":
+            return Rules(robots.ALLOW_ALL)
+        now = self._tools.now()
+        cached = self._cache.get(url.origin)
+        if cached is not None and cached[1] > now:
+            self._cache.move_to_end(url.origin)
+            return Rules(cached[0])
+        record = await self._effect(partition, lambda: self._tools.services.store.robots(url.origin))
+        if record is not None and record.expires > now:
+            host.walks.pop(url.origin, None)
+            return self._of_record(record, url, now, requested=False)
+        return await self._turn(partition, host, url, record, now, may_send)
+
+    def _of_record(self, record: RobotsRecord, url: Url, now: float, *, requested: bool) -> Answer:
+        agent, href = self._tools.config.user_agent, robots_url(url)
+        if record.verdict == "parsed":
+            return self._remember(url.origin, robots.parse(record.body, agent, href), record.expires)
+        if record.verdict == "allow":
+            return self._remember(url.origin, robots.ALLOW_ALL, record.expires)
+        if record.good_body is not None and robots.usable_last_good(record.good_at, now):
+            return self._remember(url.origin, robots.parse(record.good_body, agent, href), record.expires)
+        return NotReachable(f"robots.txt unreachable ({record.status or 'no answer'})", requested)
+
+    def _remember(self, origin: str, rules: Robots, expires: float) -> Rules:
+        self._cache[origin] = (rules, expires)
+        while len(self._cache) > self._tools.config.robots_memory:
+            self._cache.popitem(last=False)
+        return Rules(rules)
+
+    async def _turn(
+        self,
+        partition: Partition,
+        host: Host,
+        url: Url,
+        record: RobotsRecord | None,
+        now: float,
+        may_send: Callable[[], bool],
+    ) -> Answer:
+        """One step of fetching an origin's file; the walk through its redirects may take several turns."""
+        walk = host.walks.setdefault(url.origin, RobotsWalk(robots_url(url)))
+        if walk.asked_until:
+            if self._tools.clock.monotonic() < walk.asked_until:
+                walk.looks += 1
+                return Wait(min(0.5 * 2.0**walk.looks, 8.0))
+            del host.walks[url.origin]
+            return await self._conclude(partition, url, 0, {}, b"", record, requested=False)
+        target = self._tools.urls.parse(walk.href)
+        if target is None:
+            del host.walks[url.origin]
+            return await self._conclude(partition, url, 404, {}, b"", record, requested=False)
+        outcome, response = await self._fetcher.fetch(target, may_send, now, self._limits)
+        try:
+            return await self._heard(partition, host, url, walk, record, outcome, response)
+        finally:
+            if response is not None:
+                response.close()
+
+    async def _heard(
+        self,
+        partition: Partition,
+        host: Host,
+        url: Url,
+        walk: RobotsWalk,
+        record: RobotsRecord | None,
+        outcome: Outcome,
+        response: Response | None,
+    ) -> Answer:
+        """What the answer to one request means: another hop, or the end of the walk."""
+        if isinstance(outcome, LeaseOver):
+            raise LeaseLost
+        if isinstance(outcome, Refused):
+            del host.walks[url.origin]
+            return AddressRefused(outcome.detail)
+        if response is None:
+            del host.walks[url.origin]
+            return await self._conclude(partition, url, 0, {}, b"", record, requested=True)
+        headers, latency = _lower(response.headers), response.latency
+        verdict = robots.answer(response.status, headers, b"", self._tools.config.user_agent, walk.href, walk.hops)
+        if isinstance(verdict, robots.Redirect) and (target := self._tools.urls.parse(verdict.location)) is not None:
+            walk.href, walk.hops = target.href, verdict.hops
+            if target.host != host.name:
+                await self._ask(partition, url, target, verdict.hops)
+                walk.asked_until = self._tools.clock.monotonic() + self._tools.config.robots_answer
+            return TurnUsed(latency)
+        del host.walks[url.origin]
+        status = response.status if not isinstance(verdict, robots.AllowAll) else 404
+        answer = await self._conclude(partition, url, status, headers, response.body.read(), record, requested=True)
+        return TurnUsed(latency) if isinstance(answer, Rules) else answer
+
+    async def _ask(self, partition: Partition, url: Url, target: Url, hops: int) -> None:
+        ticket = Ticket(
+            target.href, target.key, target.host, kind="robots", priority=1, hops=hops, origin=url.origin, link="robots"
+        )
+        await self._effect(partition, lambda: self._tools.services.log.publish([ticket]))
+
+    async def _conclude(
+        self,
+        partition: Partition,
+        url: Url,
+        status: int,
+        headers: dict[str, str],
+        body: bytes,
+        before: RobotsRecord | None,
+        *,
+        requested: bool,
+    ) -> Answer:
+        """Store what was learnt of an origin's file, and say what holds."""
+        now = self._tools.now()
+        record = self._record(url.origin, status, headers, body, before, now)
+        await self._effect(partition, lambda: self._tools.services.store.put_robots(record, partition.stamp()))
+        return self._of_record(record, url, now, requested=requested)
+
+    def _record(
+        self, origin: str, status: int, headers: dict[str, str], body: bytes, before: RobotsRecord | None, now: float
+    ) -> RobotsRecord:
+        config = self._tools.config
+        life = min(config.robots_ttl, robots.time_to_live(headers, now, minimum=60.0))
+        if 200 <= status < 300:
+            return RobotsRecord(origin, "parsed", now, now + life, body, status, body, now)
+        if 400 <= status < 500 and status != 429:
+            return RobotsRecord(origin, "allow", now, now + life, b"", status)
+        soon = now + (config.failure_ttl or config.retry_pause)
+        good = (before.good_body, before.good_at) if before is not None else (None, 0.0)
+        return RobotsRecord(origin, "unreachable", now, soon, b"", status, *good)
+
+    async def answer_for(self, partition: Partition, host: Host, ticket: Ticket, may_send: Callable[[], bool]) -> bool:
+        """Fetch a robots.txt for another host's origin, leave the answer in the store. True if a request was made."""
+        now = self._tools.now()
+        before = await self._effect(partition, lambda: self._tools.services.store.robots(ticket.origin))
+        target = self._tools.urls.parse(ticket.href)
+        if target is None or (before is not None and before.expires > now):
+            return False
+        outcome, response = await self._fetcher.fetch(target, may_send, now, self._limits)
+        try:
+            if isinstance(outcome, LeaseOver):
+                raise LeaseLost
+            status, headers, body = 0, {}, b""
+            if response is not None:
+                host.latency = response.latency
+                headers, agent = _lower(response.headers), self._tools.config.user_agent
+                verdict = robots.answer(response.status, headers, b"", agent, ticket.href, ticket.hops)
+                if isinstance(verdict, robots.Redirect):
+                    further = self._tools.urls.parse(verdict.location)
+                    if further is not None:
+                        asking = msgspec.structs.replace(
+                            ticket, href=further.href, key=further.key, host=further.host, hops=verdict.hops
+                        )
+                        await self._effect(partition, lambda: self._tools.services.log.publish([asking]))
+                        return True
+                status = 404 if isinstance(verdict, robots.AllowAll) else response.status
+                body = response.body.read()
+            record = self._record(ticket.origin, status, headers, body, before, now)
+            await self._effect(partition, lambda: self._tools.services.store.put_robots(record, partition.stamp()))
+            return True
+        finally:
+            if response is not None:
+                response.close()
+
+    async def _effect(self, partition: Partition, call: Callable[[], Awaitable[T]]) -> T:
+        return await self._tools.effect(partition.lease, call)
+
+
+def _lower(headers: list[tuple[str, str]]) -> dict[str, str]:
+    return {name.lower(): value for name, value in headers}

@@ -1,0 +1,29 @@
+"""Seeds: the first tickets of a crawl."""
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+
+from gregor.schemas.messages import Ticket
+from gregor.worker.borders import FrontierLog, PageStore
+from gregor.worker.priority import of_link
+from gregor.worker.seeds_input import Seed
+
+BATCH = 1000
+
+
+async def publish(log: FrontierLog, store: PageStore, seeds: Iterable[Seed]) -> int:
+    """Remember the seeds' hosts, which the scope needs, and publish the seeds; gives how many there were."""
+    count, iterator = 0, iter(seeds)
+    while batch := list(islice(iterator, BATCH)):
+        await store.add_seed_hosts(sorted({seed.url.host for seed in batch}))
+        await log.publish(list(_tickets(batch)))
+        count += len(batch)
+    return count
+
+
+def _tickets(seeds: Iterable[Seed]) -> Iterator[Ticket]:
+    for seed in seeds:
+        priority = of_link(seed.depth) if seed.priority is None else seed.priority
+        yield Ticket(
+            seed.url.href, seed.url.key, seed.url.host, priority=priority, depth=seed.depth, label=seed.label
+        )

@@ -1,0 +1,115 @@
+"""What every partition of a worker shares: settings, services, clock, schedule, caches."""
+
+import asyncio
+import random
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from gregor.schemas.messages import Ticket, url_fingerprint
+from gregor.worker.borders import Clock, Coordinator, FrontierLog, Lease, PageStore, SeenSet, Unavailable
+from gregor.worker.config import Config
+from gregor.worker.dns import Resolver
+from gregor.worker.hosts import Host
+from gregor.worker.partition import Partition
+from gregor.worker.schedule import Schedule
+from gregor.worker.scope import Scope
+from gregor.worker.stats import Stats
+from gregor.worker.transport import Transport
+from gregor.worker.urls import Urls
+
+T = TypeVar("T")
+FIRST_PAUSE, LONGEST_PAUSE = 0.1, 5.0
+
+
+class LeaseLost(Exception):
+    """The lease may have run out: what runs under it stops, without an effect."""
+
+
+@dataclass(frozen=True)
+class Services:
+    """The borders of one worker."""
+
+    log: FrontierLog
+    seen: SeenSet
+    store: PageStore
+    coordinator: Coordinator
+    transport: Transport
+    resolver: Resolver
+
+
+@dataclass
+class Tools:
+    """Shared by the partitions of one worker; none of it outlives the process."""
+
+    config: Config
+    services: Services
+    clock: Clock
+    chance: random.Random
+    urls: Urls
+    scope: Scope
+    stats: Stats
+    name: str
+    schedule: Schedule[Host] = field(default_factory=Schedule)
+    woken: asyncio.Event = field(default_factory=asyncio.Event)
+    idle: bool = False  # capacity is free, and no turn is due soon
+
+    def now(self) -> float:
+        """The coordinator's time, unix seconds: what durable records hold."""
+        return self.services.coordinator.now()
+
+    def monotonic(self, at: float) -> float:
+        """A coordinator's time as the worker's own."""
+        return self.clock.monotonic() + at - self.now()
+
+    async def effect(self, lease: Lease, call: Callable[[], Awaitable[T]]) -> T:
+        """Ask a border under a lease: again while the service is away, never once the lease may be over."""
+        pause = FIRST_PAUSE
+        while True:
+            if not lease.holds():
+                raise LeaseLost
+            try:
+                result = await call()
+            except Unavailable as error:
+                self.stats.away(error)
+                await asyncio.sleep(pause * (1.0 + self.chance.random()))
+                pause = min(2.0 * pause, LONGEST_PAUSE)
+            else:
+                self.stats.back()
+                return result
+
+    def turn(self, partition: Partition, host: Host) -> None:
+        """Put a host into the schedule if it has something to do."""
+        if host.alive and not host.busy:
+            if host.queue:
+                self.schedule.put(host, host.next_turn)
+                self.woken.set()
+            else:
+                partition.forget_idle(host, self.clock.monotonic())
+
+
+class Sent:
+    """The recently-sent cache: links that were published lately and need not be published again.
+
+    It learns a link only after its acknowledgement, so that a failed publish loses nothing.
+    """
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._keys: OrderedDict[int, None] = OrderedDict()
+
+    def knows(self, key: str) -> bool:
+        """Whether the key was published lately."""
+        fingerprint = url_fingerprint(key)
+        if fingerprint in self._keys:
+            self._keys.move_to_end(fingerprint)
+            return True
+        return False
+
+    def learn(self, tickets: Iterable[Ticket]) -> None:
+        """Tickets were published and acknowledged."""
+        for ticket in tickets:
+            self._keys[url_fingerprint(ticket.key)] = None
+        while len(self._keys) > self._size:
+            self._keys.popitem(last=False)

@@ -1,0 +1,122 @@
+"""A host's turns: when the next one may be, and what a later owner must know of it before that."""
+
+import msgspec
+
+from gregor.schemas.messages import HostRecord
+from gregor.worker import politeness
+from gregor.worker.hosts import Host
+from gregor.worker.partition import Partition
+from gregor.worker.tools import Tools
+
+
+class Turns:
+    """The politeness of one partition. A host's record is durable before the first turn that needs it."""
+
+    def __init__(self, partition: Partition, tools: Tools) -> None:
+        self._partition = partition
+        self._tools = tools
+        config = tools.config
+        self._overrides = {override.host: override for override in config.hosts}
+        self._first_contact = config.delay if config.first_contact_delay is None else config.first_contact_delay
+        self._limit = max(1, min(config.host_failures, config.retries + 1))
+
+    async def know(self, host: Host) -> None:
+        """Read what an earlier owner left of a host, before its first turn here."""
+        if host.known:
+            return
+        store = self._tools.services.store
+        record = await self._tools.effect(self._partition.lease, lambda: store.host(host.name))
+        host.record = record or HostRecord(host=host.name)
+        host.known = True
+        now, lease = self._tools.now(), self._partition.lease
+        earliest = max(now, host.record.not_before)
+        if lease.epoch > 1:
+            ceiling = host.record.ceiling
+            earliest = politeness.first_turn(now, lease.taken_at, ceiling, self._first_contact, host.record.not_before)
+        if not self.given_up(host):
+            host.next_turn = max(host.next_turn, self._tools.monotonic(earliest))
+
+    def may_send(self, host: Host) -> bool:
+        """Asked last before a request is written: notes its start. False when the lease may be over."""
+        if not self._partition.lease.holds():
+            return False
+        host.last_start = self._tools.clock.monotonic()
+        self._tools.stats.requests += 1
+        return True
+
+    def given_up(self, host: Host) -> bool:
+        """Whether the host failed so often that its tickets are given up until the next probe."""
+        return host.record.failures >= self._limit and host.record.not_before > self._tools.now()
+
+    def delay(self, host: Host) -> float:
+        """The delay in force between two request starts, in seconds."""
+        config = self._tools.config
+        override = self._overrides.get(host.name)
+        configured = config.delay if override is None or override.delay is None else override.delay
+        ordered = self._tools.services.coordinator.orders().delays.get(host.name, 0.0)
+        return politeness.delay_in_force(
+            max(configured, ordered), host.crawl_delay, config.max_crawl_delay, config.delay_factor, host.latency
+        )
+
+    def budget_spent(self, host: Host) -> str:
+        """Which budget of the host is spent; empty when none is."""
+        override, config = self._overrides.get(host.name), self._tools.config
+        pages, size = config.max_pages_per_host, config.max_bytes_per_host
+        if override is not None:
+            pages = pages if override.max_pages is None else override.max_pages
+            size = size if override.max_bytes is None else override.max_bytes
+        if pages is not None and host.record.pages >= pages:
+            return f"budget: {pages} pages of this host"
+        if size is not None and host.record.bytes >= size:
+            return f"budget: {size} bytes of this host"
+        return ""
+
+    def _budgeted(self, host: Host) -> bool:
+        config = self._tools.config
+        return (
+            config.max_pages_per_host is not None
+            or config.max_bytes_per_host is not None
+            or host.name in self._overrides
+        )
+
+    async def promise(self, host: Host) -> None:
+        """Before a request: make the delay in force durable when a later owner would not keep it by itself."""
+        ceiling = politeness.ceiling(self.delay(host))
+        if ceiling > max(host.record.ceiling, self._first_contact):
+            await self._put(host, msgspec.structs.replace(host.record, ceiling=ceiling))
+
+    async def asked(self, host: Host, pause: float = 0.0, page_bytes: int | None = None) -> None:
+        """A request was answered: the next turn is a delay after its start, and after a pause the host asked for."""
+        record = host.record
+        if pause:
+            record = msgspec.structs.replace(record, not_before=self._tools.now() + pause)
+        elif record.failures:
+            record = msgspec.structs.replace(record, failures=0)
+            host.cause = ""
+        if page_bytes is not None and self._budgeted(host):
+            record = msgspec.structs.replace(record, pages=record.pages + 1, bytes=record.bytes + page_bytes)
+        if record != host.record:
+            await self._put(host, record)
+        await self.promise(host)
+        self._set_next(host, pause)
+
+    async def failed(self, host: Host, cause: str) -> None:
+        """The host as a whole failed: one probe a step, the steps double. Its tickets wait, or are given up."""
+        config = self._tools.config
+        failures = host.record.failures + 1
+        pause = politeness.back_off(
+            config.failure_ttl or config.retry_pause, failures, config.retry_pause_max, self._tools.chance
+        )
+        host.cause = cause
+        record = msgspec.structs.replace(host.record, failures=failures, not_before=self._tools.now() + pause)
+        await self._put(host, record)
+        self._set_next(host, 0.0 if self.given_up(host) else pause)
+
+    def _set_next(self, host: Host, pause: float) -> None:
+        now = self._tools.clock.monotonic()
+        host.next_turn = max(host.last_start + self.delay(host), now + pause)
+
+    async def _put(self, host: Host, record: HostRecord) -> None:
+        partition, store = self._partition, self._tools.services.store
+        await self._tools.effect(partition.lease, lambda: store.put_host(record, partition.stamp()))
+        host.record = record

@@ -1,0 +1,136 @@
+"""What follows from an outcome for the URL and for its host: state, next ticket, pauses. Pure."""
+
+import random
+from typing import assert_never
+
+import msgspec
+
+from gregor.schemas.messages import Row, State, Ticket
+from gregor.worker.config import Config
+from gregor.worker.outcomes import (
+    Broken,
+    Denied,
+    Failed,
+    Fetched,
+    Gone,
+    LeaseOver,
+    Outcome,
+    Pushback,
+    Redirected,
+    Refused,
+    Unchanged,
+)
+from gregor.worker.politeness import back_off
+
+
+class Verdict(msgspec.Struct, frozen=True):
+    """`pause`: the host is left alone so long (seconds; 0: as usual). `host_failed`: it counts as the host's failure.
+    `cause` names the failure for the dead letter and the counters."""
+
+    state: State
+    outcome: str
+    status: int = 0
+    rule: str = ""
+    target: str = ""
+    next: Ticket | None = None
+    due: float = 0.0
+    pause: float = 0.0
+    host_failed: bool = False
+    cause: str = ""
+
+
+class Policy(msgspec.Struct, frozen=True):
+    """The settings that decide it."""
+
+    retries: int
+    pause: float
+    longest: float
+    revisit: float | None
+
+    @classmethod
+    def of(cls, config: Config) -> "Policy":
+        """The policy of a configuration."""
+        return cls(config.retries, config.retry_pause, config.retry_pause_max, config.revisit)
+
+
+def is_stale(ticket: Ticket, row: Row | None) -> bool:
+    """Whether what the ticket asks for was done: finished without a fetch.
+
+    An early ticket (its predecessor's settle was cut short) is valid.
+    """
+    if row is None:
+        return False
+    if ticket.visit < row.visits:
+        return True
+    return ticket.visit == row.visits and row.state != "waiting" and ticket.kind != "revisit"
+
+
+def conclude(
+    ticket: Ticket, outcome: Outcome, row: Row | None, policy: Policy, pushbacks: int, now: float, chance: random.Random
+) -> Verdict:
+    """What an outcome means. `pushbacks` counts the host's 429 and 503 answers in a row, this one included."""
+    match outcome:
+        case Fetched(response):
+            return _revisit("fetched", "fetched", response.status, ticket, row, policy, now, chance)
+        case Unchanged():
+            state: State = row.state if row is not None and row.state in ("fetched", "duplicate") else "gone"
+            return _revisit(state, "unchanged", 304, ticket, row, policy, now, chance)
+        case Redirected(status, location):
+            return Verdict("redirected", f"redirected ({status})", status, target=location)
+        case Gone(status):
+            return Verdict("gone", f"status {status}", status)
+        case Denied(rule):
+            return Verdict("denied", "denied", rule=rule)
+        case Refused(detail):
+            return Verdict("refused", "address not allowed", rule=detail, cause="refused_address")
+        case Broken(cause, detail, status):
+            return Verdict("dead", detail, status, cause=cause)
+        case Pushback(status, after):
+            pause = after if after else back_off(policy.pause, pushbacks, policy.longest, chance)
+            return _retry(ticket, f"status {status}", status, f"status {status}", pause, policy, now, pause, False)
+        case Failed(cause, detail, status, host):
+            pause = back_off(policy.pause, ticket.attempts + 1, policy.longest, chance)
+            return _retry(ticket, detail, status, cause, pause, policy, now, 0.0, host)
+        case LeaseOver():
+            raise AssertionError("an outcome without a request is no verdict")
+        case _:
+            assert_never(outcome)
+
+
+def _retry(
+    ticket: Ticket,
+    detail: str,
+    status: int,
+    cause: str,
+    wait: float,
+    policy: Policy,
+    now: float,
+    pause: float,
+    host_failed: bool,
+) -> Verdict:
+    if ticket.attempts >= policy.retries:
+        return Verdict("dead", detail, status, pause=pause, host_failed=host_failed, cause=cause)
+    again = msgspec.structs.replace(ticket, visit=ticket.visit + 1, kind="retry", attempts=ticket.attempts + 1)
+    return Verdict(
+        "waiting", detail, status, next=again, due=now + wait, pause=pause, host_failed=host_failed, cause=cause
+    )
+
+
+def _revisit(
+    state: State,
+    outcome: str,
+    status: int,
+    ticket: Ticket,
+    row: Row | None,
+    policy: Policy,
+    now: float,
+    chance: random.Random,
+) -> Verdict:
+    """A page that is visited again gets its next ticket: sooner when it changed often, later when it did not."""
+    if policy.revisit is None:
+        return Verdict(state, outcome, status)
+    changed, unchanged = (row.changed, row.unchanged) if row is not None else (0, 0)
+    unchanged += outcome == "unchanged"
+    interval = policy.revisit * 2.0 ** max(-3, min(unchanged - changed, 6)) * (1.0 + 0.1 * chance.random())
+    again = msgspec.structs.replace(ticket, visit=ticket.visit + 1, kind="revisit", attempts=0, hops=0)
+    return Verdict(state, outcome, status, next=again, due=now + interval)
