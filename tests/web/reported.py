@@ -92,6 +92,8 @@ def _run(case: Case, number: int, play: Path, prefix: tuple[str, ...], folder: P
 def run(file: Path, only: Sequence[str] = (), jobs: int = 0) -> Iterator[Judged]:
     """Judges the cases of a file, as they come; `jobs` at once (0: two for each processor)."""
     cases = [case for case in read(file) if not only or case["id"] in only]
+    if unknown := set(only) - {case["id"] for case in cases}:
+        raise SystemExit(f"reported: {file} has no {', '.join(sorted(unknown))}")
     prefix = isolation()
     workers = (jobs or 2 * (os.cpu_count() or 1)) if prefix else 1
     with ThreadPoolExecutor(workers) as pool:

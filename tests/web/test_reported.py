@@ -1,4 +1,4 @@
-"""Every reported case against the whole crawler: all are run side by side once, then each is a test of its own."""
+"""Every reported case against the whole crawler: the chosen ones run side by side, then each is a test of its own."""
 
 import json
 
@@ -12,8 +12,11 @@ CHECKED = [case["id"] for case in reported.read(FILE) if "check" in case] if FIL
 
 
 @pytest.fixture(scope="module")
-def judged() -> dict[str, reported.Judged]:
-    return {one.id: one for one in reported.run(FILE, CHECKED)}
+def judged(request: pytest.FixtureRequest) -> dict[str, reported.Judged]:
+    """All cases that this session was asked for: one by one they would take the sum of their times."""
+    names = {item.name for item in request.session.items}
+    chosen = [case for case in CHECKED if f"{test_reported_case.__name__}[{case}]" in names]
+    return {one.id: one for one in reported.run(FILE, chosen)}
 
 
 @needs("cases/reported.jsonl")

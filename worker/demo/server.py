@@ -12,7 +12,7 @@ from gregor.worker.demo.protocol import Answer, HttpProtocol, plain
 
 WEB = Path(__file__).with_name("web.warc.gz")
 HOSTS = ("harbour.example", "library.harbour.example", "museum.example", "ferry.example")
-SEEDS = ("http://harbour.example/", "http://ferry.example/")
+SEEDS = tuple(f"http://{host}/" for host in HOSTS)
 
 
 @dataclass(frozen=True, slots=True)
