@@ -12,6 +12,7 @@ from gregor.worker.adapters.transport.attempts import AddressGuard, Job, Way, at
 from gregor.worker.adapters.transport.curl_exchange import Exchange
 from gregor.worker.adapters.transport.curl_loop import CurlLoop
 from gregor.worker.adapters.transport.http1 import one_line, request_head
+from gregor.worker.adapters.transport.kept import KeptSockets
 from gregor.worker.adapters.transport.watch import Watch
 from gregor.worker.transport import Failure, FailureKind, FetchResult, Limits, Request, Response, Truncation
 
@@ -37,6 +38,8 @@ _KINDS: dict[int, FailureKind] = {
     100: "too_large_headers",
 }
 
+_STALE = Failure("connect", "a kept connection where a new one was asked for")
+
 
 class CurlTransport:
     """A `Transport`. `ca_file` adds trusted certificates (PEM) to the usual ones; `http2` offers HTTP/2 by ALPN.
@@ -51,6 +54,7 @@ class CurlTransport:
         self._http2 = http2
         self._idle_connections = idle_connections
         self._bundle = _write_bundle(ca_file)
+        self._kept = KeptSockets()
         self._curl: CurlLoop | None = None
         self._spare: list[Exchange] = []
 
@@ -68,10 +72,18 @@ class CurlTransport:
         self._spare.clear()
         self._bundle.unlink(missing_ok=True)
 
+    def _new_exchange(self) -> Exchange:
+        return Exchange(self._guard, self._kept, str(self._bundle), self._http2)
+
     async def _attempt(self, job: Job, way: Way) -> FetchResult:
+        result = await self._transfer(job, way, fresh=False)
+        # A kept connection was found dead before anything was written to it.
+        return result if result is not None else await self._transfer(job, way, fresh=True) or _STALE
+
+    async def _transfer(self, job: Job, way: Way, fresh: bool) -> FetchResult | None:
         curl = self._curl = self._curl or CurlLoop(self._idle_connections)
-        exchange = self._spare.pop() if self._spare else Exchange(self._guard, str(self._bundle), self._http2)
-        exchange.prepare(job, way)
+        exchange = self._spare.pop() if self._spare else self._new_exchange()
+        exchange.prepare(job, way, fresh)
         future = curl.start(exchange.handle)
 
         def end(fault: str) -> None:
@@ -85,7 +97,8 @@ class CurlTransport:
         finally:
             watch.stop()
             curl.abort(exchange.handle)
-        result = _result(exchange, number, message, request_head(job.target, job.headers))
+        stale = exchange.refusal == "stale"
+        result = None if stale else _result(exchange, number, message, request_head(job.target, job.headers))
         exchange.release()
         self._spare.append(exchange)
         return result

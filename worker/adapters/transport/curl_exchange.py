@@ -8,18 +8,21 @@ import pycurl
 
 from gregor.worker.adapters.transport.attempts import AddressGuard, Job, Way, names_left_to
 from gregor.worker.adapters.transport.http1 import Head, MalformedHeadError, Target, parse_head, parse_status_line
+from gregor.worker.adapters.transport.kept import KeptSockets, Local
 from gregor.worker.adapters.transport.pace import Pace
 from gregor.worker.adapters.transport.receiver import Receiver
 
-Refusal = Literal["lease", "repeat"]
+Refusal = Literal["lease", "repeat", "stale"]
 _STOP = -1  # returned by a callback: libcurl aborts the transfer
 
 
 class Exchange:
     """The handle with its callbacks, and what they learned about the transfer that runs now."""
 
-    def __init__(self, guard: AddressGuard, ca_bundle: str, http2: bool) -> None:
+    def __init__(self, guard: AddressGuard, kept: KeptSockets, ca_bundle: str, http2: bool) -> None:
         self._guard = guard
+        self._kept = kept
+        self._http2 = http2
         self.handle = handle = pycurl.Curl()
         handle.setopt(pycurl.NOSIGNAL, 1)
         handle.setopt(pycurl.FOLLOWLOCATION, 0)
@@ -33,12 +36,13 @@ class Exchange:
         # A pinned address is used at once or never: the entry need not outlive its fetch, and must not pile up.
         handle.setopt(pycurl.DNS_CACHE_TIMEOUT, 1)
         handle.setopt(pycurl.OPENSOCKETFUNCTION, self._open_socket)
+        handle.setopt(pycurl.SOCKOPTFUNCTION, self._socket_opened)
         handle.setopt(pycurl.PREREQFUNCTION, self._before_request)
         handle.setopt(pycurl.HEADERFUNCTION, self._header_line)
         handle.setopt(pycurl.WRITEFUNCTION, self._body_piece)
 
-    def prepare(self, job: Job, way: Way) -> None:
-        """Make the handle ready for a job."""
+    def prepare(self, job: Job, way: Way, fresh: bool) -> None:
+        """Make the handle ready for a job; `fresh` takes no kept connection."""
         request, limits = job.request, job.limits
         self.pace = Pace(limits, time.monotonic())
         self.head: Head | None = None
@@ -49,6 +53,7 @@ class Exchange:
         self.too_large_headers = False
         self.malformed: str | None = None
         self.asked = False
+        self._opened: list[int] = []
         self._limits = limits
         self._may_send = job.may_send
         self.proxied = request.proxy is not None
@@ -57,6 +62,7 @@ class Exchange:
 
         handle = self.handle
         handle.setopt(pycurl.URL, f"{job.target.scheme}://{job.target.authority}{job.target.path}")
+        handle.setopt(pycurl.FRESH_CONNECT, int(fresh))
         handle.setopt(pycurl.HTTPHEADER, _header_lines(job.headers))
         handle.setopt(pycurl.CONNECTTIMEOUT_MS, max(1, int(limits.connect_timeout * 1000)))
         handle.setopt(pycurl.SSL_VERIFYPEER, int(way.verify))
@@ -79,17 +85,27 @@ class Exchange:
             return pycurl.SOCKET_BAD
         return socket.socket(family, kind, protocol)
 
-    def _before_request(self, *connection: object) -> int:
-        # The second call: libcurl repeats a request by itself when a reused connection turns out to be dead.
-        if self.asked:
-            self.refusal = "repeat"
-            return pycurl.PREREQFUNC_ABORT
-        if not self._may_send():
-            self.refusal = "lease"
+    def _socket_opened(self, descriptor: int, purpose: int) -> int:
+        self._opened.append(descriptor)
+        return pycurl.SOCKOPT_OK
+
+    def _before_request(self, there: str, here: str, there_port: int, here_port: int) -> int:
+        self.refusal = self._refuse((here, here_port))
+        if self.refusal is not None:
             return pycurl.PREREQFUNC_ABORT
         self.asked = True
         self.pace.sent(time.monotonic())
         return pycurl.PREREQFUNC_OK
+
+    def _refuse(self, local: Local) -> Refusal | None:
+        if self.asked:
+            # The second call: libcurl repeats a request by itself when a reused connection turns out to be dead.
+            return "repeat"
+        if self._opened:
+            self._kept.remember(self._opened, local)
+        elif not self._http2 and not self._kept.is_quiet(local):
+            return "stale"
+        return None if self._may_send() else "lease"
 
     def _header_line(self, line: bytes) -> int | None:
         if self.head is not None:
