@@ -4,8 +4,17 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PY := $(BIN)/python
 STAMP := $(VENV)/.installed
+SHARED ?= ../shared
+CASES ?= $(SHARED)/conformance
+WEB ?= $(SHARED)/realweb
+PROFILE ?= plain
+INPUTS ?= 1000000
+SEEDS ?= 0:300
+ROUNDS ?= 1
+SEED ?= 1
+DATA ?= data
 
-.PHONY: help setup check format test
+.PHONY: help setup check format test crawl bench conformance reported realweb fuzz simulation
 
 help:  ## Show what there is
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -16,6 +25,9 @@ $(STAMP): pyproject.toml
 	@test -x $(PY) || $(PYTHON) -m venv $(VENV)
 	@$(PY) -m pip install -q --disable-pip-version-check -e '.[dev]'
 	@touch $(STAMP)
+
+crawl: setup  ## Crawl URL=https://…; without URL, a bundled small web on loopback
+	@$(if $(URL),$(BIN)/gregor crawl $(URL) --data $(DATA),$(PY) -m gregor.worker.demo)
 
 check: setup  ## Format, lint, strict types
 	@$(BIN)/ruff format --check .
@@ -29,3 +41,23 @@ format: setup  ## Format and fix
 
 test: setup  ## Run the tests; TESTS=path runs a part
 	@$(PY) -m pytest $(TESTS)
+
+conformance: setup  ## Published cases in CASES=folder
+	@$(PY) -m tests.web.conformance $(CASES)
+
+reported: CASES = $(SHARED)/cases/reported.jsonl
+reported: setup  ## Reported problems in CASES=file, each against the whole crawler
+	@$(PY) -m tests.web.reported $(CASES)
+
+realweb: setup  ## Recorded web in WEB=folder under PROFILE=plain|polite
+	@$(PY) -m tests.web.realweb $(WEB) $(PROFILE)
+
+fuzz: setup  ## INPUTS=n generated inputs of every kind
+	@$(PY) -m tests.web.fuzz --inputs $(INPUTS)
+
+simulation: setup  ## Whole crawls on a virtual clock with faults, SEEDS=first:last
+	@$(PY) -m tests.simulation --seeds $(SEEDS)
+
+bench: setup  ## Everything that is measured, into build/bench.json
+	@$(PY) -m pip install -q --disable-pip-version-check -e '.[bench]'
+	@$(PY) -m benchmarks

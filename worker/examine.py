@@ -8,7 +8,7 @@ from gregor.schemas.messages import Link, Page, Ticket
 from gregor.worker import meta_robots, sitemaps
 from gregor.worker.documents import Document, Extract
 from gregor.worker.priority import of_link, of_sitemap_url
-from gregor.worker.processors import Registry
+from gregor.worker.processors import Processors
 from gregor.worker.scope import Refused
 from gregor.worker.simhashing import simhash64, text_fingerprint
 from gregor.worker.tools import Sent, Tools
@@ -30,7 +30,7 @@ class Examined(msgspec.Struct):
 class Examiner:
     """Reads documents for one worker. `sent` only saves work: a link that it knows was published before."""
 
-    def __init__(self, tools: Tools, processors: Registry, sent: Sent, traps: Traps) -> None:
+    def __init__(self, tools: Tools, processors: Processors, sent: Sent, traps: Traps) -> None:
         self._tools = tools
         self._processors = processors
         self._sent = sent

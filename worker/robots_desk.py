@@ -11,13 +11,14 @@ from typing import TypeAlias, TypeVar
 import msgspec
 
 from gregor.schemas.messages import RobotsRecord, Ticket
-from gregor.worker import robots
+from gregor.worker import robots, sitemaps
 from gregor.worker.fetching import Fetcher
 from gregor.worker.hosts import Host, RobotsWalk
 from gregor.worker.outcomes import LeaseOver, Outcome, Refused
 from gregor.worker.partition import Partition
 from gregor.worker.robots import Robots
-from gregor.worker.tools import LeaseLost, Tools
+from gregor.worker.scope import Allowed
+from gregor.worker.tools import LeaseLost, Sent, Tools
 from gregor.worker.transport import Response
 from gregor.worker.urls import Url, robots_url
 
@@ -61,9 +62,10 @@ Answer: TypeAlias = Rules | TurnUsed | Wait | NotReachable | AddressRefused
 class RobotsDesk:
     """The parsed files of a worker's origins, least recently used forgotten first."""
 
-    def __init__(self, tools: Tools, fetcher: Fetcher) -> None:
+    def __init__(self, tools: Tools, fetcher: Fetcher, sent: Sent) -> None:
         self._tools = tools
         self._fetcher = fetcher
+        self._sent = sent
         self._cache: OrderedDict[str, tuple[Robots, float]] = OrderedDict()
         self._limits = msgspec.structs.replace(
             fetcher.limits, max_body=tools.config.max_robots, max_wire=tools.config.max_robots
@@ -72,6 +74,7 @@ class RobotsDesk:
     async def rules(self, partition: Partition, host: Host, url: Url, may_send: Callable[[], bool]) -> Answer:
         """What robots.txt says for a URL's origin, from memory, from the store, or by a request."""
         if self._tools.config.robots == "ignore":
+            await self._announce(partition, url, robots.ALLOW_ALL)
             return Rules(robots.ALLOW_ALL)
         now = self._tools.now()
         cached = self._cache.get(url.origin)
@@ -81,8 +84,26 @@ class RobotsDesk:
         record = await self._effect(partition, lambda: self._tools.services.store.robots(url.origin))
         if record is not None and record.expires > now:
             host.walks.pop(url.origin, None)
-            return self._of_record(record, url, now, requested=False)
+            answer = self._of_record(record, url, now, requested=False)
+            if isinstance(answer, Rules):
+                await self._announce(partition, url, answer.robots)
+            return answer
         return await self._turn(partition, host, url, record, now, may_send)
+
+    async def _announce(self, partition: Partition, url: Url, rules: Robots) -> None:
+        """Sitemaps are links of an origin's robots.txt; the default location when it names none."""
+        if not self._tools.config.sitemaps:
+            return
+        named = rules.sitemaps or (f"{url.origin}{sitemaps.DEFAULT_LOCATIONS[0]}",)
+        found = [target for reference in named if (target := self._tools.urls.parse(reference)) is not None]
+        tickets = [
+            Ticket(u.href, u.key, u.host, priority=1, via=robots_url(url), link="sitemap")
+            for u in found
+            if isinstance(self._tools.scope.allows(u), Allowed) and not self._sent.knows(u.key)
+        ]
+        if tickets:
+            await self._effect(partition, lambda: self._tools.services.log.publish(tickets))
+            self._sent.learn(tickets)
 
     def _of_record(self, record: RobotsRecord, url: Url, now: float, *, requested: bool) -> Answer:
         agent, href = self._tools.config.user_agent, robots_url(url)
@@ -158,7 +179,10 @@ class RobotsDesk:
         del host.walks[url.origin]
         status = response.status if not isinstance(verdict, robots.AllowAll) else 404
         answer = await self._conclude(partition, url, status, headers, response.body.read(), record, requested=True)
-        return TurnUsed(latency) if isinstance(answer, Rules) else answer
+        if not isinstance(answer, Rules):
+            return answer
+        await self._announce(partition, url, answer.robots)
+        return TurnUsed(latency)
 
     async def _ask(self, partition: Partition, url: Url, target: Url, hops: int) -> None:
         ticket = Ticket(

@@ -80,7 +80,7 @@ class Runtime:
         fetcher = Fetcher(config, services.transport, services.resolver, gate, authorizations or {})
         sent, traps = Sent(config.recently_sent), Traps()
         examiner = Examiner(self._tools, installed(), sent, traps)
-        self._desk = Desk(self._tools, fetcher, RobotsDesk(self._tools, fetcher), examiner, sent, traps)
+        self._desk = Desk(self._tools, fetcher, RobotsDesk(self._tools, fetcher, sent), examiner, sent, traps)
         self._owned: dict[int, Owned] = {}
         self._running = 0
         self._budget = Budget(config, self.stats)

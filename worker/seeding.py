@@ -24,6 +24,4 @@ async def publish(log: FrontierLog, store: PageStore, seeds: Iterable[Seed]) -> 
 def _tickets(seeds: Iterable[Seed]) -> Iterator[Ticket]:
     for seed in seeds:
         priority = of_link(seed.depth) if seed.priority is None else seed.priority
-        yield Ticket(
-            seed.url.href, seed.url.key, seed.url.host, priority=priority, depth=seed.depth, label=seed.label
-        )
+        yield Ticket(seed.url.href, seed.url.key, seed.url.host, priority=priority, depth=seed.depth, label=seed.label)

@@ -34,6 +34,7 @@ SCHEMA: Final = (
     "CREATE TABLE hosts (host TEXT PRIMARY KEY, stamp INT NOT NULL, data BLOB NOT NULL) WITHOUT ROWID",
     "CREATE TABLE robots (origin TEXT PRIMARY KEY, fetched_at REAL NOT NULL, data BLOB NOT NULL)",
     "CREATE TABLE dead_letters (number INTEGER PRIMARY KEY, id INT NOT NULL UNIQUE, data BLOB NOT NULL)",
+    "CREATE TABLE seed_hosts (host TEXT PRIMARY KEY) WITHOUT ROWID",
     # The coordinator.
     "CREATE TABLE epochs (partition INTEGER PRIMARY KEY, epoch INT NOT NULL)",
     "CREATE TABLE orders (id INTEGER PRIMARY KEY CHECK (id = 0), data BLOB NOT NULL)",

@@ -175,6 +175,13 @@ class EmbeddedStore:
             "INSERT OR IGNORE INTO dead_letters (id, data) VALUES (?, ?)", [(xxhash.xxh3_64_intdigest(data) >> 1, data)]
         )
 
+    async def seed_hosts(self) -> list[str]:
+        rows = await self._database.read(lambda c: c.execute("SELECT host FROM seed_hosts").fetchall())
+        return [host for (host,) in rows]
+
+    async def add_seed_hosts(self, hosts: Sequence[str]) -> None:
+        await self._put("INSERT OR IGNORE INTO seed_hosts VALUES (?)", [(host,) for host in hosts])
+
     async def close(self) -> None:
         """Nothing to do: the engine closes what its parts share."""
 
