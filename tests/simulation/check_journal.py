@@ -53,8 +53,7 @@ def _written(effect: Effect, partitions: int) -> Iterable[int]:
 
 def bounded(run: Run) -> list[Finding]:
     """I9: what the watch saw of buckets and chunks; requests at once; what a worker holds in memory."""
-    found = list(run.watch.found["I9"])
-    for worker in run.workers:
-        if worker.transport.most_running > run.config.concurrency:
-            found.append((run.ended, f"{worker.name} made {worker.transport.most_running} requests at once"))
-    return found
+    crowded = [worker for worker in run.workers if worker.transport.most_running > run.config.concurrency]
+    return run.watch.found["I9"] + [
+        (run.ended, f"{worker.name} made {worker.transport.most_running} requests at once") for worker in crowded
+    ]

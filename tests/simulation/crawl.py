@@ -9,8 +9,12 @@ from random import Random
 from gregor.partitioner.hashing import partition_of
 from gregor.worker.borders import Clock, Unavailable
 from gregor.worker.config import Config
-from gregor.worker.runtime import Runtime, Services
-from gregor.worker.seeding import seed as seed_log
+from gregor.worker.runtime import Runtime
+from gregor.worker.scope import Scope, ScopeRules
+from gregor.worker.seeding import publish
+from gregor.worker.seeds_input import Seed
+from gregor.worker.tools import Services
+from gregor.worker.urls import Url, Urls
 from tests.simulation.clock import PROCESS, Process, VirtualClock, VirtualLoop
 from tests.simulation.engine import Machine, World
 from tests.simulation.handles import SimulatedLog, SimulatedSeen, SimulatedStore
@@ -74,7 +78,8 @@ class Simulation:
         self._slots = workers
         self._prepare = prepare
         self._seeded = False
-        self._loop = VirtualLoop(most_time=100_000, most_callbacks=400_000)
+        # What the loop lacks of the abstract class needs an operating system.
+        self._loop = VirtualLoop(most_time=100_000, most_callbacks=400_000)  # type: ignore[abstract]
         self._chance = Random(f"workers {run.seed}")
 
     def __call__(self) -> Run:
@@ -156,7 +161,7 @@ class Simulation:
         if self._prepare is not None:
             self._prepare(run, worker)
         if not self._seeded:
-            await seed_log(SimulatedLog(world, machine), run.config, run.seeds)
+            await publish(SimulatedLog(world, machine), SimulatedStore(world, machine), map(Seed, seed_urls(run)))
             self._seeded = True
         worker.ending = await worker.runtime.run()
 
@@ -174,5 +179,11 @@ def build(run: Run, machine: Machine, process: Process, clock: Clock, chance: Ra
         transport=transport,
         resolver=SimulatedResolver(world, machine, run.web, clock),
     )
-    runtime = Runtime(run.config, services, clock, random=chance, name=machine.name)
+    scope = Scope(ScopeRules("domain"), [url.host for url in seed_urls(run)])
+    runtime = Runtime(run.config, services, clock, urls=Urls(), scope=scope, random=chance, name=machine.name)
     return Worker(machine.name, process, coordinator, transport, runtime)
+
+
+def seed_urls(run: Run) -> list[Url]:
+    """The seeds, parsed."""
+    return [url for url in map(Urls().parse, run.seeds) if url is not None]

@@ -55,8 +55,10 @@ class World:
         latency: float = 0.01,
         session_timeout: float = 10.0,
         call_timeout: float = 3.0,
+        now: Callable[[], float] | None = None,
     ) -> None:
         self.partitions = partitions
+        self._now = now or (lambda: WALL_EPOCH + asyncio.get_running_loop().time())
         self.random = Random(seed)
         self.faults = faults or Faults()
         self.latency = latency
@@ -73,7 +75,7 @@ class World:
 
     def now(self) -> float:
         """True unix seconds, as the servers have them."""
-        return WALL_EPOCH + asyncio.get_running_loop().time()
+        return self._now()
 
     def note(self, effect: Effect) -> None:
         """Write an effect into the journal; observers see the state right after it."""

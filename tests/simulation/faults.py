@@ -90,6 +90,7 @@ OPERATIONS: Final = {
         "robots",
         "put_robots",
         "put_dead_letter",
+        "add_seed_hosts",
     ),
     "coordinator": ("join", "ping", "acquire", "release", "leave", "close"),
     "web": ("fetch",),

@@ -142,4 +142,10 @@ class SimulatedStore:
     async def put_dead_letter(self, letter: DeadLetter) -> None:
         await self._wire.call("put_dead_letter", self._server.put_dead_letter, letter)
 
+    async def seed_hosts(self) -> list[str]:
+        return await self._wire.call("seed_hosts", self._server.seed_hosts)
+
+    async def add_seed_hosts(self, hosts: Sequence[str]) -> None:
+        await self._wire.call("add_seed_hosts", self._server.add_seed_hosts, tuple(hosts))
+
     async def close(self) -> None: ...

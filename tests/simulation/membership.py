@@ -52,8 +52,18 @@ class SimulatedCoordinator:
         self._offset = 0.0
         self._changed = asyncio.Event()
         self._watching = False
+        self._leases: dict[int, SimulatedLease] = {}
+        self._taking: set[int] = set()
 
     async def join(self) -> None:
+        await self.connect()
+        if self._session is None or not await self._asked("join", self._server.enter, self._session):
+            return
+        self._member = True
+        await self._refresh()
+
+    async def connect(self) -> None:
+        """Have a session that is not lost."""
         if self._session is None or self._session.lost:
             if self._pinger is not None:
                 self._pinger.cancel()
@@ -62,9 +72,6 @@ class SimulatedCoordinator:
             self._offset = stamp - self._clock.monotonic()
             self._session = _Session(number, sent)
             self._pinger = asyncio.get_running_loop().create_task(self._keep(self._session))
-        if not await self._asked("join", self._server.enter, self._session):
-            return
-        self._member = True
         self._watch()
         await self._refresh()
 
@@ -80,14 +87,21 @@ class SimulatedCoordinator:
 
     async def acquire(self, partition: int, above: int) -> Lease | None:
         session = self._session
-        if session is None or session.lost:
+        mine = self._leases.get(partition)
+        if session is None or session.lost or partition in self._taking or (mine is not None and mine.holds()):
             return None
+        self._taking.add(partition)
         try:
             taken = await self._wire.call("acquire", self._server.acquire, session.number, partition, above)
         except Expired:
             self._lose(session)
             return None
-        return None if taken is None else SimulatedLease(self, session, (partition, taken[0]), taken[1])
+        finally:
+            self._taking.discard(partition)
+        if taken is None:
+            return None
+        self._leases[partition] = SimulatedLease(self, session, (partition, taken[0]), taken[1])
+        return self._leases[partition]
 
     async def release(self, lease: Lease) -> None:
         assert isinstance(lease, SimulatedLease)

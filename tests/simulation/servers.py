@@ -177,6 +177,7 @@ class StoreServer:
         self.hosts: Cells[str, HostRecord] = Cells()
         self.robots_by_origin: dict[str, RobotsRecord] = {}
         self.dead_letters: list[DeadLetter] = []
+        self.hosts_of_seeds: set[str] = set()
 
     def rows(self, keys: Sequence[str]) -> list[Row | None]:
         return [self.rows_by_key.values.get(key) for key in keys]
@@ -258,3 +259,9 @@ class StoreServer:
 
     def put_dead_letter(self, letter: DeadLetter) -> None:
         self.dead_letters.append(letter)
+
+    def seed_hosts(self) -> list[str]:
+        return sorted(self.hosts_of_seeds)
+
+    def add_seed_hosts(self, hosts: Sequence[str]) -> None:
+        self.hosts_of_seeds.update(hosts)

@@ -1,0 +1,110 @@
+"""`Reader` over a world: what the reading commands would see of a simulated crawl."""
+
+import io
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator
+from typing import BinaryIO
+
+import msgspec
+
+from gregor.partitioner.hashing import partition_of
+from gregor.schemas.messages import TERMINAL, DeadLetter, HostRecord, Page, RobotsRecord, Row, Ticket, decode_ticket
+from gregor.worker.borders import Waiting
+from tests.simulation.engine import World
+
+
+class SimulatedReader:
+    """Sees the servers as they are now."""
+
+    def __init__(self, world: World, bucket_width: float = 1.0) -> None:
+        self._world = world
+        self._store = world.store
+        self._width = bucket_width
+
+    async def rows(self, state: str | None, host: str | None) -> AsyncIterator[Row]:
+        for row in list(self._store.rows_by_key.values.values()):
+            if state in (None, row.state) and host in (None, row.host):
+                yield row
+
+    async def pages(self) -> AsyncIterator[Page]:
+        for page in self._newest():
+            yield page
+
+    async def row(self, key: str) -> Row | None:
+        return self._store.rows([key])[0]
+
+    async def page(self, key: str, visit: int | None = None) -> Page | None:
+        return self._store.newest_page(key) if visit is None else self._store.page(key, visit)
+
+    async def body(self, sha256: str) -> BinaryIO | None:
+        data = self._store.bodies.get(sha256)
+        return None if data is None else io.BytesIO(data)
+
+    async def find(self, key: str, host: str) -> list[Waiting]:
+        partition = partition_of(host, self._world.partitions)
+        return [waiting for waiting in self._waiting(partition) if waiting.ticket.key == key]
+
+    async def waiting(self) -> AsyncIterator[Waiting]:
+        for waiting in list(self._waiting(None)):
+            yield waiting
+
+    async def dead_letters(self) -> AsyncIterator[DeadLetter]:
+        for letter in list(self._store.dead_letters):
+            yield letter
+
+    async def robots(self, origin: str) -> RobotsRecord | None:
+        return self._store.robots(origin)
+
+    async def host(self, host: str) -> HostRecord | None:
+        return self._store.host(host)
+
+    async def counts(self) -> dict[str, int]:
+        rows, pages = self._store.rows_by_key.values, list(self._newest())
+        counts: dict[str, int] = dict(Counter(row.state for row in rows.values()))
+        unsettled = {w.ticket.key for w in self._waiting(None) if not self._settled(w.ticket.key)}
+        counts["waiting"] = len(unsettled | {row.key for row in rows.values() if row.state == "waiting"})
+        totals = {"pages_200": sum(p.status == 200 for p in pages), "bytes": sum(p.size for p in pages)}
+        return {**counts, "pages": len(pages), **totals}
+
+    async def close(self) -> None: ...
+
+    def _newest(self) -> Iterator[Page]:
+        newest: dict[str, int] = {}
+        for key, visit in self._store.pages.values:
+            newest[key] = max(visit, newest.get(key, 0))
+        for key, visit in newest.items():
+            page = self._store.page(key, visit)
+            assert page is not None
+            yield page
+
+    def _settled(self, key: str) -> bool:
+        row = self._store.rows_by_key.values.get(key)
+        return row is not None and row.state in TERMINAL
+
+    def _waiting(self, partition: int | None) -> Iterator[Waiting]:
+        """Unfinished tickets of URLs, of one partition or of all."""
+        for waiting, place in self._tickets():
+            ticket = waiting.ticket
+            if partition in (None, place) and ticket.kind not in ("wake", "robots") and not self._finished(ticket):
+                yield waiting
+
+    def _finished(self, ticket: Ticket) -> bool:
+        row = self._store.rows_by_key.values.get(ticket.key)
+        if row is None:
+            return False
+        last = row.state in TERMINAL and ticket.kind != "revisit"
+        return ticket.visit < row.visits or (ticket.visit == row.visits and last)
+
+    def _tickets(self) -> Iterator[tuple[Waiting, int]]:
+        for (partition, _), topic in self._world.log.topics.items():
+            for data in topic.records[topic.committed :]:
+                try:
+                    yield Waiting(decode_ticket(data), "log"), partition
+                except msgspec.MsgspecError:
+                    continue
+        for (partition, bucket), entries in self._store.calendar.entries.items():
+            for _, ticket in entries.values():
+                yield Waiting(ticket, "calendar", bucket * self._width), partition
+        for (partition, _, _), entries in self._store.backlog.entries.items():
+            for _, ticket in entries.values():
+                yield Waiting(ticket, "backlog"), partition

@@ -1,0 +1,66 @@
+"""Which crawl a seed stands for: its web, settings, workers and faults."""
+
+from random import Random
+
+from gregor.worker.config import Config
+from tests.simulation import webs
+from tests.simulation.crawl import Run, Simulation
+from tests.simulation.engine import World
+from tests.simulation.faults import Fault, Faults, drawn
+from tests.simulation.web import Web
+
+SESSION_TIMEOUT = 10.0
+
+
+def config(**changes: object) -> Config:
+    """The settings of a simulated crawl: small bounds, so that they are met."""
+    return Config(**{**_SMALL, **changes})  # type: ignore[arg-type]
+
+
+_SMALL: dict[str, object] = {
+    "partitions": 4,
+    "scope": "domain",
+    "max_depth": 12,
+    "delay": 1.0,
+    "retries": 5,
+    "retry_pause": 4.0,
+    "retry_pause_max": 60.0,
+    "retry_after_max": 100.0,
+    "host_failures": 6,
+    "concurrency": 8,
+    "read_timeout": 10.0,
+    "connect_timeout": 5.0,
+    "queue_size": 4,
+    "queue_low": 2,
+    "window": 64,
+    "chunk_size": 8,
+    "bucket_size": 16,
+}
+
+
+def of_seed(seed: int) -> Simulation:
+    """The crawl of a seed. Every fourth has no fault; the others have one to three, and one or two workers."""
+    chance = Random(f"scenario {seed}")
+    faults = [drawn(chance, SESSION_TIMEOUT) for _ in range(0 if seed % 4 == 0 else chance.randint(1, 3))]
+    settings = config(
+        delay=chance.choice((0.5, 1.0, 3.0)),
+        partitions=chance.choice((1, 4, 8)),
+        queue_size=chance.choice((4, 64)),
+        window=chance.choice((16, 64)),
+    )
+    return scripted(webs.drawn(seed), faults, seed=seed, settings=settings, workers=chance.choice((1, 1, 2, 3)))
+
+
+def scripted(
+    web: Web,
+    faults: list[Fault],
+    *,
+    seed: int = 0,
+    settings: Config | None = None,
+    workers: int = 1,
+    seeds: list[str] | None = None,
+) -> Simulation:
+    """A crawl of a given web with given faults."""
+    settings = settings or config()
+    world = World(partitions=settings.partitions, seed=seed, faults=Faults(faults), session_timeout=SESSION_TIMEOUT)
+    return Simulation(Run(seed, web, world, settings, seeds or [webs.SEED]), workers=workers)
