@@ -6,6 +6,7 @@ from typing import Final, Protocol
 
 from gregor.worker.adapters.embedded import open_engine, open_reader
 from gregor.worker.borders import Clock, Coordinator, FrontierLog, PageStore, Reader, SeenSet
+from tests.simulation.contract import SimulatedFactory
 
 PARTITIONS: Final = 8
 
@@ -51,4 +52,7 @@ class EmbeddedFactory:
         """The folder goes with the test."""
 
 
-FACTORIES: Final[dict[str, Callable[[Path], EngineFactory]]] = {"embedded": EmbeddedFactory}
+FACTORIES: Final[dict[str, Callable[[Path], EngineFactory]]] = {
+    "embedded": EmbeddedFactory,
+    "simulated": SimulatedFactory,
+}

@@ -258,7 +258,8 @@ class StoreServer:
             self.robots_by_origin[record.origin] = record
 
     def put_dead_letter(self, letter: DeadLetter) -> None:
-        self.dead_letters.append(letter)
+        if letter not in self.dead_letters:
+            self.dead_letters.append(letter)
 
     def seed_hosts(self) -> list[str]:
         return sorted(self.hosts_of_seeds)
