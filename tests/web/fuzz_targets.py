@@ -1,5 +1,6 @@
 """What the fuzzer calls with each kind of input, and what must hold of the answers beyond "no exception"."""
 
+import gzip
 from collections.abc import Callable
 
 from gregor.worker import charset, css, html, http_rules, media_type, references, robots, sitemaps, xhtml
@@ -70,12 +71,13 @@ def fuzz_html(data: bytes) -> None:
 
 
 def fuzz_sitemap(data: bytes) -> None:
-    """A sitemap gives entries within its bounds, or says that it was cut or is broken; no other file is read."""
-    found = sitemaps.parse(data, BASE, max_urls=MAX_LINKS, max_bytes=MAX_SITEMAP)
-    assert len(found.urls) + len(found.children) <= MAX_LINKS
-    for entry in (*found.urls, *found.children):
-        assert 0.0 <= entry.priority <= 1.0
-        assert "root:" not in entry.loc
+    """A sitemap, also a packed one, gives entries within its bounds; no other file is read."""
+    for body in (data, gzip.compress(data, 1)[: len(data) + 10]):
+        found = sitemaps.parse(body, BASE, max_urls=MAX_LINKS, max_bytes=MAX_SITEMAP)
+        assert len(found.urls) + len(found.children) <= MAX_LINKS
+        for entry in (*found.urls, *found.children):
+            assert 0.0 <= entry.priority <= 1.0
+            assert "root:" not in entry.loc
 
 
 def fuzz_headers(data: bytes) -> None:

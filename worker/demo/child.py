@@ -20,10 +20,15 @@ class ServerFailed(RuntimeError):
 def child(module: str, arguments: Sequence[str] = ()) -> Iterator[dict[str, Any]]:
     """Runs `python -m module …`, yields the JSON object of its first output line, and stops it at the end.
 
-    The server ends when its standard input closes, so it can't outlive this process however that dies.
+    The server ends when its standard input closes, so it can't outlive this process however that dies. Ctrl-C in a
+    terminal reaches this process only, which may then stop its crawl while it is still served.
     """
     process = subprocess.Popen(
-        [sys.executable, "-m", module, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-m", module, *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
     )
     assert process.stdin is not None
     assert process.stdout is not None
