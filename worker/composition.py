@@ -15,6 +15,7 @@ from gregor.worker.adapters.resolver import DnsResolver
 from gregor.worker.adapters.transport.curl import CurlTransport
 from gregor.worker.adapters.transport.requests_transport import RequestsTransport
 from gregor.worker.addresses import AddressPolicy
+from gregor.worker.borders import Reader
 from gregor.worker.canonical import CanonicalRules
 from gregor.worker.config import Config, ConfigError
 from gregor.worker.credentials import authorizations
@@ -23,7 +24,7 @@ from gregor.worker.ending import Ending, has_ended
 from gregor.worker.host_table import HostTable
 from gregor.worker.runtime import Runtime
 from gregor.worker.scope import Scope, ScopeRules
-from gregor.worker.seeds_input import Seed
+from gregor.worker.seeding import Seed
 from gregor.worker.tools import Services
 from gregor.worker.transport import Endpoint, Transport
 from gregor.worker.urls import Urls
@@ -147,3 +148,13 @@ async def crawl(config: Config, seeds: Iterable[Seed], started: Callable[[Runtim
         runtime.stats.before = before
         started(runtime)
         return await runtime.run()
+
+
+async def open_crawl(config: Config) -> tuple[Reader, Urls]:
+    """What the crawl of the data folder remembers, beside its worker or after it, and how its URLs are written.
+
+    Its canonical form is the one that the folder was made for, whatever the configuration says.
+    """
+    reader = await open_reader(Path(config.data), config.bucket_width)
+    rules = CanonicalRules.of_fingerprint(reader.canonical)
+    return reader, Urls(rules, max_length=config.max_url_length)

@@ -3,12 +3,23 @@
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
+import msgspec
+
 from gregor.schemas.messages import Ticket
 from gregor.worker.borders import FrontierLog, PageStore
 from gregor.worker.priority import of_link
-from gregor.worker.seeds_input import Seed
+from gregor.worker.urls import Url
 
 BATCH = 1000
+
+
+class Seed(msgspec.Struct, frozen=True):
+    """Where a crawl starts. `priority` is a front queue, 1 (highest) to 4; None leaves it to the crawl's policy."""
+
+    url: Url
+    label: str = ""
+    depth: int = 0
+    priority: int | None = None
 
 
 async def publish(log: FrontierLog, store: PageStore, seeds: Iterable[Seed]) -> int:
