@@ -9,9 +9,9 @@ from types import ModuleType
 from typing import NoReturn
 
 from gregor import __version__
+from gregor.worker.borders import DiskFull, Unavailable
 from gregor.worker.commands import BAD_INPUT, COMMANDS, FAILED, FINISHED, INTERRUPTED
-from gregor.worker.errors import BadInput
-from gregor.worker.text import one_line
+from gregor.worker.errors import BadInput, complain
 
 EXIT_CODES = "exit codes: 0 finished or a budget reached, 1 failed, 2 bad input or configuration, 3 interrupted"
 
@@ -42,11 +42,6 @@ def module(name: str) -> ModuleType:
     return importlib.import_module(f"gregor.worker.commands.{COMMANDS[name].module}")
 
 
-def complain(message: str) -> None:
-    """One line on standard error, harmless for a terminal."""
-    print(f"gregor: {one_line(message, 2000)}", file=sys.stderr)
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit code. Argument errors raise SystemExit, as argparse does."""
     words = list(sys.argv[1:] if argv is None else argv)
@@ -58,6 +53,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BadInput as error:
         complain(str(error))
         return BAD_INPUT
+    except (DiskFull, Unavailable) as error:
+        complain(f"{error}; what was done is kept: mend it, then run the same command again")
+        return FAILED
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:

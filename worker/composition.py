@@ -11,6 +11,7 @@ from pathlib import Path
 
 from gregor.worker import seeding
 from gregor.worker.adapters.embedded import open_engine, open_reader
+from gregor.worker.adapters.embedded.folder import connect_reading
 from gregor.worker.adapters.resolver import DnsResolver
 from gregor.worker.adapters.transport.curl import CurlTransport
 from gregor.worker.adapters.transport.requests_transport import RequestsTransport
@@ -153,8 +154,10 @@ async def crawl(config: Config, seeds: Iterable[Seed], started: Callable[[Runtim
 async def open_crawl(config: Config) -> tuple[Reader, Urls]:
     """What the crawl of the data folder remembers, beside its worker or after it, and how its URLs are written.
 
-    Its canonical form is the one that the folder was made for, whatever the configuration says.
+    Their canonical form is the one that the folder was made for, whatever the configuration says.
     """
-    reader = await open_reader(Path(config.data), config.bucket_width)
-    rules = CanonicalRules.of_fingerprint(reader.canonical)
-    return reader, Urls(rules, max_length=config.max_url_length)
+    connection, made_for = connect_reading(Path(config.data))
+    connection.close()
+    names = made_for["canonical"].split("+")[1:]  # what `CanonicalRules.fingerprint` writes
+    urls = Urls(CanonicalRules(**dict.fromkeys(names, True)), max_length=config.max_url_length)
+    return await open_reader(Path(config.data), config.bucket_width), urls

@@ -62,13 +62,17 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     # What belongs to the crawl
     scope: Annotated[
-        Literal["host", "domain", "any"],
-        Meta(description="follow links within the seeds' hosts, their registered domains, or anywhere"),
+        Literal["host", "domain", "domains", "prefixes", "any"],
+        Meta(description="where links lead: the seeds' hosts, their registered domains, the lists below, anywhere"),
     ] = "host"
-    domains: Annotated[tuple[str, ...], Meta(description="domains in scope beside the seeds', all below included")] = ()
-    prefixes: Annotated[tuple[str, ...], Meta(description="if any: only URLs that start with one of these")] = ()
-    include: Annotated[tuple[str, ...], Meta(description="if any: only URLs that match one of these patterns")] = ()
-    exclude: Annotated[tuple[str, ...], Meta(description="no URL that matches one of these patterns")] = ()
+    domains: Annotated[tuple[str, ...], Meta(description="with scope domains: these and all below them")] = ()
+    prefixes: Annotated[tuple[str, ...], Meta(description="with scope prefixes: beginnings of URLs")] = ()
+    include: Annotated[
+        tuple[str, ...], Meta(description="if any: only URLs that match one; `*` is any text, or RE2 after `re:`")
+    ] = ()
+    exclude: Annotated[
+        tuple[str, ...], Meta(description="no URL that matches one of these patterns; wins over all")
+    ] = ()
     canonical: Annotated[
         tuple[CanonicalRule, ...],
         Meta(description="optional operations on the key of a URL; fixed once per crawl"),

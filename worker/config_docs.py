@@ -29,7 +29,9 @@ def settings() -> Iterator[Setting]:
     assert isinstance(info, types.StructType)
     for field in info.fields:
         default = getattr(_DEFAULTS, field.name)
-        yield Setting(field.name, _kind(field.type), toml(default).replace(__version__, "VERSION"), _meaning(field.type))
+        yield Setting(
+            field.name, _kind(field.type), toml(default).replace(__version__, "VERSION"), _meaning(field.type)
+        )
 
 
 def meaning(name: str) -> str:

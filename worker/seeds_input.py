@@ -15,21 +15,13 @@ import msgspec
 from msgspec import Meta, Struct
 
 from gregor.worker.errors import BadInput
+from gregor.worker.seeding import Seed
 from gregor.worker.text import one_line
 from gregor.worker.urls import Url, Urls
 
 _KEPT = 1024 * 1024  # bytes of a stream kept in memory
 _BOM = b"\xef\xbb\xbf"
 _LONGEST = 1024 * 1024  # bytes of a line
-
-
-class Seed(Struct, frozen=True):
-    """Where a crawl starts. ``priority`` (1 = highest … 4): None leaves it to the crawl's policy."""
-
-    url: Url
-    label: str = ""
-    depth: int = 0
-    priority: int | None = None
 
 
 class _Line(Struct, frozen=True, forbid_unknown_fields=True):

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gregor.worker.errors import BadInput
-from gregor.worker.seeds_input import Seed, Seeds, open_seeds
+from gregor.worker.seeding import Seed
+from gregor.worker.seeds_input import Seeds, open_seeds
 from gregor.worker.urls import Urls
 
 URLS = Urls()

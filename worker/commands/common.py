@@ -1,23 +1,23 @@
-"""What several commands share: the flags of settings, the crawl that is read, what people see of times and URLs."""
+"""What several commands share: the flags of settings, the crawl that is read, what people give as URLs."""
 
 import argparse
 import asyncio
 import os
-import sys
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Coroutine, Sequence
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gregor.worker.config import Config
 from gregor.worker.config_docs import meaning
 from gregor.worker.config_sources import Given, Settings, load
 from gregor.worker.errors import BadInput
+from gregor.worker.text import one_line
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from gregor.worker.borders import Reader
+    from gregor.worker.urls import Url, Urls
 
 
 class Flag(NamedTuple):
@@ -29,7 +29,13 @@ class Flag(NamedTuple):
     item: bool = False
 
 
-DATA = Flag("--data", "data", "DIR")
+DATA = (Flag("--data", "data", "DIR"),)
+SCOPE = (
+    *DATA,
+    Flag("--scope", "scope", "host|domain|any"),
+    Flag("--include", "include", "PATTERN", item=True),
+    Flag("--exclude", "exclude", "PATTERN", item=True),
+)
 
 
 class _Keep(argparse.Action):
@@ -53,7 +59,7 @@ class _Keep(argparse.Action):
         space.settings = [*(getattr(space, "settings", None) or ()), given]
 
 
-def add_settings(parser: argparse.ArgumentParser, flags: Sequence[Flag] = (DATA,)) -> None:
+def add_settings(parser: argparse.ArgumentParser, flags: Sequence[Flag] = DATA) -> None:
     """The flags from which `settings` reads."""
     group = parser.add_argument_group("settings")
     group.add_argument("--config", metavar="FILE", help="config file (TOML); default: what GREGOR_CONFIG names")
@@ -69,26 +75,35 @@ def settings(arguments: argparse.Namespace) -> Settings:
     return load(arguments.config, os.environ, arguments.settings or ())
 
 
-def run(coroutine: Coroutine[Any, Any, int]) -> int:
+class Crawl(NamedTuple):
+    """A crawl that is read, and how its URLs are written."""
+
+    reader: "Reader"
+    urls: "Urls"
+
+    def url(self, text: str) -> "Url":
+        """What a person gave as a URL; BadInput if it is none."""
+        url = self.urls.parse(text)
+        if url is None:
+            raise BadInput(f"not an http(s) URL: {one_line(text, 200)!r}")
+        return url
+
+
+def run_reading(coroutine: Coroutine[Any, Any, int]) -> int:
     """Run a reading command to its end."""
     return asyncio.run(coroutine)
 
 
 @asynccontextmanager
-async def reader(config: Config) -> "AsyncIterator[Reader]":
-    """What the crawl remembers."""
-    from gregor.worker import composition  # heavy; commands that read nothing do without
+async def reading(config: Config) -> "AsyncIterator[Crawl]":
+    """What the crawl of a data folder or cluster remembers."""
+    from gregor.worker import composition  # heavy: commands that read nothing do without
 
-    opened = await composition.open_reader(config)
+    reader, urls = await composition.open_crawl(config)
     try:
-        yield opened
+        yield Crawl(reader, urls)
     finally:
-        await opened.close()
-
-
-def rfc3339(at: float) -> str:
-    """Unix seconds as UTC, to the millisecond (RFC 3339)."""
-    return datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        await reader.close()
 
 
 def not_negative(text: str) -> int:
@@ -97,11 +112,3 @@ def not_negative(text: str) -> int:
     if number < 0:
         raise ValueError(text)
     return number
-
-
-def write_to(path: str, write: Callable[[Any], None]) -> None:
-    """Call ``write`` with a binary file: standard output for "-"."""
-    if path == "-":
-        if sys.stdout.isatty():
-            raise BadInput("binary output does not go to a terminal: use --output FILE or a pipe")
-        write(sys.stdout.buffer)

@@ -6,7 +6,7 @@ import sys
 import msgspec
 
 from gregor.worker.commands import FINISHED
-from gregor.worker.commands.common import DATA, add_settings, settings
+from gregor.worker.commands.common import add_settings, settings
 from gregor.worker.config_docs import toml
 from gregor.worker.config_sources import shown
 from gregor.worker.text import one_line
@@ -19,7 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", required=True, metavar="show")
     show = actions.add_parser("show", help=parser.description, allow_abbrev=False)
     show.add_argument("--json", action="store_true", help="one JSON object: name to value and source")
-    add_settings(show, [DATA])
+    add_settings(show)
 
 
 def run(arguments: argparse.Namespace) -> int:

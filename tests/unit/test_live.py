@@ -1,0 +1,86 @@
+"""The live view: rates, the line of a pipe, the table of a terminal."""
+
+import asyncio
+import io
+from collections import Counter
+
+import pytest
+from rich.console import Console
+
+from gregor.worker.config import Config
+from gregor.worker.live import Meter, Rates, line, view, watch
+from gregor.worker.stats import Stats
+
+STATS = Stats(
+    pages=12,
+    pages_200=10,
+    bytes=4096,
+    queued=5,
+    running=2,
+    hosts_waiting=3,
+    hosts_blocked=1,
+    errors=Counter({"connect\x1b[31m": 4, "timeout": 1}),
+    limiting="politeness",
+    before={"pages_200": 5},
+)
+
+
+def test_rates_are_those_of_the_last_seconds() -> None:
+    meter, stats = Meter(), Stats()
+    assert meter.sample(0.0, stats) == Rates(0.0, 0.0, 0.0)
+    stats.pages, stats.requests, stats.bytes = 20, 40, 1000
+    assert meter.sample(2.0, stats) == Rates(10.0, 20.0, 500.0)
+    for second in range(3, 40):
+        stats.pages += 1
+        rates = meter.sample(float(second), stats)
+    assert rates.pages == 1.0
+    assert rates.requests == 0.0
+
+
+def test_the_line() -> None:
+    text = line(STATS, Rates(1.5, 2.0, 2048.0), 75.0)
+    assert text == (
+        "1 min 15 s: 12 pages (1.5/s, 2.0 KiB/s), 5 queued, hosts 2 active 3 waiting 1 blocked, 5 errors, "
+        "limited by politeness"
+    )
+
+
+def test_the_table() -> None:
+    out = io.StringIO()
+    Console(file=out, width=100).print(view(STATS, Rates(1.5, 2.0, 2048.0), 75.0, Config(max_pages=20)))
+    text = out.getvalue()
+    assert "15 of 20 with status 200" in text
+    assert "2 active, 3 waiting, 1 blocked" in text
+    assert "connect\\x1b[31m 4, timeout 1" in text
+    assert "politeness" in text
+
+
+class Screen(io.StringIO):
+    """Tells when something was written."""
+
+    def __init__(self, terminal: bool) -> None:
+        super().__init__()
+        self.terminal = terminal
+        self.written = asyncio.Event()
+
+    def isatty(self) -> bool:
+        return self.terminal
+
+    def write(self, text: str) -> int:
+        if "12" in text:
+            self.written.set()
+        return super().write(text)
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+def test_it_shows_until_it_is_cancelled(terminal: bool) -> None:
+    async def watched() -> None:
+        screen = Screen(terminal)
+        loop = asyncio.get_running_loop()
+        task = asyncio.create_task(watch(STATS, Config(progress_interval=0.01), loop.time, screen))
+        await screen.written.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(asyncio.wait_for(watched(), 10))

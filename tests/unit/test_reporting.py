@@ -1,0 +1,70 @@
+"""The report at the end."""
+
+from collections import Counter
+
+import msgspec
+import pytest
+
+from gregor.worker.ending import Ending
+from gregor.worker.records import encode
+from gregor.worker.reporting import Report, duration, report, size, told
+from gregor.worker.stats import Stats
+
+
+def made(ending: Ending, stats: Stats) -> Report:
+    return report(ending, stats, "./data", 2.0, 0)
+
+
+def some() -> Stats:
+    return Stats(
+        pages=4,
+        pages_200=3,
+        bytes=2048,
+        requests=6,
+        states=Counter(fetched=3, gone=1, dead=2),
+        errors=Counter({"connect": 2}),
+        statuses=Counter({404: 1, 200: 3}),
+        before={"pages_200": 7, "bytes": 1024},
+    )
+
+
+def test_a_program_reads_one_object() -> None:
+    found = msgspec.json.decode(encode(made(Ending("budget", "max_pages: 10 pages"), some())))
+    assert found["reason"] == "budget"
+    assert found["total_pages_200"] == 10
+    assert found["statuses"] == {"200": 3, "404": 1}
+    assert list(found["states"]) == ["fetched", "dead", "gone"]
+
+
+def test_a_person_reads_what_happened() -> None:
+    text = told(made(Ending("budget", "max_pages: 10 pages"), some()))
+    assert "max_pages: 10 pages" in text
+    assert "4 pages, 2.0 KiB, 6 requests in 2.0 s (2.0 pages/s)" in text
+    assert "10 pages with status 200, 3.0 KiB" in text
+    assert "connect 2" in text
+    assert "goes on" in text
+    assert "goes on" not in told(made(Ending("finished"), some()))
+    assert "nothing is lost" in told(made(Ending("stopped", "by a signal"), some()))
+
+
+def test_a_finished_crawl_says_so() -> None:
+    text = told(made(Ending("finished"), Stats(before={"pages_200": 1, "bytes": 10})))
+    assert text == "Nothing is left to do: the crawl in ./data has finished, 1 page with status 200, 10 B."
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0.44, "0.4 s"), (12.4, "12 s"), (59.7, "1 min 00 s"), (185, "3 min 05 s"), (7384, "2 h 03 min")],
+)
+def test_durations(seconds: float, text: str) -> None:
+    assert duration(seconds) == text
+
+
+def test_sizes() -> None:
+    assert [size(number) for number in (0, 1023, 1536, 2**30, 2**52)] == [
+        "0 B",
+        "1023 B",
+        "1.5 KiB",
+        "1.0 GiB",
+        "4096.0 TiB",
+    ]

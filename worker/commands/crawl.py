@@ -1,0 +1,147 @@
+"""`gregor crawl SEED…`: the main job, from the first seed to the report; the same command goes on after any stop."""
+
+import argparse
+import asyncio
+import contextlib
+import io
+import sys
+import time
+from typing import TYPE_CHECKING
+
+from gregor.worker import logging, records, reporting
+from gregor.worker.commands import FINISHED, INTERRUPTED
+from gregor.worker.commands.common import SCOPE, Flag, add_settings, reading, settings
+from gregor.worker.config import Config, warnings
+from gregor.worker.ending import Ending
+from gregor.worker.errors import BadInput, complain
+from gregor.worker.live import watch
+from gregor.worker.signals import stopping
+from gregor.worker.stats import Stats
+
+if TYPE_CHECKING:
+    from gregor.worker.runtime import Runtime
+    from gregor.worker.seeds_input import Seeds
+
+_FLAGS = (
+    *SCOPE,
+    Flag("--max-pages", "max_pages", "N"),
+    Flag("--max-depth", "max_depth", "N"),
+    Flag("--max-time", "max_time", "SECONDS"),
+    Flag("--delay", "delay", "SECONDS"),
+    Flag("--concurrency", "concurrency", "N"),
+    Flag("--user-agent", "user_agent", "TEXT"),
+    Flag("--ca-file", "ca_file", "FILE"),
+    Flag("--resolver", "resolver", "ADDRESS:PORT"),
+    Flag("--allow-network", "allow_networks", "CIDR", item=True),
+    Flag("--host-table", "host_table", "FILE"),
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Seeds, report, settings."""
+    parser.add_argument("seed", nargs="*", metavar="SEED", help="URL to start from; none to go on with what is there")
+    text = "more seeds, - for standard input: lines of URLs, or of JSON with url, label, depth, priority"
+    parser.add_argument("--seeds", metavar="FILE", help=text)
+    parser.add_argument("--json", action="store_true", help="the report as one JSON object on standard output")
+    add_settings(parser, _FLAGS)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Crawl to the end, a budget or a signal."""
+    import uvloop
+
+    from gregor.worker import composition
+    from gregor.worker.seeds_input import open_seeds
+
+    config = settings(arguments).config
+    logging.configure(config.log_level, config.log_format, config.log_file)
+    for warning in warnings(config):
+        complain(warning)
+    stdin = io.BytesIO() if sys.stdin is None else sys.stdin.buffer
+    seeds = open_seeds(arguments.seed, arguments.seeds, stdin, composition.urls_of(config))
+    try:
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            found = runner.run(_crawl(config, seeds))
+    finally:
+        seeds.close()
+    if found is None:
+        return INTERRUPTED
+    if arguments.json:
+        sys.stdout.buffer.write(records.encode(found) + b"\n")
+    else:
+        print(reporting.told(found))
+    return found.exit_code
+
+
+async def _crawl(config: Config, seeds: "Seeds") -> reporting.Report | None:
+    """The report; None when it was stopped before it began."""
+    from gregor.worker import composition
+
+    if not seeds.count:
+        await _refuse_nothing(config)
+    run = _Run(config)
+    with stopping(run.stop, run.farewell, INTERRUPTED):
+        try:
+            ending = await composition.crawl(config, seeds, run.started)
+        except asyncio.CancelledError:
+            return None
+        finally:
+            await run.watched()
+    if isinstance(ending, composition.Finished):
+        run.stats.before = await _counts(config)
+        ending = Ending("finished")
+    code = INTERRUPTED if ending.reason == "stopped" else FINISHED
+    return reporting.report(ending, run.stats, config.data, time.monotonic() - run.begun, code)
+
+
+class _Run:
+    """One run of the crawl: what shows it and what stops it."""
+
+    def __init__(self, config: Config) -> None:
+        self.begun = time.monotonic()
+        self.stats = Stats()
+        self._config = config
+        self._runtime: Runtime | None = None
+        self._watch: asyncio.Task[None] | None = None
+        self._task = asyncio.current_task()
+
+    def started(self, runtime: "Runtime") -> None:
+        """The worker begins."""
+        self._runtime, self.stats = runtime, runtime.stats
+        self._watch = asyncio.create_task(watch(self.stats, self._config, time.monotonic, sys.stderr))
+
+    def stop(self) -> None:
+        """Cleanly; seeds that are not published yet are given again by the same command."""
+        if self._runtime is not None:
+            self._runtime.stop()
+        elif self._task is not None:
+            self._task.cancel()
+
+    def farewell(self) -> None:
+        """The live view hides the cursor."""
+        if sys.stderr.isatty():
+            sys.stderr.write("\x1b[?25h\n")
+            sys.stderr.flush()
+
+    async def watched(self) -> None:
+        """End the view. That nobody listens any more is no fault of the crawl."""
+        if self._watch is not None:
+            self._watch.cancel()
+            with contextlib.suppress(asyncio.CancelledError, BrokenPipeError):
+                await self._watch
+
+
+async def _refuse_nothing(config: Config) -> None:
+    """Without a seed there must be a crawl to go on with."""
+    from gregor.worker import composition
+
+    try:
+        reader, _ = await composition.open_crawl(config)
+    except BadInput as error:
+        raise BadInput(f"no seed is given, and {error}: name URLs, or a file with --seeds") from None
+    await reader.close()
+
+
+async def _counts(config: Config) -> dict[str, int]:
+    async with reading(config) as crawl:
+        return await crawl.reader.counts()

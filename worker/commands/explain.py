@@ -1,0 +1,79 @@
+"""`gregor explain URL`: how the crawl met a URL, what decided, each attempt, who owns it, when it is due."""
+
+import argparse
+import sys
+
+from gregor.worker import records
+from gregor.worker.commands import FINISHED
+from gregor.worker.commands.common import SCOPE, add_settings, not_negative, reading, run_reading, settings
+from gregor.worker.config import Config
+from gregor.worker.explaining import Explanation, Rule, explain
+from gregor.worker.text import one_line
+
+_MENTIONS = 5
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The URL."""
+    parser.add_argument("url", metavar="URL")
+    parser.add_argument("--json", action="store_true", help="one JSON object")
+    text = "for a URL without a record: pages that link to it, looked for in all stored pages (default: %(default)s)"
+    parser.add_argument("--mentions", type=not_negative, default=_MENTIONS, metavar="N", help=text)
+    add_settings(parser, SCOPE)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Explain it."""
+    return run_reading(_explain(arguments, settings(arguments).config))
+
+
+async def _explain(arguments: argparse.Namespace, config: Config) -> int:
+    async with reading(config) as crawl:
+        url = crawl.url(arguments.url)
+        found = await explain(crawl.reader, crawl.urls, url, config, crawl.scope, arguments.mentions)
+    if arguments.json:
+        sys.stdout.buffer.write(records.encode(found) + b"\n")
+    else:
+        for line in told(found):
+            print(one_line(line, 3000))
+    return FINISHED
+
+
+def told(found: Explanation) -> list[str]:
+    """The explanation for a person, line by line."""
+    lines = [found.url, f"  state: {found.state or 'never met'}{_outcome(found)}"]
+    if found.key != found.url:
+        lines.append(f"  known as {found.key}")
+    if found.discovered_as is not None:
+        via = f"from {found.discovered_via}, as {found.discovered_as}" if found.discovered_via else "given as a seed"
+        lines.append(f"  discovered {via}, depth {found.depth}" + (f", label {found.label}" if found.label else ""))
+    if found.first_seen:
+        lines.append(f"  first visited {found.first_seen}")
+    if found.redirected_to:
+        lines.append(f"  redirected to {found.redirected_to}")
+    for number, one in enumerate(found.attempts, start=1):
+        owner = f" by {one.owner}" if one.owner else ""
+        lines.append(f"  attempt {number}: {one.at} {one.outcome} {one.status or ''} in {one.elapsed:.3f} s{owner}")
+    lines += [
+        f"  waits in the {one.where} ({one.kind})" + (f", due {one.due}" if one.due else "") for one in found.waiting
+    ]
+    if found.next_due:
+        lines.append(f"  next due {found.next_due}")
+    if found.host_not_before:
+        lines.append(
+            f"  its host {found.host} is not asked before {found.host_not_before} (failures: {found.host_failures})"
+        )
+    lines += [_judged(name, rule) for name, rule in (("scope", found.scope), ("robots", found.robots)) if rule]
+    lines += [f"  linked from {one.page} as {one.kind}: {one.fate}" for one in found.mentions]
+    if found.state is None and not found.mentions:
+        lines.append("  no stored page links to it")
+    return lines
+
+
+def _outcome(found: Explanation) -> str:
+    parts = [str(part) for part in (found.outcome, found.status, found.rule) if part]
+    return f" ({', '.join(parts)})" if parts else ""
+
+
+def _judged(name: str, rule: Rule) -> str:
+    return f"  {name} now {'allows' if rule.allows else 'denies'} it: {rule.rule}"

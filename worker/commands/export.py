@@ -1,0 +1,61 @@
+"""`gregor export warc|jsonl`: the stored pages, for other programs."""
+
+import argparse
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from gregor.worker.commands import FINISHED
+from gregor.worker.commands.common import add_settings, reading, run_reading, settings
+from gregor.worker.config import Config
+from gregor.worker.errors import BadInput, complain
+from gregor.worker.text import one_line
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Form and place."""
+    text = "warc: WARC 1.1, gzip per record, requests and answers; jsonl: records with text and links, an object a line"
+    parser.add_argument("form", choices=("warc", "jsonl"), help=text)
+    parser.add_argument("--output", "-o", default="-", metavar="FILE", help="default: standard output")
+    add_settings(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write them; the number of pages goes to standard error."""
+    return run_reading(_export(arguments.form, arguments.output, settings(arguments).config))
+
+
+async def _export(form: str, path: str, config: Config) -> int:
+    from gregor.worker import export
+
+    async with reading(config) as crawl:
+        with _output(path, form == "warc") as file:
+            write = export.warc if form == "warc" else export.jsonl
+            count = await write(crawl.reader, file)
+    complain(f"{count} pages exported")
+    return FINISHED
+
+
+@contextmanager
+def _output(path: str, binary: bool) -> Iterator[BinaryIO]:
+    """Standard output for "-"; a file gets its name when it is whole."""
+    if path == "-":
+        if binary and sys.stdout.isatty():
+            raise BadInput("a WARC is no text for a terminal: use --output FILE, or a pipe")
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    whole, part = Path(path), Path(f"{path}.part")
+    try:
+        with part.open("wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(whole)
+    except OSError as error:
+        raise BadInput(f"cannot write {one_line(path)}: {error.strerror}") from None
+    finally:
+        part.unlink(missing_ok=True)

@@ -1,0 +1,67 @@
+"""`gregor pages`: every URL of a crawl and what became of it, filtered; as a list for people or as JSON lines."""
+
+import argparse
+import sys
+from typing import get_args
+
+from gregor.schemas.messages import Page, State
+from gregor.worker.commands import FINISHED
+from gregor.worker.commands.common import add_settings, not_negative, reading, run_reading, settings
+from gregor.worker.config import Config
+from gregor.worker.records import Record, all_records, encode
+from gregor.worker.text import one_line
+
+_HEAD = f"{'STATE':<10} {'STATUS':>6} {'DEPTH':>5} {'BYTES':>10}  URL"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Filters and form."""
+    parser.add_argument("--state", choices=get_args(State), help="only URLs in this state")
+    parser.add_argument("--host", help="only URLs of this host (with its port when it is neither 80 nor 443)")
+    parser.add_argument("--status", type=int, metavar="N", help="only URLs whose last answer had this status")
+    parser.add_argument("--label", help="only URLs with this label, given to their seed")
+    parser.add_argument("--mime", metavar="TYPE", help="only documents of this media type, e.g. text/html or image/*")
+    parser.add_argument("--limit", type=not_negative, metavar="N", help="at most so many")
+    parser.add_argument("--json", "--jsonl", action="store_true", dest="json", help="one JSON object a line")
+    add_settings(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """List them."""
+    return run_reading(_list(arguments, settings(arguments).config))
+
+
+async def _list(arguments: argparse.Namespace, config: Config) -> int:
+    left = sys.maxsize if arguments.limit is None else arguments.limit
+    async with reading(config) as crawl:
+        if not arguments.json:
+            print(_HEAD)
+        async for record, page in all_records(crawl.reader, arguments.state, arguments.host):
+            if left <= 0:
+                break
+            if _wanted(arguments, record, page):
+                left -= 1
+                write(record, arguments.json)
+    return FINISHED
+
+
+def _wanted(arguments: argparse.Namespace, record: Record, page: Page | None) -> bool:
+    return (
+        arguments.status in (None, record.status)
+        and arguments.label in (None, record.label)
+        and (arguments.mime is None or (page is not None and _is_of(record.mime or "", arguments.mime.lower())))
+    )
+
+
+def _is_of(mime: str, wanted: str) -> bool:
+    return mime.startswith(wanted.removesuffix("*")) if wanted.endswith("/*") else mime == wanted
+
+
+def write(record: Record, as_json: bool) -> None:
+    """One line on standard output."""
+    if as_json:
+        sys.stdout.buffer.write(encode(record) + b"\n")
+    else:
+        size = "" if record.size is None else str(record.size)
+        line = f"{record.state:<10} {record.status or '':>6} {record.depth:>5} {size:>10}  {one_line(record.url, 2000)}"
+        print(line + (f"  -> {one_line(record.redirected_to)}" if record.redirected_to else ""))

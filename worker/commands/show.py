@@ -1,0 +1,97 @@
+"""`gregor show URL`: what the crawl keeps of one URL."""
+
+import argparse
+import shutil
+import sys
+
+from gregor.schemas.messages import Page
+from gregor.worker import records
+from gregor.worker.commands import FAILED, FINISHED
+from gregor.worker.commands.common import Crawl, add_settings, reading, run_reading, settings
+from gregor.worker.config import Config
+from gregor.worker.errors import complain
+from gregor.worker.heads import masked, printable
+from gregor.worker.records import Record
+from gregor.worker.text import escape, one_line
+
+_SHOWN = (
+    *("status", "outcome", "rule", "redirected_to", "depth", "label", "fetched_at", "mime", "charset", "size"),
+    *("sha256", "title", "truncated", "duplicate_of", "near_duplicate_of", "canonical", "directives"),
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The URL and what to show of it."""
+    parser.add_argument("url", metavar="URL")
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--json", action="store_true", help="the record, its text and links as one JSON object")
+    what.add_argument("--headers", action="store_true", help="request and answer; credentials and cookies masked")
+    what.add_argument("--text", action="store_true", help="the text of the document")
+    what.add_argument("--links", action="store_true", help="each link with its kind and what became of it")
+    what.add_argument("--body", action="store_true", help="the body, decoded, byte for byte")
+    add_settings(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Show it."""
+    return run_reading(_show(arguments, settings(arguments).config))
+
+
+async def _show(arguments: argparse.Namespace, config: Config) -> int:
+    async with reading(config) as crawl:
+        url = crawl.url(arguments.url)
+        known = await records.find(crawl.reader, url)
+        if known.row is not None:
+            record, page = await records.of_row(crawl.reader, known.row, text=True)
+        elif known.tickets:
+            record, page = records.of_ticket(known.tickets[0]), None
+        else:
+            complain(f"the crawl has no record of {url.href}; `gregor explain` may say why")
+            return FAILED
+        if arguments.json:
+            sys.stdout.buffer.write(records.encode(record) + b"\n")
+        elif arguments.headers or arguments.text or arguments.links or arguments.body:
+            return await _part(arguments, crawl, record, page)
+        else:
+            _summary(record, page)
+    return FINISHED
+
+
+async def _part(arguments: argparse.Namespace, crawl: Crawl, record: Record, page: Page | None) -> int:
+    if page is None:
+        complain(f"no document of {record.url} is kept: its state is {record.state}")
+        return FAILED
+    if arguments.headers:
+        lines = [*printable(masked(page.request_head)), "", *printable(page.response_head)]
+        print("\n".join(map(escape, lines)))
+    elif arguments.links:
+        for link in page.links:
+            fate = one_line(link.fate) + (" (marked nofollow)" if link.nofollow else "")
+            print(f"{link.kind:<10} {one_line(link.url, 2000)}  {fate}")
+    elif arguments.text:
+        print("\n".join(escape(line) for line in page.text.split("\n")))
+    else:
+        body = await crawl.reader.body(page.body)
+        if body is None:
+            complain(f"the body of {record.url} is not stored")
+            return FAILED
+        with body:
+            shutil.copyfileobj(body, sys.stdout.buffer)
+    return FINISHED
+
+
+def _summary(record: Record, page: Page | None) -> None:
+    print(one_line(record.url, 2000))
+    print(f"  {'state':<18} {record.state}")
+    for name in _SHOWN:
+        value = getattr(record, name)
+        if value not in (None, False, ()):
+            text = ", ".join(value) if isinstance(value, tuple) else str(value)
+            print(f"  {name.replace('_', ' '):<18} {one_line(text)}")
+    if page is not None:
+        print(f"  {'links':<18} {len(page.links)}, {sum(link.fate == 'sent' for link in page.links)} of them followed")
+        if page.truncated:
+            print(f"  {'cut because of':<18} {one_line(page.truncated)}")
+        if page.tls_fault:
+            print(f"  {'certificate':<18} {one_line(page.tls_fault)}")
+        print(f"  {'server':<18} {one_line(page.address)}, {page.elapsed:.3f} s")

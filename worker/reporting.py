@@ -1,0 +1,113 @@
+"""What a crawl did, told at its end: to a person, or as one JSON object to a program."""
+
+from msgspec import Struct
+
+from gregor.worker.ending import Ending
+from gregor.worker.stats import Stats
+from gregor.worker.text import one_line
+
+_UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
+
+
+class Report(Struct, frozen=True):
+    """One run. ``pages`` to ``links`` count this run; ``total_…`` count the data folder. ``seconds`` is its length."""
+
+    reason: str
+    detail: str
+    exit_code: int
+    data: str
+    seconds: float
+    pages: int
+    pages_200: int
+    bytes: int
+    requests: int
+    states: dict[str, int]
+    statuses: dict[str, int]
+    errors: dict[str, int]
+    links: dict[str, int]
+    total_pages_200: int
+    total_bytes: int
+
+
+def report(ending: Ending, stats: Stats, data: str, seconds: float, exit_code: int) -> Report:
+    """Gather it."""
+    return Report(
+        reason=ending.reason,
+        detail=ending.detail,
+        exit_code=exit_code,
+        data=data,
+        seconds=round(seconds, 3),
+        pages=stats.pages,
+        pages_200=stats.pages_200,
+        bytes=stats.bytes,
+        requests=stats.requests,
+        states=_sorted(stats.states),
+        statuses={str(status): n for status, n in sorted(stats.statuses.items())},
+        errors=_sorted(stats.errors),
+        links=_sorted(stats.links),
+        total_pages_200=stats.total_pages_200,
+        total_bytes=stats.total_bytes,
+    )
+
+
+def _sorted(counts: dict[str, int]) -> dict[str, int]:
+    return dict(sorted(counts.items(), key=lambda one: (-one[1], one[0])))
+
+
+def told(one: Report) -> str:
+    """The report for a person."""
+    if one.reason == "finished" and not one.requests:
+        return f"Nothing is left to do: the crawl in {one_line(one.data)} has finished, {_total(one)}."
+    lines = [
+        _first(one),
+        f"  this run   {count(one.pages, 'page')}, {size(one.bytes)}, {count(one.requests, 'request')} "
+        f"in {duration(one.seconds)}{_rate(one)}",
+        f"  in all     {_total(one)}, in {one_line(one.data)}",
+    ]
+    for name, counts in (("states", one.states), ("statuses", one.statuses), ("errors", one.errors)):
+        if counts:
+            lines.append(f"  {name:<10} {one_line(', '.join(f'{what} {n}' for what, n in counts.items()))}")
+    if one.reason != "finished":
+        lines.append("  The same command goes on from here.")
+    return "\n".join(lines)
+
+
+def _first(one: Report) -> str:
+    if one.reason == "finished":
+        return "Finished: every URL that was found is settled."
+    if one.reason == "budget":
+        return f"A budget is spent: {one_line(one.detail)}."
+    return f"Stopped {one_line(one.detail)}; nothing is lost."
+
+
+def _total(one: Report) -> str:
+    return f"{count(one.total_pages_200, 'page')} with status 200, {size(one.total_bytes)}"
+
+
+def _rate(one: Report) -> str:
+    return f" ({one.pages / one.seconds:.1f} pages/s)" if one.pages and one.seconds else ""
+
+
+def count(number: int, noun: str) -> str:
+    """ "1 page", "2 pages"."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def size(number: float) -> str:
+    """Bytes in the unit in which they are read most easily."""
+    unit = 0
+    while number >= 1024 and unit < len(_UNITS) - 1:
+        number, unit = number / 1024, unit + 1
+    return f"{number:.0f} B" if not unit else f"{number:.1f} {_UNITS[unit]}"
+
+
+def duration(seconds: float) -> str:
+    """ "0.4 s", "12 s", "3 min 05 s", "2 h 03 min"."""
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60:02} s"
+    return f"{whole // 3600} h {whole % 3600 // 60:02} min"
