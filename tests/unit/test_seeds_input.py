@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from gregor.worker.errors import BadInput
 from gregor.worker.seeding import Seed
 from gregor.worker.seeds_input import Seeds, open_seeds
+from gregor.worker.text import escape
 from gregor.worker.urls import Urls
 
 URLS = Urls()
 EMPTY = io.BytesIO()
-from gregor.worker.text import escape
 
 
 def read(data: bytes) -> list[tuple[str, str, int, int | None]]:
