@@ -3,10 +3,11 @@
 However much a body would expand to, no more than the limit and one piece of a stage (128 KiB) is ever in memory.
 """
 
+import math
 from collections.abc import Iterator
 from typing import Final
 
-from gregor.worker.inflaters import HEAD, Corrupt, Stage, stage
+from gregor.worker.inflaters import HEAD, STEP, Corrupt, Stage, stage
 
 __all__ = ["CODINGS", "Corrupt", "Decoder", "TooLarge"]
 
@@ -31,13 +32,13 @@ class Decoder:
 
     def __init__(self, content_encoding: str, limit: int) -> None:
         """``content_encoding`` is the header, all its values joined by commas; ``limit`` the largest decoded size in
-        bytes. Between two codings twice the limit may pass."""
+        bytes. Between two codings twice as much may pass, since what is compressed twice need not get smaller."""
         names = [name for word in content_encoding.lower().split(",") if (name := word.strip()) not in ("", "identity")]
         self.unknown: str | None = next((name for name in reversed(names) if name not in CODINGS), None)
         """The last coding that nobody here can remove (often an encoding of text, or nonsense). Browsers ignore it, and
         so does this: it stays, with all that were applied before it."""
         known = names[len(names) - names[::-1].index(self.unknown) :] if self.unknown is not None else names
-        self._layers = [_Layer(name, 2 * limit + HEAD) for name in reversed(known)]
+        self._layers = [_Layer(name, 2 * limit + STEP if depth else None) for depth, name in enumerate(known)][::-1]
         self._left = limit
         self._fault: TooLarge | Corrupt | None = None
         if len(known) > MAX_CODINGS:
@@ -86,9 +87,9 @@ class Decoder:
 class _Layer:
     """One coding, told by the first octets whether it is there at all."""
 
-    def __init__(self, coding: str, limit: int) -> None:
+    def __init__(self, coding: str, limit: int | None) -> None:
         self._coding = coding
-        self._left = limit
+        self._left = math.inf if limit is None else limit
         self._head = b""
         self._stage: Stage | None = None
 

@@ -59,7 +59,7 @@ def any_date(text: str) -> float | None:
     if stamp is not None:
         return stamp
     try:
-        moment = datetime.datetime.fromisoformat(text.strip())
+        moment = datetime.datetime.fromisoformat(text.strip().upper())
     except ValueError:
         return None
     offset = moment.utcoffset() or datetime.timedelta()

@@ -62,7 +62,7 @@ def lines(body: bytes) -> Iterator[Line]:
     something else: hand in at least one byte more than MAX_BYTES when there are more."""
     text = _decoded(body[:MAX_BYTES])
     rows = _LINE_END.split(text) if "\r" in text else text.split("\n")
-    if len(body) > MAX_BYTES:
+    if body[MAX_BYTES : MAX_BYTES + 1] not in (b"", b"\r", b"\n"):
         rows.pop()
     marked_up = text.lstrip().startswith("<")
     for number, row in enumerate(rows, 1):
