@@ -68,7 +68,10 @@ def _expected(run: Run, url: str) -> tuple[str, ...]:
     rules = rules_of(run.web, site)
     if rules is not None and not rules.allows(path):
         return ("denied",)
-    return _of_resource(site.resource(path))
+    resource = site.resource(path)
+    if isinstance(resource, Redirect) and absolute(url, resource.target) == url:
+        return ("dead",)
+    return _of_resource(resource)
 
 
 def _of_resource(resource: Resource) -> tuple[str, ...]:
@@ -119,17 +122,24 @@ def _contents(run: Run, rows: dict[str, Row]) -> list[Finding]:
     """Of pages with the same body one is the page and the others are its duplicates."""
     if any(fault.kind == "forget" for _, _, fault in run.world.faults.happened):
         return []
-    groups: dict[bytes, list[str]] = defaultdict(list)
+    groups: dict[object, list[str]] = defaultdict(list)
     for url, row in rows.items():
         resource = run.web.resource(url)
         if row.state in ("fetched", "duplicate") and resource is not None:
-            groups[body_of(resource)].append(url)
+            groups[_text(resource)].append(url)
     found = []
     for urls in groups.values():
         states = Counter(rows[url].state for url in urls)
         if states["fetched"] != 1:
             found.append((run.ended, f"of the same content {states['fetched']} are pages: {', '.join(urls)}"))
     return found
+
+
+def _text(resource: Resource) -> object:
+    """What two pages with the same content share: words and anchors, or all bytes."""
+    if isinstance(resource, Flaky):
+        resource = resource.then
+    return (resource.words, len(resource.links)) if isinstance(resource, Html) else body_of(resource)
 
 
 def settled(run: Run) -> list[Finding]:

@@ -182,9 +182,7 @@ class VirtualLoop(asyncio.AbstractEventLoop):
         if handle.cancelled():
             return
         if process is not None and not process.buried:
-            if not process.alive:
-                return
-            if process.stopped:
+            if process.stopped or not process.alive:
                 process.frozen.append(handle)
                 return
         handle._run()
@@ -206,7 +204,6 @@ class VirtualLoop(asyncio.AbstractEventLoop):
         if not process.alive:
             return
         process.alive = False
-        process.frozen.clear()
         process.corpses = [task for task in asyncio.all_tasks(self) if getattr(task, "process", None) is process]
         process.corpses.sort(key=hash)
         for call in process.at_death:
@@ -215,6 +212,8 @@ class VirtualLoop(asyncio.AbstractEventLoop):
     def bury(self, process: Process) -> None:
         """After the run: unwind what a killed process left, so that the interpreter need not. Its borders are dead."""
         process.buried = True
+        self._ready.extend((process, handle) for handle in process.frozen)
+        process.frozen.clear()
         for task in process.corpses:
             task.cancel()
         self._callbacks_left = max(self._callbacks_left, 100_000)
