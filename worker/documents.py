@@ -13,8 +13,6 @@ from gregor.worker import charset, media_type
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
-FOLLOWED = frozenset({"a", "area", "iframe", "frame", "next", "canonical"})
-"""Kinds of links that lead to other documents; the crawl decides about ``refresh`` and ``sitemap``."""
 THRESHOLD = 256 * 1024
 """Bytes of a body that stay in memory; a larger one goes to a file."""
 _THRESHOLDS = (64 * 1024, 1024 * 1024)

@@ -1,0 +1,35 @@
+"""References in style sheets: ``url()`` and ``@import`` (CSS Syntax Level 3 as far as needed, leniently)."""
+
+import re
+from collections.abc import Iterator
+
+_TOKEN = re.compile(
+    r"/\*.*?(?:\*/|\Z)"
+    r"|(?P<url>url\(\s*+)(?:\"(?P<double>(?:[^\"\\\n]++|\\.)*+)|'(?P<single>(?:[^'\\\n]++|\\.)*+)|(?P<bare>(?:[^)\\]++|\\.)*+))"
+    r"|(?P<import>@import\s*+)?(?:\"(?P<text2>(?:[^\"\\\n]++|\\.)*+)\"?|'(?P<text1>(?:[^'\\\n]++|\\.)*+)'?)",
+    re.IGNORECASE | re.DOTALL,
+)
+_ESCAPE = re.compile(r"\\(?:([0-9A-Fa-f]{1,6})[ \t\r\n\f]?|(\n)|(.))", re.DOTALL)
+_IMPORT = re.compile(r"@import\s*\Z", re.IGNORECASE)
+
+
+def references(css: str) -> Iterator[tuple[str, str]]:
+    """The references of a style sheet and their kinds: ``css`` (imported) or ``style`` (images, fonts)."""
+    for match in _TOKEN.finditer(css):
+        if match["url"] is not None:
+            imported = _IMPORT.search(css, max(0, match.start() - 32), match.start()) is not None
+            value = match["double"] or match["single"] or match["bare"] or ""
+        elif match["import"] is not None:
+            imported, value = True, match["text2"] or match["text1"] or ""
+        else:
+            continue
+        value = _ESCAPE.sub(_unescaped, value).strip(" \t\r\n\f\"'")
+        if value:
+            yield value, "css" if imported else "style"
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    if match[1]:
+        code = int(match[1], 16)
+        return chr(code) if 0 < code < 0x110000 and not 0xD800 <= code < 0xE000 else "\ufffd"
+    return match[3] or ""

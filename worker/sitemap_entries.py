@@ -1,0 +1,84 @@
+"""What sitemaps consist of: entries, their dates and priorities."""
+
+import math
+import re
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+
+import msgspec
+
+CHANGE_FREQUENCIES = frozenset({"always", "hourly", "daily", "weekly", "monthly", "yearly", "never"})
+DEFAULT_PRIORITY = 0.5
+
+_DAY = re.compile(r"(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?", re.ASCII)
+_ZONE = re.compile(r"(?:[+-]\d{4}|[A-Za-z]{1,5})$", re.ASCII)
+
+
+class Extension(msgspec.Struct, frozen=True, array_like=True):
+    """One extension element of an entry, e.g. one ``image:image``."""
+
+    name: str
+    """``image``, ``video``, ``news``, ``mobile`` or ``link``."""
+    values: dict[str, list[str]]
+    """The texts of its children by name; attributes by ``@name``, those of children by ``child@name``."""
+
+
+class SitemapUrl(msgspec.Struct, frozen=True, array_like=True):
+    """One entry."""
+
+    loc: str
+    """The address as it stands there; it should be absolute."""
+    lastmod: float | None = None
+    """Seconds since 1970, UTC."""
+    changefreq: str | None = None
+    """One of :data:`CHANGE_FREQUENCIES`."""
+    priority: float = DEFAULT_PRIORITY
+    """From 0 to 1."""
+    extensions: tuple["Extension", ...] = ()
+    """What the image, video, news, mobile and hreflang extensions add, in order."""
+
+
+class Sitemap(msgspec.Struct):
+    """What a sitemap says."""
+
+    kind: str = "unknown"
+    """``urlset``, ``index``, ``rss``, ``atom``, ``text``, or ``unknown``."""
+    urls: list[SitemapUrl] = []
+    children: list[SitemapUrl] = []
+    """The sitemaps that an index names."""
+    truncated: bool = False
+    """A bound was reached; the rest was not read."""
+    broken: bool = False
+    """It is not well-formed, or ended early."""
+
+    @property
+    def sitemaps(self) -> list[str]:
+        """The addresses of :attr:`children`."""
+        return [child.loc for child in self.children]
+
+
+def parse_date(text: str) -> float | None:
+    """Seconds since 1970 of a date in either format, None if it is in neither. Days and years begin at 00:00 UTC; a
+    time of day without a zone is UTC in W3C's format and no date in that of RFC 822."""
+    text = text.strip()
+    try:
+        if day := _DAY.fullmatch(text):
+            return datetime(int(day[1]), int(day[2] or 1), int(day[3] or 1), tzinfo=UTC).timestamp()
+        if text[:1].isdigit() and "T" in text[10:11]:
+            return _utc(datetime.fromisoformat(text))
+        return _utc(parsedate_to_datetime(text)) if _ZONE.search(text) else None
+    except (ValueError, TypeError, OverflowError, IndexError):
+        return None
+
+
+def _utc(date: datetime) -> float:
+    return (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp()
+
+
+def parse_priority(text: str) -> float:
+    """A priority between 0 and 1; 0.5 for anything else."""
+    try:
+        value = float(text)
+    except ValueError:
+        return DEFAULT_PRIORITY
+    return value if math.isfinite(value) and 0.0 <= value <= 1.0 else DEFAULT_PRIORITY

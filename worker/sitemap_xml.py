@@ -1,0 +1,177 @@
+"""The events of an XML sitemap or feed, made into entries while they come in."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from gregor.worker.sitemap_entries import (
+    CHANGE_FREQUENCIES,
+    Extension,
+    Sitemap,
+    SitemapUrl,
+    parse_date,
+    parse_priority,
+)
+
+MAX_FIELD: Final = 8192
+"""Characters of an address or another value that are kept."""
+MAX_EXTENSIONS: Final = 1000
+"""Extensions of an entry that are kept (Google's bound for images)."""
+_SHARED_NAMESPACES = frozenset({"http://purl.org/rss/1.0/", "http://www.sitemaps.org/schemas/sitemap/0.9"})
+_FAMILIES = ("image", "video", "news", "mobile")
+_KINDS = {
+    "urlset": ("urlset", "url"),
+    "sitemapindex": ("index", "sitemap"),
+    "rss": ("rss", "item"),
+    "RDF": ("rss", "item"),
+    "feed": ("atom", "entry"),
+}
+"""Root element → kind of document, name of its entries."""
+_FIELDS = {
+    "urlset": {"loc": "loc", "lastmod": "lastmod", "changefreq": "changefreq", "priority": "priority"},
+    "index": {"loc": "loc", "lastmod": "lastmod"},
+    "rss": {"link": "loc", "guid": "id", "pubDate": "lastmod"},
+    "atom": {"id": "id", "updated": "lastmod"},
+}
+
+
+class Target:
+    """Takes the parser's events; keeps the entry and the field that are open."""
+
+    def __init__(self, result: Sitemap, max_urls: int) -> None:
+        self._result = result
+        self._max_urls = max_urls
+        self._namespace: str | None = None
+        self._entry_name = ""
+        self._fields: dict[str, str] = {}
+        self._depth = 0
+        self._entry_depth = 0
+        self._entry: dict[str, str] = {}
+        self._extensions: list[Extension] = []
+        self._extension: Extension | None = None
+        self._field = ""
+        self._field_depth = 0
+        self._text: list[str] = []
+        self._done = False
+
+    def start(self, tag: str, attributes: Mapping[str, str]) -> None:
+        self._depth += 1
+        if self._done:
+            return
+        namespace, name = _split(tag)
+        if self._depth == 1:
+            self._root(namespace, name)
+        elif self._extension is not None:
+            self._open_value(name, attributes)
+        elif self._field_depth:
+            return
+        elif not self._entry_depth:
+            if name == self._entry_name and self._is_own(namespace):
+                self._entry_depth = self._depth
+        elif self._depth == self._entry_depth + 1:
+            self._child(namespace, name, attributes)
+
+    def _child(self, namespace: str, name: str, attributes: Mapping[str, str]) -> None:
+        """What stands directly in an entry: a field or an extension."""
+        if self._is_own(namespace):
+            if self._result.kind == "atom" and name == "link":
+                if attributes.get("rel", "alternate") == "alternate":
+                    self._entry.setdefault("loc", attributes.get("href", ""))
+            elif name in self._fields:
+                self._field, self._text, self._field_depth = self._fields[name], [], self._depth
+        elif name == "link" and "hreflang" in attributes:
+            self._open_extension(name, attributes)
+        elif family := next((known for known in _FAMILIES if f"sitemap-{known}" in namespace), None):
+            self._open_extension(family, attributes)
+
+    def _root(self, namespace: str, name: str) -> None:
+        self._namespace = namespace
+        self._result.kind, self._entry_name = _KINDS.get(name, ("unknown", ""))
+        self._fields = _FIELDS.get(self._result.kind, {})
+
+    def _is_own(self, namespace: str) -> bool:
+        return namespace == self._namespace or namespace in _SHARED_NAMESPACES
+
+    def _open_extension(self, name: str, attributes: Mapping[str, str]) -> None:
+        values = {f"@{_split(key)[1]}": [value.strip()[:MAX_FIELD]] for key, value in attributes.items()}
+        self._extension = Extension(name, values)
+
+    def _open_value(self, name: str, attributes: Mapping[str, str]) -> None:
+        assert self._extension is not None
+        self._field, self._text = name, []
+        for key, value in attributes.items():
+            self._extension.values.setdefault(f"{name}@{key}", []).append(value.strip()[:MAX_FIELD])
+
+    def data(self, text: str) -> None:
+        if self._field and not self._done:
+            self._text.append(text)
+
+    def end(self, tag: str) -> None:
+        if not self._done:
+            if self._extension is not None:
+                self._end_extension(self._extension)
+            elif self._field_depth == self._depth:
+                self._close_field()
+            elif self._entry_depth == self._depth:
+                self._flush()
+                self._entry_depth = 0
+        self._depth -= 1
+
+    def _end_extension(self, extension: Extension) -> None:
+        value = " ".join("".join(self._text).split())[:MAX_FIELD]
+        if self._field and value:
+            extension.values.setdefault(self._field, []).append(value)
+        self._field, self._text = "", []
+        if self._depth == self._entry_depth + 1:
+            if len(self._extensions) < MAX_EXTENSIONS:
+                self._extensions.append(extension)
+            self._extension = None
+
+    def _close_field(self) -> None:
+        value = "".join(self._text).strip()[:MAX_FIELD]
+        if self._field == "loc" and self._entry.get("loc"):
+            self._flush()
+        if value:
+            self._entry.setdefault(self._field, value)
+        self._field, self._field_depth = "", 0
+
+    def _flush(self) -> None:
+        entry, self._entry = self._entry, {}
+        extensions, self._extensions = self._extensions, []
+        loc = entry.get("loc") or (entry["id"] if entry.get("id", "").startswith(("http://", "https://")) else "")
+        if not loc:
+            return
+        found = self._result.children if self._result.kind == "index" else self._result.urls
+        if len(found) >= self._max_urls:
+            self._result.truncated = self._done = True
+            return
+        frequency = entry.get("changefreq", "").lower()
+        found.append(
+            SitemapUrl(
+                loc,
+                parse_date(entry.get("lastmod", "")),
+                frequency if frequency in CHANGE_FREQUENCIES else None,
+                parse_priority(entry.get("priority", "")),
+                tuple(extensions),
+            )
+        )
+
+    def finish(self) -> None:
+        """Takes what the end of the data cut short, if that is a sitemap's address; listens no more.
+
+        Half an entry of a page is left out: what was cut off may be what it says about the page.
+        """
+        if not self._done and self._result.kind == "index":
+            self._flush()
+        self._done = True
+
+    def close(self) -> None:
+        """Part of lxml's protocol."""
+
+
+def _split(tag: str) -> tuple[str, str]:
+    """Namespace and local name; an undeclared prefix counts as a namespace of its own."""
+    namespace, brace, name = tag.rpartition("}")
+    if brace:
+        return namespace[1:], name
+    prefix, _, name = tag.rpartition(":")
+    return prefix, name

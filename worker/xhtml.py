@@ -1,0 +1,85 @@
+"""XHTML sent as XML, and what else lxml's XML parser is asked to read: no entities, no network, no huge trees."""
+
+from collections.abc import Mapping
+
+from lxml import etree
+
+from gregor.worker.documents import Extract
+from gregor.worker.page import BLOCKS, HANDLERS, HIDDEN, MAX_LINKS, Page
+
+NAMESPACE = "http://www.w3.org/1999/xhtml"
+
+
+def parse(text: str) -> etree._Element | None:
+    """The root of a well-formed document; None for any other. Entities beyond XML's five are left out."""
+    parser = etree.XMLParser(
+        encoding="utf-8", resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False, remove_comments=True
+    )
+    try:
+        return etree.fromstring(text.encode("utf-8", "replace"), parser)
+    except (etree.XMLSyntaxError, ValueError):
+        return None
+
+
+def extract(text: str, encoding: str = "utf-8", max_links: int = MAX_LINKS) -> Extract | None:
+    """What an XHTML page says; None if it is not well-formed or no XHTML."""
+    root = parse(text)
+    if root is None or not is_page(root):
+        return None
+    page = Page(text, encoding, max_links)
+    _walk(page, root)
+    return page.finished()
+
+
+def is_page(root: etree._Element) -> bool:
+    """Whether a document is a page: XHTML, or without any namespace but with HTML's root."""
+    return root.tag in {f"{{{NAMESPACE}}}html", "html"}
+
+
+def _walk(page: Page, root: etree._Element) -> None:
+    hidden = 0
+    for event, element in etree.iterwalk(root, events=("start", "end", "comment", "pi")):
+        name = _name(element)
+        if event == "start":
+            if name in BLOCKS:
+                page.parts.append(" ")
+            hidden += name in HIDDEN
+            if name in HANDLERS:
+                HANDLERS[name](page, _Element(element))
+            if element.text and not hidden:
+                page.parts.append(element.text)
+        else:
+            hidden -= event == "end" and name in HIDDEN
+            if name in BLOCKS:
+                page.parts.append(" ")
+            if element.tail and not hidden:
+                page.parts.append(element.tail)
+
+
+def _name(element: etree._Element) -> str | None:
+    """The local name of an XHTML element; None for anything else."""
+    tag = element.tag
+    if not isinstance(tag, str):
+        return None
+    namespace, brace, local = tag.rpartition("}")
+    return local if not brace or namespace == "{" + NAMESPACE else None
+
+
+class _Element:
+    """An lxml element as :class:`gregor.worker.page.Element`."""
+
+    def __init__(self, element: etree._Element) -> None:
+        self._element = element
+        self.tag = _name(element)
+
+    @property
+    def attributes(self) -> Mapping[str, str | None]:
+        return {str(name): str(value) for name, value in self._element.attrib.items()}
+
+    @property
+    def parent(self) -> "_Element | None":
+        parent = self._element.getparent()
+        return None if parent is None else _Element(parent)
+
+    def text(self) -> str:
+        return "".join(map(str, self._element.itertext(etree.Element)))
