@@ -64,7 +64,8 @@ class Response(msgspec.Struct):
     `wire_body` is what was received (transfer codings removed) and None where it is the same.
     `request_head` and `response_head` are what travelled, the former with whatever secrets it held.
     `latency` is the time from the written request to the first byte of the answer, `elapsed` the whole, in seconds.
-    `truncated` says why the body is not whole: a size cap, a time limit, or a connection that ended too early.
+    `truncated` says why the body is not whole: a size cap, a time limit, or an end that came too early, be it of the
+    connection or of what can be decoded.
     """
 
     status: int
@@ -103,7 +104,7 @@ FailureKind: TypeAlias = Literal[
     "cut",  # the connection ended before the head of the answer was whole
     "protocol",  # not HTTP as this transport reads it; a more lenient one may try
     "too_large_headers",
-    "decode",  # the body is not what Content-Encoding says
+    "decode",  # nothing of the body is what Content-Encoding says
     "request",  # the URL or a header cannot be sent
 ]
 

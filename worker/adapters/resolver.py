@@ -60,6 +60,8 @@ class DnsResolver:
         self._clock = clock
         self._timeout = timeout
         self._dns = _client(server)
+        # dnspython stops listening when it asks again; half the time suits both slow servers and lost packets.
+        self._dns.timeout = max(2.0, timeout / 2)
         self._running: dict[str, asyncio.Task[tuple[Lookup, float]]] = {}
 
     async def resolve(self, hostname: str, port: int) -> Answer | DnsFailure:

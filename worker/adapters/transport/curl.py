@@ -17,6 +17,7 @@ from gregor.worker.adapters.transport.watch import Watch
 from gregor.worker.transport import Failure, FailureKind, FetchResult, Limits, Request, Response, Truncation
 
 _KINDS: dict[int, FailureKind] = {
+    0: "cut",  # a head that ends with the connection is a success to libcurl
     pycurl.E_UNSUPPORTED_PROTOCOL: "request",
     pycurl.E_URL_MALFORMAT: "request",
     pycurl.E_COULDNT_RESOLVE_PROXY: "proxy",
@@ -145,6 +146,8 @@ def _failure(exchange: Exchange, number: int, message: str) -> Failure:
     if exchange.malformed is not None:
         return Failure("protocol", exchange.malformed)
     kind = _KINDS.get(number, "protocol")
+    if kind == "request" and exchange.asked:
+        kind = "protocol"  # libcurl has one number for URLs it cannot request and for versions it cannot read
     if kind == "connect" and exchange.refused_address is not None:
         return Failure("refused_address", exchange.refused_address)
     if not exchange.asked and exchange.proxied and kind in ("connect", "cut", "protocol"):

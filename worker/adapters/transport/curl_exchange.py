@@ -61,7 +61,9 @@ class Exchange:
         self._header_bytes = 0
 
         handle = self.handle
-        handle.setopt(pycurl.URL, f"{job.target.scheme}://{job.target.authority}{job.target.path}")
+        handle.setopt(pycurl.URL, f"{job.target.scheme}://{job.target.authority}/")
+        # libcurl would normalise the path of a URL; what is asked for is what was found.
+        handle.setopt(pycurl.REQUEST_TARGET, _request_target(job))
         handle.setopt(pycurl.FRESH_CONNECT, int(fresh))
         handle.setopt(pycurl.HTTPHEADER, _header_lines(job.headers))
         handle.setopt(pycurl.CONNECTTIMEOUT_MS, max(1, int(limits.connect_timeout * 1000)))
@@ -142,6 +144,15 @@ class Exchange:
 
 def _never() -> bool:
     return False
+
+
+def _request_target(job: Job) -> str:
+    """The absolute form where a proxy reads it (RFC 9112 section 3.2.2), else the path."""
+    read_by_proxy = job.target.scheme == "http" and (job.request.proxy or "socks").partition(":")[0] in (
+        "http",
+        "https",
+    )
+    return f"http://{job.target.authority}{job.target.path}" if read_by_proxy else job.target.path
 
 
 def _header_lines(headers: list[tuple[str, str]]) -> list[bytes]:

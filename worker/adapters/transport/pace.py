@@ -40,11 +40,7 @@ class Pace:
 
     def next_look(self, now: float) -> float:
         """Seconds until `fault` can be true; more often is harmless."""
-        due = self._deadline
-        if self._sending:
-            due = min(due, self._last + self._limits.read_timeout)
-        else:
-            due = min(due, now + self._limits.read_timeout)
-        if self._limits.minimum_rate and self._sending:
+        due = min(self._deadline, (self._last if self._sending else now) + self._limits.read_timeout)
+        if self._limits.minimum_rate:
             due = min(due, (self._window_start or now) + self._limits.rate_window)
         return max(0.0, due - now)

@@ -1,5 +1,7 @@
 """The body of one answer on its way in: content codings removed step by step, every size capped."""
 
+from collections.abc import Callable
+
 from gregor.worker.decoding import Corrupt, Decoder, TooLarge
 from gregor.worker.documents import SpooledBody
 from gregor.worker.transport import Limits, Truncation
@@ -8,52 +10,48 @@ from gregor.worker.transport import Limits, Truncation
 class Receiver:
     """Takes the pieces of a body as they arrive.
 
-    After the last piece call `finish`. Then `truncated` or `corrupt` say what was wrong.
+    After `finish`, `truncated` says why the body is not whole, and `corrupt` why nothing of it could be decoded.
     """
 
     def __init__(self, headers: list[tuple[str, str]], limits: Limits) -> None:
         coding = ", ".join(value for name, value in headers if name.lower() == "content-encoding").strip()
-        self._limits = limits
         self._decoder = Decoder(coding, limits.max_body) if coding and coding.lower() != "identity" else None
-        self.wire = SpooledBody(cap=limits.max_wire)
+        self._room = limits.max_wire if self._decoder else min(limits.max_wire, limits.max_body)
+        self.wire = SpooledBody(cap=self._room)
         self.body = SpooledBody(cap=limits.max_body) if self._decoder else self.wire
         self.truncated: Truncation | None = None
         self.corrupt: str | None = None
 
     def feed(self, piece: bytes) -> bool:
         """Take a piece as received; False when no more is wanted."""
-        room = (self._limits.max_wire if self._decoder else min(self._limits.max_wire, self._limits.max_body)) - (
-            self.wire.size
-        )
-        over = len(piece) > room
-        if over:
-            piece = piece[:room]
+        if len(piece) > self._room:
+            piece = piece[: self._room]
             self.truncated = "size"
+        self._room -= len(piece)
         self.wire.write(piece)
-        if self._decoder is not None:
-            self._decode(self._decoder, piece)
-        return not over and self.truncated is None and self.corrupt is None
+        if (decoder := self._decoder) is not None:
+            self._decode(lambda: decoder.feed(piece))
+        return self.truncated is None and self.corrupt is None
 
     def finish(self, truncated: Truncation | None) -> None:
         """No more comes; `truncated` says why, None at the regular end."""
         self.truncated = self.truncated or truncated
         if self._decoder is not None and self.truncated is None and self.corrupt is None:
-            try:
-                self.body.write(self._decoder.finish())
-            except Corrupt as fault:
-                self.corrupt = str(fault)
-            except TooLarge:
-                self.truncated = "size"
+            self._decode(self._decoder.finish)
 
     def close(self) -> None:
         """Drop what was received."""
         self.wire.close()
         self.body.close()
 
-    def _decode(self, decoder: Decoder, piece: bytes) -> None:
+    def _decode(self, step: Callable[[], bytes]) -> None:
         try:
-            self.body.write(decoder.feed(piece))
+            self.body.write(step())
         except TooLarge:
-            self.truncated = "size"
+            self.truncated = self.truncated or "size"
         except Corrupt as fault:
-            self.corrupt = str(fault)
+            # What was decoded before the fault is kept, with a mark, as browsers show it.
+            if self.body.size:
+                self.truncated = self.truncated or "cut"
+            else:
+                self.corrupt = str(fault)

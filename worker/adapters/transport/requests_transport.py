@@ -10,9 +10,10 @@ from typing import Any
 
 import certifi
 import requests
+import urllib3
 from requests.adapters import HTTPAdapter
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
-from urllib3.exceptions import HTTPError
+from urllib3.exceptions import HTTPError, InsecureRequestWarning, ReadTimeoutError
 
 from gregor.worker.adapters.transport import requests_exchange as served
 from gregor.worker.adapters.transport.attempts import AddressGuard, Job, Way, attempt_all, names_left_to
@@ -24,6 +25,8 @@ from gregor.worker.adapters.transport.watch import Watch
 from gregor.worker.transport import Failure, FetchResult, Limits, Request, Response, Truncation
 
 _PIECE = 65536
+# An unverified certificate is recorded in the answer; a warning on standard error adds nothing.
+urllib3.disable_warnings(InsecureRequestWarning)
 
 
 class RequestsTransport:
@@ -170,7 +173,7 @@ def _receive(exchange: Exchange, answer: requests.Response) -> FetchResult:
             if not receiver.feed(piece):
                 answer.raw.close()
                 break
-    except TimeoutError:
+    except (ReadTimeoutError, TimeoutError):
         ended_early = "time"
     except (HTTPError, OSError, ValueError):
         ended_early = "cut"
