@@ -1,6 +1,7 @@
 """What is particular to the embedded engine: group commit, a full disk, a dying thread, a killed process."""
 
 import asyncio
+import contextlib
 import hashlib
 import io
 import resource
@@ -8,16 +9,20 @@ import signal
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gregor.partitioner.hashing import partition_of
 from gregor.schemas.messages import Page, Ticket
-from gregor.worker.adapters.embedded import EmbeddedEngine, give_orders, open_engine, open_reader
+from gregor.worker.adapters.embedded import EmbeddedEngine, give_orders, open_engine, open_reader, simhashes
 from gregor.worker.adapters.embedded.database import Database, DatabaseClosed
+from gregor.worker.adapters.embedded.distinct import Distinct
 from gregor.worker.adapters.embedded.folder import Folder
+from gregor.worker.adapters.embedded.schema import SCHEMA
 from gregor.worker.borders import DiskFull, Orders
 from tests.contract.world import ManualClock, ticket
 
@@ -109,30 +114,53 @@ def test_calls_that_come_together_share_a_commit(tmp_path: Path) -> None:
     with_database(tmp_path, case)
 
 
-def test_a_full_disk_fails_the_call_and_loses_nothing(tmp_path: Path) -> None:
+@contextlib.contextmanager
+def files_limited_to(size: int) -> Iterator[None]:
+    """No file may grow beyond a size in bytes: the nearest to a full disk that needs no rights."""
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, limits[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        signal.signal(signal.SIGXFSZ, handler)
+
+
+def test_a_full_disk_fails_the_calls_and_loses_nothing(tmp_path: Path) -> None:
     async def case(engine: EmbeddedEngine) -> None:
         await engine.log.publish([ticket("before")])
-        database = engine._database
-        (pages,) = await database.read(lambda connection: connection.execute("PRAGMA page_count").fetchone())
-        await database.read(lambda connection: connection.execute(f"PRAGMA max_page_count = {pages + 4}").fetchone())
-        flood = [ticket("x" * 1000 + str(number)) for number in range(100)]
-        answers = await asyncio.gather(
-            engine.log.publish(flood), engine.seen.mark([1]), engine.log.publish(flood), return_exceptions=True
-        )
-        assert DiskFull in {type(answer) for answer in answers}
-        await database.read(lambda connection: connection.execute("PRAGMA max_page_count = 1000000").fetchone())
+        with files_limited_to(1 << 20):
+            floods = [engine.log.publish([ticket("x" * 1000 + str(n)) for n in range(100)]) for _ in range(40)]
+            answers = await asyncio.gather(*floods, return_exceptions=True)
+            assert DiskFull in {type(answer) for answer in answers}
+            assert {type(answer) for answer in answers} <= {DiskFull, type(None)}
         await engine.log.publish([ticket("after")])
 
     with_engine(tmp_path, case)
 
     async def check(engine: EmbeddedEngine) -> None:
-        records = await engine.log.read(partition_of("example.org", PARTITIONS), 2, 0, 1000)
+        records = await engine.log.read(partition_of("example.org", PARTITIONS), 2, 0, 100_000)
         assert [record.offset for record in records] == list(range(len(records)))
         paths = [record.ticket.key[19:] for record in records if isinstance(record.ticket, Ticket)]
         assert paths[0] == "before"
         assert paths[-1] == "after"
 
     with_engine(tmp_path, check)
+
+
+def test_a_database_that_may_not_grow_is_a_full_disk_and_can_be_closed(tmp_path: Path) -> None:
+    def shut(connection: sqlite3.Connection) -> None:
+        (pages,) = connection.execute("PRAGMA page_count").fetchone()
+        connection.execute(f"PRAGMA max_page_count = {pages}").fetchone()
+
+    async def case(engine: EmbeddedEngine) -> None:
+        await engine._database.read(shut)
+        with pytest.raises(DiskFull):
+            await engine.log.publish([ticket("x" * 10_000)])
+
+    with_engine(tmp_path, case)
+    with_engine(tmp_path, lambda engine: engine.log.publish([ticket("after")]))
 
 
 def test_a_large_body_on_a_full_disk_is_no_page(tmp_path: Path) -> None:
@@ -149,15 +177,8 @@ def test_a_large_body_on_a_full_disk_is_no_page(tmp_path: Path) -> None:
     )
 
     async def case(engine: EmbeddedEngine) -> None:
-        limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-        ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, limits[1]))
-        try:
-            with pytest.raises(DiskFull):
-                await engine.store.put_page(page, io.BytesIO(noise), None, 1)
-        finally:
-            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-            signal.signal(signal.SIGXFSZ, ignored)
+        with files_limited_to(1 << 20), pytest.raises(DiskFull):
+            await engine.store.put_page(page, io.BytesIO(noise), None, 1)
         assert await engine.store.page(page.key, 1) is None
         assert [path for path in (tmp_path / "bodies").rglob("*") if path.is_file()] == []
         await engine.store.put_page(page, io.BytesIO(noise), None, 1)
@@ -271,3 +292,35 @@ asyncio.run(main())
         assert {str(number) for number in range(acknowledged)} <= set(found)
 
     with_engine(tmp_path, case)
+
+
+simhashes_near = st.tuples(st.integers(1, (1 << 64) - 1), st.sets(st.integers(0, 63), max_size=6))
+
+
+@given(st.lists(st.integers(1, (1 << 64) - 1), max_size=20), simhashes_near, st.integers(0, 3))
+def test_near_duplicates_are_those_that_comparing_with_all_finds(
+    stored: list[int], asked: tuple[int, set[int]], distance: int
+) -> None:
+    base, flipped = asked
+    connection = sqlite3.connect(":memory:")
+    for statement in SCHEMA:
+        connection.execute(statement)
+    simhash = base ^ sum(1 << bit for bit in flipped)
+    for number in [*stored, base]:
+        simhashes.put(connection, number, str(number))
+    found = simhashes.near(connection, simhash, distance)
+    best = min((number ^ simhash).bit_count() for number in [*stored, base])
+    if simhash and best <= distance:
+        assert found is not None
+        assert (int(found) ^ simhash).bit_count() == best
+    else:
+        assert found is None
+    connection.close()
+
+
+@given(st.lists(st.one_of(st.integers(0, 40), st.integers(0, (1 << 64) - 1))), st.integers(1, 30))
+def test_distinct_fingerprints_are_counted_in_any_number_of_passes(numbers: list[int], held: int) -> None:
+    with Distinct(held) as distinct:
+        distinct.add(numbers[:5])
+        distinct.add(numbers[5:])
+        assert distinct.count() == len(set(numbers))

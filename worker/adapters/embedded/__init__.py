@@ -29,15 +29,18 @@ class EmbeddedEngine:
 
     async def close(self) -> None:
         """Finish what was called, end all leases, let the folder go. May be repeated."""
-        await self.coordinator.close()
-        await self._database.close()
-        self._folder.close()
+        try:
+            await self.coordinator.close()
+        finally:
+            await self._database.close()
+            self._folder.close()
 
 
 async def open_engine(path: Path, partitions: int, canonical: str, clock: Clock) -> EmbeddedEngine:
     """Take a data folder, made if need be. ``canonical`` names the rules of the canonical form of URLs.
 
-    Raises `FolderInUse` when another process crawls there, `FolderError` when the folder cannot be used for this.
+    Raises `FolderInUse` when another process crawls there, `FolderError` when the folder cannot be used for this,
+    `DiskFull`.
     """
     folder = Folder.open(path, partitions, canonical)
     database = Database(folder.connect())

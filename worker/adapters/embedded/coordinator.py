@@ -1,6 +1,7 @@
 """The coordinator of one process: all partitions are its own while it holds the folder."""
 
 import asyncio
+import contextlib
 import sqlite3
 from pathlib import Path
 from typing import Final
@@ -8,7 +9,7 @@ from typing import Final
 from gregor.schemas.messages import PartitionRecord, decode, encode
 from gregor.worker.adapters.embedded.database import Database
 from gregor.worker.adapters.embedded.folder import connect_reading, connect_writable
-from gregor.worker.borders import Clock, Lease, Orders, Unavailable
+from gregor.worker.borders import Clock, DiskFull, Lease, Orders, Unavailable
 
 # How soon an order that another process gave is heard.
 _LOOK_SECONDS: Final = 1.0
@@ -110,7 +111,9 @@ class EmbeddedCoordinator:
         for lease in self._leases.values():
             lease.end()
         if self._database.alive:
-            await self._keep_stamp()
+            # Without it time goes back by a minute at most, and only if the wall clock did: no reason to fail a stop.
+            with contextlib.suppress(DiskFull, Unavailable):
+                await self._keep_stamp()
 
     def _held(self, partition: int) -> bool:
         lease = self._leases.get(partition)

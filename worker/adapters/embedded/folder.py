@@ -13,12 +13,13 @@ from pathlib import Path
 from typing import Self
 
 from gregor.worker.adapters.embedded.schema import FORMAT, SCHEMA
+from gregor.worker.errors import BadInput
 
 DATABASE = "crawl.db"
 _BUSY_SECONDS = 10.0
 
 
-class FolderError(ValueError):
+class FolderError(BadInput):
     """The folder cannot be used; the message says why and what to do."""
 
 
@@ -102,7 +103,11 @@ def connect_reading(path: Path) -> tuple[sqlite3.Connection, dict[str, str]]:
             isolation_level=None,
             check_same_thread=False,
         )
-        return connection, _settings(path, connection)
+        try:
+            return connection, _settings(path, connection)
+        except BaseException:
+            connection.close()
+            raise
     except sqlite3.Error as error:
         raise FolderError(f"{file} cannot be read: {error}") from error
 

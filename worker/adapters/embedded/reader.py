@@ -4,9 +4,6 @@ No transaction stays open between two slices: an open one would make the write-a
 """
 
 import asyncio
-import contextlib
-import functools
-import sqlite3
 from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -29,10 +26,10 @@ from gregor.schemas.messages import (
 )
 from gregor.worker.adapters.embedded.bodies import open_body
 from gregor.worker.adapters.embedded.database import Work
+from gregor.worker.adapters.embedded.distinct import Distinct
 from gregor.worker.adapters.embedded.folder import connect_reading
 from gregor.worker.adapters.embedded.log import read_committed, read_records
 from gregor.worker.adapters.embedded.queries import HOST, ROBOTS, decode_page, read_one, read_page, read_rows
-from gregor.worker.adapters.embedded.seen import signed
 from gregor.worker.borders import Waiting
 
 T = TypeVar("T")
@@ -71,12 +68,14 @@ class EmbeddedReader:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="gregor-reader")
 
     async def rows(self, state: str | None, host: str | None) -> AsyncIterator[Row]:
-        async for _, data in self._slices(_ROWS, ("",), (state, host, _SLICE)):
-            yield decode(data, Row)
+        async for found in self._slices(_ROWS, ("",), (state, host, _SLICE)):
+            for _, data in found:
+                yield decode(data, Row)
 
     async def pages(self) -> AsyncIterator[Page]:
-        async for _, data in self._slices(_PAGE, ("",), (_PAGES,)):
-            yield decode_page(data)
+        async for found in self._slices(_PAGE, ("",), (_PAGES,)):
+            for _, data in found:
+                yield decode_page(data)
 
     async def row(self, key: str) -> Row | None:
         return await self._ask(lambda connection: read_rows(connection, [key]).get(key))
@@ -89,7 +88,7 @@ class EmbeddedReader:
 
     async def find(self, key: str, host: str) -> list[Waiting]:
         partition = partition_of(host, self._partitions)
-        found = [waiting async for waiting in self._log(partition) if waiting.ticket.key == key]
+        found = [waiting async for records in self._log(partition) for waiting in records if waiting.ticket.key == key]
         needle = key.encode()
         buckets = await self._fetch(_FIND_CALENDAR, (partition, needle))
         found += [self._entry(bucket, data) for bucket, data in buckets]
@@ -104,14 +103,18 @@ class EmbeddedReader:
                 yield waiting
 
     async def dead_letters(self) -> AsyncIterator[DeadLetter]:
-        async for _, data in self._slices(_LETTERS, (0,), (_SLICE,)):
-            yield decode(data, DeadLetter)
+        async for found in self._slices(_LETTERS, (0,), (_SLICE,)):
+            for _, data in found:
+                yield decode(data, DeadLetter)
 
     async def robots(self, origin: str) -> RobotsRecord | None:
         return await self._ask(lambda connection: read_one(connection, ROBOTS, origin, RobotsRecord))
 
     async def host(self, host: str) -> HostRecord | None:
         return await self._ask(lambda connection: read_one(connection, HOST, host, HostRecord))
+
+    async def seed_hosts(self) -> list[str]:
+        return [host for (host,) in await self._fetch("SELECT host FROM seed_hosts")]
 
     async def counts(self) -> dict[str, int]:
         states: dict[str, int] = dict(await self._fetch(_STATES))
@@ -124,31 +127,24 @@ class EmbeddedReader:
         self._thread.shutdown()
 
     async def _count_waiting(self) -> int:
-        """Distinct URLs that have no terminal row and wait somewhere, counted in a temporary file."""
-        distinct = sqlite3.connect("", isolation_level=None, check_same_thread=False)
-        try:
-            distinct.execute("CREATE TABLE waiting (fingerprint INTEGER PRIMARY KEY)")
+        """Distinct URLs that have no terminal row and wait somewhere."""
+        with Distinct() as distinct:
             async for batch in self._batches():
                 keys = [waiting.ticket.key for waiting, row in batch if row is None or row.state not in TERMINAL]
-                await self._ask(functools.partial(_add, distinct, keys))
-            after = ""
-            while keys := [key for (key,) in await self._fetch(_WAITING_ROWS, (after, _SLICE))]:
-                await self._ask(functools.partial(_add, distinct, keys))
-                after = keys[-1]
-            count: int = distinct.execute("SELECT count(*) FROM waiting").fetchone()[0]
-            return count
-        finally:
-            distinct.close()
+                distinct.add([url_fingerprint(key) for key in keys])
+            async for rows in self._slices(_WAITING_ROWS, ("",), (_SLICE,)):
+                distinct.add([url_fingerprint(key) for (key,) in rows])
+            return await self._ask(lambda _: distinct.count())
 
     async def _batches(self) -> AsyncIterator[list[tuple[Waiting, Row | None]]]:
         """All unfinished tickets, with the rows of their URLs."""
-        batch: list[Waiting] = []
-        async for waiting in self._tickets():
-            batch.append(waiting)
-            if len(batch) == _SLICE:
-                yield await self._unfinished(batch)
-                batch = []
-        yield await self._unfinished(batch)
+        for partition in range(self._partitions):
+            async for records in self._log(partition):
+                yield await self._unfinished(records)
+        async for entries in self._slices(_CALENDAR, (-1, 0, 0), (_SLICE,)):
+            yield await self._unfinished([self._entry(bucket, data) for _, bucket, _, data in entries])
+        async for tickets in self._slices(_BACKLOG, (-1, "", 0, 0), (_SLICE,)):
+            yield await self._unfinished([Waiting(decode_ticket(columns[-1]), "backlog") for columns in tickets])
 
     async def _unfinished(self, tickets: list[Waiting]) -> list[tuple[Waiting, Row | None]]:
         keys = list({waiting.ticket.key for waiting in tickets})
@@ -156,24 +152,12 @@ class EmbeddedReader:
         paired = [(waiting, rows.get(waiting.ticket.key)) for waiting in tickets]
         return [(waiting, row) for waiting, row in paired if not _finished(waiting.ticket, row)]
 
-    async def _tickets(self) -> AsyncIterator[Waiting]:
-        """All tickets of URLs, finished ones that are not deleted yet among them."""
-        for partition in range(self._partitions):
-            async for waiting in self._log(partition):
-                yield waiting
-        async for _, bucket, _, data in self._slices(_CALENDAR, (-1, 0, 0), (_SLICE,)):
-            yield self._entry(bucket, data)
-        async for _, _, _, _, data in self._slices(_BACKLOG, (-1, "", 0, 0), (_SLICE,)):
-            yield Waiting(decode_ticket(data), "backlog")
-
-    async def _log(self, partition: int) -> AsyncIterator[Waiting]:
+    async def _log(self, partition: int) -> AsyncIterator[list[Waiting]]:
         """The records above the watermarks; what cannot be read is no URL."""
         committed = await self._ask(lambda connection: read_committed(connection, partition))
         for priority, offset in committed.items():
             while found := await self._records(partition, priority, offset):
-                for _, data in found:
-                    with contextlib.suppress(msgspec.MsgspecError):
-                        yield Waiting(decode_ticket(data), "log")
+                yield [Waiting(ticket, "log") for _, data in found if (ticket := _ticket(data)) is not None]
                 offset = found[-1][0] + 1
 
     async def _records(self, partition: int, priority: int, offset: int) -> list[tuple[int, bytes]]:
@@ -184,11 +168,10 @@ class EmbeddedReader:
 
     async def _slices(
         self, statement: str, after: tuple[Any, ...], rest: tuple[Any, ...]
-    ) -> AsyncIterator[tuple[Any, ...]]:
+    ) -> AsyncIterator[list[tuple[Any, ...]]]:
         """All that a statement finds, slice by slice."""
         while found := await self._fetch(statement, (*after, *rest)):
-            for columns in found:
-                yield columns
+            yield found
             after = found[-1][: len(after)]
 
     async def _fetch(self, statement: str, values: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
@@ -209,7 +192,8 @@ def _finished(ticket: Ticket, row: Row | None) -> bool:
     )
 
 
-def _add(distinct: sqlite3.Connection, keys: list[str], _: sqlite3.Connection) -> None:
-    distinct.execute("BEGIN")
-    distinct.executemany("INSERT OR IGNORE INTO waiting VALUES (?)", [(signed(url_fingerprint(key)),) for key in keys])
-    distinct.execute("COMMIT")
+def _ticket(data: bytes) -> Ticket | None:
+    try:
+        return decode_ticket(data)
+    except msgspec.MsgspecError:
+        return None
