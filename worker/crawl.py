@@ -117,7 +117,7 @@ class Crawl:
         answer = await self._desk.robots.rules(self.partition, host, url, lambda: self._turns.may_send(host))
         match answer:
             case Rules(robots):
-                host.crawl_delay = robots.crawl_delay
+                host.crawl_delays[url.origin] = robots.crawl_delay
                 decision = robots.decide(url.href)
                 if not decision.allowed:
                     await self.settle(host, item, row, Denied(f"robots.txt line {decision.line}: {decision.rule}"))
@@ -125,8 +125,10 @@ class Crawl:
             case AddressRefused(detail):
                 await self.settle(host, item, row, Refused(detail))
                 return False
-            case TurnUsed(latency):
+            case TurnUsed(latency, robots):
                 host.latency = latency
+                if robots is not None:
+                    host.crawl_delays[url.origin] = robots.crawl_delay
                 await self._turns.asked(host)
             case Wait(seconds):
                 host.next_turn = self._tools.clock.monotonic() + seconds

@@ -65,7 +65,7 @@ class Host:
         "backlog",
         "busy",
         "cause",
-        "crawl_delay",
+        "crawl_delays",
         "known",
         "last_start",
         "latency",
@@ -89,7 +89,7 @@ class Host:
         self.next_turn = 0.0
         self.last_start = 0.0
         self.latency = 0.0
-        self.crawl_delay: float | None = None
+        self.crawl_delays: dict[str, float | None] = {}  # what the robots.txt of each origin asks for
         self.busy = False
         self.alive = True
         self.ticketed = 0
@@ -98,3 +98,8 @@ class Host:
         self.pushbacks = 0  # 429 and 503 answers in a row
         self.walks: dict[str, RobotsWalk] = {}
         self.cause = ""  # the last failure of the host as a whole
+
+    @property
+    def crawl_delay(self) -> float:
+        """The longest crawl-delay that one of the host's origins asks for; 0 when none does."""
+        return max((delay or 0.0 for delay in self.crawl_delays.values()), default=0.0)

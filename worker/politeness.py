@@ -5,10 +5,10 @@ import random
 
 
 def delay_in_force(
-    configured: float, crawl_delay: float | None, longest_crawl_delay: float, factor: float, latency: float
+    configured: float, crawl_delay: float, longest_crawl_delay: float, factor: float, latency: float
 ) -> float:
     """The least time between two request starts: what is configured, what is asked for, or `factor` x latency."""
-    asked = min(crawl_delay or 0.0, longest_crawl_delay)
+    asked = min(crawl_delay, longest_crawl_delay)
     return max(configured, asked, factor * latency)
 
 

@@ -32,9 +32,13 @@ class Rules(msgspec.Struct, frozen=True):
 
 
 class TurnUsed(msgspec.Struct, frozen=True):
-    """A request for a robots.txt was made; `latency` is its time to the first byte. Ask again at the next turn."""
+    """A request for a robots.txt was made; `latency` is its time to the first byte. Ask again at the next turn.
+
+    `robots` is the file, when this request brought it: its crawl-delay holds from here on.
+    """
 
     latency: float
+    robots: Robots | None = None
 
 
 class Wait(msgspec.Struct, frozen=True):
@@ -182,7 +186,7 @@ class RobotsDesk:
         if not isinstance(answer, Rules):
             return answer
         await self._announce(partition, url, answer.robots)
-        return TurnUsed(latency)
+        return TurnUsed(latency, answer.robots)
 
     async def _ask(self, partition: Partition, url: Url, target: Url, hops: int) -> None:
         ticket = Ticket(

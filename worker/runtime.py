@@ -7,14 +7,14 @@ and with it its leases: never a live zombie. There is one way to stop, whatever 
 import asyncio
 import contextlib
 import random
-from collections.abc import Coroutine
+from collections.abc import Awaitable, Coroutine
 from typing import Any
 
 import msgspec
 
 from gregor.schemas.messages import PRIORITIES, PartitionRecord
 from gregor.worker.addressing import AddressGate
-from gregor.worker.borders import Clock, Lease
+from gregor.worker.borders import Clock, Lease, Unavailable
 from gregor.worker.calendar import Calendar
 from gregor.worker.checkpoints import checkpoint
 from gregor.worker.config import Config
@@ -101,7 +101,7 @@ class Runtime:
         self.stats.started = self._clock.monotonic()
         self._failed = asyncio.get_running_loop().create_future()
         self._services.log.on_news(self._news)
-        await self._services.coordinator.join()
+        await self._patiently(self._services.coordinator.join)
         loops = [asyncio.create_task(self._watched(loop)) for loop in (self._own(), self._dispatch(), self._commit())]
         try:
             await asyncio.wait([self._failed, loops[1]], return_when=asyncio.FIRST_COMPLETED)
@@ -145,8 +145,8 @@ class Runtime:
             waiting = asyncio.create_task(coordinator.changed())
             await asyncio.wait([waiting], timeout=TICK if missing else 2 * TICK)
             await _cancel([waiting])
-            if self._services.coordinator.wanted() and not any(o.lease.holds() for o in self._owned.values()):
-                await coordinator.join()
+            if not any(owned.lease.holds() for owned in self._owned.values()):
+                await self._patiently(coordinator.join)  # the session may be lost; joining again changes nothing else
 
     async def _acquire(self, number: int) -> None:
         """Take a partition that nobody owns: read where its last owner stopped, then begin."""
@@ -196,7 +196,14 @@ class Runtime:
         with contextlib.suppress(LeaseLost):  # then there is nothing to release either
             await checkpoint(owned.crawl.partition, owned.record, self._tools)
         await self._drop(owned)
-        await self._services.coordinator.release(owned.lease)
+        await self._let_go(self._services.coordinator.release(owned.lease))
+
+    async def _let_go(self, release: Awaitable[None]) -> None:
+        """Tell the coordinator; when it is away, the session's end says the same."""
+        try:
+            await release
+        except Unavailable as error:
+            self.stats.away(error)
 
     async def _drop(self, owned: Owned) -> None:
         """Forget a partition: its visits are aborted and their results dropped."""
@@ -312,8 +319,8 @@ class Runtime:
         for owned in list(self._owned.values()):
             await self._checkpoint(owned)
             await self._drop(owned)
-            await self._services.coordinator.release(owned.lease)
-        await self._services.coordinator.leave()
+            await self._let_go(self._services.coordinator.release(owned.lease))
+        await self._let_go(self._services.coordinator.leave())
         assert self._ending is not None
         return self._ending
 
