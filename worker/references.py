@@ -72,7 +72,7 @@ def refresh(content: str) -> Refresh | None:
         return None
     rest = match[3] or ""
     # A delay that no crawl lives to see need not be read exactly; int() refuses more than 4,300 digits.
-    return Refresh(int(match[1][:18] or 0), _refresh_url(rest) if rest else None)
+    return Refresh(int(match[1][:18] or 0), _refresh_url(rest).strip(SPACE) if rest else None)
 
 
 def _refresh_url(rest: str) -> str:
