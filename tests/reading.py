@@ -66,6 +66,9 @@ class MemoryReader:
     async def host(self, host: str) -> HostRecord | None:
         return self._hosts.get(host)
 
+    async def seed_hosts(self) -> list[str]:
+        return sorted({row.host for row in self._rows.values() if row.link == "seed"})
+
     async def counts(self) -> dict[str, int]:
         return {}
 

@@ -202,6 +202,9 @@ class Reader(Protocol):
 
     async def host(self, host: str) -> HostRecord | None: ...
 
+    async def seed_hosts(self) -> list[str]:
+        """The hosts of all seeds, which the scope is measured by."""
+
     async def counts(self) -> dict[str, int]:
         """URLs by state, "waiting" included; "pages_200", "pages" and "bytes" beside them."""
 

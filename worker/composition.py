@@ -9,7 +9,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from gregor.worker import seeding
+from gregor.worker import deadletters, seeding
 from gregor.worker.adapters.embedded import open_engine, open_reader
 from gregor.worker.adapters.embedded.folder import connect_reading
 from gregor.worker.adapters.resolver import DnsResolver
@@ -18,7 +18,7 @@ from gregor.worker.adapters.transport.requests_transport import RequestsTranspor
 from gregor.worker.addresses import AddressPolicy
 from gregor.worker.borders import Reader
 from gregor.worker.canonical import CanonicalRules
-from gregor.worker.config import Config, ConfigError
+from gregor.worker.config import Config, ConfigError, replace
 from gregor.worker.credentials import authorizations
 from gregor.worker.dns import DnsCache
 from gregor.worker.ending import Ending, has_ended
@@ -151,13 +151,27 @@ async def crawl(config: Config, seeds: Iterable[Seed], started: Callable[[Runtim
         return await runtime.run()
 
 
-async def open_crawl(config: Config) -> tuple[Reader, Urls]:
-    """What the crawl of the data folder remembers, beside its worker or after it, and how its URLs are written.
-
-    Their canonical form is the one that the folder was made for, whatever the configuration says.
-    """
+def _made_for(config: Config) -> tuple[int, CanonicalRules]:
+    """The partitions and the canonical form that the data folder was made for, whatever the configuration says."""
     connection, made_for = connect_reading(Path(config.data))
     connection.close()
     names = made_for["canonical"].split("+")[1:]  # what `CanonicalRules.fingerprint` writes
-    urls = Urls(CanonicalRules(**dict.fromkeys(names, True)), max_length=config.max_url_length)
-    return await open_reader(Path(config.data), config.bucket_width), urls
+    return int(made_for["partitions"]), CanonicalRules(**dict.fromkeys(names, True))
+
+
+async def open_crawl(config: Config) -> tuple[Reader, Urls]:
+    """What the crawl of the data folder remembers, beside its worker or after it, and how its URLs are written."""
+    _, rules = _made_for(config)
+    return await open_reader(Path(config.data), config.bucket_width), Urls(rules, max_length=config.max_url_length)
+
+
+async def retry_dead(config: Config, cause: str | None) -> int:
+    """Give the URLs that were given up, all or those of one cause, another visit; how many they are."""
+    partitions, rules = _made_for(config)
+    config = replace(config, partitions=partitions)
+    async with AsyncExitStack() as stack:
+        engine = await open_engine(Path(config.data), partitions, rules.fingerprint(), SystemClock())
+        stack.push_async_callback(engine.close)
+        reader = await open_reader(Path(config.data), config.bucket_width)
+        stack.push_async_callback(reader.close)
+        return await deadletters.retry(reader, engine.store, engine.coordinator, config, cause)

@@ -73,11 +73,9 @@ class Explanation(Struct, kw_only=True):
     mentions: list[Mention] = []
 
 
-async def explain(
-    reader: Reader, urls: Urls, url: Url, config: Config, scope: Scope | None, mentions: int
-) -> Explanation:
+async def explain(reader: Reader, urls: Urls, url: Url, config: Config, scope: Scope, mentions: int) -> Explanation:
     """Gather it; ``mentions`` is how many pages that link to the URL are looked for, when the crawl has no row of it
-    (that reads all stored pages). Without a ``scope`` its rule is not judged."""
+    (that reads all stored pages)."""
     found = Explanation(url=url.href, key=url.key, host=url.host)
     await _settled(reader, found)
     waiting = await reader.find(url.key, url.host)
@@ -86,9 +84,8 @@ async def explain(
     if host is not None:
         _host(found, host)
     found.robots = judge_robots(await reader.robots(url.origin), url, config)
-    if scope is not None:
-        verdict = scope.allows(url)
-        found.scope = Rule(not isinstance(verdict, Refused), verdict.rule)
+    verdict = scope.allows(url)
+    found.scope = Rule(not isinstance(verdict, Refused), verdict.rule)
     if found.state is None and mentions:
         found.mentions = await _mentions(reader, urls, url, mentions)
         if found.mentions and all(mention.fate != SENT for mention in found.mentions):

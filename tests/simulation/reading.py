@@ -58,6 +58,9 @@ class SimulatedReader:
     async def host(self, host: str) -> HostRecord | None:
         return self._store.host(host)
 
+    async def seed_hosts(self) -> list[str]:
+        return self._store.seed_hosts()
+
     async def counts(self) -> dict[str, int]:
         rows, pages = self._store.rows_by_key.values, list(self._newest())
         counts: dict[str, int] = dict(Counter(row.state for row in rows.values()))

@@ -7,8 +7,9 @@ from collections import Counter
 from gregor.schemas.messages import DeadLetter
 from gregor.worker import records
 from gregor.worker.commands import FINISHED
-from gregor.worker.commands.common import Crawl, add_settings, reading, run_reading, settings
+from gregor.worker.commands.common import add_settings, reading, run_reading, settings
 from gregor.worker.config import Config
+from gregor.worker.deadletters import dead
 from gregor.worker.errors import complain
 from gregor.worker.text import one_line
 
@@ -34,30 +35,23 @@ async def _list(arguments: argparse.Namespace, config: Config) -> int:
     counts: Counter[str] = Counter()
     examples: dict[str, list[DeadLetter]] = {}
     async with reading(config) as crawl:
-        async for letter in crawl.reader.dead_letters():
-            if arguments.cause not in (None, letter.cause) or not await _still_dead(crawl, letter):
-                continue
+        async for one in dead(crawl.reader, arguments.cause):
+            letter = one.letter
             if arguments.json:
                 sys.stdout.buffer.write(records.encode(_public(letter)) + b"\n")
                 continue
             counts[letter.cause] += 1
             if counts[letter.cause] <= _EXAMPLES:
                 examples.setdefault(letter.cause, []).append(letter)
+    if arguments.json:
+        return FINISHED
     for cause, count in counts.most_common():
         print(f"{count:>8}  {one_line(cause)}")
         for letter in examples[cause]:
             print(f"{'':>10}{one_line(letter.href or letter.source, 200)}: {one_line(letter.detail, 200)}")
-    if not counts and not arguments.json:
+    if not counts:
         print("nothing was given up")
     return FINISHED
-
-
-async def _still_dead(crawl: Crawl, letter: DeadLetter) -> bool:
-    """Whether its URL has not become something else since, nor been given up once more with a letter of its own."""
-    if not letter.key:
-        return True
-    row = await crawl.reader.row(letter.key)
-    return row is not None and row.state == "dead" and (len(row.attempts) < 2 or letter.at > row.attempts[-2].at)
 
 
 async def _retry(cause: str | None, config: Config) -> int:

@@ -8,6 +8,7 @@ from gregor.worker.commands import FINISHED
 from gregor.worker.commands.common import SCOPE, add_settings, not_negative, reading, run_reading, settings
 from gregor.worker.config import Config
 from gregor.worker.explaining import Explanation, Rule, explain
+from gregor.worker.scope import Scope
 from gregor.worker.text import one_line
 
 _MENTIONS = 5
@@ -28,9 +29,12 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 async def _explain(arguments: argparse.Namespace, config: Config) -> int:
+    from gregor.worker import composition
+
     async with reading(config) as crawl:
         url = crawl.url(arguments.url)
-        found = await explain(crawl.reader, crawl.urls, url, config, crawl.scope, arguments.mentions)
+        scope = Scope(composition.scope_rules(config), await crawl.reader.seed_hosts())
+        found = await explain(crawl.reader, crawl.urls, url, config, scope, arguments.mentions)
     if arguments.json:
         sys.stdout.buffer.write(records.encode(found) + b"\n")
     else:
