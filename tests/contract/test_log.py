@@ -1,6 +1,7 @@
 """`FrontierLog`: dense offsets, watermarks that are committed before anything is deleted, nothing skipped."""
 
 import asyncio
+import random
 
 from gregor.partitioner.hashing import partition_of
 from gregor.schemas.messages import PRIORITIES, Ticket
@@ -163,3 +164,30 @@ async def test_publishing_nothing_is_nothing(world: World) -> None:
     await engine.log.publish([])
     engine = await world.again()
     assert await engine.log.ends(HOME) == dict.fromkeys(PRIORITIES, 0)
+
+
+@run
+async def test_it_behaves_like_a_list_that_loses_only_what_is_below_its_watermark(world: World) -> None:
+    engine = await world.open()
+    chance = random.Random(1)
+    model: dict[int, list[str]] = {priority: [] for priority in PRIORITIES}
+    watermarks = dict.fromkeys(PRIORITIES, 0)
+    for step in range(60):
+        if chance.random() < 0.6:
+            batch = [ticket(f"{step}.{n}", priority=chance.choice(PRIORITIES)) for n in range(chance.randrange(1, 30))]
+            await engine.log.publish(batch)
+            for published in batch:
+                model[published.priority].append(urls(published))
+        else:
+            priority = chance.choice(PRIORITIES)
+            watermarks[priority] = chance.randint(watermarks[priority], len(model[priority]))
+            await engine.log.commit(HOME, {priority: watermarks[priority]}, epoch=1)
+        if step % 10 == 9:
+            engine = await world.again()
+        assert await engine.log.ends(HOME) == {priority: len(urls_) for priority, urls_ in model.items()}
+        assert await engine.log.committed(HOME) == watermarks
+    starts = await engine.log.starts(HOME)
+    for priority, published_urls in model.items():
+        assert starts[priority] <= watermarks[priority]
+        begin = watermarks[priority]
+        assert await paths(engine.log, begin, 10_000, priority) == list(enumerate(published_urls))[begin:]

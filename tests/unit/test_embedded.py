@@ -282,6 +282,13 @@ asyncio.run(main())
         other.kill()
         acknowledged = max([acknowledged, *[int(line) for line in other.stdout]])
 
+    async def read() -> None:
+        reader = await open_reader(tmp_path)
+        assert (await reader.counts())["waiting"] >= acknowledged
+        await reader.close()
+
+    asyncio.run(read())
+
     async def case(engine: EmbeddedEngine) -> None:
         found = [
             record.ticket.key[19:]
