@@ -8,7 +8,8 @@ from typing import Final
 import msgspec
 
 from gregor.worker import http_rules, robots_text
-from gregor.worker.robots_match import ALLOW_ALL, DISALLOW_ALL, Decision, RequestRate, Robots, normal, pattern
+from gregor.worker.robots_agents import affinity, is_product_token, names, product_token
+from gregor.worker.robots_match import ALLOW_ALL, DISALLOW_ALL, Decision, RequestRate, Robots
 
 __all__ = [
     "ALLOW_ALL",
@@ -39,26 +40,9 @@ LAST_GOOD: Final = 30 * 86_400.0
 """Seconds for which the last good copy stands in for an unreachable file (RFC 9309 section 2.3.1.4)."""
 
 _MAX_SITEMAPS = 5_000
-_WORD = re.compile(r"[^\s,;()]+")
-_TOKEN = re.compile(r"[A-Za-z_-]+")
 _NUMBER = re.compile(r"\d{1,9}(?:\.\d{0,9})?|\.\d{1,9}", re.ASCII)
 _RATE = re.compile(r"(\d{1,9})\s*/\s*(\d{1,9})\s*([smhd]?)(?:\s+(\d{4})\s*-\s*(\d{4}))?", re.ASCII | re.IGNORECASE)
 _UNIT = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86_400}
-
-
-def product_token(user_agent: str) -> str:
-    """What a crawler is called in robots.txt: the first product of its User-Agent that is not a browser's, without
-    version (``gregor`` of ``gregor/1.0 (+https://…)``). Empty when there is none."""
-    for word in _WORD.findall(user_agent):
-        token = _TOKEN.match(word)
-        if token is not None and token[0].lower() not in ("mozilla", "compatible"):
-            return token[0]
-    return ""
-
-
-def is_product_token(text: str) -> bool:
-    """Whether ``text`` is a product token by RFC 9309 section 2.2.1."""
-    return _TOKEN.fullmatch(text) is not None
 
 
 def parse(body: bytes, agent: str, base: str = "") -> Robots:
@@ -91,7 +75,7 @@ class _Reader:
     """
 
     def __init__(self, agent: str, base: str) -> None:
-        self._names = _names(agent)
+        self._names = names(agent)
         self._base = base
         self._groups: dict[int, _Group] = {}
         self._ruled: list[_Group] = []
@@ -108,7 +92,7 @@ class _Reader:
             for group in self._ruled:
                 group.rules.append(line)
         elif kind == "user-agent":
-            self._agent(_affinity(value, self._names))
+            self._agent(affinity(value, self._names))
         elif kind == "crawl-delay" and _NUMBER.fullmatch(value):
             self._crawl_delay(float(value))
         elif kind == "request-rate" and (rate := _request_rate(value)):
@@ -142,37 +126,6 @@ class _Reader:
             self._default_delay = max(delay, self._default_delay or 0.0)
         for group in self._paced:
             group.crawl_delay = max(delay, group.crawl_delay or 0.0)
-
-
-def _names(agent: str) -> frozenset[str]:
-    """Lower-case names by which a User-agent line may mean a crawler: its whole header and each product in it."""
-    whole = agent.strip().lower()
-    return frozenset(filter(None, (whole, *(word.partition("/")[0] for word in _WORD.findall(whole)))))
-
-
-def _affinity(value: str, names: frozenset[str]) -> int:
-    """How well a User-agent line names the crawler: 0 not at all, 1 as everyone, else the name's length and one more.
-
-    By the RFC a line holds one token, which ends where its grammar ends it; names with digits or other letters, several
-    names on a line and ``*`` inside a name are found in the wild and honoured too.
-    """
-    value = value.lower()
-    token = _TOKEN.match(value)
-    if token is not None and token.end() == len(value):
-        return 1 + len(value) if value in names else 0
-    candidates = {value, token[0] if token else "", *(word.partition("/")[0] for word in _WORD.findall(value))}
-    best = max((1 + len(name) for name in candidates & names), default=0)
-    if "*" not in value or best:
-        return best
-    return max((_pattern_affinity(name, names) for name in candidates if "*" in name), default=0)
-
-
-def _pattern_affinity(name: str, names: frozenset[str]) -> int:
-    literal = len(name.replace("*", ""))
-    if not literal:
-        return 1
-    wanted = pattern(f"{name}$", (0, "user-agent", name, name))
-    return 1 + literal if any(wanted.matches(normal(each)) for each in names) else 0
 
 
 def _request_rate(value: str) -> RequestRate | None:

@@ -69,6 +69,8 @@ class Pattern(NamedTuple):
 
     weight: int
     """Length of the pattern, doubled, and 1 more for Allow: the longest wins, Allow wins a tie."""
+    longest: str
+    """The longest literal: a path that lacks it does not match."""
     first: str
     """What the path begins with, up to the first wildcard."""
     rest: tuple[str, ...]
@@ -99,7 +101,8 @@ def pattern(value: str, source: Line) -> Pattern:
     length = len(first) + sum(map(len, rest)) + len(rest) + anchored
     if len(rest) > 1:
         rest = [*filter(None, rest[:-1]), rest[-1]]
-    return Pattern(2 * length + (source[1] == "allow"), first, tuple(rest), anchored, source)
+    weight = 2 * length + (source[1] == "allow")
+    return Pattern(weight, max((first, *rest), key=len), first, tuple(rest), anchored, source)
 
 
 class Robots:
@@ -165,7 +168,7 @@ class Robots:
         for candidate in self._patterns:
             if candidate[0] <= weight:
                 break
-            if path.startswith(candidate[1]) and candidate.matches(path):
+            if candidate[1] in path and candidate.matches(path):
                 best = candidate.source
                 break
         return _ALLOWED if best is None else Decision(best[1] == "allow", best[0], best[3].strip())

@@ -98,6 +98,8 @@ def test_the_decision_names_its_line() -> None:
         ("bücherwurm", "Bücherwurm", True),
         ("gregor", "Mozilla/5.0 (compatible; gregor/1.0; +https://bot.example)", True),
         ("two words", "Two Words", True),
+        ("bot", "gregor/1.0 (a friendly bot; +https://bot.example)", False),
+        ("mozilla", "Mozilla/5.0 (compatible; gregor/1.0)", False),
     ],
 )
 def test_the_group_of_an_agent(line: str, agent: str, ours: bool) -> None:
