@@ -31,6 +31,11 @@ class CanonicalRules(msgspec.Struct, frozen=True):
         """What the keys of a crawl depend on. A crawl must not go on under another fingerprint: it would see anew."""
         return "+".join([f"canonical-{FORM}", *(name for name in self.__struct_fields__ if getattr(self, name))])
 
+    @classmethod
+    def of_fingerprint(cls, fingerprint: str) -> "CanonicalRules":
+        """The rules of a fingerprint, whatever the number of its form."""
+        return cls(**dict.fromkeys(fingerprint.split("+")[1:], True))
+
 
 CORE = CanonicalRules()
 

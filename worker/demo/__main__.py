@@ -1,28 +1,26 @@
-"""Crawls the bundled web: `python -m gregor.worker.demo [option of gregor crawl …]`."""
+"""`python -m gregor.worker.demo`: a crawl of the bundled web, which needs no network; then a look at the result."""
 
 import sys
 import tempfile
-from collections.abc import Sequence
 from pathlib import Path
 
-from gregor.worker import cli
+from gregor.worker.cli import main
 from gregor.worker.demo.server import serving
 
+SETTINGS = ("delay=0.2", "delay_factor=0", "max_crawl_delay=0.5", "sitemaps=true")
 
-def main(options: Sequence[str]) -> int:
-    """Serves and crawls into a fresh folder, and says how to read it; returns the exit code of the crawl.
 
-    The web is its own, so a quarter of a second between requests is polite; one of its hosts asks for more.
-    """
-    folder = Path(tempfile.mkdtemp(prefix="gregor-demo-"))
-    table, data = folder / "hosts.table", folder / "data"
-    with serving() as web:
-        table.write_text("".join(f"{line}\n" for line in web.host_table_lines))
-        line = ["crawl", *web.seeds, "--host-table", str(table), "--scope", "any", "--delay", "0.25"]
-        code = cli.main([*line, "--set", "sitemaps=on", "--data", str(data), *options])
-    print(f"\nRead what was crawled: gregor pages --data {data}", file=sys.stderr)
+def demo(data: str) -> int:
+    """Crawl into a data folder; the exit code of the crawl."""
+    with serving() as web, tempfile.TemporaryDirectory() as folder:
+        table = Path(folder) / "hosts.table"
+        table.write_text("\n".join(web.host_table_lines) + "\n")
+        settings = [word for setting in SETTINGS for word in ("--set", setting)]
+        code = main(["crawl", *web.seeds, "--data", data, "--host-table", str(table), *settings])
+    if code == 0:
+        print(f"\nWhat was crawled: gregor pages --data {data}")
     return code
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(demo(sys.argv[1] if len(sys.argv) > 1 else "data/demo"))
