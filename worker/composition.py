@@ -24,7 +24,6 @@ from gregor.worker.credentials import authorizations
 from gregor.worker.dns import DnsCache
 from gregor.worker.ending import Ending, has_ended
 from gregor.worker.host_table import HostTable
-from gregor.worker.retrying import ask_again
 from gregor.worker.runtime import Runtime
 from gregor.worker.scope import Scope, ScopeRules
 from gregor.worker.seeding import Seed
@@ -108,32 +107,6 @@ def _resolver(config: Config, table: HostTable, clock: SystemClock) -> DnsResolv
     )
 
 
-async def open_crawl(config: Config) -> tuple[Reader, Urls]:
-    """What the crawl remembers, beside a running worker or after it, and how its URLs are written.
-
-    Raises `BadInput` when there is no crawl.
-    """
-    reader = await open_reader(Path(config.data), config.bucket_width)
-    return reader, Urls(CanonicalRules.of_fingerprint(reader.canonical), max_length=config.max_url_length)
-
-
-async def retry_dead(config: Config, cause: str | None) -> int:
-    """Make the URLs that were given up (for a cause, if one is named) due again; how many."""
-    reader = await open_reader(Path(config.data), config.bucket_width)
-    try:
-        letters = {d.key: d async for d in reader.dead_letters() if d.key and cause in (None, d.cause)}
-    finally:
-        await reader.close()
-    engine = await open_engine(Path(config.data), config.partitions, reader.canonical, SystemClock())
-    try:
-        await engine.coordinator.join()
-        return await ask_again(
-            list(letters.values()), engine.store, engine.coordinator, config.partitions, config.bucket_width
-        )
-    finally:
-        await engine.close()
-
-
 async def _counts(config: Config) -> dict[str, int]:
     """What the data folder holds already."""
     reader = await open_reader(Path(config.data), config.bucket_width)
@@ -183,8 +156,7 @@ def _made_for(config: Config) -> tuple[int, CanonicalRules]:
     """The partitions and the canonical form that the data folder was made for, whatever the configuration says."""
     connection, made_for = connect_reading(Path(config.data))
     connection.close()
-    names = made_for["canonical"].split("+")[1:]  # what `CanonicalRules.fingerprint` writes
-    return int(made_for["partitions"]), CanonicalRules(**dict.fromkeys(names, True))
+    return int(made_for["partitions"]), CanonicalRules.of_fingerprint(made_for["canonical"])
 
 
 async def open_crawl(config: Config) -> tuple[Reader, Urls]:

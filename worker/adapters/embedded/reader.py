@@ -65,8 +65,6 @@ class EmbeddedReader:
         self._width = bucket_width
         self._connection, made_for = connect_reading(path)
         self._partitions = int(made_for["partitions"])
-        self.canonical = made_for["canonical"]
-        """The fingerprint of the crawl's canonical form."""
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="gregor-reader")
 
     async def rows(self, state: str | None, host: str | None) -> AsyncIterator[Row]:
