@@ -181,10 +181,9 @@ class VirtualLoop(asyncio.AbstractEventLoop):
         process, handle = self._ready.popleft()
         if handle.cancelled():
             return
-        if process is not None and not process.buried:
-            if process.stopped or not process.alive:
-                process.frozen.append(handle)
-                return
+        if process is not None and not process.buried and (process.stopped or not process.alive):
+            process.frozen.append(handle)
+            return
         handle._run()
 
     # What an operating system does.

@@ -188,5 +188,6 @@ class SimulatedCoordinator:
         self._see(members, orders)
 
     def _see(self, members: list[str], orders: Orders) -> None:
-        self._members, self._orders = members, orders
-        self._changed.set()
+        if (members, orders) != (self._members, self._orders):
+            self._members, self._orders = members, orders
+            self._changed.set()
