@@ -28,17 +28,17 @@ Line = tuple[int, Kind, str, str]
 
 # Known names without hyphens, spaces and underscores, and how they are mistyped in the wild.
 _NAMES: dict[str, Kind] = {
-    **dict.fromkeys(("useragent", "usegagent", "seragent", "usersagent", "useragents"), "user-agent"),
-    **dict.fromkeys(("allow", "alow", "allows"), "allow"),
+    **dict.fromkeys(("useragent", "usegagent", "seragent"), "user-agent"),
+    "allow": "allow",
     **dict.fromkeys(
         (
-            *("disallow", "dissallow", "dissalow", "disalow", "diasllow", "disallaw", "desallow", "dsallow"),
-            *("dssalow", "dissallaw", "disallows", "disallowed", "dissalllow", "disalllow", "diallow", "disllow"),
+            *("disallow", "dissallow", "dissalow", "disalow", "diasllow", "disallaw"),  # Google
+            *("desallow", "dssalow", "dsallow"),  # crawler-commons
         ),
         "disallow",
     ),
-    **dict.fromkeys(("sitemap", "sitemaps"), "sitemap"),
-    **dict.fromkeys(("crawldelay", "crawldelays"), "crawl-delay"),
+    "sitemap": "sitemap",
+    "crawldelay": "crawl-delay",
     "requestrate": "request-rate",
     **dict.fromkeys(
         ("noarchive", "noindex", "nofollow", "nosnippet", "host", "cleanparam", "visittime", "contentsignal"), "unused"
