@@ -1,7 +1,10 @@
 """`Reader`: it sees what was acknowledged, beside a running crawl and after it."""
 
+import random
+from collections import Counter
+
 from gregor.partitioner.hashing import partition_of
-from gregor.schemas.messages import HostRecord, Page, RobotsRecord, Row, State, Ticket
+from gregor.schemas.messages import TERMINAL, HostRecord, Page, RobotsRecord, Row, State, Ticket
 from gregor.worker.borders import Entry, Reader
 from tests.contract.engines import PARTITIONS
 from tests.contract.world import World, run, ticket
@@ -136,8 +139,8 @@ async def test_counts_tell_every_url_once(world: World) -> None:
     await engine.store.put_page(page("settled", 2, size=9), None, None, 1)
     await engine.store.put_page(page("gone", 1, status=404, size=5), None, None, 1)
     await world.again()
-    counts = await (await world.reader()).counts()
-    assert {name: count for name, count in counts.items() if count} == {
+    reader = await world.reader()
+    assert {name: count for name, count in (await reader.counts()).items() if count} == {
         "fetched": 1,
         "gone": 1,
         "waiting": 3,
@@ -145,6 +148,43 @@ async def test_counts_tell_every_url_once(world: World) -> None:
         "pages_200": 1,
         "bytes": 14,
     }
+
+
+@run
+async def test_counts_follow_every_change(world: World) -> None:
+    engine = await world.open()
+    chance = random.Random(1)
+    rows: dict[str, str] = {}
+    pages: dict[str, dict[int, tuple[int, int]]] = {}
+    for step in range(1, 200):
+        path = str(chance.randrange(12))
+        state = chance.choice(TERMINAL)
+        rows[path] = state
+        await engine.store.put_rows([row(path, state)], step)
+        visit, status, size = chance.randrange(1, 4), chance.choice([200, 404]), chance.randrange(9)
+        pages.setdefault(path, {})[visit] = (status, size)
+        await engine.store.put_page(page(path, visit, status, size), None, None, step)
+        await engine.store.put_page(page(path, visit, 500, 99), None, None, step - 1)
+    await world.again()
+    newest = [versions[max(versions)] for versions in pages.values()]
+    counts = await (await world.reader()).counts()
+    assert {name: count for name, count in counts.items() if count} == {
+        **Counter(rows.values()),
+        "pages": len(pages),
+        "pages_200": sum(status == 200 for status, _ in newest),
+        "bytes": sum(size for _, size in newest),
+    }
+
+
+@run
+async def test_the_hosts_of_the_seeds_are_kept(world: World) -> None:
+    engine = await world.open()
+    await engine.store.add_seed_hosts(["a.example", "b.example"])
+    await engine.store.add_seed_hosts(["b.example", "c.example:8080"])
+    engine = await world.again()
+    expected = ["a.example", "b.example", "c.example:8080"]
+    assert sorted(await engine.store.seed_hosts()) == expected
+    assert sorted(await (await world.reader()).seed_hosts()) == expected
 
 
 @run

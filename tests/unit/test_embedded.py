@@ -284,7 +284,9 @@ asyncio.run(main())
 
     async def read() -> None:
         reader = await open_reader(tmp_path)
-        assert (await reader.counts())["waiting"] >= acknowledged
+        counts = await reader.counts()
+        assert counts.pop("waiting") >= acknowledged
+        assert await reader.settled() == counts
         await reader.close()
 
     asyncio.run(read())

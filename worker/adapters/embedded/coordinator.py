@@ -121,14 +121,14 @@ class EmbeddedCoordinator:
 
     async def _look(self) -> None:
         """Hear the orders of other processes, and keep the time."""
-        seen = await self._database.read(_version)
+        heard: int | None = None
         kept_at = self._clock.monotonic()
         while True:
             await asyncio.sleep(_LOOK_SECONDS)
             try:
-                if (version := await self._database.read(_version)) != seen:
-                    seen = version
+                if (version := await self._database.read(_version)) != heard:
                     await self._hear()
+                    heard = version
                 if self._clock.monotonic() - kept_at >= _STAMP_SECONDS:
                     await self._keep_stamp()
                     kept_at = self._clock.monotonic()

@@ -39,4 +39,25 @@ SCHEMA: Final = (
     "CREATE TABLE epochs (partition INTEGER PRIMARY KEY, epoch INT NOT NULL)",
     "CREATE TABLE orders (id INTEGER PRIMARY KEY CHECK (id = 0), data BLOB NOT NULL)",
     "CREATE TABLE stamps (id INTEGER PRIMARY KEY CHECK (id = 0), at REAL NOT NULL)",
+    # Totals, so that a crawl of millions goes on at once; by triggers, so that no write can forget them. Pages count in
+    # their newest version.
+    "CREATE TABLE states (state TEXT PRIMARY KEY, urls INT NOT NULL) WITHOUT ROWID",
+    """CREATE TRIGGER row_added AFTER INSERT ON rows BEGIN
+       INSERT INTO states VALUES (NEW.state, 1) ON CONFLICT (state) DO UPDATE SET urls = urls + 1; END""",
+    """CREATE TRIGGER row_changed AFTER UPDATE ON rows WHEN OLD.state <> NEW.state BEGIN
+       UPDATE states SET urls = urls - 1 WHERE state = OLD.state;
+       INSERT INTO states VALUES (NEW.state, 1) ON CONFLICT (state) DO UPDATE SET urls = urls + 1; END""",
+    "CREATE TABLE totals (pages INT NOT NULL, pages_200 INT NOT NULL, bytes INT NOT NULL)",
+    "INSERT INTO totals VALUES (0, 0, 0)",
+    """CREATE TRIGGER page_added AFTER INSERT ON pages
+       WHEN NOT EXISTS (SELECT 1 FROM pages WHERE key = NEW.key AND visit > NEW.visit) BEGIN
+       UPDATE totals SET (pages, pages_200, bytes) = (
+           SELECT pages + 1 - count(*), pages_200 + (NEW.status = 200) - coalesce(sum(status = 200), 0),
+               bytes + NEW.size - coalesce(sum(size), 0)
+           FROM (SELECT status, size FROM pages WHERE key = NEW.key AND visit < NEW.visit
+                 ORDER BY visit DESC LIMIT 1)); END""",
+    """CREATE TRIGGER page_changed AFTER UPDATE ON pages
+       WHEN NOT EXISTS (SELECT 1 FROM pages WHERE key = NEW.key AND visit > NEW.visit) BEGIN
+       UPDATE totals SET pages_200 = pages_200 + (NEW.status = 200) - (OLD.status = 200),
+           bytes = bytes + NEW.size - OLD.size; END""",
 )
