@@ -47,7 +47,7 @@ async def warc(reader: Reader, file: BinaryIO) -> int:
     content codings are as on the wire. Credentials and cookies of requests are masked.
     """
     writer = WARCWriter(file, gzip=True, warc_version=VERSION)
-    info = {"software": f"gregor/{__version__}", "format": "WARC File Format 1.1", "robots": "obey"}
+    info = {"software": f"gregor/{__version__}", "format": "WARC File Format 1.1"}
     writer.write_record(_BUILDER.create_warcinfo_record("", info))
     count = 0
     async for page in reader.pages():

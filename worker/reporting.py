@@ -56,7 +56,7 @@ def _sorted(counts: dict[str, int]) -> dict[str, int]:
 
 def told(one: Report) -> str:
     """The report for a person."""
-    if one.reason == "finished" and not one.requests:
+    if one.reason == "finished" and not one.states:
         return f"Nothing is left to do: the crawl in {one_line(one.data)} has finished, {_total(one)}."
     lines = [
         _first(one),

@@ -5,7 +5,7 @@ import sys
 from collections import Counter
 
 from gregor.schemas.messages import DeadLetter
-from gregor.worker import records
+from gregor.worker import records, reporting
 from gregor.worker.commands import FINISHED
 from gregor.worker.commands.common import add_settings, reading, run_reading, settings
 from gregor.worker.config import Config
@@ -57,8 +57,8 @@ async def _list(arguments: argparse.Namespace, config: Config) -> int:
 async def _retry(cause: str | None, config: Config) -> int:
     from gregor.worker import composition
 
-    count = await composition.retry_dead(config, cause)
-    complain(f"{count} URLs are due again: `gregor crawl` visits them")
+    number = await composition.retry_dead(config, cause)
+    complain(f"{reporting.count(number, 'URL')} to be visited again: `gregor crawl` does it")
     return FINISHED
 
 

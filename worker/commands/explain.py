@@ -7,7 +7,7 @@ from gregor.worker import records
 from gregor.worker.commands import FINISHED
 from gregor.worker.commands.common import SCOPE, add_settings, not_negative, reading, run_reading, settings
 from gregor.worker.config import Config
-from gregor.worker.explaining import Explanation, Rule, explain
+from gregor.worker.explaining import Attempt, Explanation, Rule, explain
 from gregor.worker.scope import Scope
 from gregor.worker.text import one_line
 
@@ -45,7 +45,8 @@ async def _explain(arguments: argparse.Namespace, config: Config) -> int:
 
 def told(found: Explanation) -> list[str]:
     """The explanation for a person, line by line."""
-    lines = [found.url, f"  state: {found.state or 'never met'}{_outcome(found)}"]
+    decided = ", ".join(filter(None, (_outcome(found), found.rule)))
+    lines = [found.url, f"  state: {found.state or 'never met'}" + (f" ({decided})" if decided else "")]
     if found.key != found.url:
         lines.append(f"  known as {found.key}")
     if found.discovered_as is not None:
@@ -56,8 +57,8 @@ def told(found: Explanation) -> list[str]:
     if found.redirected_to:
         lines.append(f"  redirected to {found.redirected_to}")
     for number, one in enumerate(found.attempts, start=1):
-        owner = f" by {one.owner}" if one.owner else ""
-        lines.append(f"  attempt {number}: {one.at} {one.outcome} {one.status or ''} in {one.elapsed:.3f} s{owner}")
+        owner = f", by {one.owner}" if one.owner else ""
+        lines.append(f"  attempt {number}: {one.at} {_outcome(one)} in {one.elapsed:.3f} s{owner}")
     lines += [
         f"  waits in the {one.where} ({one.kind})" + (f", due {one.due}" if one.due else "") for one in found.waiting
     ]
@@ -74,9 +75,10 @@ def told(found: Explanation) -> list[str]:
     return lines
 
 
-def _outcome(found: Explanation) -> str:
-    parts = [str(part) for part in (found.outcome, found.status, found.rule) if part]
-    return f" ({', '.join(parts)})" if parts else ""
+def _outcome(found: Explanation | Attempt) -> str:
+    """The outcome with its status, unless the one names the other."""
+    outcome, status = found.outcome or "", str(found.status or "")
+    return outcome if status in outcome else f"{outcome} {status}".strip()
 
 
 def _judged(name: str, rule: Rule) -> str:

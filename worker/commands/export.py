@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
+from gregor.worker import reporting
 from gregor.worker.commands import FINISHED
 from gregor.worker.commands.common import add_settings, reading, run_reading, settings
 from gregor.worker.config import Config
@@ -35,7 +36,7 @@ async def _export(form: str, path: str, config: Config) -> int:
         with _output(path, form == "warc") as file:
             write = export.warc if form == "warc" else export.jsonl
             count = await write(crawl.reader, file)
-    complain(f"{count} pages exported")
+    complain(f"{reporting.count(count, 'page')} exported")
     return FINISHED
 
 

@@ -1,0 +1,326 @@
+"""The reading commands over a crawl with one URL of every kind, and the crawl command over real pages on loopback."""
+
+import gzip
+import http.server
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from gregor.schemas.messages import Attempt, DeadLetter, HostRecord, Link, RobotsRecord, Ticket
+from gregor.worker import cli, composition
+from gregor.worker.borders import Waiting
+from gregor.worker.config import Config
+from gregor.worker.urls import Urls
+from tests.reading import AT, MemoryReader, page, row, ticket
+
+LINKS = [Link("http://a.test/copy", "a"), Link("http://b.test/\x1b", "a", fate="scope: scope host")]
+LINKS += [Link("http://a.test/private", "a", True, "nofollow")]
+
+
+def every_kind() -> MemoryReader:
+    one = page("http://a.test/", links=LINKS, label="first", canonical="http://a.test/c", directives=("noindex",))
+    copy = page("http://a.test/copy", state="duplicate", duplicate_of="http://a.test/", via="http://a.test/", depth=1)
+    image = page("http://b.test/image", b"\x00\xff", content_type="image/png", title=None, truncated="size", text="")
+    moved = row(ticket("http://a.test/moved"), "redirected", status=301, target="http://a.test/")
+    attempts = (Attempt(AT, "connect", 0, 0.25, "worker-1"), Attempt(AT + 60, "connect", 0, 0.25, "worker-2"))
+    dead = row(ticket("http://c.test/dead"), "dead", attempts=attempts, via="http://a.test/", link="a", depth=1)
+    denied = row(ticket("http://a.test/denied"), "denied", rule="robots.txt line 2: Disallow: /denied")
+    later = row(ticket("http://a.test/later"), "waiting", due=AT + 90)
+    in_log = [Waiting(ticket("http://b.test/new", label="second", via="http://a.test/", link="a"), "log")] * 2
+    in_calendar = Waiting(ticket("http://a.test/later", kind="retry", visit=1), "calendar", AT + 90)
+    wake = Waiting(Ticket("", "", "b.test", kind="wake"), "calendar", AT)
+    return MemoryReader(
+        [row(one), row(copy, "duplicate", via="http://a.test/", link="a"), row(image), moved, dead, denied, later],
+        [one, copy, image],
+        [b"<p>one", b"\x00\xff"],
+        [*in_log, in_calendar, wake],
+        [
+            DeadLetter("http://c.test/dead", "http://c.test/dead", "c.test", "connect", "refused\n", AT, 1),
+            DeadLetter("http://c.test/dead", "http://c.test/dead", "c.test", "connect", "refused\n", AT + 60, 2),
+            DeadLetter("http://a.test/", "http://a.test/", "a.test", "timeout", "was dead, is not", AT, 1),
+            DeadLetter("", "", "", "unreadable", "no ticket", AT, source="partition 1"),
+        ],
+        [RobotsRecord("http://a.test", "parsed", AT, AT, b"User-agent: *\nDisallow: /private", 200)],
+        [HostRecord("c.test", not_before=AT + 120, failures=2)],
+    )
+
+
+@pytest.fixture(autouse=True)
+def bare(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in os.environ if name.startswith("GREGOR_")]:
+        monkeypatch.delenv(name)
+
+
+@pytest.fixture
+def crawl(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def opened(config: Config) -> tuple[MemoryReader, Urls]:
+        return every_kind(), Urls()
+
+    monkeypatch.setattr(composition, "open_crawl", opened)
+
+
+class Output:
+    """What a command left."""
+
+    def __init__(self, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+        self._captured = capsysbinary
+
+    def bytes(self, *words: str, code: int = 0) -> bytes:
+        assert cli.main(words) == code
+        return self._captured.readouterr().out
+
+    def text(self, *words: str, code: int = 0) -> str:
+        return self.bytes(*words, code=code).decode()
+
+    def json(self, *words: str) -> list[Any]:
+        return [msgspec.json.decode(line) for line in self.bytes(*words).splitlines()]
+
+
+@pytest.fixture
+def output(crawl: None, capsysbinary: pytest.CaptureFixture[bytes]) -> Output:
+    return Output(capsysbinary)
+
+
+def test_pages_lists_every_url_once(output: Output) -> None:
+    found = {one["url"]: one["state"] for one in output.json("pages", "--jsonl")}
+    assert found == {
+        "http://a.test/": "fetched",
+        "http://a.test/copy": "duplicate",
+        "http://b.test/image": "fetched",
+        "http://a.test/moved": "redirected",
+        "http://c.test/dead": "dead",
+        "http://a.test/denied": "denied",
+        "http://a.test/later": "waiting",
+        "http://b.test/new": "waiting",
+    }
+    assert len(output.json("pages", "--json")) == len(found)
+    assert len(output.text("pages").splitlines()) == len(found) + 1
+
+
+def test_pages_has_the_fields_that_others_read(output: Output) -> None:
+    first, copy, image, *_ = output.json("pages", "--jsonl")
+    assert {name: first[name] for name in ("url", "status", "state", "depth", "charset", "title", "label")} == {
+        "url": "http://a.test/",
+        "status": 200,
+        "state": "fetched",
+        "depth": 0,
+        "charset": "utf-8",
+        "title": "One",
+        "label": "first",
+    }
+    assert first["fetched_at"] == "2023-11-14T22:13:20.250Z"
+    assert first["links"][2] == {"url": "http://a.test/private", "kind": "a", "nofollow": True}
+    assert "text" not in first
+    assert (first["truncated"], image["truncated"]) == (False, True)
+    assert (first["duplicate_of"], copy["duplicate_of"]) == (None, "http://a.test/")
+    assert first["sha256"] == copy["sha256"]
+
+
+@pytest.mark.parametrize(
+    ("words", "urls"),
+    [
+        (["--state", "waiting"], ["http://a.test/later", "http://b.test/new"]),
+        (["--state", "waiting", "--host", "b.test"], ["http://b.test/new"]),
+        (["--state", "dead"], ["http://c.test/dead"]),
+        (["--status", "301"], ["http://a.test/moved"]),
+        (["--label", "second"], ["http://b.test/new"]),
+        (["--mime", "image/*"], ["http://b.test/image"]),
+        (["--mime", "text/html"], ["http://a.test/", "http://a.test/copy"]),
+        (["--limit", "1"], ["http://a.test/"]),
+        (["--limit", "0"], []),
+    ],
+)
+def test_pages_filters(output: Output, words: list[str], urls: list[str]) -> None:
+    assert [one["url"] for one in output.json("pages", "--jsonl", *words)] == urls
+
+
+def test_show(output: Output) -> None:
+    (found,) = output.json("show", "http://A.test:80/#x", "--json")
+    assert (found["url"], found["text"], found["canonical"], found["directives"]) == (
+        "http://a.test/",
+        "one",
+        "http://a.test/c",
+        ["noindex"],
+    )
+    assert output.bytes("show", "http://b.test/image", "--body") == b"\x00\xff"
+    assert output.text("show", "http://a.test/", "--text") == "one\n"
+    assert "scope: scope host" in output.text("show", "http://a.test/", "--links")
+    assert "\x1b" not in output.text("show", "http://a.test/", "--links")
+    headers = output.text("show", "http://a.test/", "--headers")
+    assert "Authorization: ***" in headers
+    assert "word" not in headers
+    assert "cut because of" in output.text("show", "http://b.test/image")
+    (waiting,) = output.json("show", "http://b.test/new", "--json")
+    assert (waiting["state"], waiting["label"]) == ("waiting", "second")
+    assert output.bytes("show", "http://a.test/nowhere", code=1) == b""
+    assert output.bytes("show", "http://a.test/denied", "--body", code=1) == b""
+
+
+def test_explain_what_was_settled(output: Output) -> None:
+    (dead,) = output.json("explain", "http://c.test/dead", "--json")
+    assert [one["owner"] for one in dead["attempts"]] == ["worker-1", "worker-2"]
+    assert (dead["discovered_via"], dead["discovered_as"], dead["owner"]) == ("http://a.test/", "a", "worker-2")
+    assert dead["host_not_before"] == "2023-11-14T22:15:20.250Z"
+    text = output.text("explain", "http://c.test/dead")
+    assert "attempt 2: 2023-11-14T22:14:20.250Z connect in 0.250 s, by worker-2" in text
+    assert "robots.txt line 2" in output.text("explain", "http://a.test/denied")
+
+
+def test_explain_what_waits(output: Output) -> None:
+    (later,) = output.json("explain", "http://a.test/later", "--json")
+    assert later["next_due"] == "2023-11-14T22:14:50.250Z"
+    assert later["waiting"] == [{"where": "calendar", "kind": "retry", "due": "2023-11-14T22:14:50.250Z"}]
+    (new,) = output.json("explain", "http://b.test/new", "--json")
+    assert (new["state"], new["discovered_via"], new["waiting"][0]["where"]) == ("waiting", "http://a.test/", "log")
+
+
+def test_explain_what_was_never_fetched(output: Output) -> None:
+    (private,) = output.json("explain", "http://a.test/private", "--json")
+    assert (private["state"], private["rule"]) == ("denied", "nofollow")
+    assert private["mentions"] == [{"page": "http://a.test/", "kind": "a", "fate": "nofollow"}]
+    assert private["robots"] == {"allows": False, "rule": "robots.txt line 2: Disallow: /private"}
+    assert private["scope"]["allows"]
+    (elsewhere,) = output.json("explain", "http://z.test/", "--json")
+    assert (elsewhere["state"], elsewhere["scope"]["allows"], elsewhere["mentions"]) == (None, False, [])
+    assert "no stored page links to it" in output.text("explain", "http://z.test/")
+    assert "exclude *z.test*" in output.text("explain", "http://z.test/", "--exclude", "*z.test*")
+
+
+def test_dead_letters_that_still_hold(output: Output) -> None:
+    lines = output.text("deadletters").splitlines()
+    assert [line.split() for line in lines if not line.startswith(" " * 10)] == [["1", "connect"], ["1", "unreadable"]]
+    (one,) = output.json("deadletters", "--json", "--cause", "connect")
+    assert (one["url"], one["attempts"], one["at"]) == ("http://c.test/dead", 2, "2023-11-14T22:14:20.250Z")
+    assert output.text("deadletters", "--cause", "none") == "nothing was given up\n"
+
+
+def test_export_to_a_file(output: Output, tmp_path: Path) -> None:
+    output.bytes("export", "warc", "-o", str(tmp_path / "x.warc.gz"))
+    assert gzip.decompress((tmp_path / "x.warc.gz").read_bytes()).count(b"WARC-Type: response") == 2
+    output.bytes("export", "jsonl", "-o", str(tmp_path / "x.jsonl"))
+    assert len((tmp_path / "x.jsonl").read_text().splitlines()) == 3
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["x.jsonl", "x.warc.gz"]
+    assert len(output.bytes("export", "jsonl").splitlines()) == 3
+    assert cli.main(["export", "jsonl", "-o", str(tmp_path / "no" / "x")]) == 2
+
+
+class Site(http.server.BaseHTTPRequestHandler):
+    """Ten pages that link to each other; /slow answers when the test lets it."""
+
+    let = threading.Event()
+    asked = threading.Event()
+
+    def do_GET(self) -> None:
+        if self.path == "/slow":
+            self.asked.set()
+            self.let.wait(30)
+        name = self.path.strip("/")
+        found = (name.isdigit() and int(name) < 10) or name == "slow" or not name
+        self.send_response(200 if found else 404)
+        self.send_header("Content-Type", "text/html")
+        self.end_headers()
+        if found:
+            number = int(name or 0) if name != "slow" else 0
+            self.wfile.write(f"<title>{name}</title><p>page {name}<a href=/{number + 1}>next</a>".encode())
+
+    def log_message(self, *_: object) -> None:
+        return
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[list[str]]:
+    """Flags with which www.test is a site of ten pages."""
+    Site.let.clear()
+    Site.asked.clear()
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Site) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        (tmp_path / "hosts").write_text(f"www.test 127.0.0.1:{server.server_port}\n")
+        flags = ["--data", str(tmp_path / "data"), "--host-table", str(tmp_path / "hosts"), "--delay", "0"]
+        yield [*flags, "--set", "delay_factor=0"]
+        Site.let.set()
+        server.shutdown()
+        thread.join()
+
+
+def gregor(*words: str, code: int = 0, stdin: str = "") -> str:
+    line = [sys.executable, "-m", "gregor.worker.cli", *words]
+    done = subprocess.run(line, input=stdin, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr
+    return done.stdout if code != 2 else done.stderr
+
+
+def report(*words: str, code: int = 0) -> dict[str, Any]:
+    found = msgspec.json.decode(gregor("crawl", "--json", *words, code=code))
+    assert isinstance(found, dict)
+    return found
+
+
+def test_a_budget_then_on_to_the_end_then_nothing(site: list[str]) -> None:
+    first = report("http://www.test/", *site, "--max-pages", "3")
+    assert (first["reason"], first["total_pages_200"], first["exit_code"]) == ("budget", 3, 0)
+    second = report("http://www.test/", *site)
+    assert (second["reason"], second["total_pages_200"], second["pages_200"]) == ("finished", 10, 7)
+    assert report("http://www.test/", *site)["requests"] == 0
+    assert "Nothing is left to do" in gregor("crawl", *site)
+
+
+def test_what_is_fixed_per_crawl_is_refused(site: list[str]) -> None:
+    report("http://www.test/", *site, "--max-pages", "1")
+    assert "partitions" in gregor("crawl", *site, "--set", "partitions=8", code=2)
+    assert "canonical" in gregor("crawl", *site, "--set", "canonical=session_ids", code=2)
+
+
+def test_labels_travel_from_the_seed(site: list[str]) -> None:
+    seeds = '{"url": "http://www.test/", "label": "one"}\n'
+    gregor("crawl", "--seeds", "-", *site, "--max-depth", "1", stdin=seeds)
+    lines = gregor("pages", "--jsonl", *site[:2], "--label", "one").splitlines()
+    assert [msgspec.json.decode(line)["url"] for line in lines] == ["http://www.test/", "http://www.test/1"]
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_stops_it_cleanly(site: list[str], sent: signal.Signals) -> None:
+    line = [sys.executable, "-m", "gregor.worker.cli", "crawl", "--json", "http://www.test/slow", *site]
+    with subprocess.Popen([*line, "--set", "stop_grace=0.1"], stdout=subprocess.PIPE) as process:
+        assert Site.asked.wait(30)
+        process.send_signal(sent)
+        out, _ = process.communicate(timeout=30)
+    assert process.returncode == 3
+    assert msgspec.json.decode(out)["reason"] == "stopped"
+    Site.let.set()
+    assert report(*site)["total_pages_200"] == 10
+
+
+def test_a_folder_in_use_is_refused(site: list[str]) -> None:
+    line = [sys.executable, "-m", "gregor.worker.cli", "crawl", "http://www.test/slow", *site]
+    with subprocess.Popen(line, stdout=subprocess.DEVNULL) as process:
+        assert Site.asked.wait(30)
+        assert f"in use by process {process.pid}" in gregor("crawl", "http://www.test/", *site, code=2)
+        assert "slow" in gregor("pages", *site[:2])
+        process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGINT)
+        Site.let.set()
+        process.wait(30)
+
+
+def test_dead_letters_get_another_visit(site: list[str], tmp_path: Path) -> None:
+    (tmp_path / "hosts").open("a").write("dead.test 127.0.0.1:9\n")
+    flags = [*site, "--set", "retries=0", "--set", "retry_pause=0.1", "--set", "retry_pause_max=0.1"]
+    assert report("http://dead.test/", *flags)["states"] == {"dead": 1}
+    gregor("deadletters", *site[:2], "--retry")
+    (tmp_path / "hosts").write_text(
+        (tmp_path / "hosts").read_text().replace("127.0.0.1:9\n", "").replace("www", "dead")
+    )
+    text = (tmp_path / "hosts").read_text().split()
+    (tmp_path / "hosts").write_text(f"dead.test {text[1]}\n")
+    assert report(*flags, "--max-depth", "0")["total_pages_200"] == 1
+    assert "nothing was given up" in gregor("deadletters", *site[:2])

@@ -1,0 +1,148 @@
+"""The command line: help, errors in one line, settings, completion. No crawl is needed for any of it."""
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from gregor.worker import cli
+from gregor.worker.commands import COMMANDS
+from gregor.worker.config import Config
+from gregor.worker.config_docs import page, settings
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(autouse=True)
+def bare(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in os.environ if name.startswith("GREGOR_")]:
+        monkeypatch.delenv(name)
+
+
+def left(*words: str) -> int:
+    """The exit code, however it comes."""
+    try:
+        return cli.main(words)
+    except SystemExit as leaving:
+        assert isinstance(leaving.code, int)
+        return leaving.code
+
+
+def complaint(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    assert left(*words) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith("gregor: ")
+    assert captured.err.count("\n") == 1
+    return captured.err
+
+
+@pytest.mark.parametrize("words", [["--help"], ["--version"], *([name, "--help"] for name in COMMANDS)])
+def test_help(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert left(*words) == 0
+    assert capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "part"),
+    [
+        ([], "COMMAND"),
+        (["craw"], "invalid choice"),
+        (["crawl", "--sed", "x"], "unrecognized"),
+        (["crawl", "http://a.test/", "--set", "delay"], "KEY=VALUE"),
+        (["crawl", "http://a.test/", "--set", "dely=1"], "did you mean delay?"),
+        (["crawl", "http://a.test/", "--delay", "soon"], "delay (from --delay)"),
+        (["crawl", "http://a.test/", "--scope", "planet"], "scope (from --scope)"),
+        (["crawl", "http://a.test/", "--config", "/nowhere.toml"], "No such file"),
+        (["crawl", "nothing"], "seed 1: not an http(s) URL"),
+        (["crawl", "--seeds", "/nowhere"], "cannot read seeds"),
+        (["crawl", "--data", "/nowhere"], "no seed is given"),
+        (["crawl", "http://a.test/", "--host-table", "/nowhere"], "host_table"),
+        (["crawl", "http://a.test/", "--ca-file", "/nowhere"], "ca_file"),
+        (["crawl", "http://a.test/", "--resolver", "x"], "resolver"),
+        (["crawl", "http://a.test/", "--allow-network", "10.0.0.0/99"], "allow_networks"),
+        (["crawl", "http://a.test/", "--include", "re:("], "RE2"),
+        (["crawl", "http://a.test/", "--data", "/proc/nowhere"], "cannot be used"),
+        (["pages", "--data", "/nowhere"], "holds no crawl"),
+        (["pages", "--limit", "-1"], "--limit"),
+        (["show", "--data", "/nowhere", "http://a.test/"], "holds no crawl"),
+        (["explain"], "URL"),
+        (["export", "zip"], "invalid choice"),
+        (["deadletters", "--json", "--retry"], "not allowed with"),
+        (["config", "show", "--set", "delay=-1"], "delay (from --set)"),
+        (["crawl", "\x1b[31m"], "\\x1b"),
+    ],
+)
+def test_bad_input_is_one_line(
+    words: list[str], part: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert part in complaint(capsys, *words)
+    assert not any(tmp_path.glob("data/*")) or "data" not in words
+
+
+def test_the_last_flag_wins(capsys: pytest.CaptureFixture[str]) -> None:
+    assert left("config", "show", "--json", "--set", "data=x", "--data", "y", "--set", "delay=3") == 0
+    shown = msgspec.json.decode(capsys.readouterr().out)
+    assert shown["data"] == {"value": "y", "source": "--data"}
+    assert shown["delay"] == {"value": 3.0, "source": "--set"}
+    assert shown["retries"] == {"value": Config().retries, "source": "default"}
+
+
+def test_what_is_shown_can_be_read_back(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GREGOR_MAX_PAGES", "7")
+    assert left("config", "show", "--set", "include=re:a b,*.pdf", "--set", "cookies=on") == 0
+    text = capsys.readouterr().out
+    lines = [line for line in text.splitlines() if not line.startswith("hosts")]  # in a file they are [[host]] tables
+    (tmp_path / "c.toml").write_text("\n".join(lines))
+    monkeypatch.delenv("GREGOR_MAX_PAGES")
+    assert left("config", "show", "--config", str(tmp_path / "c.toml"), "--json") == 0
+    shown = msgspec.json.decode(capsys.readouterr().out)
+    assert shown["max_pages"]["value"] == 7
+    assert shown["include"]["value"] == ["re:a b", "*.pdf"]
+    assert shown["cookies"] == {"value": True, "source": str(tmp_path / "c.toml")}
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh"])
+def test_completion(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert left("completion", shell) == 0
+    script = capsys.readouterr().out
+    assert "--max-pages" in script
+    if shutil.which(shell):
+        subprocess.run([shell, "-n"], input=script, text=True, check=True, timeout=60)
+
+
+def test_every_command_has_its_own_words() -> None:
+    top = cli.parser()
+    (commands,) = [action for action in top._actions if isinstance(action, argparse._SubParsersAction)]
+    assert set(commands.choices) == set(COMMANDS)
+
+
+def test_help_imports_little() -> None:
+    line = "import sys; from gregor.worker import cli; cli.parser(''); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", line], capture_output=True, text=True, check=True, timeout=60)
+    heavy = {"pycurl", "selectolax", "rich", "warcio", "numpy", "asyncio", "gregor.worker.composition"}
+    assert not heavy & set(done.stdout.split())
+
+
+def test_a_reader_that_has_enough_is_no_error() -> None:
+    done = subprocess.run(
+        f"{sys.executable} -m gregor.worker.cli config show | head -c 1",
+        shell=True,
+        capture_output=True,
+        timeout=60,
+        check=True,
+    )
+    assert done.stderr == b""
+
+
+def test_the_page_of_settings_is_true() -> None:
+    assert (ROOT / "docs" / "configuration.md").read_text() == page(), "python -m gregor.worker.config_docs writes it"
+    assert all(setting.meaning for setting in settings())
