@@ -99,6 +99,17 @@ def test_half_a_call_is_never_kept(tmp_path: Path) -> None:
     with_database(tmp_path, case)
 
 
+def test_a_commit_is_on_the_disk_when_it_is_acknowledged(tmp_path: Path) -> None:
+    def settings(connection: sqlite3.Connection) -> list[object]:
+        return [connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("journal_mode", "synchronous")]
+
+    async def case(database: Database) -> None:
+        full = 2
+        assert await database.read(settings) == ["wal", full]
+
+    with_database(tmp_path, case)
+
+
 def test_calls_that_come_together_share_a_commit(tmp_path: Path) -> None:
     async def case(database: Database) -> None:
         commits: list[str] = []
