@@ -1,0 +1,68 @@
+"""Servers by name, one set a test run. Without a way to get one its tests are skipped; with CI=1 they fail."""
+
+import os
+from collections.abc import Iterator
+
+import pytest
+
+from tests.cluster.servers import Missing, Servers, Service
+
+
+@pytest.fixture(scope="session")
+def servers() -> Iterator[Servers]:
+    with Servers() as servers:
+        yield servers
+
+
+@pytest.fixture(scope="session")
+def kafka(servers: Servers) -> Service:
+    """One broker."""
+    return need(servers, "kafka")
+
+
+@pytest.fixture(scope="session")
+def kafka3(servers: Servers) -> Service:
+    """Three brokers."""
+    return need(servers, "kafka3")
+
+
+@pytest.fixture(scope="session")
+def zookeeper(servers: Servers) -> Service:
+    return need(servers, "zookeeper")
+
+
+@pytest.fixture(scope="session")
+def redis(servers: Servers) -> Service:
+    """A primary (the first address and node) and its replica. A test that changes their roles takes `sentinel`."""
+    return need(servers, "redis")
+
+
+@pytest.fixture(scope="session")
+def sentinel(servers: Servers) -> Service:
+    """A primary, its replica and a Sentinel."""
+    return need(servers, "sentinel")
+
+
+@pytest.fixture(scope="session")
+def cassandra(servers: Servers) -> Service:
+    return need(servers, "cassandra")
+
+
+def need(servers: Servers, name: str) -> Service:
+    """A service, running; the test is skipped, visibly, when there is no way to it."""
+    try:
+        service = servers.get(name)
+    except Missing as error:
+        if os.environ.get("CI"):
+            pytest.fail(f"no {name} in CI: {error}", pytrace=False)
+        pytest.skip(str(error))
+    # A test before this one may have failed while it was stopped.
+    service.start()
+    return service
+
+
+def stoppable(service: Service) -> Service:
+    """Skip the test when the servers were given by the environment: they are not ours to stop."""
+    if not service.nodes:
+        pytest.skip(f"{service.name} was given by the environment; this test would stop it")
+    return service
