@@ -22,6 +22,9 @@ from gregor.worker.adapters.transport.requests_transport import RequestsTranspor
 from gregor.worker.transport import Endpoint, Failure, FetchResult, Limits, Request, Response, Transport
 from tests.contract.origin_server import Origin, Talk
 
+# urllib3's; the transport records the fault instead.
+pytestmark = pytest.mark.filterwarnings("ignore:Unverified HTTPS request")
+
 LIMITS = Limits(connect_timeout=2, read_timeout=2, total_timeout=4, max_body=100_000, max_wire=100_000)
 TRANSPORTS: dict[str, Callable[..., Transport]] = {"curl": CurlTransport, "requests": RequestsTransport}
 

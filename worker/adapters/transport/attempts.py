@@ -5,7 +5,7 @@ from typing import Protocol
 
 import msgspec
 
-from gregor.worker.adapters.transport.http1 import Target, one_line, request_headers, split_href
+from gregor.worker.adapters.transport.http1 import Fields, Target, fields, one_line, split_href
 from gregor.worker.transport import Failure, FetchResult, Limits, Request, Response
 
 _REMOTE_NAMES = {"socks5": "socks5h", "socks4": "socks4a"}
@@ -22,7 +22,7 @@ class Job(msgspec.Struct, frozen=True):
 
     request: Request
     target: Target
-    headers: list[tuple[str, str]]
+    fields: Fields
     limits: Limits
     may_send: Callable[[], bool]
 
@@ -43,7 +43,7 @@ async def attempt_all(
 ) -> FetchResult:
     """Fetch by `attempt`, which is made again only where the one before it ended before anything was sent."""
     try:
-        job = Job(request, split_href(request.href), request_headers(request), limits, may_send)
+        job = Job(request, split_href(request.href), fields(request.headers), limits, may_send)
     except ValueError as fault:
         return Failure("request", one_line(str(fault)))
     ways = _ways(request, guard)

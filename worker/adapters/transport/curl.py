@@ -1,5 +1,6 @@
 """The default transport: libcurl on the crawl's event loop, every socket's address checked as it is opened."""
 
+import asyncio
 import os
 import tempfile
 from collections.abc import Callable
@@ -69,7 +70,7 @@ class CurlTransport:
             self._curl.close()
             self._curl = None
         for exchange in self._spare:
-            exchange.handle.close()
+            exchange.close()
         self._spare.clear()
         self._bundle.unlink(missing_ok=True)
 
@@ -95,11 +96,14 @@ class CurlTransport:
         watch = Watch(exchange.pace, end)
         try:
             number, message = await future
+        except asyncio.CancelledError:
+            curl.abort(exchange.handle)
+            exchange.close()
+            raise
         finally:
             watch.stop()
-            curl.abort(exchange.handle)
         stale = exchange.refusal == "stale"
-        result = None if stale else _result(exchange, number, message, request_head(job.target, job.headers))
+        result = None if stale else _result(exchange, number, message, request_head(job.target, job.fields))
         exchange.release()
         self._spare.append(exchange)
         return result
@@ -128,7 +132,7 @@ def _result(exchange: Exchange, number: int, message: str, head_sent: bytes) -> 
         body=receiver.body,
         wire_body=None if receiver.wire is receiver.body else receiver.wire,
         request_head=head_sent,
-        response_head=b"".join(exchange.raw_head),
+        response_head=exchange.raw_head,
         address=info(pycurl.PRIMARY_IP),
         latency=max(0.0, info(pycurl.STARTTRANSFER_TIME) - info(pycurl.PRETRANSFER_TIME)),
         elapsed=info(pycurl.TOTAL_TIME),

@@ -2,18 +2,27 @@
 
 import socket
 import time
-from typing import Literal
+from functools import lru_cache
+from typing import Literal, NamedTuple
 
 import pycurl
 
 from gregor.worker.adapters.transport.attempts import AddressGuard, Job, Way, names_left_to
-from gregor.worker.adapters.transport.http1 import Head, MalformedHeadError, Target, parse_head, parse_status_line
+from gregor.worker.adapters.transport.http1 import Fields, Head, MalformedHeadError, Target, parse_head
 from gregor.worker.adapters.transport.kept import KeptSockets, Local
 from gregor.worker.adapters.transport.pace import Pace
 from gregor.worker.adapters.transport.receiver import Receiver
 
 Refusal = Literal["lease", "repeat", "stale"]
+_BLANK = (b"\r\n", b"\n")
 _STOP = -1  # returned by a callback: libcurl aborts the transfer
+
+
+class _Settings(NamedTuple):
+    connect_milliseconds: int
+    verify: bool
+    proxy: str
+    fresh: bool
 
 
 class Exchange:
@@ -23,6 +32,7 @@ class Exchange:
         self._guard = guard
         self._kept = kept
         self._http2 = http2
+        self._settings: _Settings | None = None
         self.handle = handle = pycurl.Curl()
         handle.setopt(pycurl.NOSIGNAL, 1)
         handle.setopt(pycurl.FOLLOWLOCATION, 0)
@@ -32,6 +42,7 @@ class Exchange:
         handle.setopt(pycurl.HTTP_VERSION, pycurl.CURL_HTTP_VERSION_2TLS if http2 else pycurl.CURL_HTTP_VERSION_1_1)
         handle.setopt(pycurl.NOPROXY, "")
         handle.setopt(pycurl.CAINFO, ca_bundle)
+        handle.setopt(pycurl.PROXY_CAINFO, ca_bundle)
         handle.setopt(pycurl.BUFFERSIZE, 65536)
         # A pinned address is used at once or never: the entry need not outlive its fetch, and must not pile up.
         handle.setopt(pycurl.DNS_CACHE_TIMEOUT, 1)
@@ -47,7 +58,8 @@ class Exchange:
         self.pace = Pace(limits, time.monotonic())
         self.head: Head | None = None
         self.receiver: Receiver | None = None
-        self.raw_head: list[bytes] = []
+        self.raw_head = b""
+        self._header_lines: list[bytes] = []
         self.refusal: Refusal | None = None
         self.refused_address: str | None = None
         self.too_large_headers = False
@@ -64,20 +76,34 @@ class Exchange:
         handle.setopt(pycurl.URL, f"{job.target.scheme}://{job.target.authority}/")
         # libcurl would normalise the path of a URL; what is asked for is what was found.
         handle.setopt(pycurl.REQUEST_TARGET, _request_target(job))
-        handle.setopt(pycurl.FRESH_CONNECT, int(fresh))
-        handle.setopt(pycurl.HTTPHEADER, _header_lines(job.headers))
-        handle.setopt(pycurl.CONNECTTIMEOUT_MS, max(1, int(limits.connect_timeout * 1000)))
-        handle.setopt(pycurl.SSL_VERIFYPEER, int(way.verify))
-        handle.setopt(pycurl.SSL_VERIFYHOST, 2 if way.verify else 0)
-        handle.setopt(pycurl.PROXY, names_left_to(request.proxy) if request.proxy else "")
+        handle.setopt(pycurl.HTTPHEADER, _header_lines(job.fields))
         resolve, connect_to = ([], []) if self.proxied else _pin(job.target, way)
         handle.setopt(pycurl.RESOLVE, resolve)
         handle.setopt(pycurl.CONNECT_TO, connect_to)
+        self._set(_Settings(max(1, int(limits.connect_timeout * 1000)), way.verify, request.proxy or "", fresh))
+
+    def _set(self, settings: "_Settings") -> None:
+        """Options that seldom differ from those of the transfer before."""
+        if settings == self._settings:
+            return
+        self._settings = settings
+        handle = self.handle
+        handle.setopt(pycurl.CONNECTTIMEOUT_MS, settings.connect_milliseconds)
+        handle.setopt(pycurl.SSL_VERIFYPEER, int(settings.verify))
+        handle.setopt(pycurl.SSL_VERIFYHOST, 2 if settings.verify else 0)
+        handle.setopt(pycurl.PROXY, names_left_to(settings.proxy))
+        handle.setopt(pycurl.FRESH_CONNECT, int(settings.fresh))
 
     def release(self) -> None:
         """Forget the transfer, keep the handle."""
         self.receiver = None
         self._may_send = _never
+
+    def close(self) -> None:
+        """Free the handle and what was received. Not from a callback, nor while the handle runs."""
+        if self.receiver is not None:
+            self.receiver.close()
+        self.handle.close()
 
     def _open_socket(self, purpose: int, address: tuple[int, int, int, tuple[str, int]]) -> socket.socket | int:
         family, kind, protocol, (ip, port, *_) = address
@@ -85,9 +111,11 @@ class Exchange:
         if not self.proxied and not self._guard.allows(ip, port):
             self.refused_address = ip
             return pycurl.SOCKET_BAD
-        return socket.socket(family, kind, protocol)
+        self._lent = socket.socket(family, kind, protocol)
+        return self._lent
 
     def _socket_opened(self, descriptor: int, purpose: int) -> int:
+        self._lent.close()  # libcurl has a descriptor of its own by now
         self._opened.append(descriptor)
         return pycurl.SOCKOPT_OK
 
@@ -117,22 +145,24 @@ class Exchange:
         if self._header_count > self._limits.max_header_count or self._header_bytes > self._limits.max_header_bytes:
             self.too_large_headers = True
             return _STOP
-        self.pace.received(0, time.monotonic())
-        self.raw_head.append(line)
-        if line not in (b"\r\n", b"\n"):
-            return None
+        self._header_lines.append(line)
+        return self._head_ends() if line in _BLANK else None
+
+    def _head_ends(self) -> int | None:
+        raw = b"".join(self._header_lines)
+        self._header_lines.clear()
         if not self.asked:
-            self.raw_head = []  # a proxy's answer to CONNECT
-            return None
+            return None  # a proxy's answer to CONNECT
         try:
-            if parse_status_line(self.raw_head[0])[1] < 200:
-                self.raw_head = []  # an interim answer; its lines stay counted
-            else:
-                self.head = parse_head(self.raw_head[:-1])
-                self.receiver = Receiver(self.head.headers, self._limits)
+            head = parse_head(raw)
         except MalformedHeadError as fault:
             self.malformed = str(fault)
             return _STOP
+        self.pace.received(0, time.monotonic())
+        if head.status >= 200:  # below is an interim answer; its lines stay counted
+            self.raw_head = raw
+            self.head = head
+            self.receiver = Receiver(head.headers, self._limits)
         return None
 
     def _body_piece(self, piece: bytes) -> int | None:
@@ -155,11 +185,11 @@ def _request_target(job: Job) -> str:
     return f"http://{job.target.authority}{job.target.path}" if read_by_proxy else job.target.path
 
 
-def _header_lines(headers: list[tuple[str, str]]) -> list[bytes]:
-    names = {name.lower() for name, _ in headers}
+@lru_cache(maxsize=256)
+def _header_lines(sent: Fields) -> list[bytes]:
     # "Name:" takes away what libcurl would add; "Name;" sends an empty value.
-    lines = [f"{name}:" for name in ("Accept", "User-Agent") if name.lower() not in names]
-    lines += [f"{name}: {value}" if value.strip() else f"{name};" for name, value in headers]
+    lines = [f"{name}:" for name in ("Accept", "User-Agent") if name.lower() not in sent.names]
+    lines += [f"{line.partition(':')[0]};" if line.endswith(": ") else line for line in sent.lines]
     return [line.encode("latin-1", "replace") for line in lines]
 
 

@@ -18,7 +18,8 @@ class CurlLoop:
         self._multi.setopt(pycurl.M_SOCKETFUNCTION, self._watch)
         self._multi.setopt(pycurl.M_TIMERFUNCTION, self._schedule)
         self._running: dict[pycurl.Curl, asyncio.Future[tuple[int, str]]] = {}
-        self._timer: asyncio.TimerHandle | None = None
+        self._watched: dict[int, int] = {}
+        self._timer: asyncio.Handle | None = None
 
     def start(self, handle: pycurl.Curl) -> asyncio.Future[tuple[int, str]]:
         """Begin a transfer. Its callbacks run on the loop's thread, from the loop's own callbacks only."""
@@ -42,21 +43,29 @@ class CurlLoop:
         self._multi.close()
 
     def _watch(self, what: int, descriptor: int, multi: object, data: object) -> None:
-        if what in _READ:
-            self._loop.add_reader(descriptor, self._act, descriptor, pycurl.CSELECT_IN)
-        else:
-            self._loop.remove_reader(descriptor)
-        if what in _WRITE:
-            self._loop.add_writer(descriptor, self._act, descriptor, pycurl.CSELECT_OUT)
-        else:
-            self._loop.remove_writer(descriptor)
+        before = self._watched.pop(descriptor, pycurl.POLL_REMOVE)
+        if what != pycurl.POLL_REMOVE:
+            self._watched[descriptor] = what
+        if (what in _READ) != (before in _READ):
+            if what in _READ:
+                self._loop.add_reader(descriptor, self._act, descriptor, pycurl.CSELECT_IN)
+            else:
+                self._loop.remove_reader(descriptor)
+        if (what in _WRITE) != (before in _WRITE):
+            if what in _WRITE:
+                self._loop.add_writer(descriptor, self._act, descriptor, pycurl.CSELECT_OUT)
+            else:
+                self._loop.remove_writer(descriptor)
 
     def _schedule(self, milliseconds: int) -> None:
         if self._timer is not None:
             self._timer.cancel()
-        # -1 takes the timer away. libcurl forbids acting on it from here, so 0 goes through the loop as well.
-        self._timer = None
-        if milliseconds >= 0:
+        if milliseconds < 0:
+            self._timer = None
+        elif milliseconds == 0:
+            # libcurl forbids acting on the timer from here.
+            self._timer = self._loop.call_soon(self._act, pycurl.SOCKET_TIMEOUT, 0)
+        else:
             self._timer = self._loop.call_later(milliseconds / 1000, self._act, pycurl.SOCKET_TIMEOUT, 0)
 
     def _act(self, descriptor: int, events: int) -> None:

@@ -1,10 +1,11 @@
 """What both transports know of HTTP/1: the request as it is written, the head of an answer as it is read."""
 
+import re
+from functools import lru_cache
 from typing import NamedTuple
 
-from gregor.worker.transport import Request
-
 ACCEPT_ENCODING = ("Accept-Encoding", "gzip, deflate, br, zstd")
+_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
 
 class MalformedHeadError(ValueError):
@@ -19,6 +20,13 @@ class Target(NamedTuple):
     port: int
     authority: str
     path: str
+
+
+class Fields(NamedTuple):
+    """The headers of a request, ready to be written after the Host line."""
+
+    names: frozenset[str]
+    lines: tuple[str, ...]
 
 
 class Head(NamedTuple):
@@ -37,70 +45,70 @@ def split_href(href: str) -> Target:
     scheme, separator, rest = href.partition("://")
     if not separator or scheme not in ("http", "https"):
         raise ValueError("not an http or https URL")
-    rest = rest.partition("#")[0]
-    end = min((at for at in (rest.find("/"), rest.find("?")) if at >= 0), default=len(rest))
-    authority = rest[:end].rpartition("@")[2]
-    path = rest[end:]
+    authority, slash, path = rest.partition("#")[0].partition("/")
+    authority = authority.rpartition("@")[2]
     host, colon, port = authority.rpartition(":")
     if not colon or "]" in port:
         host, port = authority, ""
-    if not host:
-        raise ValueError("URL without a host")
+    if not host or "?" in host or not slash:
+        raise ValueError("not a serialised URL")
     number = int(port) if port else (443 if scheme == "https" else 80)
-    return Target(scheme, host, number, authority, path if path.startswith("/") else "/" + path)
+    return Target(scheme, host, number, authority, f"/{path}")
 
 
-def request_headers(request: Request) -> list[tuple[str, str]]:
-    """The headers to write after Host, with Accept-Encoding added. ValueError for one that would split the request."""
-    headers = list(request.headers)
-    if not any(name.lower() == "accept-encoding" for name, _ in headers):
-        headers.append(ACCEPT_ENCODING)
+@lru_cache(maxsize=256)
+def fields(headers: tuple[tuple[str, str], ...]) -> Fields:
+    """Check headers and write them, with Accept-Encoding added. ValueError for one that would split the request.
+
+    Kept, since most requests of a crawl have the same ones.
+    """
+    names = {name.lower() for name, _ in headers}
+    if "accept-encoding" not in names:
+        headers = (*headers, ACCEPT_ENCODING)
     for name, value in headers:
-        if not name or not name.isascii() or any(c in name for c in "\r\n\0: \t") or any(c in value for c in "\r\n\0"):
+        if not _TOKEN.fullmatch(name) or any(c in value for c in "\r\n\0"):
             raise ValueError(f"header {name!r} cannot be sent")
-    return headers
+    return Fields(frozenset(names), tuple(f"{name}: {value}" for name, value in headers))
 
 
-def request_head(target: Target, headers: list[tuple[str, str]], absolute: bool = False) -> bytes:
+def request_head(target: Target, sent: Fields, absolute: bool = False) -> bytes:
     """The request as it is written over HTTP/1.1; `absolute` is the form for a proxy (RFC 9112 section 3.2.2)."""
     prefix = f"{target.scheme}://{target.authority}" if absolute else ""
-    lines = [f"GET {prefix}{target.path} HTTP/1.1"]
-    if not any(name.lower() == "host" for name, _ in headers):
-        lines.append(f"Host: {target.authority}")
-    lines += [f"{name}: {value}" for name, value in headers]
-    return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1", "replace")
+    host = () if "host" in sent.names else (f"Host: {target.authority}",)
+    return "\r\n".join((f"GET {prefix}{target.path} HTTP/1.1", *host, *sent.lines, "", "")).encode("latin-1", "replace")
 
 
-def parse_status_line(line: bytes) -> tuple[str, int, str]:
-    """Version, status and reason. A status is exactly three digits (RFC 9112 section 4)."""
-    version, _, rest = line.rstrip(b"\r\n").decode("latin-1").partition(" ")
-    code, _, reason = rest.lstrip(" ").partition(" ")
-    if not version.startswith("HTTP/") or len(code) != 3 or not (code.isascii() and code.isdigit()):
-        raise MalformedHeadError("malformed status line")
-    return version, int(code), reason.strip()
-
-
-def parse_head(lines: list[bytes]) -> Head:
-    """Parse raw lines, the status line first, as browsers do.
+def parse_head(raw: bytes) -> Head:
+    """Parse a head as browsers do.
 
     A folded line is joined to the one before with a blank (RFC 9112 section 5.2); a line without a colon, and one that
     begins with a blank right after the status line (section 2.2), is skipped.
     """
-    version, status, reason = parse_status_line(lines[0])
+    first, *lines = raw.decode("latin-1").replace("\0", "").replace("\r\n", "\n").rstrip("\n").split("\n")
+    version, status, reason = parse_status_line(first)
     headers: list[tuple[str, str]] = []
     continues = False
-    for raw in lines[1:]:
-        line = raw.rstrip(b"\r\n").replace(b"\0", b"").decode("latin-1")
+    for line in lines:
         if line[:1] in (" ", "\t"):
             if continues:
                 name, value = headers[-1]
                 headers[-1] = (name, f"{value} {line.strip()}".strip())
             continue
         name, colon, value = line.partition(":")
-        continues = bool(colon and name.strip())
+        name = name.strip()
+        continues = bool(colon and name)
         if continues:
-            headers.append((name.strip(), value.strip(" \t")))
+            headers.append((name, value.strip(" \t\r")))
     return Head(version, status, reason, headers)
+
+
+def parse_status_line(line: str) -> tuple[str, int, str]:
+    """Version, status and reason. A status is exactly three digits (RFC 9112 section 4)."""
+    version, _, rest = line.rstrip("\r\n").partition(" ")
+    code, _, reason = rest.lstrip(" ").partition(" ")
+    if not version.startswith("HTTP/") or len(code) != 3 or not (code.isascii() and code.isdigit()):
+        raise MalformedHeadError("malformed status line")
+    return version, int(code), reason.strip()
 
 
 def one_line(text: str, limit: int = 200) -> str:

@@ -12,7 +12,7 @@ from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.contrib.socks import SOCKSConnection, SOCKSHTTPSConnection
 
 from gregor.worker.adapters.transport.attempts import AddressGuard, Job, Way
-from gregor.worker.adapters.transport.http1 import request_head
+from gregor.worker.adapters.transport.http1 import fields, request_head
 from gregor.worker.adapters.transport.pace import Pace
 from gregor.worker.adapters.transport.tolerant import TolerantResponse, shut_down
 from gregor.worker.transport import Failure
@@ -34,10 +34,10 @@ class StopFetch(Exception):
 class Exchange:
     """What connection and transport share of one attempt. `abort` may be called from any thread."""
 
-    def __init__(self, job: Job, way: Way, guard: AddressGuard, proxy_headers: dict[str, str]) -> None:
+    def __init__(self, job: Job, way: Way, guard: AddressGuard, proxy_headers: tuple[tuple[str, str], ...]) -> None:
         self.job, self.way, self.guard = job, way, guard
         self.proxied = job.request.proxy is not None
-        self.head = request_head(job.target, job.headers)
+        self.head = request_head(job.target, job.fields)
         self.started_at = time.monotonic()
         self.pace = Pace(job.limits, self.started_at)
         self.answer: TolerantResponse | None = None
@@ -104,7 +104,7 @@ class Exchange:
         """The request; a proxy for plain HTTP gets the absolute form (RFC 9112 section 3.2.2) and its own headers."""
         if not absolute:
             return self.head
-        return request_head(self.job.target, [*self.job.headers, *self._proxy_headers.items()], absolute=True)
+        return request_head(self.job.target, fields(self.job.request.headers + self._proxy_headers), absolute=True)
 
     def hold(self, connection: socket.socket | None) -> None:
         """Keep a descriptor of our own to the connection: TLS moves it from one object to another meanwhile."""

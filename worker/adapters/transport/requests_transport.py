@@ -56,7 +56,7 @@ class RequestsTransport:
     async def _attempt(self, job: Job, way: Way) -> FetchResult:
         adapter = self._strict if way.verify else self._lax
         proxy = job.request.proxy
-        exchange = Exchange(job, way, self._guard, adapter.proxy_headers(proxy) if proxy else {})
+        exchange = Exchange(job, way, self._guard, tuple(adapter.proxy_headers(proxy).items()) if proxy else ())
         future = self._threads.submit(_run, exchange, adapter)
         self._running.add(exchange)
         watch = Watch(exchange.pace, exchange.abort)

@@ -29,15 +29,14 @@ class TolerantResponse(http.client.HTTPResponse):
         """Read the head of the final answer. MalformedHeadError, HeadTooLargeError, ConnectionError, OSError."""
         if self.headers is not None:
             return
-        lines = self._read_final_head()
-        self.raw_head = b"".join(lines)
-        self.head = head = parse_head(lines[:-1])
+        self.raw_head, self.head = self._read_final_head()
+        head = self.head
         self.code = self.status = head.status
         self.reason = head.reason
         self.version = 10 if head.version == "HTTP/1.0" else 11
         self._frame(head)
 
-    def _read_final_head(self) -> list[bytes]:
+    def _read_final_head(self) -> tuple[bytes, Head]:
         limits = self._limits
         count = size = 0
         lines: list[bytes] = []
@@ -49,13 +48,15 @@ class TolerantResponse(http.client.HTTPResponse):
                 raise HeadTooLargeError
             if not line.endswith(b"\n"):
                 raise http.client.RemoteDisconnected("the connection ended inside the head")
-            if line.strip(b"\r\n"):
+            blank = not line.strip(b"\r\n")
+            if not blank or lines:
                 lines.append(line)
-                if len(lines) == 1:
-                    parse_status_line(line)  # whatever else it is, it may go on for ever
-            elif lines:
-                if parse_status_line(lines[0])[1] >= 200:
-                    return [*lines, line]
+            if len(lines) == 1:
+                parse_status_line(line.decode("latin-1"))  # what is not HTTP may go on for ever
+            elif blank and lines:
+                head = parse_head(b"".join(lines))
+                if head.status >= 200:
+                    return b"".join(lines), head
                 lines = []  # an interim answer; its lines stay counted
 
     def _frame(self, head: Head) -> None:
