@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 _TOKEN = re.compile(
     r"/\*.*?(?:\*/|\Z)"
-    r"|(?P<url>url\(\s*+)(?:\"(?P<double>(?:[^\"\\\n]++|\\.)*+)|'(?P<single>(?:[^'\\\n]++|\\.)*+)|(?P<bare>(?:[^)\\]++|\\.)*+))"
+    r"|(?P<url>url\(\s*+)(?:\"(?P<double>(?:[^\"\\\n]++|\\.)*+)\"?|'(?P<single>(?:[^'\\\n]++|\\.)*+)'?|(?P<bare>(?:[^)\\]++|\\.)*+))"
     r"|(?P<import>@import\s*+)?(?:\"(?P<text2>(?:[^\"\\\n]++|\\.)*+)\"?|'(?P<text1>(?:[^'\\\n]++|\\.)*+)'?)",
     re.IGNORECASE | re.DOTALL,
 )

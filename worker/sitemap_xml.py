@@ -163,6 +163,7 @@ class Target:
         if not self._done and self._result.kind == "index":
             self._flush()
         self._done = True
+        self._result.broken = self._result.broken or (self._depth > 0 and not self._result.truncated)
 
     def close(self) -> None:
         """Part of lxml's protocol."""

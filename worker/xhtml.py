@@ -1,6 +1,7 @@
 """XHTML sent as XML, and what else lxml's XML parser is asked to read: no entities, no network, no huge trees."""
 
 from collections.abc import Mapping
+from html import unescape
 
 from lxml import etree
 
@@ -47,13 +48,19 @@ def _walk(page: Page, root: etree._Element) -> None:
             if name in HANDLERS:
                 HANDLERS[name](page, _Element(element))
             if element.text and not hidden:
-                page.parts.append(element.text)
+                page.parts.append(element.text if isinstance(element.tag, str) else _entity(element.text))
         else:
             hidden -= event == "end" and name in HIDDEN
             if name in BLOCKS:
                 page.parts.append(" ")
             if element.tail and not hidden:
                 page.parts.append(element.tail)
+
+
+def _entity(reference: str) -> str:
+    """The text of an entity that HTML knows (XHTML has ``&nbsp;`` from a DTD, which is not read); none for others."""
+    text = unescape(reference)
+    return "" if text == reference else text
 
 
 def _name(element: etree._Element) -> str | None:

@@ -1,0 +1,167 @@
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gregor.worker import html, references
+from gregor.worker.documents import Link
+
+PAGE = """<!doctype html><html lang="de"><head><title> A
+ title </title><base href="/b/"><base href="/c/">
+<link rel="alternate canonical" href=" /canonical "><link rel="stylesheet" href="s.css"><link rel=next href=n>
+<link rel=alternate type="application/rss+xml" href=feed><meta name=ROBOTS content=NoIndex>
+<meta http-equiv=refresh content="5; url='/r'"><style>p{}</style></head>
+<body><p>One<p>two <b>three</b>.<div>four</div>five<script>"<a href=no>"</script><noscript><a href=ns>no script</a>
+</noscript>
+<a href="x?a=1&amp;b=2" rel="NoFollow noopener">an <i>anchor</i></a><template><a href=t>t</a></template>
+<map><area href=area alt=Area></map><iframe src=if></iframe><img src=i srcset="a 1x, b 2x"><textarea><a href=no>
+</textarea><link rel=canonical href=/elsewhere><form action=f><input></form><form method=post action=p></form>"""
+
+
+def test_one_pass_gives_everything_a_page_says() -> None:
+    found = html.extract(PAGE, "utf-8")
+    assert (found.title, found.lang, found.base, found.canonical) == ("A title", "de", "/b/", "/canonical")
+    assert (found.refresh, found.refresh_delay, found.meta_robots) == ("/r", 5, [("robots", "NoIndex")])
+    assert found.text == "One two three. four five no script an anchor <a href=no>"
+    assert found.links == [
+        Link("/canonical", "canonical"),
+        Link("s.css", "css"),
+        Link("n", "next"),
+        Link("feed", "feed"),
+        Link("/r", "refresh"),
+        Link("ns", "a", False, "no script"),
+        Link("x?a=1&b=2", "a", True, "an anchor"),
+        Link("area", "area", False, "Area"),
+        Link("if", "iframe"),
+        Link("i", "img"),
+        Link("a", "srcset"),
+        Link("b", "srcset"),
+        Link("/elsewhere", "link"),
+        Link("f", "form"),
+    ]
+
+
+def test_a_frameset_has_frames() -> None:
+    assert html.extract("<frameset><frame src=a><frame src=b></frameset>").links == [
+        Link("a", "frame"),
+        Link("b", "frame"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("markup", "text"),
+    [
+        ("wo<b>r</b>d", "word"),
+        ("<p>a<p>b", "a b"),
+        ("<ul><li>a</li><li>b</li></ul>c", "a b c"),
+        ("<td>a</td>", "a"),
+        ("<table><tr><td>a</td><td>b</td></table>", "a b"),
+        ("a<br>b", "a b"),
+        ("a<!-- x -->b", "ab"),
+        ("&lt;p&gt; &amp;nbsp;&nbsp;x", "<p> &nbsp; x"),
+        ("", ""),
+    ],
+)
+def test_text_is_apart_where_blocks_are(markup: str, text: str) -> None:
+    assert html.extract(markup).text == text
+
+
+def test_links_of_a_page_are_bounded_and_the_cut_is_told() -> None:
+    found = html.extract("<a href=x>" * 30, max_links=20)
+    assert (len(found.links), found.truncated) == (20, True)
+    assert not html.extract("<a href=x>" * 20, max_links=20).truncated
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        "<div>" * 200_000,
+        "<div><marquee></div></marquee>" * 40_000,
+        '<div title="</div>">' * 60_000,
+        "<svg><style><div></style></svg>" * 40_000,
+        "<a " + " ".join(f"a{number}=1" for number in range(150_000)) + ">",
+        "<a x='>'" + "/".join(f"a{number}" for number in range(150_000)) + " <>>",
+        "<table><td><a href=x>word " * 10_000,
+        "<!--" * 200_000,
+        "<a href='" * 100_000,
+        "<form><div></form>" * 60_000,
+        "<img srcset='" + "a (" * 200_000 + "'>",
+        "<meta http-equiv=refresh content='" + "9" * 500_000 + "'>",
+    ],
+    ids=lambda text: str(text)[:20],
+)
+def test_hostile_markup_costs_no_more_than_other_markup(hostile: str) -> None:
+    started = time.process_time()
+    html.extract(hostile)
+    assert time.process_time() - started < 3
+
+
+def test_a_tamed_page_keeps_its_links_and_its_text() -> None:
+    deep = "<base href=/b><div title='<a href=no>'>" * 11_000 + "<a href=deep>te<b>x</b>t</a>"
+    found = html.extract(deep)
+    assert (found.base, found.links, found.text) == ("/b", [Link("deep", "a", False, "text")], "text")
+    wide = "<a href=first " + " ".join(f"a{number}" for number in range(9000)) + ">t</a><a href=second>"
+    assert [link.url for link in html.extract(wide).links] == ["first", "second"]
+
+
+_PIECES = st.sampled_from(
+    [
+        "<a",
+        "href=x>",
+        "<div>",
+        "</div>",
+        "<p",
+        "</p>",
+        "<table><td>",
+        "<!--",
+        "-->",
+        "<script>",
+        "</script>",
+        "'",
+        '"',
+        "=",
+        ">",
+        "<",
+        "&",
+        "&#0;",
+        "\x00",
+        "é",
+    ]
+)
+
+
+@settings(deadline=None)
+@given(st.lists(_PIECES | st.text(max_size=5), max_size=60).map("".join))
+def test_any_text_is_a_page(text: str) -> None:
+    found = html.extract(text)
+    assert all(link.url == link.url.strip(" \t\n\f\r") for link in found.links)
+    assert found.text == " ".join(found.text.split())
+
+
+@settings(deadline=None)
+@given(st.text(alphabet="a ,(1xwh)\t.-", max_size=30))
+def test_any_srcset_can_be_read(value: str) -> None:
+    assert all(url and not url.endswith(",") for url in references.srcset(value))
+
+
+@settings(deadline=None)
+@given(st.text(alphabet="0159 .;,urlURL='\"x\t", max_size=30))
+def test_any_refresh_can_be_read(content: str) -> None:
+    found = references.refresh(content)
+    assert found is None or found.delay >= 0
+
+
+@pytest.mark.parametrize(
+    ("reference", "base"),
+    [
+        (None, "http://a.test/d/p"),
+        ("/x/", "http://a.test/x/"),
+        ("http://", "http://a.test/d/p"),
+        ("javascript:1", "http://a.test/d/p"),
+        ("data:,1", "http://a.test/d/p"),
+        ("self.html", "http://a.test/d/self.html"),
+    ],
+)
+def test_a_base_that_cannot_be_one_is_none(reference: str | None, base: str) -> None:
+    assert references.base_url(reference, "http://a.test/d/p") == base

@@ -1,0 +1,106 @@
+from importlib.metadata import EntryPoint
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gregor.worker.documents import Document, Extract, Link
+from gregor.worker.processors import GROUP, ProcessorError, Processors, process
+
+
+class Subtitles:
+    """The example of docs/processors.md."""
+
+    types = ("text/vtt", "application/x-subrip")
+
+    def process(self, document: Document) -> Extract | None:
+        lines = document.read().decode("utf-8", "replace").splitlines()
+        spoken = [line for line in lines if "-->" not in line and line != "WEBVTT" and not line.isdigit()]
+        return Extract(title=None, text=" ".join(" ".join(spoken).split()))
+
+
+class Failing:
+    types = ("text/fails",)
+
+    def process(self, document: Document) -> Extract | None:
+        raise KeyError("lost")
+
+
+class Nothing:
+    types = ("text/html",)
+
+    def process(self, document: Document) -> Extract | None:
+        return None
+
+
+def _point(name: str, what: str) -> EntryPoint:
+    return EntryPoint(name, f"{__name__}:{what}", GROUP)
+
+
+@pytest.mark.parametrize(
+    ("body", "content_type", "text", "links"),
+    [
+        (b"<p>a<a href=b>c</a>", "text/html", "ac", [Link("b", "a", False, "c")]),
+        (b"a  b\n", "text/plain", "a  b\n", []),
+        (b'{"a": "\xc3\xa9"}', "application/json", '{"a": "é"}', []),
+        (b"p{background:url(x)}", "text/css", "p{background:url(x)}", [Link("x", "style")]),
+        (
+            b"<rss><channel><item><link>http://a.test/</link></item></channel></rss>",
+            "text/xml",
+            "",
+            [Link("http://a.test/", "a")],
+        ),
+        (
+            b"<feed xmlns='http://www.w3.org/2005/Atom'><entry><link href='/e'/></entry></feed>",
+            "application/atom+xml",
+            "",
+            [Link("/e", "a")],
+        ),
+        (b"<a>b<c>d</c></a>", "application/xml", "bd", []),
+        (b"<html xmlns='http://www.w3.org/1999/xhtml'><a href='x'/></html>", "application/xml", "", [Link("x", "a")]),
+        (b"%PDF-1.4 <a href=x>", "application/pdf", "", []),
+        (b"\x89PNG\r\n\x1a\n<a href=x>", "text/html", "", []),
+    ],
+)
+def test_the_media_type_chooses_the_processor(body: bytes, content_type: str, text: str, links: list[Link]) -> None:
+    found = process(Document("http://a.test/", body, content_type))
+    assert (found.text, found.links) == (text, links)
+
+
+def test_a_processor_from_outside_reads_its_types_and_may_replace_a_built_in_one() -> None:
+    processors = Processors()
+    processors.load([_point("subtitles", "Subtitles"), _point("nothing", "Nothing")])
+    vtt = Document("http://a.test/", b"WEBVTT\n\n1\n00:01 --> 00:02\nHello\nyou\n", "text/vtt")
+    assert processors.process(vtt).text == "Hello you"
+    assert processors.process(Document("http://a.test/", b"<p>x", "text/html")) == Extract()
+
+
+@pytest.mark.parametrize(
+    ("points", "message"),
+    [
+        ([_point("one", "Subtitles"), _point("two", "Subtitles")], "'one' and 'two'"),
+        ([_point("gone", "Missing")], "'gone'.*can't be loaded"),
+        ([_point("none", "pytest")], "'none'.*no types"),
+    ],
+)
+def test_processors_that_cannot_be_used_are_named(points: list[EntryPoint], message: str) -> None:
+    with pytest.raises(ProcessorError, match=message):
+        Processors().load(points)
+
+
+def test_a_processor_that_fails_is_named() -> None:
+    processors = Processors()
+    processors.load([_point("failing", "Failing")])
+    with pytest.raises(ProcessorError, match=r"'failing' failed on http://a.test/x: KeyError"):
+        processors.process(Document("http://a.test/x", b"", "text/fails"))
+
+
+@settings(deadline=None)
+@given(
+    st.binary(max_size=200),
+    st.sampled_from(
+        ["text/html", "application/xhtml+xml", "text/xml", "text/css", "text/plain", "application/rss+xml", "", "x"]
+    ),
+)
+def test_the_built_in_processors_never_fail(body: bytes, content_type: str) -> None:
+    process(Document("http://a.test/", body, content_type))

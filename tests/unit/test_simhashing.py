@@ -1,0 +1,65 @@
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from simhash import Simhash
+
+from gregor.worker import simhashing
+from gregor.worker.simhashing import Tables, bands, distance, simhash64, text_fingerprint
+
+_HASHES = st.integers(min_value=1, max_value=2**64 - 1)
+_FLIPS = st.sets(st.integers(min_value=0, max_value=63), max_size=3)
+
+
+def test_values_are_pinned() -> None:
+    """They are stored: a change of any of these makes every stored simhash or fingerprint useless."""
+    assert simhash64("The quick brown fox jumps over the lazy dog. " * 3) == 0x9A83542C5A72B4D1
+    assert simhash64("Съешь ещё этих мягких французских булок, да выпей чаю") == 0xEF85A2C31C8DA3E9
+    assert text_fingerprint(" a\n b ").hex() == "e932d71afddc92588044f8a624582c4c"
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.text(min_size=32, max_size=120).filter(lambda text: all(ord(letter) < 0x20000 for letter in text)))
+def test_the_value_is_that_of_the_simhash_package(text: str) -> None:
+    ours = simhash64(text)
+    assert ours == 0 or ours == Simhash(text, hashfunc=simhashing.shingle_hash).value
+
+
+def test_the_value_of_a_long_text_is_that_of_the_package_too() -> None:
+    text = " ".join(str(number**3) for number in range(400))
+    assert simhash64(text) == Simhash(text, hashfunc=simhashing.shingle_hash).value
+
+
+def test_short_texts_have_no_simhash() -> None:
+    assert simhash64("Short. " * 5) == 0
+    assert simhash64("") == 0
+
+
+def test_white_space_does_not_change_a_fingerprint_but_all_else_does() -> None:
+    assert text_fingerprint("a  b\n") == text_fingerprint("\ta b") != text_fingerprint("ab")
+    assert len(text_fingerprint("\ud800")) == 16
+
+
+@settings(deadline=None)
+@given(_HASHES, _FLIPS)
+def test_whatever_is_within_three_bits_shares_a_band_and_is_found(simhash: int, flips: set[int]) -> None:
+    other = simhash ^ sum(1 << flip for flip in flips)
+    assert distance(simhash, other) == len(flips)
+    assert set(bands(simhash)) & set(bands(other))
+    assert simhash in Tables([simhash]).near(other)
+
+
+@settings(deadline=None)
+@given(st.lists(_HASHES, max_size=30), _HASHES, st.sets(st.integers(min_value=0, max_value=63), max_size=5))
+def test_the_tables_find_exactly_what_a_scan_finds(stored: list[int], simhash: int, flips: set[int]) -> None:
+    stored.append(simhash ^ sum(1 << flip for flip in flips))
+    tables = Tables(stored[::2])
+    for one in stored[1::2]:
+        tables.add(one)
+    assert tables.near(simhash) == {one for one in stored if distance(one, simhash) <= simhashing.BITS}
+
+
+def test_tables_merge_what_was_added() -> None:
+    tables = Tables()
+    for number in range(10_000):
+        tables.add(number << 20)
+    assert len(tables) == 10_000
+    assert tables.near(5 << 20) >= {5 << 20, 4 << 20, 7 << 20}

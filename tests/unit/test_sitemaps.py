@@ -1,0 +1,125 @@
+import gzip
+import io
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gregor.worker import sitemaps
+from gregor.worker.sitemaps import Sitemap, SitemapUrl, parse
+
+HREF = "http://a.test/sitemap.xml"
+URLSET = '<?xml version="1.0"?><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">'
+
+
+def _urls(count: int) -> bytes:
+    entries = "".join(f"<url><loc>http://a.test/{number}</loc></url>" for number in range(count))
+    return (URLSET + entries + "</urlset>").encode()
+
+
+def _locs(found: Sitemap) -> list[str]:
+    return [url.loc for url in found.urls]
+
+
+def test_entries_have_dates_frequencies_and_priorities() -> None:
+    entry = "<loc> http://a.test/?a&amp;b </loc><lastmod>1970-01-02</lastmod><changefreq>Daily</changefreq>"
+    found = parse(f"{URLSET}<url>{entry}<priority>1.1</priority></url></urlset>".encode(), HREF)
+    assert found == Sitemap("urlset", [SitemapUrl("http://a.test/?a&b", 86400.0, "daily", 0.5)])
+
+
+@pytest.mark.parametrize(
+    "wrap",
+    [bytes, gzip.compress, lambda body: gzip.compress(gzip.compress(body)), lambda body: b"\xef\xbb\xbf \n" + body],
+)
+def test_what_it_is_is_told_by_its_bytes(wrap: object) -> None:
+    assert callable(wrap)
+    body = wrap(_urls(3))
+    for content_type in (None, "text/plain", "application/gzip"):
+        assert len(parse(body, HREF, content_type).urls) == 3
+        assert len(parse(io.BytesIO(body), HREF, content_type).urls) == 3
+
+
+def test_text_has_an_address_a_line() -> None:
+    found = parse(b"\xef\xbb\xbfhttp://a.test/1\r\n\n# no\nHTTPS://a.test/2", HREF)
+    assert (found.kind, _locs(found)) == ("text", ["http://a.test/1", "HTTPS://a.test/2"])
+
+
+def test_the_bounds_hold_and_the_cut_is_told() -> None:
+    body = _urls(100)
+    assert not parse(body, HREF, max_urls=100).truncated
+    few = parse(body, HREF, max_urls=10)
+    assert (len(few.urls), few.truncated) == (10, True)
+    small = parse(body, HREF, max_bytes=1000)
+    assert 0 < len(small.urls) < 100
+    assert small.truncated
+    text = parse(b"http://a.test/\n" * 50, HREF, max_urls=10)
+    assert (len(text.urls), text.truncated) == (10, True)
+
+
+def test_what_was_read_before_a_fault_is_kept() -> None:
+    body = _urls(5000)
+    for broken in (body[:60_000], gzip.compress(body)[:6000], body[:60_000] + b"&k; </x>" + body[60_000:]):
+        found = parse(broken, HREF)
+        assert found.broken
+        assert len(found.urls) > 500
+    assert parse(b"<html><body>Not found</body></html>", HREF).broken
+    assert parse(b"not a sitemap", HREF).broken
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        b'<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;">]>' + _urls(1).replace(b"/0", b"/&b;"),
+        gzip.compress(b"<urlset>" + b" " * 60_000_000),
+        b"<urlset>" + b"<url>" * 300_000,
+        b"<urlset><url><loc>" + b"x" * 3_000_000,
+        b"http://a.test/" * 300_000,
+        b"\x1f\x8b" * 1000,
+    ],
+    ids=["entities", "bomb", "deep", "long", "line", "gzip"],
+)
+def test_hostile_bodies_give_nothing_and_cost_little(hostile: bytes) -> None:
+    started = time.process_time()
+    assert not [url for url in parse(hostile, HREF).urls if len(url.loc) > 9000 or "aaa" in url.loc]
+    assert time.process_time() - started < 3
+
+
+def test_an_index_names_sitemaps_even_when_cut_short() -> None:
+    found = parse(
+        b"<sitemapindex><sitemap><loc>http://a.test/1</loc></sitemap><sitemap><loc>http://a.test/2</loc><last", HREF
+    )
+    assert (found.kind, found.sitemaps, found.broken) == ("index", ["http://a.test/1", "http://a.test/2"], True)
+
+
+_PIECES = st.sampled_from(
+    [
+        "<urlset>",
+        "<url>",
+        "<loc>",
+        "http://a",
+        "</loc>",
+        "</url>",
+        "<rss>",
+        "<item>",
+        "<link/>",
+        "&x;",
+        "<![CDATA[",
+        "\n",
+        "<feed>",
+    ]
+)
+
+
+@settings(deadline=None)
+@given(st.binary(max_size=200) | st.lists(_PIECES, max_size=40).map(lambda pieces: "".join(pieces).encode()))
+def test_any_body_may_be_a_sitemap(body: bytes) -> None:
+    parse(body, HREF)
+    parse(gzip.compress(body), HREF)
+
+
+@settings(deadline=None)
+@given(st.text(max_size=40) | st.text(alphabet="0123456789-:TZ+. ", max_size=30))
+def test_any_text_may_be_a_date_or_a_priority(text: str) -> None:
+    sitemaps.parse_date(text)
+    assert 0.0 <= sitemaps.parse_priority(text) <= 1.0

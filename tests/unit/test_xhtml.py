@@ -1,0 +1,61 @@
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gregor.worker import css, link_header, xhtml
+from gregor.worker.documents import Document, Link
+from gregor.worker.processors import process
+
+HEAD = '<?xml version="1.0"?><html xmlns="http://www.w3.org/1999/xhtml"><head><title>T</title><script src="s"/></head>'
+
+
+def _xhtml(text: str) -> Document:
+    return Document("http://a.test/", text.encode(), "application/xhtml+xml")
+
+
+def test_a_script_that_closes_itself_hides_no_links() -> None:
+    found = process(
+        _xhtml(HEAD + '<body><p>a<b>b</b></p>c<A href="no"/><a href="x" rel="nofollow">y</a></body></html>')
+    )
+    assert found.title == "T"
+    assert found.links == [Link("s", "script"), Link("x", "a", True, "y")]
+    assert found.text == "ab cy"
+
+
+def test_what_is_not_well_formed_is_read_as_html() -> None:
+    found = process(_xhtml("<html xmlns='http://www.w3.org/1999/xhtml'><p>a&nbsp;<a href=x>y"))
+    assert found.links == [Link("x", "a", False, "y")]
+
+
+def test_entities_and_other_files_are_not_read() -> None:
+    bomb = '<!DOCTYPE html [<!ENTITY a "xxxxxxxxxx"><!ENTITY b "&a;&a;&a;"><!ENTITY c SYSTEM "file:///etc/passwd">]>'
+    found = xhtml.extract(bomb + '<html xmlns="http://www.w3.org/1999/xhtml"><body>t&b;&c;<a href="x"/></body></html>')
+    assert found is not None
+    assert (found.text, [link.url for link in found.links]) == ("t", ["x"])
+
+
+def test_deep_nesting_is_refused_by_the_xml_parser() -> None:
+    assert xhtml.parse("<a>" * 100_000 + "</a>" * 100_000) is None
+
+
+@settings(deadline=None)
+@given(st.text(max_size=60) | st.text(alphabet="<>/a&;'\"= \0", max_size=60))
+def test_any_text_may_be_sent_as_xhtml(text: str) -> None:
+    process(_xhtml(text))
+    process(_xhtml(HEAD + text))
+
+
+def test_style_sheets_refer_by_url_and_import() -> None:
+    sheet = "/* url(no) */ @import 'a.css'; @import url(b.css); p{b:url( \"c.png\" )} q{content:'url(d)'} url(e\\29)"
+    assert list(css.references(sheet)) == [("a.css", "css"), ("b.css", "css"), ("c.png", "style"), ("e)", "style")]
+
+
+@settings(deadline=None)
+@given(st.text(alphabet="url('\")@import \\/*a\n", max_size=60))
+def test_any_text_may_be_a_style_sheet(text: str) -> None:
+    list(css.references(text))
+
+
+@settings(deadline=None)
+@given(st.text(alphabet='<a>; rel="=canonical,\\', max_size=60))
+def test_any_text_may_be_a_link_header(text: str) -> None:
+    link_header.canonical(text)
