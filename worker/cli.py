@@ -3,6 +3,7 @@
 import argparse
 import importlib
 import os
+import sqlite3
 import sys
 from collections.abc import Sequence
 from types import ModuleType
@@ -53,7 +54,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BadInput as error:
         complain(str(error))
         return BAD_INPUT
-    except (DiskFull, Unavailable) as error:
+    except (DiskFull, Unavailable, sqlite3.Error) as error:
         complain(f"{error}; what was done is kept: mend it, then run the same command again")
         return FAILED
     except KeyboardInterrupt:

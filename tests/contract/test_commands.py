@@ -1,7 +1,10 @@
 """The reading commands over a crawl with one URL of every kind, and the crawl command over real pages on loopback."""
 
+import contextlib
 import gzip
 import http.server
+import io
+import logging
 import os
 import signal
 import subprocess
@@ -219,16 +222,16 @@ class Site(http.server.BaseHTTPRequestHandler):
     asked = threading.Event()
 
     def do_GET(self) -> None:
-        if self.path == "/slow":
+        name = self.path.partition("?")[0].strip("/")
+        if name == "slow":
             self.asked.set()
-            self.let.wait(30)
-        name = self.path.strip("/")
-        found = (name.isdigit() and int(name) < 10) or name == "slow" or not name
-        self.send_response(200 if found else 404)
-        self.send_header("Content-Type", "text/html")
-        self.end_headers()
-        if found:
-            number = int(name or 0) if name != "slow" else 0
+            self.let.wait(60)
+        number = int(name) if name.isdigit() else 0
+        found = name in ("", "slow", str(number)) and number < 10
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # the crawl was stopped meanwhile
+            self.send_response(200 if found else 404)
+            self.send_header("Content-Type", "text/html")
+            self.end_headers()
             self.wfile.write(f"<title>{name}</title><p>page {name}<a href=/{number + 1}>next</a>".encode())
 
     def log_message(self, *_: object) -> None:
@@ -251,76 +254,112 @@ def site(tmp_path: Path) -> Iterator[list[str]]:
         thread.join()
 
 
-def gregor(*words: str, code: int = 0, stdin: str = "") -> str:
-    line = [sys.executable, "-m", "gregor.worker.cli", *words]
-    done = subprocess.run(line, input=stdin, capture_output=True, text=True, timeout=60, check=False)
-    assert done.returncode == code, done.stderr
-    assert "Traceback" not in done.stderr
-    return done.stdout if code != 2 else done.stderr
+class Here:
+    """Runs commands in this process, as a shell would see them."""
+
+    def __init__(self, captured: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> None:
+        self._captured = captured
+        self._monkeypatch = monkeypatch
+
+    def said(self, *words: str, code: int = 0, stdin: bytes = b"") -> str:
+        """Standard output; standard error, which is one line then, for bad input."""
+        self._monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+        self._captured.readouterr()
+        assert cli.main(words) == code
+        captured = self._captured.readouterr()
+        assert b"Traceback" not in captured.err
+        if code == 2:
+            assert (captured.out, captured.err.count(b"\n")) == (b"", 1)
+        return (captured.err if code == 2 else captured.out).decode()
+
+    def report(self, *words: str) -> dict[str, Any]:
+        """What `gregor crawl --json` tells at its end."""
+        found = msgspec.json.decode(self.said("crawl", "--json", *words))
+        assert isinstance(found, dict)
+        return found
 
 
-def report(*words: str, code: int = 0) -> dict[str, Any]:
-    found = msgspec.json.decode(gregor("crawl", "--json", *words, code=code))
-    assert isinstance(found, dict)
-    return found
+@pytest.fixture
+def here(capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> Iterator[Here]:
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    yield Here(capsysbinary, monkeypatch)
+    logging.captureWarnings(False)
+    root.handlers[:] = handlers
+    root.setLevel(level)
 
 
-def test_a_budget_then_on_to_the_end_then_nothing(site: list[str]) -> None:
-    first = report("http://www.test/", *site, "--max-pages", "3")
+def test_a_budget_then_on_to_the_end_then_nothing(site: list[str], here: Here) -> None:
+    first = here.report("http://www.test/", *site, "--max-pages", "3")
     assert (first["reason"], first["total_pages_200"], first["exit_code"]) == ("budget", 3, 0)
-    second = report("http://www.test/", *site)
+    second = here.report("http://www.test/", *site)
     assert (second["reason"], second["total_pages_200"], second["pages_200"]) == ("finished", 10, 7)
-    assert report("http://www.test/", *site)["requests"] == 0
-    assert "Nothing is left to do" in gregor("crawl", *site)
+    assert here.report("http://www.test/", *site)["requests"] == 0
+    assert "Nothing is left to do" in here.said("crawl", *site)
 
 
-def test_what_is_fixed_per_crawl_is_refused(site: list[str]) -> None:
-    report("http://www.test/", *site, "--max-pages", "1")
-    assert "partitions" in gregor("crawl", *site, "--set", "partitions=8", code=2)
-    assert "canonical" in gregor("crawl", *site, "--set", "canonical=session_ids", code=2)
+def test_what_is_fixed_per_crawl_is_refused(site: list[str], here: Here) -> None:
+    here.report("http://www.test/", *site, "--max-pages", "1")
+    assert "partitions" in here.said("crawl", *site, "--set", "partitions=8", code=2)
+    assert "canonical" in here.said("crawl", *site, "--set", "canonical=session_ids", code=2)
 
 
-def test_labels_travel_from_the_seed(site: list[str]) -> None:
-    seeds = '{"url": "http://www.test/", "label": "one"}\n'
-    gregor("crawl", "--seeds", "-", *site, "--max-depth", "1", stdin=seeds)
-    lines = gregor("pages", "--jsonl", *site[:2], "--label", "one").splitlines()
+def test_reading_goes_by_what_the_folder_was_made_for(site: list[str], here: Here) -> None:
+    fixed = ["--set", "partitions=4", "--set", "canonical=session_ids,sort_query"]
+    here.report("http://www.test/1?sid=5", *site, *fixed, "--max-depth", "0")
+    shown = msgspec.json.decode(here.said("show", "http://www.test/1?sid=6", *site[:2], "--json"))
+    assert (shown["url"], shown["key"]) == ("http://www.test/1?sid=5", "http://www.test/1")
+
+
+def test_labels_travel_from_the_seed(site: list[str], here: Here) -> None:
+    seeds = b'{"url": "http://www.test/", "label": "one"}\n'
+    here.said("crawl", "--seeds", "-", *site, "--max-depth", "1", stdin=seeds)
+    lines = here.said("pages", "--jsonl", *site[:2], "--label", "one").splitlines()
     assert [msgspec.json.decode(line)["url"] for line in lines] == ["http://www.test/", "http://www.test/1"]
 
 
-@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_stops_it_cleanly(site: list[str], sent: signal.Signals) -> None:
-    line = [sys.executable, "-m", "gregor.worker.cli", "crawl", "--json", "http://www.test/slow", *site]
-    with subprocess.Popen([*line, "--set", "stop_grace=0.1"], stdout=subprocess.PIPE) as process:
-        assert Site.asked.wait(30)
-        process.send_signal(sent)
-        out, _ = process.communicate(timeout=30)
+def test_dead_letters_get_another_visit(site: list[str], here: Here, tmp_path: Path) -> None:
+    hosts = tmp_path / "hosts"
+    there = hosts.read_text()
+    hosts.write_text("www.test 127.0.0.1:9\n")
+    flags = [*site, "--set", "retries=0", "--set", "retry_pause=0.1", "--set", "retry_pause_max=0.1"]
+    assert here.report("http://www.test/9", *flags)["states"] == {"dead": 1}
+    assert "robots" in here.said("deadletters", *site[:2])
+    here.said("deadletters", *site[:2], "--retry")
+    hosts.write_text(there)
+    assert here.report(*flags)["total_pages_200"] == 1
+    assert here.said("deadletters", *site[:2]) == "nothing was given up\n"
+
+
+def test_what_is_no_data_folder(tmp_path: Path, here: Here) -> None:
+    (tmp_path / "crawl.db").write_bytes(b"no database" * 1000)
+    assert "cannot be" in here.said("pages", "--data", str(tmp_path), code=2)
+    assert "cannot be" in here.said("crawl", "http://a.test/", "--data", str(tmp_path), code=2)
+
+
+def started(*words: str) -> "subprocess.Popen[bytes]":
+    line = [sys.executable, "-m", "gregor.worker.cli", "crawl", "--json", *words]
+    return subprocess.Popen(line, stdout=subprocess.PIPE)
+
+
+def test_a_signal_stops_it_cleanly(site: list[str], here: Here) -> None:
+    with started("http://www.test/slow", *site, "--set", "stop_grace=0.1") as process:
+        assert Site.asked.wait(60)
+        assert f"in use by process {process.pid}" in here.said("crawl", "http://www.test/", *site, code=2)
+        assert "slow" in here.said("pages", *site[:2])
+        process.send_signal(signal.SIGTERM)
+        out, _ = process.communicate(timeout=60)
     assert process.returncode == 3
     assert msgspec.json.decode(out)["reason"] == "stopped"
     Site.let.set()
-    assert report(*site)["total_pages_200"] == 10
+    assert here.report(*site)["total_pages_200"] == 10
 
 
-def test_a_folder_in_use_is_refused(site: list[str]) -> None:
-    line = [sys.executable, "-m", "gregor.worker.cli", "crawl", "http://www.test/slow", *site]
-    with subprocess.Popen(line, stdout=subprocess.DEVNULL) as process:
-        assert Site.asked.wait(30)
-        assert f"in use by process {process.pid}" in gregor("crawl", "http://www.test/", *site, code=2)
-        assert "slow" in gregor("pages", *site[:2])
-        process.send_signal(signal.SIGINT)
-        process.send_signal(signal.SIGINT)
-        Site.let.set()
-        process.wait(30)
-
-
-def test_dead_letters_get_another_visit(site: list[str], tmp_path: Path) -> None:
-    (tmp_path / "hosts").open("a").write("dead.test 127.0.0.1:9\n")
-    flags = [*site, "--set", "retries=0", "--set", "retry_pause=0.1", "--set", "retry_pause_max=0.1"]
-    assert report("http://dead.test/", *flags)["states"] == {"dead": 1}
-    gregor("deadletters", *site[:2], "--retry")
-    (tmp_path / "hosts").write_text(
-        (tmp_path / "hosts").read_text().replace("127.0.0.1:9\n", "").replace("www", "dead")
-    )
-    text = (tmp_path / "hosts").read_text().split()
-    (tmp_path / "hosts").write_text(f"dead.test {text[1]}\n")
-    assert report(*flags, "--max-depth", "0")["total_pages_200"] == 1
-    assert "nothing was given up" in gregor("deadletters", *site[:2])
+def test_a_second_signal_stops_it_at_once(site: list[str]) -> None:
+    with started("http://www.test/slow", *site, "--set", "stop_grace=600") as process:
+        assert Site.asked.wait(60)
+        while process.poll() is None:
+            process.send_signal(signal.SIGINT)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(0.2)
+    assert process.returncode == 3
