@@ -1,26 +1,45 @@
-"""The fixture itself: servers that come up, keep port and data over SIGKILL, and end with the test run."""
+"""The servers themselves: they keep port and data over SIGKILL, and end with the test run, however that ends."""
 
 import os
-import signal
+import select
 import subprocess
 import sys
-import time
+from pathlib import Path
 
-import pytest
 from redis import Redis
 
-from tests.cluster.conftest import need
-from tests.cluster.servers import Servers, Service
-from tests.cluster.servers.process import listens
+from tests.cluster.conftest import stoppable
+from tests.cluster.servers import Service
+
+_ROOT = Path(__file__).parents[2]
+_RUN = """
+import sys
+from tests.cluster.servers import Servers
+with Servers() as servers:
+    print(*[node.group for node in servers.get("redis").nodes], flush=True)
+    sys.stdin.read()
+"""
 
 
 def test_a_server_keeps_its_port_and_its_data(redis: Service) -> None:
-    if not redis.nodes:
-        pytest.skip("given by the environment")
+    stoppable(redis)
     host, _, port = redis.addresses[0].rpartition(":")
     with Redis(host, int(port)) as client:
         client.set("kept", "yes")
-        client.waitaof(1, 0, 10_000) if client.info("server")["redis_version"] >= "7.2" else client.save()
-    redis.restart(kill=True)
-    with Redis(host, int(port)) as client:
+        redis.restart(kill=True)
         assert client.get("kept") == b"yes"
+
+
+def test_servers_end_with_a_killed_test_run(redis: Service) -> None:
+    stoppable(redis)
+    command = [sys.executable, "-c", _RUN]
+    with subprocess.Popen(command, cwd=_ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as run:
+        assert run.stdout is not None
+        groups = [int(word) for word in run.stdout.readline().split()]
+        handles = [os.pidfd_open(group) for group in groups]
+        run.kill()
+    assert len(groups) == 2
+    for handle in handles:
+        # Readable when the process has ended.
+        assert select.select([handle], [], [], 60)[0]
+        os.close(handle)

@@ -103,9 +103,10 @@ def _command(library: Path, home: Path) -> list[str]:
         "cassandra.storagedir": str(home),
         "cassandra.ring_delay_ms": "100",
         "cassandra.skip_wait_for_gossip_to_settle": "0",
+        "cassandra.memtable_row_overhead_computation_step": "100",
         "logback.configurationFile": str(home / "logback.xml"),
     }
     properties = [f"-D{name}={value}" for name, value in settings.items()]
-    heap = ["-Xms256m", "-Xmx512m", "-XX:+UseSerialGC", "-Djdk.attach.allowAttachSelf=true", f"-javaagent:{agent}"]
+    heap = ["-Xms256m", "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", f"-javaagent:{agent}"]
     main = "org.apache.cassandra.service.CassandraDaemon"
     return ["java", *heap, *modules, *properties, "-cp", f"{library}/*", main]

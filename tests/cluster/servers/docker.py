@@ -24,15 +24,17 @@ class Container:
     def __init__(self, container: "DockerContainer") -> None:
         container.start()
         self._container = container.get_wrapped_container()
+        self._id = str(self._container.id)
 
     @property
     def id(self) -> str:
-        return str(self._container.id)
+        return self._id
 
     @property
     def running(self) -> bool:
         self._container.reload()
-        return self._container.status in ("created", "running", "paused", "restarting")
+        status: str = self._container.status
+        return status in ("created", "running", "paused", "restarting")
 
     def start(self) -> None:
         self._container.start()
@@ -52,24 +54,20 @@ class Container:
         self._container.unpause()
 
     def tail(self) -> str:
-        return self._container.logs(tail=100).decode(errors="replace")[-_TAIL:]
-
-    def remove(self) -> None:
-        """End it and forget its data."""
-        self._container.remove(force=True, v=True)
+        log: bytes = self._container.logs(tail=100)
+        return log[-_TAIL:].decode(errors="replace")
 
 
 @cache
 def available() -> bool:
     """Whether a Docker daemon answers."""
-    import docker
-    from docker.errors import DockerException
+    from docker.errors import DockerException  # type: ignore[import-not-found]  # our folder docker/ hides it
+    from testcontainers.core.docker_client import DockerClient
 
     try:
-        docker.from_env(timeout=5).ping()
+        return bool(DockerClient(timeout=5).client.ping())
     except (DockerException, OSError):
         return False
-    return True
 
 
 def keep() -> None:
@@ -194,7 +192,7 @@ def _run(
     for name, value in settings.items():
         container.with_env(name, value)
     for inside, outside in (ports or {}).items():
-        container.with_bind_ports(inside, ("127.0.0.1", outside))
+        container.ports[f"{inside}/tcp"] = ("127.0.0.1", outside)  # type: ignore[assignment]  # docker-py takes it
     if command is not None:
         container.with_command(command)
     if network_mode is not None:

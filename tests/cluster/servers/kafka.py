@@ -81,7 +81,11 @@ def answers(addresses: tuple[str, ...]) -> bool:
     """Whether all brokers are known to the cluster and every partition has a leader."""
     if not all(listens(address) for address in addresses):
         return False
-    settings = {"bootstrap.servers": ",".join(addresses), "log_level": 0, "broker.address.family": "v4"}
+    settings: dict[str, str | int | float | bool] = {
+        "bootstrap.servers": ",".join(addresses),
+        "log_level": 0,
+        "broker.address.family": "v4",
+    }
     try:
         found = AdminClient(settings).list_topics(timeout=5)
     except KafkaException:

@@ -72,7 +72,8 @@ def _fetch(name: str, artifacts: Sequence[str], folder: Path) -> None:
 
 def _dependency(artifact: str) -> str:
     group, name, version = map(escape, artifact.split(":"))
-    return f"<dependency><groupId>{group}</groupId><artifactId>{name}</artifactId><version>{version}</version></dependency>"
+    names = f"<groupId>{group}</groupId><artifactId>{name}</artifactId><version>{version}</version>"
+    return f"<dependency>{names}</dependency>"
 
 
 def _run(name: str, command: Sequence[str], settings: Mapping[str, str] | None = None) -> None:

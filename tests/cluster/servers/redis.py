@@ -78,7 +78,7 @@ def _in_step(address: str) -> bool:
     try:
         with _client(address) as client:
             info = client.info("replication")
-            return info["role"] == "master" or info["master_link_status"] == "up"
+            return bool(info["role"] == "master" or info["master_link_status"] == "up")
     except RedisError:
         return False
 

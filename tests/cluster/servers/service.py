@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Final, Protocol
 
 import msgspec
@@ -67,8 +68,10 @@ class Service(msgspec.Struct, frozen=True, kw_only=True):
         self.ready()
 
     def stop(self) -> None:
-        for node in self.nodes:
-            node.stop()
+        """End all in order, at once: the last broker of a quorum could not say goodbye to anyone."""
+        if self.nodes:
+            with ThreadPoolExecutor(len(self.nodes)) as pool:
+                list(pool.map(lambda node: node.stop(), self.nodes))
 
     def kill(self) -> None:
         for node in self.nodes:

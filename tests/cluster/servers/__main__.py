@@ -1,0 +1,127 @@
+"""Servers for a developer: `python -m tests.cluster.servers up [NAME...]`, `… down`.
+
+What was started stands in build/servers.json, its data and logs in build/servers/; the config on standard output
+reaches it.
+"""
+
+import argparse
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from tests.cluster.servers import docker
+from tests.cluster.servers.process import Process
+from tests.cluster.servers.service import Missing, ServerFailed, Service
+from tests.cluster.servers.session import find
+
+_BUILD: Final = Path("build").resolve()
+_STATE: Final = _BUILD / "servers.json"
+_NAMES: Final = ("kafka", "zookeeper", "redis", "cassandra")
+_STOP_TIMEOUT: Final = 30.0
+
+
+class _Started(msgspec.Struct):
+    """A process group by its id and its leader's start (clock ticks since boot), or a container by its id."""
+
+    group: int = 0
+    born: str = ""
+    container: str = ""
+
+
+class _State(msgspec.Struct):
+    addresses: dict[str, tuple[str, ...]] = {}
+    started: list[_Started] = []
+
+
+def _up(names: list[str]) -> int:
+    state = _read()
+    docker.keep()
+    for name in names:
+        if name not in state.addresses:
+            try:
+                service = find(name, _BUILD / "servers", None)
+            except (Missing, ServerFailed) as error:
+                print(f"{name} is not up: {error}", file=sys.stderr)
+                return 1
+            state.addresses[name] = service.addresses
+            state.started += _started(service)
+            _BUILD.mkdir(exist_ok=True)
+            _STATE.write_bytes(msgspec.json.format(msgspec.json.encode(state)))
+    print(config(state.addresses))
+    return 0
+
+
+def _down() -> int:
+    for started in reversed(_read().started):
+        if started.container:
+            subprocess.run(["docker", "rm", "-f", "-v", started.container], check=True, stdout=subprocess.DEVNULL)
+        elif _born(started.group) == started.born:
+            _end(started)
+    _STATE.unlink(missing_ok=True)
+    shutil.rmtree(_BUILD / "servers", ignore_errors=True)
+    return 0
+
+
+def config(addresses: dict[str, tuple[str, ...]]) -> str:
+    """The config file that reaches them: Redis by its primary."""
+    values = {name: found[:1] if name == "redis" else found for name, found in addresses.items()}
+    lines = [f"{name} = {msgspec.json.encode(value).decode()}" for name, value in values.items()]
+    return "\n".join(['engine = "cluster"', *lines, "kafka_replication = 1", "cassandra_replication = 1"])
+
+
+def _read() -> _State:
+    return msgspec.json.decode(_STATE.read_bytes(), type=_State) if _STATE.exists() else _State()
+
+
+def _started(service: Service) -> list[_Started]:
+    found = []
+    for node in service.nodes:
+        if isinstance(node, Process):
+            found.append(_Started(group=node.group, born=_born(node.group)))
+        elif isinstance(node, docker.Container):
+            found.append(_Started(container=node.id))
+    return found
+
+
+def _born(process: int) -> str:
+    """When a process began; empty when it is gone. Tells it from a later one of the same id."""
+    try:
+        fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    except FileNotFoundError:
+        return ""
+    return "" if fields[0] == "Z" else fields[19]
+
+
+def _end(started: _Started) -> None:
+    deadline = time.monotonic() + _STOP_TIMEOUT
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(started.group, signal.SIGTERM)
+        while _born(started.group) == started.born and time.monotonic() < deadline:
+            time.sleep(0.05)
+        os.killpg(started.group, signal.SIGKILL)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.cluster.servers")
+    commands = parser.add_subparsers(dest="command", required=True)
+    up = commands.add_parser("up", help="start what does not run yet, and print the config that reaches it")
+    up.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(_NAMES)}; default: all")
+    commands.add_parser("down", help="end what was started, and remove its data")
+    arguments = parser.parse_args()
+    if arguments.command == "down":
+        return _down()
+    if unknown := set(arguments.names).difference(_NAMES):
+        parser.error(f"no server {', '.join(unknown)}")
+    return _up(arguments.names or list(_NAMES))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
