@@ -11,8 +11,8 @@ MAX_LINKS = 10_000
 MAX_ANCHOR = 200
 """Characters of an anchor text that are kept."""
 _NOFOLLOW = frozenset({"nofollow", "ugc", "sponsored"})
-_FOREIGN = frozenset({"svg", "g", "symbol", "path", "use", "circle", "rect", "text", "a"})
-"""Parents whose ``title`` is a tool tip of SVG."""
+_DRAWN = frozenset({"svg", "g", "symbol", "path", "use", "circle", "rect"})
+"""Parents whose ``title`` is a tool tip of SVG, not the title of the page."""
 
 
 def names(text: str) -> frozenset[str]:
@@ -162,7 +162,8 @@ class Page:
                     self.add(self._extract.refresh, "refresh")
 
     def title(self, node: Element) -> None:
-        if self._extract.title is None:
+        parent = node.parent
+        if self._extract.title is None and not (parent is not None and parent.tag in _DRAWN):
             self._extract.title = collapse(node.text())
 
     def root(self, node: Element) -> None:

@@ -37,9 +37,10 @@ _FIELDS = {
 class Target:
     """Takes the parser's events; keeps the entry and the field that are open."""
 
-    def __init__(self, result: Sitemap, max_urls: int) -> None:
+    def __init__(self, result: Sitemap, max_urls: int, extensions: bool) -> None:
         self._result = result
         self._max_urls = max_urls
+        self._wants_extensions = extensions
         self._namespace: str | None = None
         self._entry_name = ""
         self._fields: dict[str, str] = {}
@@ -51,6 +52,7 @@ class Target:
         self._field = ""
         self._field_depth = 0
         self._text: list[str] = []
+        self._room = 0
         self._done = False
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
@@ -77,7 +79,10 @@ class Target:
                 if attributes.get("rel", "alternate") == "alternate":
                     self._entry.setdefault("loc", attributes.get("href", ""))
             elif name in self._fields:
-                self._field, self._text, self._field_depth = self._fields[name], [], self._depth
+                self._open(self._fields[name])
+                self._field_depth = self._depth
+        elif not self._wants_extensions:
+            return
         elif name == "link" and "hreflang" in attributes:
             self._open_extension(name, attributes)
         elif family := next((known for known in _FAMILIES if f"sitemap-{known}" in namespace), None):
@@ -97,13 +102,17 @@ class Target:
 
     def _open_value(self, name: str, attributes: Mapping[str, str]) -> None:
         assert self._extension is not None
-        self._field, self._text = name, []
+        self._open(name)
         for key, value in attributes.items():
             self._extension.values.setdefault(f"{name}@{key}", []).append(value.strip()[:MAX_FIELD])
 
+    def _open(self, field: str) -> None:
+        self._field, self._text, self._room = field, [], MAX_FIELD
+
     def data(self, text: str) -> None:
-        if self._field and not self._done:
-            self._text.append(text)
+        if self._field and self._room > 0:
+            self._text.append(text[: self._room])
+            self._room -= len(text)
 
     def end(self, tag: str) -> None:
         if not self._done:
@@ -117,7 +126,7 @@ class Target:
         self._depth -= 1
 
     def _end_extension(self, extension: Extension) -> None:
-        value = " ".join("".join(self._text).split())[:MAX_FIELD]
+        value = " ".join("".join(self._text).split())
         if self._field and value:
             extension.values.setdefault(self._field, []).append(value)
         self._field, self._text = "", []
@@ -127,7 +136,7 @@ class Target:
             self._extension = None
 
     def _close_field(self) -> None:
-        value = "".join(self._text).strip()[:MAX_FIELD]
+        value = "".join(self._text).strip()
         if self._field == "loc" and self._entry.get("loc"):
             self._flush()
         if value:

@@ -50,6 +50,8 @@ DEFAULT_LOCATIONS = (
 """Where sitemaps are that no robots.txt names, the usual ones first."""
 _CHUNK = 64 * 1024
 _LAYERS = 2
+_MAX_MEMBERS = 10_000
+"""Members of a gzip file; empty ones cost time and count no bytes."""
 _GZIP = b"\x1f\x8b"
 _ENTITY = re.compile(r"<!ENTITY")
 
@@ -61,19 +63,21 @@ def parse(
     *,
     max_urls: int = MAX_URLS,
     max_bytes: int = MAX_BYTES,
+    extensions: bool = False,
 ) -> Sitemap:
     """Reads a sitemap. Never raises over its content. What it is, is told by its bytes, not by its name or type.
 
-    ``max_urls`` bounds the entries, ``max_bytes`` the bytes after unpacking. ``href`` is only for messages of others.
+    ``max_urls`` bounds the entries, ``max_bytes`` the bytes after each unpacking. With ``extensions`` those are kept
+    too, up to 1,000 an entry: a file may have millions. ``href`` says where it came from.
     """
     result = Sitemap(urls=[], children=[])
-    stream = _Bounded(_unpacked(BytesIO(body) if isinstance(body, bytes) else body, result), max_bytes, result)
+    stream = _unpacked(BytesIO(body) if isinstance(body, bytes) else body, max_bytes, result)
     first = next(stream, b"")
     encoding = charset.bom(first) or charset.header_charset(content_type) or charset.xml_declaration(first.lstrip())
     text = _decoded(first, stream, encoding or "utf-8")
     start = next(text, "").lstrip("\ufeff \t\r\n")
     if start.startswith("<"):
-        _parse_xml(start, text, result, max_urls)
+        _parse_xml(start, text, result, Target(result, max_urls, extensions))
     else:
         _parse_text(start, text, result, max_urls)
     return result
@@ -99,14 +103,14 @@ class _Bounded:
         return chunk
 
 
-def _unpacked(stream: BinaryIO, result: Sitemap) -> Iterator[bytes]:
-    chunks: Iterator[bytes] = iter(lambda: stream.read(_CHUNK), b"")
+def _unpacked(stream: BinaryIO, max_bytes: int, result: Sitemap) -> Iterator[bytes]:
+    chunks: Iterator[bytes] = _Bounded(iter(lambda: stream.read(_CHUNK), b""), max_bytes, result)
     for _ in range(_LAYERS + 1):
         first = next(chunks, b"")
         chunks = _chain(first, chunks)
         if not first.startswith(_GZIP):
             break
-        chunks = _inflated(chunks, result)
+        chunks = _Bounded(_inflated(chunks, result), max_bytes, result)
     return chunks
 
 
@@ -118,12 +122,15 @@ def _chain(first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
 
 def _inflated(chunks: Iterator[bytes], result: Sitemap) -> Iterator[bytes]:
     """The content of gzip members, piece by piece; what follows a fault is left out."""
-    member = zlib.decompressobj(wbits=31)
+    member, members = zlib.decompressobj(wbits=31), 1
     for chunk in chunks:
         data = chunk
         while data:
             if member.eof:
-                member = zlib.decompressobj(wbits=31)
+                member, members = zlib.decompressobj(wbits=31), members + 1
+                if members > _MAX_MEMBERS:
+                    result.truncated = True
+                    return
             try:
                 piece = member.decompress(data, _CHUNK)
             except zlib.error:
@@ -169,12 +176,11 @@ def _add_lines(lines: Iterable[str], result: Sitemap, max_urls: int) -> None:
             result.urls.append(SitemapUrl(loc))
 
 
-def _parse_xml(start: str, rest: Iterator[str], result: Sitemap, max_urls: int) -> None:
+def _parse_xml(start: str, rest: Iterator[str], result: Sitemap, target: Target) -> None:
     if _ENTITY.search(start):
         # No sitemap needs entities of its own; a document that declares some means harm.
         result.broken = True
         return
-    target = Target(result, max_urls)
     parser = etree.XMLParser(
         target=target,  # type: ignore[arg-type]
         encoding="utf-8",

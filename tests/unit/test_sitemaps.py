@@ -76,8 +76,9 @@ def test_what_was_read_before_a_fault_is_kept() -> None:
         b"<urlset><url><loc>" + b"x" * 3_000_000,
         b"http://a.test/" * 300_000,
         b"\x1f\x8b" * 1000,
+        gzip.compress(gzip.compress(b"") * 1_000_000),
     ],
-    ids=["entities", "bomb", "deep", "long", "line", "gzip"],
+    ids=["entities", "bomb", "deep", "long", "line", "gzip", "members"],
 )
 def test_hostile_bodies_give_nothing_and_cost_little(hostile: bytes) -> None:
     started = time.process_time()

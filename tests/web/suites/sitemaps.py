@@ -11,7 +11,8 @@ from tests.web.suites import Line, Suite, Verdict, equal, octets
 
 
 def _parsed(case: Line) -> sitemaps.Sitemap:
-    return sitemaps.parse(octets(case, "body"), case.get("sitemap_url") or case["url"], case.get("content_type"))
+    href = case.get("sitemap_url") or case["url"]
+    return sitemaps.parse(octets(case, "body"), href, case.get("content_type"), extensions=True)
 
 
 def _time(text: str | None) -> float | None:
