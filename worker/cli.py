@@ -55,7 +55,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         complain(str(error))
         return BAD_INPUT
     except (DiskFull, Unavailable, sqlite3.Error) as error:
-        complain(f"{error}; what was done is kept: mend it, then run the same command again")
+        complain(f"{error}; nothing is lost: remove the cause, then run the same command again")
         return FAILED
     except KeyboardInterrupt:
         return INTERRUPTED

@@ -96,9 +96,7 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     delay: Annotated[float, Meta(ge=0, description="between the starts of two requests to one host")] = 1.0
     delay_factor: Annotated[float, Meta(ge=0, description="a host also waits so often its last latency; 0: off")] = 1.0
     max_crawl_delay: Annotated[float, Meta(ge=0, description="the longest crawl-delay of a robots.txt obeyed")] = 60.0
-    first_contact_delay: (
-        Annotated[float, Meta(ge=0, description="wait before a host nobody knows after a takeover; none: delay")] | None
-    ) = None
+    first_contact_delay: Annotated[float, Meta(ge=0, description="wait before a new host; none: delay")] | None = None
     robots: Annotated[Literal["obey", "ignore"], Meta(description="robots.txt; ignore only what is yours")] = "obey"
     robots_ttl: Annotated[float, Meta(gt=0, le=86400, description="longest life of a robots.txt read (RFC 9309)")] = (
         86400.0
@@ -150,9 +148,7 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     retry_pause_max: Annotated[float, Meta(gt=0, description="longest pause")] = 3600.0
     retry_jitter: Annotated[float, Meta(ge=0, le=1, description="a pause is longer by up to this share")] = 0.25
     retry_after_max: Annotated[float, Meta(ge=0, description="longest Retry-After obeyed")] = 86400.0
-    failure_ttl: (
-        Annotated[float, Meta(gt=0, description="life of a failed robots.txt or name lookup; none: retry_pause")] | None
-    ) = None
+    failure_ttl: Annotated[float, Meta(gt=0, description="life of a failed look-up; none: retry_pause")] | None = None
     host_failures: Annotated[
         int, Meta(ge=1, description="failed connections in a row after which the URLs of a host are given up")
     ] = 5
