@@ -44,36 +44,30 @@ class Calendar:
         bucket = heapq.heappop(self._known)
         del self._counts[bucket]
         self._last_read = max(self._last_read, bucket)
+        self._open[bucket] = 1  # held by its reader, so that the cursor cannot pass it meanwhile
         return bucket
 
-    def unread(self, bucket: int) -> None:
-        """Reading a bucket failed: it is to be read again."""
-        heapq.heappush(self._known, bucket)
-        self._counts[bucket] = 0
-
     def opened(self, bucket: int, entries: int) -> None:
-        """So many unfinished entries were read."""
-        self._open[bucket] = entries
-        if not entries:
-            self._close(bucket)
+        """So many unfinished entries were read; the reader calls `finish` once for itself when it has them."""
+        self._open[bucket] += entries
 
     def finish(self, bucket: int) -> None:
         """An entry's ticket finished."""
         self._open[bucket] -= 1
         if not self._open[bucket]:
-            self._close(bucket)
+            del self._open[bucket]
+            self._finished.append(bucket)
 
-    def _close(self, bucket: int) -> None:
-        del self._open[bucket]
-        self._finished.append(bucket)
-
-    def take_finished(self) -> list[int]:
+    def finished(self) -> list[int]:
         """The buckets to drop."""
-        finished, self._finished = self._finished, []
-        return finished
+        return list(self._finished)
+
+    def dropped(self, bucket: int) -> None:
+        """A finished bucket was deleted."""
+        self._finished.remove(bucket)
 
     def settled_up_to(self) -> int:
-        """The cursor that may be stored once all finished buckets are dropped."""
+        """The cursor that may be stored: every bucket up to it was dropped."""
         unfinished = [*self._open, *self._finished]
         before = min(unfinished) - 1 if unfinished else self._last_read
         if self._known:

@@ -27,11 +27,12 @@ async def checkpoint(partition: Partition, record: PartitionRecord, tools: Tools
     if marks != partition.committed:
         await effect(lambda: log.commit(partition.id, marks, partition.lease.epoch))
         partition.committed = marks
-    chunks, partition.dropped_chunks = partition.dropped_chunks, []
-    for source in chunks:
+    for source in list(partition.finished_chunks):
         await effect(lambda s=source: store.drop_chunk(partition.id, s.host, s.chunk, partition.stamp()))
-    for bucket in partition.calendar.take_finished():
+        partition.chunk_dropped(source)
+    for bucket in partition.calendar.finished():
         await effect(lambda b=bucket: store.drop_bucket(partition.id, b, partition.stamp()))
+        partition.calendar.dropped(bucket)
     cursor = partition.calendar.settled_up_to()
     if cursor > record.cursor:
         record = msgspec.structs.replace(record, cursor=cursor)

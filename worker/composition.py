@@ -18,7 +18,6 @@ from gregor.worker.adapters.transport.requests_transport import RequestsTranspor
 from gregor.worker.addresses import AddressPolicy
 from gregor.worker.borders import Reader
 from gregor.worker.canonical import CanonicalRules
-from gregor.worker.borders import Reader
 from gregor.worker.config import Config, ConfigError, replace
 from gregor.worker.credentials import authorizations
 from gregor.worker.dns import DnsCache
@@ -111,7 +110,7 @@ async def _counts(config: Config) -> dict[str, int]:
     """What the data folder holds already."""
     reader = await open_reader(Path(config.data), config.bucket_width)
     try:
-        return await reader.counts()
+        return await reader.settled()
     finally:
         await reader.close()
 

@@ -9,6 +9,7 @@ after all of its effects.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import nullcontext
 from typing import TypeVar
 
 import msgspec
@@ -255,9 +256,12 @@ class Crawl:
             near = await self._effect(lambda: store.near(page.simhash, bits))
             page.near_duplicate_of = near if near is not None and near != page.key else ""
         wire = response.wire_body
-        await self._effect(
-            lambda: store.put_page(page, response.body.open(), wire.open() if wire is not None else None, stamp())
-        )
+
+        async def put() -> None:
+            with response.body.open() as body, wire.open() if wire is not None else nullcontext() as kept:
+                await store.put_page(page, body, kept, stamp())
+
+        await self._effect(put)
         if owner is None:
             winner = await self._effect(lambda: seen.claim(page.fingerprint, page.key))
             if winner != page.key:

@@ -16,6 +16,7 @@ class Backlog:
         self.open = new()
         self.open_count = 0
         self.reading: dict[int, int] = {}  # unfinished tickets of each chunk that was read
+        self.finished: set[int] = set()  # chunks whose tickets have all finished, not deleted yet
         self.wakes: list[FromBucket] = []  # the calendar entries that name this backlog
 
     @property
@@ -26,7 +27,7 @@ class Backlog:
     @property
     def empty(self) -> bool:
         """Whether nothing is left of it."""
-        return not (self.sealed or self.open_count or self.reading)
+        return not (self.sealed or self.open_count or self.reading or self.finished)
 
     def next_chunk(self) -> int:
         """The chunk to read now; the open one is sealed for it if need be."""

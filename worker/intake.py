@@ -84,13 +84,14 @@ class Intake:
         mark = self._partition.marks[priority]
         if self._tools.config.window > mark.span and not self._tools.idle:
             return False
-        items = [self._partition.live.get(identity) for identity in mark.oldest(64)]
-        queued = [item for item in items if item is not None and item.state == "queued"]
+        found = dict.fromkeys(self._partition.live.get(identity) for identity in mark.oldest(64))  # twins once
+        queued = [item for item in found if item is not None and item.state == "queued"]
         for item in queued:
             self._partition.hosts[item.ticket.host].queue.remove(item)
-        await self._to_waiting([(item.ticket, list(item.sources())) for item in queued])
+        await self._to_waiting([item.ticket for item in queued])
         for item in queued:
             self._partition.leave(item)
+            self._partition.finish(item.sources())  # those of followers that came meanwhile too
         return bool(queued)
 
     async def admit(self, priority: int, records: Sequence[Record]) -> None:
@@ -107,14 +108,15 @@ class Intake:
                 tickets.append((record.ticket, source))
         prints = [url_fingerprint(ticket.key) for ticket, _ in tickets]
         seen = await self._effect(lambda: self._tools.services.seen.seen(prints)) if prints else []
-        overflow: list[tuple[Ticket, list[Source]]] = []
+        overflow: list[tuple[Ticket, FromLog]] = []
         for (ticket, source), known in zip(tickets, seen, strict=True):
             if known and ticket.kind == "new":
                 partition.finish([source])
             elif not self._enter(ticket, source):
-                overflow.append((ticket, [source]))
+                overflow.append((ticket, source))
         if overflow:
-            await self._to_waiting(overflow)
+            await self._to_waiting([ticket for ticket, _ in overflow])
+            partition.finish(source for _, source in overflow)
 
     def _enter(self, ticket: Ticket, source: Source) -> bool:
         """Make a ticket live or a follower of its live twin; False when there is no room for it."""
@@ -143,17 +145,15 @@ class Intake:
 
     # Waiting
 
-    async def _to_waiting(self, tickets: Sequence[tuple[Ticket, list[Source]]]) -> None:
-        """Entries written, then seen bits, then the records finished."""
+    async def _to_waiting(self, tickets: Sequence[Ticket]) -> None:
+        """Entries written, then seen bits; after that the caller finishes the records."""
         by_host: dict[str, list[Ticket]] = {}
-        for ticket, _ in tickets:
+        for ticket in tickets:
             by_host.setdefault(ticket.host, []).append(ticket)
         for name, waiting in by_host.items():
             await self._append(self._partition.host(name), waiting)
-        prints = [url_fingerprint(ticket.key) for ticket, _ in tickets if ticket.kind == "new"]
+        prints = [url_fingerprint(ticket.key) for ticket in tickets if ticket.kind == "new"]
         await self._effect(lambda: self._tools.services.seen.mark(prints))
-        for _, sources in tickets:
-            self._partition.finish(sources)
 
     async def _append(self, host: Host, tickets: list[Ticket]) -> None:
         """Append to a host's backlog; the calendar names the host before its backlog holds anything."""
@@ -218,7 +218,7 @@ class Intake:
         if self._full() or (bucket := calendar.due(self._tools.now())) is None:
             return False
         tickets = await self._effect(lambda: self._tools.services.store.read_bucket(self._partition.id, bucket))
-        calendar.opened(bucket, len(tickets) + 1)  # one more holds it open while it is read
+        calendar.opened(bucket, len(tickets))
         source = FromBucket(bucket)
         for ticket in tickets:
             if ticket.kind == "wake":

@@ -32,7 +32,7 @@ class Partition:
         self.load = dict.fromkeys(PRIORITIES, 0)  # tickets in memory by the topic they came from
         self.pulled = 0  # tickets in memory from calendar and backlogs
         self.hungry: deque[Host] = deque()  # hosts whose back queue runs low and whose backlog holds more
-        self.dropped_chunks: list[FromChunk] = []
+        self.finished_chunks: list[FromChunk] = []
         self.releasing = False
         self.running = 0
         self._counter = 0
@@ -85,19 +85,17 @@ class Partition:
         assert host.backlog is not None  # a chunk is read only by way of its backlog, which stays until it is empty
         host.backlog.reading[chunk] -= 1
         if not host.backlog.reading[chunk]:
-            self.close_chunk(host, source)
+            del host.backlog.reading[chunk]
+            host.backlog.finished.add(chunk)
+            self.finished_chunks.append(source)
 
-    def close_chunk(self, host: Host, source: FromChunk) -> None:
-        """All tickets of a chunk have finished: it may be dropped, and the wake-ups too once nothing is left."""
-        backlog = host.backlog
-        assert backlog is not None
-        del backlog.reading[source.chunk]
-        self.dropped_chunks.append(source)
-        self.close_backlog(host)
-
-    def close_backlog(self, host: Host) -> None:
-        """Finish the wake-ups of a backlog in which nothing is left."""
-        if host.backlog is not None and host.backlog.empty:
+    def chunk_dropped(self, source: FromChunk) -> None:
+        """A finished chunk was deleted. The wake-ups of a backlog finish after all of it: they are how it is found."""
+        self.finished_chunks.remove(source)
+        host = self.hosts[source.host]
+        assert host.backlog is not None
+        host.backlog.finished.discard(source.chunk)
+        if host.backlog.empty:
             wakes, host.backlog = host.backlog.wakes, None
             self.finish(wakes)
 
@@ -115,7 +113,8 @@ class Partition:
     @property
     def read_to_end(self) -> bool:
         """Whether nothing is unfinished as far as this owner knows."""
-        return not self.live and self.calendar.empty and not any(self.marks[p].span for p in PRIORITIES)
+        at_rest = not self.live and self.calendar.empty and not self.finished_chunks
+        return at_rest and not any(self.marks[p].span for p in PRIORITIES)
 
     def watermarks(self) -> dict[int, int]:
         """What may be committed now."""

@@ -70,6 +70,7 @@ class RobotsDesk:
         self._tools = tools
         self._fetcher = fetcher
         self._sent = sent
+        self._hops = tools.config.robots_redirects
         self._cache: OrderedDict[str, tuple[Robots, float]] = OrderedDict()
         self._limits = msgspec.structs.replace(
             fetcher.limits, max_body=tools.config.max_robots, max_wire=tools.config.max_robots
@@ -173,7 +174,9 @@ class RobotsDesk:
             del host.walks[url.origin]
             return await self._conclude(partition, url, 0, {}, b"", record, requested=True)
         headers, latency = _lower(response.headers), response.latency
-        verdict = robots.answer(response.status, headers, b"", self._tools.config.user_agent, walk.href, walk.hops)
+        verdict = robots.answer(
+            response.status, headers, b"", self._tools.config.user_agent, walk.href, walk.hops, self._hops
+        )
         if isinstance(verdict, robots.Redirect) and (target := self._tools.urls.parse(verdict.location)) is not None:
             walk.href, walk.hops = target.href, verdict.hops
             if target.host != host.name:
@@ -239,7 +242,7 @@ class RobotsDesk:
             if response is not None:
                 host.latency = response.latency
                 headers, agent = _lower(response.headers), self._tools.config.user_agent
-                verdict = robots.answer(response.status, headers, b"", agent, ticket.href, ticket.hops)
+                verdict = robots.answer(response.status, headers, b"", agent, ticket.href, ticket.hops, self._hops)
                 if isinstance(verdict, robots.Redirect):
                     further = self._tools.urls.parse(verdict.location)
                     if further is not None:
