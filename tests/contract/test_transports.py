@@ -44,6 +44,7 @@ class World:
 
     def __init__(self, kind: str, origin: Origin, transport: Transport) -> None:
         self.kind, self.origin, self.transport = kind, origin, transport
+        self._answers: list[Response] = []
 
     async def fetch(
         self,
@@ -59,7 +60,16 @@ class World:
         scheme, port = ("https", self.origin.tls_port) if tls else ("http", self.origin.port)
         endpoints = request.pop("endpoints", tuple(Endpoint(address, port) for address in addresses))
         full = Request(f"{scheme}://{host}{target}", endpoints=endpoints, **request)
-        return await self.transport.fetch(full, limits, may_send)
+        result = await self.transport.fetch(full, limits, may_send)
+        if isinstance(result, Response):
+            self._answers.append(result)
+        return result
+
+    async def close(self) -> None:
+        """End the transport and free the bodies it gave."""
+        await self.transport.close()
+        for answer in self._answers:
+            answer.close()
 
     async def page(self, target: str = "/", **how: Any) -> Response:
         result = await self.fetch(target, **how)
@@ -81,10 +91,11 @@ def run_case(test: Case, kind: str, folder: Path, guard: AddressGuard | None = N
     async def play() -> None:
         async with Origin() as origin:
             transport = TRANSPORTS[kind](guard or Guard(), ca_file=origin.write_ca(folder))
+            world = World(kind, origin, transport)
             try:
-                await test(World(kind, origin, transport))
+                await test(world)
             finally:
-                await transport.close()
+                await world.close()
 
     asyncio.run(asyncio.wait_for(play(), 20))
 
@@ -217,7 +228,6 @@ async def test_a_large_body_can_be_read_twice(world: World) -> None:
     with answer.body.open() as reader:
         assert reader.read() == body
     assert answer.body.read() == body
-    answer.close()
 
 
 @case
@@ -246,11 +256,12 @@ async def test_many_at_once(world: World) -> None:
 def test_content_codings_are_removed(coding: str, encode: Callable[[bytes], bytes], tmp_path: Path) -> None:
     async def fetch(world: World) -> None:
         body = b"some text, " * 1000
-        world.origin.page("/", encode(body), f"Content-Encoding: {coding}")
+        packed = encode(body)
+        world.origin.page("/", packed, f"Content-Encoding: {coding}")
         answer = await world.page("/")
         assert (answer.body.read(), answer.truncated) == (body, None)
         assert answer.wire_body is not None
-        assert answer.wire_body.read() == encode(body)
+        assert answer.wire_body.read() == packed
 
     for kind in TRANSPORTS:
         run_case(fetch, kind, tmp_path)
@@ -752,7 +763,6 @@ async def through_proxy(world: World, kind: str) -> list[str]:
         for tls in (False, True):
             answer = await world.page("/", tls=tls, proxy=url, addresses=())
             assert (answer.body.read(), answer.header("x-proxy")) == (b"ok", None)
-        await world.transport.close()
     return proxy.asked
 
 
@@ -784,9 +794,10 @@ def test_curl_offers_http_2_only_when_told(tmp_path: Path) -> None:
             origin.page("/")
             for http2 in (False, True):
                 transport = CurlTransport(Guard(), ca_file=origin.write_ca(tmp_path), http2=http2)
-                assert (await World("curl", origin, transport).page("/", tls=True)).http_version == "HTTP/1.1"
+                world = World("curl", origin, transport)
+                assert (await world.page("/", tls=True)).http_version == "HTTP/1.1"
                 offered.append(await _alpn_of(transport))
-                await transport.close()
+                await world.close()
 
     asyncio.run(asyncio.wait_for(play(), 10))
     assert offered == [["http/1.1"], ["h2", "http/1.1"]]

@@ -202,11 +202,18 @@ def _receive(exchange: Exchange, answer: requests.Response) -> FetchResult:
     )
 
 
+def _root(fault: BaseException) -> BaseException:
+    """The error that urllib3 and requests wrapped, for its plainer words."""
+    while (inner := fault.__cause__ or fault.__context__) is not None:
+        fault = inner
+    return fault
+
+
 def _failure(exchange: Exchange, fault: Exception) -> Failure:
     """The kind of an error that came before the head of the answer was whole."""
-    detail = one_line(str(fault))
     if exchange.aborted is not None:
         return Failure("timeout", exchange.aborted)
+    detail = one_line(str(_root(fault)))
     if isinstance(fault, requests.exceptions.SSLError):
         return Failure("tls", detail)
     if isinstance(fault, requests.exceptions.ProxyError):
