@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-_LINK = re.compile(r"\s*<([^>]*)>((?:[^,\"<]++|\"(?:[^\"\\]++|\\.)*+\"?)*+)")
+_LINK = re.compile(r"<([^<>]*+)>((?:[^,\"<]++|\"(?:[^\"\\]++|\\.)*+\"?)*+)")
 _PARAMETER = re.compile(r"[;\s]*([^=;\s]+)\s*=\s*(?:\"((?:[^\"\\]|\\.)*)\"?|([^;\s]*))")
 
 

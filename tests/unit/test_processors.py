@@ -1,4 +1,6 @@
 from importlib.metadata import EntryPoint
+from pathlib import Path
+from typing import Any, cast
 
 import pytest
 from hypothesis import given, settings
@@ -8,15 +10,15 @@ from gregor.worker.documents import Document, Extract, Link
 from gregor.worker.processors import GROUP, ProcessorError, Processors, process
 
 
-class Subtitles:
-    """The example of docs/processors.md."""
+def _documented() -> type:
+    """The class of the example in docs/processors.md."""
+    page = (Path(__file__).parents[2] / "docs" / "processors.md").read_text(encoding="utf-8")
+    names: dict[str, Any] = {}
+    exec(page.split("```python\n")[1].split("```")[0], names)  # our own documentation
+    return cast(type, names["Subtitles"])
 
-    types = ("text/vtt", "application/x-subrip")
 
-    def process(self, document: Document) -> Extract | None:
-        lines = document.read().decode("utf-8", "replace").splitlines()
-        spoken = [line for line in lines if "-->" not in line and line != "WEBVTT" and not line.isdigit()]
-        return Extract(title=None, text=" ".join(" ".join(spoken).split()))
+Subtitles = _documented()
 
 
 class Failing:
@@ -67,7 +69,7 @@ def test_the_media_type_chooses_the_processor(body: bytes, content_type: str, te
     assert (found.text, found.links) == (text, links)
 
 
-def test_a_processor_from_outside_reads_its_types_and_may_replace_a_built_in_one() -> None:
+def test_the_documented_processor_reads_its_types_and_one_may_replace_a_built_in_one() -> None:
     processors = Processors()
     processors.load([_point("subtitles", "Subtitles"), _point("nothing", "Nothing")])
     vtt = Document("http://a.test/", b"WEBVTT\n\n1\n00:01 --> 00:02\nHello\nyou\n", "text/vtt")

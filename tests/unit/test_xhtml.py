@@ -1,3 +1,5 @@
+import time
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -59,3 +61,10 @@ def test_any_text_may_be_a_style_sheet(text: str) -> None:
 @given(st.text(alphabet='<a>; rel="=canonical,\\', max_size=60))
 def test_any_text_may_be_a_link_header(text: str) -> None:
     link_header.canonical(text)
+
+
+def test_a_link_header_costs_little_whatever_it_holds() -> None:
+    started = time.process_time()
+    for piece in ("<", " ", '<a>; rel="', "<a>,", "; a="):
+        link_header.canonical(piece * 50_000)
+    assert time.process_time() - started < 2
