@@ -2,6 +2,7 @@
 
 import argparse
 import importlib
+import io
 import os
 import sqlite3
 import sys
@@ -46,6 +47,8 @@ def module(name: str) -> ModuleType:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit code. Argument errors raise SystemExit, as argparse does."""
     words = list(sys.argv[1:] if argv is None else argv)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # whatever the terminal's encoding cannot say
     arguments = parser(words[0] if words and words[0] in COMMANDS else "").parse_args(words)
     try:
         code: int = module(arguments.command).run(arguments)

@@ -225,6 +225,8 @@ def check(config: Config) -> None:
                 raise ConfigError(f"headers: {name!r} is no header name, or its value no line of ASCII text")
     names = [override.host for override in config.hosts]
     for name in names:
+        if not name.isascii() or name != name.lower() or set(name) & set("/@ "):
+            raise ConfigError(f"[[host]] {name}: write the host in lower case, in its xn-- form, without a scheme")
         if names.count(name) > 1:
             raise ConfigError(f"[[host]] {name} stands there twice: put what differs into one table")
 
@@ -237,11 +239,6 @@ def warnings(config: Config) -> list[str]:
     if config.robots == "ignore":
         found.append("robots.txt is ignored: do this only with sites that are yours")
     return found
-
-
-def product_token(config: Config) -> str:
-    """The product token for robots.txt: the user agent up to its first slash (RFC 9309 section 2.2.1)."""
-    return config.user_agent.split("/", 1)[0].strip()
 
 
 def replace(config: Config, **changes: object) -> Config:

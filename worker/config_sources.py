@@ -156,6 +156,10 @@ def _unknown(name: str, where: str, known: Iterable[str]) -> ConfigError:
 
 def _checked(one: _Value) -> object:
     try:
+        msgspec.json.encode(one.value)
+    except UnicodeEncodeError:
+        raise ConfigError(f"{one.name} (from {one.source}) is not UTF-8 text") from None
+    try:
         return getattr(msgspec.convert({one.name: one.value}, Config, strict=one.strict), one.name)
     except msgspec.ValidationError as error:
         what, _, where = str(error).partition(" - at ")

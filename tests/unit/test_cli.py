@@ -76,6 +76,7 @@ def test_help(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
         (["deadletters", "--json", "--retry"], "not allowed with"),
         (["config", "show", "--set", "delay=-1"], "delay (from --set)"),
         (["crawl", "\x1b[31m"], "\\x1b"),
+        (["crawl", "http://a.test/", "--data", "\udcff"], "not UTF-8"),
     ],
 )
 def test_bad_input_is_one_line(
@@ -98,15 +99,17 @@ def test_what_is_shown_can_be_read_back(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GREGOR_MAX_PAGES", "7")
-    assert left("config", "show", "--set", "include=re:a b,*.pdf", "--set", "cookies=on") == 0
+    hosts = 'hosts=[{host = "a.test", delay = 2.5}, {host = "b.test", headers = {X = "word"}}]'
+    assert left("config", "show", "--set", "include=re:a b,*.pdf", "--set", "cookies=on", "--set", hosts) == 0
     text = capsys.readouterr().out
-    lines = [line for line in text.splitlines() if not line.startswith("hosts")]  # in a file they are [[host]] tables
-    (tmp_path / "c.toml").write_text("\n".join(lines))
+    assert "word" not in text
+    (tmp_path / "c.toml").write_text(text)
     monkeypatch.delenv("GREGOR_MAX_PAGES")
     assert left("config", "show", "--config", str(tmp_path / "c.toml"), "--json") == 0
     shown = msgspec.json.decode(capsys.readouterr().out)
     assert shown["max_pages"]["value"] == 7
     assert shown["include"]["value"] == ["re:a b", "*.pdf"]
+    assert [(host["host"], host["delay"]) for host in shown["hosts"]["value"]] == [("a.test", 2.5), ("b.test", None)]
     assert shown["cookies"] == {"value": True, "source": str(tmp_path / "c.toml")}
 
 
@@ -141,6 +144,13 @@ def test_a_reader_that_has_enough_is_no_error() -> None:
         check=True,
     )
     assert done.stderr == b""
+
+
+def test_any_encoding_of_a_terminal_will_do() -> None:
+    line = [sys.executable, "-m", "gregor.worker.cli", "config", "show", "--set", "crawl=c", "--set", "exclude=*ü*"]
+    environ = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    done = subprocess.run(line, capture_output=True, timeout=60, check=True, env=environ)
+    assert b"\\xfc" in done.stdout
 
 
 def test_the_page_of_settings_is_true() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gregor.worker.config import Config, ConfigError, HostOverride, check, product_token, replace, warnings
+from gregor.worker.config import Config, ConfigError, HostOverride, check, replace, warnings
 from gregor.worker.config_sources import Given, load, shown
 from gregor.worker.credentials import authorizations
 from gregor.worker.text import escape
@@ -139,6 +139,8 @@ def test_unreadable_files_are_one_line(tmp_path: Path) -> None:
         {"headers": {"X": "a\r\nb"}},
         {"hosts": [{"host": "a", "headers": {"X": "é"}}]},
         {"hosts": [{"host": "a"}, {"host": "a"}]},
+        {"hosts": [{"host": "A.test"}]},
+        {"hosts": [{"host": "https://a.test"}]},
     ],
 )
 def test_settings_that_exclude_each_other(changes: dict[str, object]) -> None:
@@ -149,7 +151,6 @@ def test_settings_that_exclude_each_other(changes: dict[str, object]) -> None:
 def test_hardly_meant() -> None:
     assert warnings(Config()) == []
     assert "contact" in warnings(replace(Config(), user_agent="bot/1"))[0]
-    assert product_token(replace(Config(), user_agent="ExampleBot/1.0 (+http://x/)")) == "ExampleBot"
 
 
 def test_secrets_are_never_shown() -> None:

@@ -30,7 +30,13 @@ def run(arguments: argparse.Namespace) -> int:
         table = {name: {"value": value, "source": found.sources.get(name, "default")} for name, value in values.items()}
         sys.stdout.write(msgspec.json.format(msgspec.json.encode(table)).decode() + "\n")
         return FINISHED
+    tables = values.pop("hosts")
     for name, value in values.items():
         line = f"{name} = {toml(value)}"
         print(f"{line:{_COLUMN}}  # {one_line(found.sources.get(name, 'default'))}")
+    for table in tables:
+        print(f"\n{'[[host]]':{_COLUMN}}  # {one_line(found.sources['hosts'])}")
+        for name, value in table.items():
+            if value not in (None, "", [], {}):
+                print(f"{name} = {toml(value)}")
     return FINISHED
