@@ -102,6 +102,9 @@ class CurlTransport:
             raise
         finally:
             watch.stop()
+        if exchange.broken is not None:
+            exchange.close()
+            raise exchange.broken
         stale = exchange.refusal == "stale"
         result = None if stale else _result(exchange, number, message, request_head(job.target, job.fields))
         exchange.release()
@@ -117,8 +120,8 @@ def _result(exchange: Exchange, number: int, message: str, head_sent: bytes) -> 
     ended_early: Truncation | None = None
     if number == pycurl.E_OPERATION_TIMEDOUT:
         ended_early = "time"
-    elif number != 0 and number != pycurl.E_WRITE_ERROR:
-        ended_early = "cut"
+    elif number != 0:
+        ended_early = "cut"  # unless the receiver knows better: it ends a transfer by an error, too
     receiver.finish(ended_early)
     if receiver.corrupt is not None:
         receiver.close()

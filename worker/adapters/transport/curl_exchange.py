@@ -2,8 +2,9 @@
 
 import socket
 import time
+from collections.abc import Callable
 from functools import lru_cache
-from typing import Literal, NamedTuple
+from typing import Concatenate, Literal, NamedTuple, ParamSpec
 
 import pycurl
 
@@ -14,6 +15,7 @@ from gregor.worker.adapters.transport.pace import Pace
 from gregor.worker.adapters.transport.receiver import Receiver
 
 Refusal = Literal["lease", "repeat", "stale"]
+Arguments = ParamSpec("Arguments")
 _BLANK = (b"\r\n", b"\n")
 _STOP = -1  # returned by a callback: libcurl aborts the transfer
 
@@ -25,13 +27,27 @@ class _Settings(NamedTuple):
     fresh: bool
 
 
+def _raised_later(
+    callback: Callable[Concatenate["Exchange", Arguments], int | None],
+) -> Callable[Concatenate["Exchange", Arguments], int | None]:
+    """libcurl swallows what its callbacks raise (a full disk, say): kept, and raised when the transfer has ended."""
+
+    def call(exchange: "Exchange", /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> int | None:
+        try:
+            return callback(exchange, *args, **kwargs)
+        except Exception as fault:  # noqa: BLE001 - see above
+            exchange.broken = fault
+            return _STOP
+
+    return call
+
+
 class Exchange:
     """The handle with its callbacks, and what they learned about the transfer that runs now."""
 
     def __init__(self, guard: AddressGuard, kept: KeptSockets, ca_bundle: str, http2: bool) -> None:
         self._guard = guard
         self._kept = kept
-        self._http2 = http2
         self._settings: _Settings | None = None
         self.handle = handle = pycurl.Curl()
         handle.setopt(pycurl.NOSIGNAL, 1)
@@ -64,6 +80,7 @@ class Exchange:
         self.refused_address: str | None = None
         self.too_large_headers = False
         self.malformed: str | None = None
+        self.broken: Exception | None = None
         self.asked = False
         self._opened: list[int] = []
         self._limits = limits
@@ -111,7 +128,10 @@ class Exchange:
         if not self.proxied and not self._guard.allows(ip, port):
             self.refused_address = ip
             return pycurl.SOCKET_BAD
-        self._lent = socket.socket(family, kind, protocol)
+        try:
+            self._lent = socket.socket(family, kind, protocol)
+        except OSError:  # no descriptor left: a failure to connect
+            return pycurl.SOCKET_BAD
         return self._lent
 
     def _socket_opened(self, descriptor: int, purpose: int) -> int:
@@ -119,6 +139,7 @@ class Exchange:
         self._opened.append(descriptor)
         return pycurl.SOCKOPT_OK
 
+    @_raised_later
     def _before_request(self, there: str, here: str, there_port: int, here_port: int) -> int:
         self.refusal = self._refuse((here, here_port))
         if self.refusal is not None:
@@ -133,7 +154,7 @@ class Exchange:
             return "repeat"
         if self._opened:
             self._kept.remember(self._opened, local)
-        elif not self._http2 and not self._kept.is_quiet(local):
+        elif not self._kept.is_quiet(local):
             return "stale"
         return None if self._may_send() else "lease"
 
@@ -148,6 +169,7 @@ class Exchange:
         self._header_lines.append(line)
         return self._head_ends() if line in _BLANK else None
 
+    @_raised_later
     def _head_ends(self) -> int | None:
         raw = b"".join(self._header_lines)
         self._header_lines.clear()
@@ -165,6 +187,7 @@ class Exchange:
             self.receiver = Receiver(head.headers, self._limits)
         return None
 
+    @_raised_later
     def _body_piece(self, piece: bytes) -> int | None:
         if self.receiver is None:
             return _STOP
@@ -178,11 +201,10 @@ def _never() -> bool:
 
 def _request_target(job: Job) -> str:
     """The absolute form where a proxy reads it (RFC 9112 section 3.2.2), else the path."""
-    read_by_proxy = job.target.scheme == "http" and (job.request.proxy or "socks").partition(":")[0] in (
-        "http",
-        "https",
-    )
-    return f"http://{job.target.authority}{job.target.path}" if read_by_proxy else job.target.path
+    proxy = (job.request.proxy or "").partition(":")[0]
+    if job.target.scheme == "http" and proxy in ("http", "https"):
+        return f"http://{job.target.authority}{job.target.path}"
+    return job.target.path
 
 
 @lru_cache(maxsize=256)

@@ -166,22 +166,14 @@ def _receive(exchange: Exchange, answer: requests.Response) -> FetchResult:
     head_read = exchange.answer
     assert isinstance(head_read, TolerantResponse)
     receiver = Receiver(head_read.head.headers, exchange.job.limits)
-    ended_early: Truncation | None = None
     try:
-        while piece := answer.raw.read1(_PIECE, decode_content=False):
-            exchange.pace.received(len(piece), time.monotonic())
-            if not receiver.feed(piece):
-                answer.raw.close()
-                break
-    except (ReadTimeoutError, TimeoutError):
-        ended_early = "time"
-    except (HTTPError, OSError, ValueError):
-        ended_early = "cut"
-    if exchange.aborted is not None:
-        ended_early = "time"
-    if ended_early is not None:
+        ended_early = _read_body(exchange, answer, receiver)
+    except BaseException:
+        receiver.close()
+        raise
+    finally:
         answer.raw.close()
-    receiver.finish(ended_early)
+    receiver.finish("time" if exchange.aborted is not None else ended_early)
     if receiver.corrupt is not None:
         receiver.close()
         return Failure("decode", one_line(receiver.corrupt))
@@ -200,6 +192,22 @@ def _receive(exchange: Exchange, answer: requests.Response) -> FetchResult:
         elapsed=time.monotonic() - exchange.started_at,
         truncated=receiver.truncated,
     )
+
+
+def _read_body(exchange: Exchange, answer: requests.Response, receiver: Receiver) -> Truncation | None:
+    """Feed the receiver to the end of the body or of its wishes; why it ended too early. OSError of a full disk."""
+    while True:
+        try:
+            piece = answer.raw.read1(_PIECE, decode_content=False)
+        except (ReadTimeoutError, TimeoutError):
+            return "time"
+        except (HTTPError, OSError, ValueError):
+            return "cut"
+        if not piece:
+            return None
+        exchange.pace.received(len(piece), time.monotonic())
+        if not receiver.feed(piece):
+            return None
 
 
 def _root(fault: BaseException) -> BaseException:
