@@ -215,7 +215,7 @@ class VirtualLoop(asyncio.AbstractEventLoop):
         process.frozen.clear()
         for task in process.corpses:
             task.cancel()
-        self._callbacks_left = max(self._callbacks_left, 100_000)
+        self._callbacks_left, self._most_time = 100_000, float("inf")
 
         async def unwound() -> None:
             for _ in range(1000):

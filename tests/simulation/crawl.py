@@ -11,8 +11,7 @@ from gregor.worker.borders import Clock, Unavailable
 from gregor.worker.config import Config
 from gregor.worker.runtime import Runtime
 from gregor.worker.scope import Scope, ScopeRules
-from gregor.worker.seeding import publish
-from gregor.worker.seeds_input import Seed
+from gregor.worker.seeding import Seed, publish
 from gregor.worker.tools import Services
 from gregor.worker.urls import Url, Urls
 from tests.simulation.clock import PROCESS, Process, VirtualClock, VirtualLoop
@@ -36,6 +35,7 @@ class Worker:
     process: Process
     coordinator: SimulatedCoordinator
     transport: SimulatedTransport
+    services: Services
     runtime: Runtime
     ending: object = None
 
@@ -73,13 +73,15 @@ Prepare = Callable[[Run, Worker], None]
 class Simulation:
     """Runs one crawl to its end."""
 
-    def __init__(self, run: Run, *, workers: int = 1, prepare: Prepare | None = None) -> None:
+    def __init__(
+        self, run: Run, *, workers: int = 1, prepare: Prepare | None = None, patience: float = 20_000.0
+    ) -> None:
         self.run = run
         self._slots = workers
         self._prepare = prepare
         self._seeded = False
         # What the loop lacks of the abstract class needs an operating system.
-        self._loop = VirtualLoop(most_time=100_000, most_callbacks=400_000)  # type: ignore[abstract]
+        self._loop = VirtualLoop(most_time=patience, most_callbacks=400_000)  # type: ignore[abstract]
         self._chance = Random(f"workers {run.seed}")
 
     def __call__(self) -> Run:
@@ -181,7 +183,7 @@ def build(run: Run, machine: Machine, process: Process, clock: Clock, chance: Ra
     )
     scope = Scope(ScopeRules("domain"), [url.host for url in seed_urls(run)])
     runtime = Runtime(run.config, services, clock, urls=Urls(), scope=scope, random=chance, name=machine.name)
-    return Worker(machine.name, process, coordinator, transport, runtime)
+    return Worker(machine.name, process, coordinator, transport, services, runtime)
 
 
 def seed_urls(run: Run) -> list[Url]:

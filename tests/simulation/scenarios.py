@@ -4,7 +4,7 @@ from random import Random
 
 from gregor.worker.config import Config
 from tests.simulation import webs
-from tests.simulation.crawl import Run, Simulation
+from tests.simulation.crawl import Prepare, Run, Simulation
 from tests.simulation.engine import World
 from tests.simulation.faults import Fault, Faults, drawn
 from tests.simulation.web import Web
@@ -59,8 +59,11 @@ def scripted(
     settings: Config | None = None,
     workers: int = 1,
     seeds: list[str] | None = None,
+    prepare: Prepare | None = None,
+    patience: float = 20_000.0,
 ) -> Simulation:
-    """A crawl of a given web with given faults."""
+    """A crawl of a given web with given faults, given up after ``patience`` virtual seconds."""
     settings = settings or config()
     world = World(partitions=settings.partitions, seed=seed, faults=Faults(faults), session_timeout=SESSION_TIMEOUT)
-    return Simulation(Run(seed, web, world, settings, seeds or [webs.SEED]), workers=workers)
+    run = Run(seed, web, world, settings, seeds or [webs.SEED])
+    return Simulation(run, workers=workers, prepare=prepare, patience=patience)

@@ -174,7 +174,7 @@ class Web:
     def __init__(self, sites: list[Site]) -> None:
         self.sites = {site.host: site for site in sites}
         self.log: list[Exchange] = []
-        self.allows = AddressPolicy().allows
+        self.allows: Callable[[str, int], bool] = AddressPolicy().allows
         self.attempts: list[tuple[float, str]] = []
         self.chance = Random(0)
         self.on_request: Callable[[Exchange], None] = lambda exchange: None
