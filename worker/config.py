@@ -63,7 +63,7 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     # What belongs to the crawl
     scope: Annotated[
         Literal["host", "domain", "domains", "prefixes", "any"],
-        Meta(description="where links lead: the seeds' hosts, their registered domains, the lists below, anywhere"),
+        Meta(description="the seeds' hosts, their registered domains, the list in domains or in prefixes, or any host"),
     ] = "host"
     domains: Annotated[tuple[str, ...], Meta(description="with scope domains: these and all below them")] = ()
     prefixes: Annotated[tuple[str, ...], Meta(description="with scope prefixes: beginnings of URLs")] = ()

@@ -103,7 +103,7 @@ def size(number: float) -> str:
 
 def duration(seconds: float) -> str:
     """ "0.4 s", "12 s", "3 min 05 s", "2 h 03 min"."""
-    if seconds < 10:
+    if round(seconds, 1) < 10:
         return f"{seconds:.1f} s"
     whole = round(seconds)
     if whole < 60:

@@ -54,7 +54,7 @@ def test_a_finished_crawl_says_so() -> None:
 
 @pytest.mark.parametrize(
     ("seconds", "text"),
-    [(0.44, "0.4 s"), (12.4, "12 s"), (59.7, "1 min 00 s"), (185, "3 min 05 s"), (7384, "2 h 03 min")],
+    [(0.44, "0.4 s"), (9.97, "10 s"), (12.4, "12 s"), (59.7, "1 min 00 s"), (185, "3 min 05 s"), (7384, "2 h 03 min")],
 )
 def test_durations(seconds: float, text: str) -> None:
     assert duration(seconds) == text
