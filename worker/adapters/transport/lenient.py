@@ -1,0 +1,37 @@
+"""Two transports in one: a host whose answers the first calls malformed is asked by the second from then on."""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Callable
+
+from gregor.worker.transport import Failure, FetchResult, Limits, Request, Transport
+
+REMEMBERED = 10_000
+"""Hosts whose need of the second transport is kept in mind."""
+
+
+class LenientTransport:
+    """A `Transport`. Failure("protocol") of the first is handed on, not repeated: whether and when there is one more
+    try is the crawl's to say, since it would be a second request to the host. That try then goes by the second.
+    """
+
+    def __init__(self, first: Transport, second: Transport) -> None:
+        self._first, self._second = first, second
+        self._malformed: OrderedDict[str, None] = OrderedDict()
+
+    async def fetch(self, request: Request, limits: Limits, may_send: Callable[[], bool]) -> FetchResult:
+        """See `Transport.fetch`."""
+        origin = "/".join(request.href.split("/", 3)[:3])
+        if origin in self._malformed:
+            self._malformed.move_to_end(origin)
+            return await self._second.fetch(request, limits, may_send)
+        result = await self._first.fetch(request, limits, may_send)
+        if isinstance(result, Failure) and result.kind == "protocol":
+            self._malformed[origin] = None
+            if len(self._malformed) > REMEMBERED:
+                self._malformed.popitem(last=False)
+        return result
+
+    async def close(self) -> None:
+        """See `Transport.close`."""
+        await asyncio.gather(self._first.close(), self._second.close())
