@@ -3,7 +3,7 @@
 `python -m gregor.worker.config_docs` writes the page to standard output.
 """
 
-from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -23,15 +23,17 @@ class Setting(Struct, frozen=True):
     meaning: str
 
 
-def settings() -> Iterator[Setting]:
+@cache
+def settings() -> tuple[Setting, ...]:
     """Every field of `Config`, in the order in which it is declared."""
     info = types.type_info(Config)
     assert isinstance(info, types.StructType)
-    for field in info.fields:
-        default = getattr(_DEFAULTS, field.name)
-        yield Setting(
-            field.name, _kind(field.type), toml(default).replace(__version__, "VERSION"), _meaning(field.type)
-        )
+    return tuple(map(_setting, info.fields))
+
+
+def _setting(field: types.Field) -> Setting:
+    default = toml(getattr(_DEFAULTS, field.name)).replace(__version__, "VERSION")
+    return Setting(field.name, _kind(field.type), default, _meaning(field.type))
 
 
 def meaning(name: str) -> str:
