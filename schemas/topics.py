@@ -1,0 +1,36 @@
+"""The Kafka topics of a crawl: their names, and what they are set to."""
+
+from typing import Final
+
+FRONTIER: Final = {
+    # Nothing expires: records end below a committed watermark only. Small segments, since only whole ones are freed.
+    "cleanup.policy": "delete",
+    "retention.ms": "-1",
+    "retention.bytes": "-1",
+    "segment.bytes": "67108864",
+    "unclean.leader.election.enable": "false",
+}
+"""Settings of the frontier's topics; ``min.insync.replicas`` depends on the replicas."""
+
+PUBLISHED: Final = {"cleanup.policy": "delete", "unclean.leader.election.enable": "false"}
+"""Settings of what others read: how long it is kept is the brokers' decision."""
+
+
+def frontier(crawl: str, priority: int) -> str:
+    """The topic of a priority (1 to 4): msgpack tickets, key = host, partition = the host's partition."""
+    return f"{crawl}.frontier.p{priority}"
+
+
+def events(crawl: str) -> str:
+    """The topic of page events: JSON, key = host."""
+    return f"{crawl}.events"
+
+
+def dead(crawl: str) -> str:
+    """The topic of dead letters: JSON, key = host."""
+    return f"{crawl}.dead"
+
+
+def group(crawl: str) -> str:
+    """The consumer group whose offsets are the committed watermarks."""
+    return f"{crawl}.frontier"
