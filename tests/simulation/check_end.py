@@ -5,7 +5,19 @@ from urllib.parse import urldefrag, urljoin, urlsplit
 
 from gregor.schemas.messages import TERMINAL, Row, Ticket, decode_ticket
 from tests.simulation.crawl import Run
-from tests.simulation.web import FOREVER, File, Flaky, Html, Redirect, Resource, Status, body_of, path_of
+from tests.simulation.web import (
+    FOREVER,
+    File,
+    Flaky,
+    Html,
+    Redirect,
+    Resource,
+    Status,
+    Vanishing,
+    body_of,
+    lasting,
+    path_of,
+)
 from tests.simulation.webs import DOMAIN, rules_of
 
 Finding = tuple[float, str]
@@ -84,8 +96,8 @@ def _of_resource(resource: Resource) -> tuple[str, ...]:
             return ("gone",)
         case Status():
             return ("dead",)
-        case Flaky(_, then):
-            return _of_resource(then)
+        case Flaky() | Vanishing():
+            return _of_resource(lasting(resource))
 
 
 def _stored(run: Run, url: str, row: Row) -> list[Finding]:
@@ -105,9 +117,8 @@ def _leads_to(run: Run, url: str, row: Row) -> list[str]:
     deepest = run.config.max_depth
     if deepest is not None and row.depth >= deepest:
         return []
-    resource = run.web.resource(url)
-    if isinstance(resource, Flaky):
-        resource = resource.then
+    found = run.web.resource(url)
+    resource = None if found is None else lasting(found)
     references: list[str] = []
     if row.state == "redirected" and isinstance(resource, Redirect):
         references = [resource.target] if row.hops < run.config.max_redirects else []
@@ -137,8 +148,7 @@ def _contents(run: Run, rows: dict[str, Row]) -> list[Finding]:
 
 def _text(resource: Resource) -> object:
     """What two pages with the same content share: words and anchors, or all bytes."""
-    if isinstance(resource, Flaky):
-        resource = resource.then
+    resource = lasting(resource)
     return (resource.words, len(resource.links)) if isinstance(resource, Html) else body_of(resource)
 
 

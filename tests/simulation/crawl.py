@@ -9,6 +9,7 @@ from random import Random
 from gregor.partitioner.hashing import partition_of
 from gregor.worker.borders import Clock, Unavailable
 from gregor.worker.config import Config
+from gregor.worker.ending import Ending
 from gregor.worker.runtime import Runtime
 from gregor.worker.scope import Scope, ScopeRules
 from gregor.worker.seeding import Seed, publish
@@ -37,7 +38,7 @@ class Worker:
     transport: SimulatedTransport
     services: Services
     runtime: Runtime
-    ending: object = None
+    ending: Ending | None = None
 
 
 @dataclass
@@ -166,6 +167,7 @@ class Simulation:
             await publish(SimulatedLog(world, machine), SimulatedStore(world, machine), map(Seed, seed_urls(run)))
             self._seeded = True
         worker.ending = await worker.runtime.run()
+        run.stopped = run.stopped or worker.ending.reason != "finished"
 
 
 def build(run: Run, machine: Machine, process: Process, clock: Clock, chance: Random) -> Worker:

@@ -32,7 +32,7 @@ class SimulatedTransport:
             self._web.attempts.append((loop.time(), request.href))
             await asyncio.sleep(limits.connect_timeout)
             return Failure("connect", "nobody listens")
-        await asyncio.sleep(site.latency * self._web.chance.random())
+        await asyncio.sleep(site.latency_at(loop.time()) * self._web.chance.random())
         if not may_send():
             return Failure("lease", "not sent")
         exchange = self._web.begin(self._wire.machine.name, request.href, endpoints[0].address, loop.time())

@@ -70,7 +70,14 @@ class Flaky:
     then: "Resource"
 
 
-Resource: TypeAlias = Html | File | Redirect | Status | Flaky
+@dataclass(frozen=True)
+class Vanishing:
+    """It is there for the first request only; then 404."""
+
+    first: "Resource"
+
+
+Resource: TypeAlias = Html | File | Redirect | Status | Flaky | Vanishing
 
 
 @dataclass(frozen=True)
@@ -94,8 +101,15 @@ class Site:
     robots: tuple[RobotsPhase, ...] = ()
     dead_until: float = 0.0
     unknown_until: float = 0.0
+    slow_until: float = 0.0
+    slowness: float = 0.0
+    """Its latency until then."""
     trap: str = ""
     """Below this path every number is a page that links to the next."""
+
+    def latency_at(self, now: float) -> float:
+        """How long an answer takes."""
+        return self.slowness if now < self.slow_until else self.latency
 
     def resource(self, path: str) -> Resource:
         """What a path is."""
@@ -200,22 +214,34 @@ class Web:
     def reply(self, exchange: Exchange) -> Reply:
         """What the server will answer."""
         site = self.sites[exchange.host]
+        latency = site.latency_at(exchange.start)
         if exchange.path == "/robots.txt":
             return _robots_reply(site, exchange.start)
         resource = site.resource(exchange.path)
-        if isinstance(resource, Flaky):
-            asked = self._asked[exchange.url]
-            self._asked[exchange.url] += 1
-            if asked < len(resource.faults):
-                return _fault_reply(resource.faults[asked], site.latency)
-            resource = resource.then
-        return _reply(resource, site.latency)
+        asked = self._asked[exchange.url]
+        self._asked[exchange.url] += 1
+        if isinstance(resource, Flaky) and asked < len(resource.faults):
+            return _fault_reply(resource.faults[asked], latency)
+        if isinstance(resource, Vanishing) and asked:
+            return _reply(Status(404), latency)
+        return _reply(lasting(resource), latency)
 
     def close_connections(self, client: str, now: float) -> None:
         """A client's process is gone, and its connections with it."""
         for exchange in self.log:
             if exchange.client == client and exchange.end == FOREVER:
                 exchange.end, exchange.aborted = now, True
+
+
+def lasting(resource: Resource) -> Resource:
+    """What a resource is apart from its whims."""
+    match resource:
+        case Flaky(_, then):
+            return lasting(then)
+        case Vanishing(first):
+            return lasting(first)
+        case _:
+            return resource
 
 
 def path_of(url: str) -> str:
@@ -240,8 +266,8 @@ def body_of(resource: Resource) -> bytes:
             return f"<html><head><title>{title}</title>{head}</head><body><p>{resource.words}</p>{anchors}".encode()
         case File(body):
             return body
-        case Flaky(_, then):
-            return body_of(then)
+        case Flaky() | Vanishing():
+            return body_of(lasting(resource))
         case _:
             return b""
 
@@ -275,5 +301,5 @@ def _reply(resource: Resource, latency: float) -> Reply:
             return Reply(status, (("Location", target),), latency=latency)
         case Status(status):
             return Reply(status, latency=latency)
-        case Flaky():
-            raise ValueError("a flaky resource is not one itself")
+        case Flaky() | Vanishing():
+            raise ValueError("only what lasts is an answer")

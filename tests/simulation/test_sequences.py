@@ -1,0 +1,279 @@
+"""The sequences that broke other designs, each scripted with the production runtime. Numbers are those of the protocol.
+
+Where the moment of a fault matters, it is tried at one call after the other: the window of a sequence is among them.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from gregor.schemas.messages import Row
+from tests.simulation.checker import check
+from tests.simulation.crawl import Run
+from tests.simulation.faults import Fault
+from tests.simulation.scenarios import config, scripted
+from tests.simulation.web import FOREVER, Flaky, Html, Link, Redirect, Resource, RobotsPhase, Site, Vanishing, Web
+
+HOST = "h0.site.example"
+OTHER = "h1.site.example"
+CALLS = range(1, 7)
+STOPPED = 15.0
+"""Seconds beyond a session's time-out."""
+
+
+def page(name: str, *links: str) -> Html:
+    """A page with a text of its own."""
+    return Html(" ".join(f"{name}{place * place}" for place in range(30)), tuple(map(Link, links)))
+
+
+def site(resources: dict[str, Resource], host: str = HOST, **more: Any) -> Site:
+    """A quick host with these pages."""
+    return Site(host, (f"11.0.0.{ord(host[1])}",), latency=0.1, resources=resources, **more)
+
+
+def star(count: int, **more: Resource) -> dict[str, Resource]:
+    """A first page that links to ``count`` others, and to ``more``."""
+    paths = [f"/p{number}" for number in range(count)]
+    resources: dict[str, Resource] = {path: page(f"star{path[2:]}x") for path in paths}
+    resources |= {f"/{name}": resource for name, resource in more.items()}
+    return {"/": page("first", *paths, *(f"/{name}" for name in more)), **resources}
+
+
+def crawl(sites: Sequence[Site], *faults: Fault, workers: int = 1, **settings: object) -> Run:
+    """Run a crawl in which no invariant may break."""
+    run = scripted(Web(list(sites)), list(faults), workers=workers, settings=config(**settings))()
+    assert not list(map(str, check(run)))
+    return run
+
+
+def row(run: Run, path: str, host: str = HOST) -> Row:
+    """The row of a URL in the end."""
+    return run.world.store.rows_by_key.values[f"http://{host}{path}"]
+
+
+def requests(run: Run, path: str, host: str = HOST) -> list[float]:
+    """When a URL was asked for."""
+    return [exchange.start for exchange in run.web.log if (exchange.host, exchange.path) == (host, path)]
+
+
+def flaky(*statuses: int, after: float | None = None) -> Flaky:
+    """A page that fails first."""
+    return Flaky(tuple((status, after) for status in statuses), page("late"))
+
+
+def test_1_a_retry_is_added_to_a_bucket_that_is_being_read() -> None:
+    many = {f"f{number}": flaky(500, 500, 500) for number in range(4)}
+    sites = [site(star(3, **many) | {"/far": page("far")}), site(star(0, **many), OTHER)]
+    sites[0].resources["/p0"] = page("bridge", f"http://{OTHER}/")
+    run = crawl(sites, bucket_width=10.0, retry_pause=0.5, delay=0.2, partitions=1)
+    assert all(row(run, f"/f{number}", host).visits == 4 for number in range(4) for host in (HOST, OTHER))
+
+
+@pytest.mark.parametrize("n", CALLS)
+def test_2_a_bucket_is_read_and_the_worker_dies(n: int) -> None:
+    run = crawl(
+        [site(star(2, f0=flaky(500, 500), f1=flaky(500)))],
+        Fault("die", "store", "read_bucket", n, "after"),
+        Fault("die", "store", "drop_bucket", n, "before"),
+    )
+    assert row(run, "/f0").state == row(run, "/f1").state == "fetched"
+
+
+@pytest.mark.parametrize("n", CALLS)
+@pytest.mark.parametrize("op", ["put_entries", "put_host", "put_rows"])
+def test_3_a_retry_is_written_and_the_worker_dies_before_its_record_is_finished(op: str, n: int) -> None:
+    run = crawl([site(star(2, busy=flaky(503, after=40.0)))], Fault("die", "store", op, n, "after"))
+    assert len(requests(run, "/busy")) <= 3
+
+
+def test_4_a_revisit_is_made_though_its_url_was_seen() -> None:
+    run = crawl([site(star(2))], revisit=20.0, max_time=150.0)
+    assert len(requests(run, "/p0")) >= 3
+    assert row(run, "/p0").visits >= 3
+
+
+@pytest.mark.parametrize("n", CALLS)
+@pytest.mark.parametrize("kind", ["fail", "pause", "lost", "cut"])
+def test_5_a_link_whose_publish_failed_is_not_taken_for_sent(kind: Any, n: int) -> None:
+    chain: dict[str, Resource] = {f"/c{number}": page(f"c{number}x", f"/c{number + 1}") for number in range(6)}
+    crawl([site({"/": page("first", "/c0"), **chain, "/c6": page("end")})],
+          Fault(kind, "log", "publish", n, seconds=STOPPED))  # fmt: skip
+
+
+@pytest.mark.parametrize("n", CALLS)
+def test_6_the_seen_set_forgets_finished_urls(n: int) -> None:
+    ring: dict[str, Resource] = {f"/r{k}": page(f"r{k}x", *(f"/r{j}" for j in range(6) if j != k)) for k in range(6)}
+    run = crawl([site({"/": page("first", "/r0"), **ring})], Fault("forget", "seen", "seen", n, seconds=1000.0),
+                recently_sent=0)  # fmt: skip
+    assert all(len(requests(run, f"/r{number}")) == 1 for number in range(6))
+
+
+@pytest.mark.parametrize("n", range(2, 9))
+def test_7_two_records_of_one_url_and_a_worker_that_commits_its_old_view(n: int) -> None:
+    twice: dict[str, Resource] = {
+        "/a": page("a", "/x", "/y"), "/b": page("b", "/y", "/x"), "/x": page("x"), "/y": page("y"),
+    }  # fmt: skip
+    crawl(
+        [site({"/": page("first", "/a", "/b"), **twice})],
+        Fault("pause", "store", "put_rows", n, seconds=STOPPED, worker="a"),
+        Fault("forget", "seen", "seen", n + 2, seconds=1000.0),
+        Fault("die", "log", "commit", n, worker="a", when="after"),
+        workers=2,
+        recently_sent=0,
+        partitions=1,
+    )
+
+
+@pytest.mark.parametrize("n", CALLS)
+def test_8_an_entry_follows_a_ticket_that_moves_to_the_calendar_itself(n: int) -> None:
+    run = crawl(
+        [site(star(1, busy=flaky(503, 503, 503, after=8.0)))],
+        Fault("die", "store", "put_entries", n, "after"),
+        Fault("die", "store", "put_entries", n + 1, "after"),
+    )
+    assert row(run, "/busy").state == "fetched"
+
+
+@pytest.mark.parametrize("n", CALLS)
+def test_9_a_late_row_does_not_overwrite_a_newer_one(n: int) -> None:
+    run = crawl(
+        [site(star(1, f=flaky(500, 500)))],
+        Fault("late", "store", "put_rows", n, seconds=60.0),
+        Fault("die", "store", "put_rows", n + 1),
+    )
+    assert row(run, "/f").visits == 3
+
+
+@pytest.mark.parametrize("n", CALLS)
+def test_10_a_ticket_is_there_before_its_predecessors_row(n: int) -> None:
+    run = crawl(
+        [site(star(1, f=flaky(500, 500)))],
+        Fault("late", "store", "put_rows", n, seconds=25.0),
+        Fault("pause", "store", "put_rows", n + 1, seconds=STOPPED),
+        workers=2,
+    )
+    assert row(run, "/f").state == "fetched"
+
+
+@pytest.mark.parametrize("n", CALLS)
+@pytest.mark.parametrize(("service", "op"), [("store", "put_chunk"), ("seen", "mark"), ("store", "put_entries")])
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_11_an_overflow_is_cut_short(service: str, op: str, when: Any, n: int) -> None:
+    run = crawl([site(star(14))], Fault("die", service, op, n, when), queue_size=2, queue_low=1, chunk_size=4)
+    assert row(run, "/p13").state == "fetched"
+
+
+@pytest.mark.parametrize("n", CALLS)
+@pytest.mark.parametrize(("service", "op", "when"), [("log", "publish", "before"), ("store", "put_page", "after")])
+def test_12_a_page_is_stored_and_gone_before_its_links_are_published(service: str, op: str, when: Any, n: int) -> None:
+    vanishing = {f"v{number}": Vanishing(page(f"v{number}x", f"/w{number}")) for number in range(4)}
+    resources = star(0, **vanishing) | {f"/w{number}": page(f"w{number}x") for number in range(4)}
+    run = scripted(Web([site(resources)]), [Fault("die", service, op, n, when)])()
+    stored = [number for number in range(4) if run.world.store.newest_page(f"http://{HOST}/v{number}") is not None]
+    assert len(stored) >= 3  # one may have been in flight, unstored, and is gone at the second request
+    assert all(row(run, f"/v{number}").state == row(run, f"/w{number}").state == "fetched" for number in stored)
+
+
+@pytest.mark.parametrize("n", CALLS)
+@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize(("service", "op"), [("seen", "claim"), ("store", "put_page"), ("seen", "content")])
+def test_13_a_content_is_claimed_around_a_crash(service: str, op: str, when: Any, n: int) -> None:
+    same = page("same", "/")
+    run = crawl([site(star(1, a=same, b=same, c=same))], Fault("die", service, op, n, when))
+    store = run.world.store
+    for path in ("/a", "/b", "/c"):
+        stored = store.newest_page(f"http://{HOST}{path}")
+        assert stored is not None
+        if stored.state == "duplicate":
+            assert store.newest_page(stored.duplicate_of) is not None
+
+
+def test_14_a_url_first_met_where_it_may_not_be_followed() -> None:
+    deep: dict[str, Resource] = {
+        "/": page("first", "/a", f"http://{OTHER}/"),
+        "/a": page("a", "/b"),
+        "/b": page("b", "/x"),  # one link too deep
+        "/x": page("x"),
+        "/r1": Redirect(302, "/r2"),
+        "/r2": Redirect(302, "/y"),  # one hop too far
+        "/y": page("y"),
+    }
+    deep["/"] = page("first", "/a", "/r1", f"http://{OTHER}/")
+    slow = site({"/": page("slow", f"http://{HOST}/x", f"http://{HOST}/y")}, OTHER, robots=(RobotsPhase(30.0, 503),))
+    run = crawl([site(deep), slow], max_depth=2, max_redirects=1)
+    assert row(run, "/x").depth == 2
+    assert row(run, "/y").state == "fetched"
+
+
+def test_15_a_slow_host_does_not_hold_up_its_partition() -> None:
+    paths = [(f"http://{OTHER}/p{number}", f"/p{number}") for number in range(40)]
+    resources = star(40)
+    resources["/"] = page("first", *(link for both in paths for link in both))
+    slow = site({f"/p{number}": page(f"slow{number}x") for number in range(40)}, OTHER, crawl_delay=50.0)
+    run = crawl([site(resources), slow], partitions=1, window=16, queue_size=64, delay=0.5)
+    assert max(exchange.start for exchange in run.web.log if exchange.host == HOST) < 80.0
+    assert len(requests(run, "/p39", OTHER)) == 1
+
+
+def test_16_an_overflow_has_no_appointment_at_a_slow_delay() -> None:
+    host = site(star(40), slow_until=60.0, slowness=5.0)
+    run = crawl([host], queue_size=2, queue_low=1, delay_factor=8.0, delay=0.5, retry_pause=1.0)
+    assert run.ended < 60.0 + 45.0 + 40 * 1.2 + 20.0
+
+
+@pytest.mark.parametrize("n", range(2, 9))
+@pytest.mark.parametrize("kind", ["die", "pause"])
+def test_17_a_takeover_keeps_what_a_host_asked_for(kind: Any, n: int) -> None:
+    slow = site(star(3), OTHER, crawl_delay=20.0)
+    busy = site(star(3, busy=flaky(429, after=50.0)) | {"/": page("first", f"http://{OTHER}/", "/busy", "/p0", "/p1")})
+    crawl([busy, slow], Fault(kind, "web", "fetch", n, "after", seconds=STOPPED), workers=2)
+
+
+@pytest.mark.parametrize("n", range(3, 7))
+def test_17_a_takeover_keeps_the_last_good_robots_txt(n: int) -> None:
+    host = site(star(8, secret=page("secret")), disallowed=("/secret",))
+    host.robots = (RobotsPhase(6.0, host.robots_file()), RobotsPhase(FOREVER, 500))
+    run = crawl([host], Fault("die", "web", "fetch", n), robots_ttl=5.0)
+    assert row(run, "/secret").state == "denied"
+
+
+@pytest.mark.parametrize("seconds", [3600.0, -3600.0])
+@pytest.mark.parametrize("n", CALLS)
+def test_18_the_wall_clock_jumps(n: int, seconds: float) -> None:
+    run = crawl(
+        [site(star(3, busy=flaky(503, 503, after=30.0)))],
+        Fault("jump", "store", "put_entries", n, seconds=seconds),
+        Fault("jump", "web", "fetch", n, seconds=seconds),
+    )
+    assert row(run, "/busy").visits == 3
+
+
+@pytest.mark.parametrize("n", CALLS)
+@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize("seconds", [9.0, STOPPED, 60.0])
+def test_19_a_worker_is_stopped_around_its_request(seconds: float, when: Any, n: int) -> None:
+    crawl([site(star(6))], Fault("pause", "web", "fetch", n, when, seconds=seconds), workers=2)
+
+
+@pytest.mark.parametrize("n", [2, 3, 4])
+def test_19_a_session_is_replaced_inside_the_process(n: int) -> None:
+    run = crawl([site(star(12))], Fault("cut", "coordinator", "ping", n, seconds=25.0, way="requests"))
+    assert len({change.epoch for change in run.world.zookeeper.history if change.gained}) > 1
+
+
+@pytest.mark.parametrize("answer", [503, 429, 500, None])
+def test_20_a_robots_txt_that_is_unreachable_for_a_while_denies_nothing(answer: int | None) -> None:
+    run = crawl([site(star(5), robots=(RobotsPhase(100.0, answer),))])
+    assert row(run, "/p4").state == "fetched"
+
+
+@pytest.mark.parametrize("n", CALLS)
+@pytest.mark.parametrize("kind", ["late", "lost", "fail"])
+def test_21_records_are_deleted_and_a_late_commit_sets_the_watermark_back(kind: Any, n: int) -> None:
+    crawl(
+        [site(star(16))],
+        Fault(kind, "log", "commit", n, seconds=9.0),
+        Fault("die", "log", "commit", n + 4, "after"),
+        Fault("die", "log", "read", 30),
+    )
