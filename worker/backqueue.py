@@ -33,15 +33,17 @@ Source: TypeAlias = FromLog | FromBucket | FromChunk
 class Item:
     """A live ticket: one identity, one item. Followers are further sources of the same ticket; they finish with it.
 
-    ``inherited``: the ticket was there at the takeover, so an earlier owner may have begun its visit.
+    ``inherited``: the ticket was there at the takeover, so an earlier owner may have begun its visit. ``lenient``: its
+    answer was malformed, and it is asked for once more.
     """
 
-    __slots__ = ("followers", "inherited", "source", "state", "ticket")
+    __slots__ = ("followers", "inherited", "lenient", "source", "state", "ticket")
 
     def __init__(self, ticket: Ticket, source: Source, inherited: bool) -> None:
         self.ticket = ticket
         self.source = source
         self.inherited = inherited
+        self.lenient = False
         self.followers: list[Source] = []
         self.state = "queued"  # then "visited" while its visit runs, "left" when it is no longer in the queue
 

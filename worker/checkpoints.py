@@ -1,6 +1,7 @@
 """Checkpoints: committed watermarks, and what was finished deleted from calendar and backlogs."""
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import TypeVar
 
 import msgspec
@@ -28,10 +29,10 @@ async def checkpoint(partition: Partition, record: PartitionRecord, tools: Tools
         await effect(lambda: log.commit(partition.id, marks, partition.lease.epoch))
         partition.committed = marks
     for source in list(partition.finished_chunks):
-        await effect(lambda s=source: store.drop_chunk(partition.id, s.host, s.chunk, partition.stamp()))
+        await effect(partial(store.drop_chunk, partition.id, source.host, source.chunk, partition.stamp()))
         partition.chunk_dropped(source)
     for bucket in partition.calendar.finished():
-        await effect(lambda b=bucket: store.drop_bucket(partition.id, b, partition.stamp()))
+        await effect(partial(store.drop_bucket, partition.id, bucket, partition.stamp()))
         partition.calendar.dropped(bucket)
     cursor = partition.calendar.settled_up_to()
     if cursor > record.cursor:

@@ -14,6 +14,7 @@ from gregor.worker.adapters.embedded import open_engine, open_reader
 from gregor.worker.adapters.embedded.folder import connect_reading
 from gregor.worker.adapters.resolver import DnsResolver
 from gregor.worker.adapters.transport.curl import CurlTransport
+from gregor.worker.adapters.transport.lenient import LenientTransport
 from gregor.worker.adapters.transport.requests_transport import RequestsTransport
 from gregor.worker.addresses import AddressPolicy
 from gregor.worker.borders import Reader
@@ -82,9 +83,10 @@ def _transport(config: Config, table: HostTable) -> Transport:
     ca_file = Path(config.ca_file) if config.ca_file else None
     if ca_file is not None and not ca_file.is_file():
         raise ConfigError(f"ca_file {ca_file} cannot be read")
+    tolerant = RequestsTransport(policy, ca_file=ca_file)
     if config.transport == "requests":
-        return RequestsTransport(policy, ca_file=ca_file)
-    return CurlTransport(policy, ca_file=ca_file, http2=config.http2)
+        return tolerant
+    return LenientTransport(CurlTransport(policy, ca_file=ca_file, http2=config.http2), tolerant)
 
 
 def _resolver(config: Config, table: HostTable, clock: SystemClock) -> DnsResolver:
@@ -137,7 +139,12 @@ async def crawl(config: Config, seeds: Iterable[Seed], started: Callable[[Runtim
         runtime = Runtime(
             config,
             Services(
-                engine.log, engine.seen, engine.store, engine.coordinator, transport, _resolver(config, table, clock)
+                engine.log,
+                engine.seen,
+                engine.store,
+                engine.coordinator,
+                transport,
+                _resolver(config, table, clock),
             ),
             clock,
             urls=urls_of(config),

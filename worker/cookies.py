@@ -60,7 +60,7 @@ class Cookies:
 
     def header(self, url: Url, now: float) -> str:
         """The Cookie header for a request, empty when there is none (RFC 6265 section 5.4)."""
-        jar = self._jars.get(url.hostname, {})
+        jar = self._jars.get(url.hostname, OrderedDict())
         target = url.target.partition("?")[0]
         return "; ".join(
             f"{name}={cookie.value}"

@@ -115,7 +115,9 @@ class Crawl:
 
     async def _robots_allow(self, host: Host, item: Item, row: Row | None, url: Url) -> bool:
         """Whether robots.txt allows the URL. If not, its ticket was settled, or went back to wait for the file."""
-        answer = await self._desk.robots.rules(self.partition, host, url, lambda: self._turns.may_send(host))
+        answer = await self._desk.robots.rules(
+            self.partition, host, url, lambda: self._turns.may_send(host, robots=True)
+        )
         match answer:
             case Rules(robots):
                 host.crawl_delays[url.origin] = robots.crawl_delay
@@ -130,7 +132,7 @@ class Crawl:
                 host.latency = latency
                 if robots is not None:
                     host.crawl_delays[url.origin] = robots.crawl_delay
-                await self._turns.asked(host)
+                await self._turns.asked(host, robots=True)
             case Wait(seconds):
                 host.next_turn = self._tools.clock.monotonic() + seconds
             case NotReachable(cause, _):
@@ -159,6 +161,11 @@ class Crawl:
                     and item.ticket.attempts >= self._policy.retries
                 ):
                     outcome = Fetched(response)  # it never comes whole: better kept with its mark than not at all
+            if isinstance(outcome, Broken) and outcome.cause == "protocol" and not item.lenient:
+                item.lenient = True  # one more turn: then the transport reads as browsers do
+                host.queue.put_back(item)
+                await self._turns.asked(host)
+                return True
             examined = self.examine(item.ticket, url, outcome)
             await self.settle(host, item, row, outcome, url, response, examined)
         finally:
@@ -178,10 +185,12 @@ class Crawl:
 
     async def _answer_for(self, host: Host, item: Item) -> bool:
         """Fetch a robots.txt that another host's owner asked for."""
-        made = await self._desk.robots.answer_for(self.partition, host, item.ticket, lambda: self._turns.may_send(host))
+        made = await self._desk.robots.answer_for(
+            self.partition, host, item.ticket, lambda: self._turns.may_send(host, robots=True)
+        )
         self._finish(item)
         if made:
-            await self._turns.asked(host)
+            await self._turns.asked(host, robots=True)
         return made
 
     def _wait_for(self, address: str, host: Host, item: Item) -> None:

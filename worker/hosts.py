@@ -1,5 +1,6 @@
 """What a partition's owner keeps in memory of a host: its back queue, its next turn, its backlog, its failures."""
 
+import math
 from collections import deque
 from collections.abc import Callable
 
@@ -68,6 +69,7 @@ class Host:
         "cause",
         "crawl_delays",
         "known",
+        "last_page",
         "last_start",
         "latency",
         "name",
@@ -88,7 +90,8 @@ class Host:
         self.record = HostRecord(host=name)
         self.known = False  # whether its record was read
         self.next_turn = 0.0
-        self.last_start = 0.0
+        self.last_start = -math.inf
+        self.last_page = -math.inf  # the last request that was not for a robots.txt
         self.latency = 0.0
         self.crawl_delays: dict[str, float | None] = {}  # what the robots.txt of each origin asks for
         self.busy = False

@@ -101,13 +101,13 @@ def _offset(zone: str) -> int | None:
 
 def retry_after(value: str | None, now: float) -> float | None:
     """How long a Retry-After asks to wait from ``now`` (RFC 9110 section 10.2.3), 0 if its date has passed, LONGEST at
-    most. None if there is none or it is invalid."""
+    most. None if there is none or it is invalid. A wrong weekday does not matter: waiting is the polite reading."""
     if value is None:
         return None
     span = _seconds(value)
     if span is not None:
         return span
-    moment = http_date(value)
+    moment = _timestamp(value, weekday=False)
     return None if moment is None else min(max(moment - now, 0.0), LONGEST)
 
 

@@ -6,6 +6,7 @@ record is finished.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import TypeVar
 
 from gregor.schemas.messages import PRIORITIES, DeadLetter, Ticket, url_fingerprint
@@ -51,9 +52,8 @@ class Intake:
                 limit = self._room(priority)
             self._maybe_more[priority] = False
             position = self._partition.marks[priority].position
-            records = await self._effect(
-                lambda p=priority, o=position, n=limit: self._tools.services.log.read(self._partition.id, p, o, n)
-            )
+            read = partial(self._tools.services.log.read, self._partition.id, priority, position, limit)
+            records = await self._effect(read)
             if records:
                 self._maybe_more[priority] = True
                 await self.admit(priority, records)
@@ -167,13 +167,12 @@ class Intake:
             await self._effect(lambda: store.put_entries(partition.id, [wake], partition.stamp()))
         backlog = host.backlog
         size = self._tools.config.chunk_size
-        for start in range(0, len(tickets), size):
-            part = tickets[start : start + size]
+        while tickets:
+            room = size - backlog.open_count
+            part, tickets = tickets[:room], tickets[room:]
             chunk = backlog.open
             backlog.appended(len(part), size)  # before the write: a chunk that is read meanwhile is sealed first
-            await self._effect(
-                lambda c=chunk, p=part: store.put_chunk(partition.id, host.name, c, p, partition.stamp())
-            )
+            await self._effect(partial(store.put_chunk, partition.id, host.name, chunk, part, partition.stamp()))
         self.look_after(host)
 
     def look_after(self, host: Host) -> None:

@@ -45,6 +45,7 @@ class Owned:
         self.record = record
         self.tasks: set[asyncio.Task[None]] = set()
         self.visits = 0
+        self.lost = False  # a task found the lease over: even if it holds again, what ran under it has ended
         self.idle = asyncio.Event()
         self.idle.set()
         self.quiet = asyncio.Event()  # no checkpoint runs: two at once could store a cursor past what is still there
@@ -78,7 +79,13 @@ class Runtime:
         self.stats = stats or Stats()
         self._tools = Tools(config, services, clock, random, urls, scope, self.stats, name)
         gate = AddressGate(config.per_address)
-        fetcher = Fetcher(config, services.transport, services.resolver, gate, authorizations or {})
+        fetcher = Fetcher(
+            config,
+            services.transport,
+            services.resolver,
+            gate,
+            authorizations or {},
+        )
         sent, traps = Sent(config.recently_sent), Traps()
         examiner = Examiner(self._tools, installed(), sent, traps)
         self._desk = Desk(self._tools, fetcher, RobotsDesk(self._tools, fetcher, sent), examiner, sent, traps)
@@ -87,6 +94,7 @@ class Runtime:
         self._budget = Budget(config, self.stats)
         self._ending: Ending | None = None
         self._failed: asyncio.Future[None] | None = None
+        self._change = asyncio.Event()  # ownership is to be looked at
 
     def stop(self, detail: str = "by a signal") -> None:
         """Begin the clean stop: no new turns; what runs is finished and committed."""
@@ -116,8 +124,6 @@ class Runtime:
         """A loop, or a task, whose failure is the worker's."""
         try:
             await loop
-        except LeaseLost:
-            self._tools.woken.set()
         except Exception as error:  # noqa: BLE001 - handed to `run`, which raises it
             assert self._failed is not None
             if not self._failed.done():
@@ -134,18 +140,20 @@ class Runtime:
         """Take and give up partitions as the coordinator wants it."""
         coordinator = self._services.coordinator
         while True:
+            self._change.clear()
             for owned in list(self._owned.values()):
-                if not owned.lease.holds():
+                if owned.lost or not owned.lease.holds():
                     await self._drop(owned)
+                    await self._let_go(coordinator.release(owned.lease))
             wanted = coordinator.wanted()
             for number, owned in list(self._owned.items()):
                 if number not in wanted:
                     await self._release(owned)
             missing = sorted(wanted - self._owned.keys())
             await asyncio.gather(*(self._acquire(number) for number in missing))
-            waiting = asyncio.create_task(coordinator.changed())
-            await asyncio.wait([waiting], timeout=TICK if missing else 2 * TICK)
-            await _cancel([waiting])
+            waiting = [asyncio.create_task(coordinator.changed()), asyncio.create_task(self._change.wait())]
+            await asyncio.wait(waiting, timeout=TICK if missing else 2 * TICK, return_when=asyncio.FIRST_COMPLETED)
+            await _cancel(waiting)
             if not any(owned.lease.holds() for owned in self._owned.values()):
                 await self._patiently(coordinator.join)  # the session may be lost; joining again changes nothing else
 
@@ -194,6 +202,7 @@ class Runtime:
         """Give up a partition: finish what is in flight, commit, let go."""
         self._close(owned)
         await asyncio.wait([asyncio.ensure_future(owned.idle.wait())], timeout=self._config.total_timeout)
+        await owned.quiet.wait()
         await self._checkpoint(owned)
         await self._drop(owned)
         await self._let_go(self._services.coordinator.release(owned.lease))
@@ -220,8 +229,20 @@ class Runtime:
 
     # Work
 
+    async def _under(self, owned: Owned, work: Coroutine[Any, Any, None]) -> None:
+        """Work under a lease. The first to find the lease over ends the ownership for good."""
+        try:
+            await work
+        except LeaseLost:
+            self._lose(owned)
+
+    def _lose(self, owned: Owned) -> None:
+        owned.lost = True
+        self._close(owned)
+        self._change.set()
+
     def _start(self, owned: Owned, work: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.create_task(self._watched(work))
+        task = asyncio.create_task(self._watched(self._under(owned, work)))
         owned.tasks.add(task)
         task.add_done_callback(owned.tasks.discard)
 
@@ -301,7 +322,7 @@ class Runtime:
         try:
             owned.record = await checkpoint(owned.crawl.partition, owned.record, self._tools)
         except LeaseLost:
-            self._tools.woken.set()
+            self._lose(owned)
         finally:
             owned.quiet.set()
 

@@ -36,11 +36,13 @@ class Turns:
         if not self.given_up(host):
             host.next_turn = max(host.next_turn, self._tools.monotonic(earliest))
 
-    def may_send(self, host: Host) -> bool:
+    def may_send(self, host: Host, *, robots: bool = False) -> bool:
         """Asked last before a request is written: notes its start. False when the lease may be over."""
         if not self._partition.lease.holds():
             return False
         host.last_start = self._tools.clock.monotonic()
+        if not robots:
+            host.last_page = host.last_start
         self._tools.stats.requests += 1
         return True
 
@@ -48,14 +50,18 @@ class Turns:
         """Whether the host failed so often that its tickets are given up until the next probe."""
         return host.record.failures >= self._limit and host.record.not_before > self._tools.now()
 
-    def delay(self, host: Host) -> float:
-        """The delay in force between two request starts, in seconds."""
+    def delay(self, host: Host, *, crawl_delay: bool = True) -> float:
+        """The delay in force between two request starts, in seconds; `crawl_delay`: what robots.txt asks for counts."""
         config = self._tools.config
         override = self._overrides.get(host.name)
         configured = config.delay if override is None or override.delay is None else override.delay
         ordered = self._tools.services.coordinator.orders().delays.get(host.name, 0.0)
         return politeness.delay_in_force(
-            max(configured, ordered), host.crawl_delay, config.max_crawl_delay, config.delay_factor, host.latency
+            max(configured, ordered),
+            host.crawl_delay if crawl_delay else 0.0,
+            config.max_crawl_delay,
+            config.delay_factor,
+            host.latency,
         )
 
     def budget_spent(self, host: Host) -> str:
@@ -85,8 +91,13 @@ class Turns:
         if ceiling > max(host.record.ceiling, self._first_contact):
             await self._put(host, msgspec.structs.replace(host.record, ceiling=ceiling))
 
-    async def asked(self, host: Host, pause: float = 0.0, page_bytes: int | None = None) -> None:
-        """A request was answered: the next turn is a delay after its start, and after a pause the host asked for."""
+    async def asked(
+        self, host: Host, pause: float = 0.0, page_bytes: int | None = None, *, robots: bool = False
+    ) -> None:
+        """A request was answered: the next turn is a delay after its start, and after a pause the host asked for.
+
+        `robots`: it was for a robots.txt. A crawl-delay spaces the pages of a host; the first need not wait for it.
+        """
         record = host.record
         if pause:
             record = msgspec.structs.replace(record, not_before=self._tools.now() + pause)
@@ -98,7 +109,7 @@ class Turns:
         if record != host.record:
             await self._put(host, record)
         await self.promise(host)
-        self._set_next(host, pause)
+        self._set_next(host, pause, robots)
 
     async def failed(self, host: Host, cause: str) -> None:
         """The host as a whole failed: one probe a step, the steps double. Its tickets wait, or are given up."""
@@ -112,9 +123,10 @@ class Turns:
         await self._put(host, record)
         self._set_next(host, 0.0 if self.given_up(host) else pause)
 
-    def _set_next(self, host: Host, pause: float) -> None:
+    def _set_next(self, host: Host, pause: float, robots: bool = False) -> None:
         now = self._tools.clock.monotonic()
-        host.next_turn = max(host.last_start + self.delay(host), now + pause)
+        page_due = host.last_page + self.delay(host)
+        host.next_turn = max(host.last_start + self.delay(host, crawl_delay=not robots), page_due, now + pause)
 
     async def _put(self, host: Host, record: HostRecord) -> None:
         partition, store = self._partition, self._tools.services.store
