@@ -1,0 +1,95 @@
+"""Where the frontier's topics start, end, and how far they are finished: questions to the brokers, one at a time.
+
+They are asked by a consumer, which survives restarts of brokers; the admin client can abort the process on coordinator
+operations, and stays with a stale leader epoch.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Final, TypeVar
+
+from confluent_kafka import OFFSET_BEGINNING, OFFSET_END, Consumer, KafkaException, TopicPartition
+
+from gregor.worker.adapters.cluster.kafka_client import unavailable
+from gregor.worker.adapters.cluster.kafka_producer import Source
+from gregor.worker.borders import Unavailable
+
+T = TypeVar("T")
+
+# A commit waits for its coordinator, then for its answer.
+_PATIENCE: Final = 2.5
+
+
+class Offsets:
+    """Every method may raise `Unavailable`. Blocking calls run on a thread of their own."""
+
+    def __init__(self, consumer: Consumer, timeout: float) -> None:
+        self._consumer = consumer
+        self._timeout = timeout
+        self._executor = ThreadPoolExecutor(1, thread_name_prefix="kafka-offsets")
+        self._marks: dict[Source, tuple[int, int]] = {}
+        self._next: asyncio.Future[None] | None = None
+        self._turn = asyncio.Lock()
+
+    async def starts(self, sources: Iterable[Source]) -> dict[Source, int]:
+        """The first readable offset of each."""
+        return await self._ask(lambda: self._bounds(sources, OFFSET_BEGINNING))
+
+    async def ends(self, sources: Iterable[Source]) -> dict[Source, int]:
+        """The offset after the last record of each."""
+        return await self._ask(lambda: self._bounds(sources, OFFSET_END))
+
+    async def committed(self, sources: Iterable[Source]) -> dict[Source, int]:
+        """The offset that was committed for each; 0 where none was."""
+        return await self._ask(lambda: self._committed(sources))
+
+    async def commit(self, marks: Mapping[Source, int], epoch: int) -> None:
+        """Commit offsets. What is asked for while a commit runs goes into one commit after it."""
+        self._marks |= {source: (offset, epoch) for source, offset in marks.items()}
+        if self._next is None:
+            self._next = asyncio.ensure_future(self._commit_all())
+        await asyncio.shield(self._next)
+
+    async def close(self) -> None:
+        """Wait for the running question, and answer no further one."""
+        await asyncio.to_thread(self._executor.shutdown, cancel_futures=True)
+
+    async def _commit_all(self) -> None:
+        async with self._turn:
+            self._next = None
+            marks, self._marks = self._marks, {}
+            wanted = [
+                TopicPartition(*source, offset, metadata=f"epoch={epoch}") for source, (offset, epoch) in marks.items()
+            ]
+            await self._ask(lambda: _check(self._consumer.commit(offsets=wanted, asynchronous=False)))
+
+    def _bounds(self, sources: Iterable[Source], which: int) -> dict[Source, int]:
+        # A time stamp of -1 or -2 stands for the end or the start, and one request serves all partitions of a broker.
+        wanted = [TopicPartition(*source, which) for source in sources]
+        return _offsets(self._consumer.offsets_for_times(wanted, timeout=self._timeout))
+
+    def _committed(self, sources: Iterable[Source]) -> dict[Source, int]:
+        wanted = [TopicPartition(*source) for source in sources]
+        found = _offsets(self._consumer.committed(wanted, timeout=self._timeout))
+        return {source: max(0, offset) for source, offset in found.items()}
+
+    async def _ask(self, question: Callable[[], T]) -> T:
+        try:
+            async with asyncio.timeout(_PATIENCE * self._timeout):
+                return await asyncio.get_running_loop().run_in_executor(self._executor, question)
+        except TimeoutError:
+            raise Unavailable("Kafka", f"no answer in {_PATIENCE * self._timeout:g} s") from None
+        except KafkaException as error:
+            raise unavailable(error) from None
+
+
+def _check(found: list[TopicPartition]) -> None:
+    for each in found:
+        if each.error is not None:
+            raise KafkaException(each.error)
+
+
+def _offsets(found: list[TopicPartition]) -> dict[Source, int]:
+    _check(found)
+    return {(each.topic, each.partition): each.offset for each in found}

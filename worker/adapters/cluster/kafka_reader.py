@@ -1,0 +1,217 @@
+"""Records from Kafka: one consumer, whose assignment is what is read, a bounded prefetch for each partition."""
+
+import asyncio
+import time
+from collections.abc import Callable
+from typing import Any, Final
+
+import msgspec
+from confluent_kafka import Consumer, KafkaError, TopicPartition
+
+from gregor.worker.adapters.cluster.kafka_client import KafkaFailed, KafkaThread, Settings, unavailable
+from gregor.worker.adapters.cluster.kafka_producer import Source
+from gregor.worker.adapters.cluster.tap import MOST, Raw, Tap
+from gregor.worker.borders import Unavailable
+from gregor.worker.logging import logs
+
+_log = logs("kafka")
+_TICK: Final = 0.005
+_BATCH: Final = 500
+# Nobody read what came for so long: the partition has another owner, or this one has no room. Reading begins anew.
+_FORGOTTEN: Final = 60.0
+_OUTSIDE: Final = frozenset({KafkaError._AUTO_OFFSET_RESET, KafkaError._LOG_TRUNCATION, KafkaError.OFFSET_OUT_OF_RANGE})
+
+
+class OutsideLog(Exception):
+    """The offset is below the start of the log, or beyond its end."""
+
+
+class _Ask(msgspec.Struct, eq=False):
+    """A read that waits."""
+
+    offset: int
+    limit: int
+    deadline: float
+    future: asyncio.Future[list[Raw]]
+
+
+class Reader:
+    """Reads from any offset of any partition. Its methods are for the event loop, except `poll`, `appended`, `close`.
+
+    ``news(partitions)`` is called on the thread when something came for these partitions of any topic.
+    """
+
+    def __init__(
+        self, thread: KafkaThread, settings: Settings, timeout: float, news: Callable[[set[int]], None]
+    ) -> None:
+        self._thread = thread
+        self._timeout = timeout
+        self._news = news
+        self._taps: dict[Source, Tap] = {}
+        self._asks: dict[Source, list[_Ask]] = {}
+        self._pending: set[asyncio.Future[list[Raw]]] = set()
+        self._ends: dict[Source, int] = {}
+        self._detail = "no answer"
+        self._swept = 0.0
+        self.consumer = Consumer(
+            settings
+            | {
+                "enable.auto.commit": False,
+                "enable.auto.offset.store": False,
+                "enable.partition.eof": True,
+                # A missing offset is an error: the consumer never jumps.
+                "auto.offset.reset": "error",
+                "fetch.message.max.bytes": 256 * 1024,
+                "queued.min.messages": MOST,
+                "queued.max.messages.kbytes": 16 * 1024,
+                "fetch.queue.backoff.ms": 50,
+                "fetch.error.backoff.ms": 100,
+                "error_cb": self._failed,
+            }
+        )
+
+    async def read(self, source: Source, offset: int, limit: int) -> list[Raw]:
+        """At most ``limit`` records from ``offset`` on, all that were there at the call included.
+
+        Raises `OutsideLog`, `Unavailable`, `KafkaFailed`.
+        """
+        future: asyncio.Future[list[Raw]] = asyncio.get_running_loop().create_future()
+        ask = _Ask(offset, limit, time.monotonic() + self._timeout, future)
+        self._thread.call(lambda: self._ask(source, ask))
+        self._pending.add(future)
+        try:
+            return await future
+        finally:
+            self._pending.discard(future)
+
+    def fail(self, failure: KafkaFailed) -> None:
+        """Nothing will be read any more."""
+        for future in self._pending:
+            if not future.done():
+                future.set_exception(failure)
+
+    def appended(self, ends: dict[Source, int]) -> None:
+        """Records below these offsets are there. On the Kafka thread."""
+        for source, end in ends.items():
+            if end > self._ends.get(source, 0):
+                self._ends[source] = end
+        self._news({partition for _, partition in ends})
+
+    def poll(self) -> None:
+        """Take what was fetched, and answer who waits. On the Kafka thread."""
+        messages = self.consumer.consume(1, _TICK)
+        if messages:
+            messages += self.consumer.consume(_BATCH - 1, 0)
+            self._take(messages)
+        now = time.monotonic()
+        if self._asks:
+            self._answer(now)
+        if now - self._swept > _FORGOTTEN:
+            self._sweep(now)
+
+    def close(self) -> None:
+        """On the Kafka thread."""
+        self.consumer.close()
+
+    def _ask(self, source: Source, ask: _Ask) -> None:
+        tap = self._taps.get(source)
+        if tap is None or not tap.move(ask.offset):
+            tap = self._assign(source, ask.offset)
+        elif tap.has_room(ask.limit):
+            self.consumer.resume([TopicPartition(*source)])
+            tap.paused = False
+        tap.used = time.monotonic()
+        self._asks.setdefault(source, []).append(ask)
+
+    def _assign(self, source: Source, offset: int) -> Tap:
+        self._drop(source)
+        self.consumer.incremental_assign([TopicPartition(*source, offset)])
+        tap = self._taps[source] = Tap(offset, time.monotonic())
+        return tap
+
+    def _drop(self, source: Source) -> None:
+        if self._taps.pop(source, None) is not None:
+            self.consumer.incremental_unassign([TopicPartition(*source)])
+
+    def _take(self, messages: list[Any]) -> None:
+        news: set[int] = set()
+        for message in messages:
+            source = message.topic(), message.partition()
+            tap = self._taps.get(source)
+            error = message.error()
+            if error is not None:
+                self._error(source, tap, error, message.offset(), news)
+            elif tap is not None and tap.add(message.offset(), message.value() or b""):
+                news.add(source[1])
+                if tap.has_too_many():
+                    self.consumer.pause([TopicPartition(*source)])
+                    tap.paused = True
+        if news:
+            self._news(news)
+
+    def _error(self, source: Source, tap: Tap | None, error: KafkaError, offset: int, news: set[int]) -> None:
+        if error.code() == KafkaError._PARTITION_EOF:
+            if tap is not None:
+                tap.reached_end(offset)
+            return
+        self._failed(error)
+        if tap is None:
+            return
+        # Whatever it is, a fresh assignment is the way out of it; who reads will hear of it.
+        self._drop(source)
+        news.add(source[1])
+        outside = error.code() in _OUTSIDE
+        for ask in self._asks.pop(source, []):
+            self._refuse(ask, OutsideLog(error.str()) if outside else unavailable(error))
+
+    def _failed(self, error: KafkaError) -> None:
+        self._detail = f"{error.name()}: {error.str()}"
+
+    def _answer(self, now: float) -> None:
+        for source, asks in list(self._asks.items()):
+            tap, end = self._taps.get(source), self._ends.get(source, 0)
+            left = [ask for ask in asks if not self._answered(source, tap, ask, end, now)]
+            if left:
+                self._asks[source] = left
+            else:
+                del self._asks[source]
+
+    def _answered(self, source: Source, tap: Tap | None, ask: _Ask, end: int, now: float) -> bool:
+        records = None
+        if tap is not None and tap.move(ask.offset):
+            records = tap.take(ask.limit, end)
+            if records is None and now > ask.deadline:
+                records = self._late(source, tap, ask)
+        if records is not None:
+            found = records
+            self._thread.tell(lambda: _resolve(ask.future, found))
+        elif now > ask.deadline:
+            self._drop(source)
+            self._refuse(ask, Unavailable("Kafka", f"{source[0]} {source[1]}: {self._detail}"))
+        else:
+            return False
+        return True
+
+    def _late(self, source: Source, tap: Tap, ask: _Ask) -> list[Raw] | None:
+        """What can be said when the records that must be there do not come."""
+        if tap.ends_before(self._ends.get(source, 0)):
+            lost = self._ends.pop(source)
+            _log.error("Kafka lost records that it had acknowledged", topic=source[0], partition=source[1], end=lost)
+            return tap.rest(ask.limit)
+        return tap.rest(ask.limit) or None
+
+    def _refuse(self, ask: _Ask, error: Exception) -> None:
+        self._thread.tell(lambda: None if ask.future.done() else ask.future.set_exception(error))
+
+    def _sweep(self, now: float) -> None:
+        """Let go of what came and was not read: after this, who still owns the partition reads again."""
+        self._swept = now
+        idle = [source for source, tap in self._taps.items() if tap.filled and now - tap.used > _FORGOTTEN]
+        for source in idle:
+            self._drop(source)
+        self._news({partition for _, partition in idle})
+
+
+def _resolve(future: asyncio.Future[list[Raw]], records: list[Raw]) -> None:
+    if not future.done():
+        future.set_result(records)

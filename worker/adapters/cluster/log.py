@@ -1,0 +1,162 @@
+"""The frontier log in Kafka: a topic for each priority, a partition of it for each partition of the crawl.
+
+Assignment is manual: who may read is the coordinator's decision. Watermarks are the offsets of a consumer group
+without members, so that every tool that shows the lag of a group shows the crawl's.
+"""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+import msgspec
+
+from gregor.partitioner.hashing import partition_of
+from gregor.schemas import topics
+from gregor.schemas.messages import PRIORITIES, Ticket, decode_ticket, encode
+from gregor.worker.adapters.cluster.kafka_client import KafkaFailed, KafkaThread, client_settings
+from gregor.worker.adapters.cluster.kafka_offsets import Offsets
+from gregor.worker.adapters.cluster.kafka_producer import Message, Publisher, Source
+from gregor.worker.adapters.cluster.kafka_reader import OutsideLog, Reader
+from gregor.worker.adapters.cluster.kafka_trim import Trimmer
+from gregor.worker.adapters.cluster.tap import Raw
+from gregor.worker.borders import Record, Unavailable, Unreadable
+from gregor.worker.config_servers import Servers
+from gregor.worker.logging import logs
+
+_log = logs("kafka")
+_TRIM_INTERVAL: Final = 10.0
+_ATTEMPTS: Final = 3
+
+
+class RecordsLost(Exception):
+    """Kafka no longer has records that were read, or that follow a position: it lost data. Not to be passed over."""
+
+
+class KafkaLog:
+    """`FrontierLog`. Every method may raise `KafkaFailed` too, when its thread has ended."""
+
+    def __init__(self, servers: Servers, crawl: str, partitions: int, *, trim_interval: float = _TRIM_INTERVAL) -> None:
+        """In a running event loop; the topics must exist. ``trim_interval``: seconds between two deletions.
+
+        Raises BadInput when a secret cannot be had.
+        """
+        settings = client_settings(servers, os.environ) | {"group.id": topics.group(crawl)}
+        plain = {name: value for name, value in settings.items() if name != "group.id"}
+        timeout = servers.server_timeout
+        self._partitions = partitions
+        self._topics = {priority: topics.frontier(crawl, priority) for priority in PRIORITIES}
+        self._listeners: list[Callable[[int], None]] = []
+        self._epochs: dict[int, int] = {}
+        self._thread = KafkaThread()
+        self._reader = Reader(self._thread, settings, timeout, self._news)
+        self._publisher = Publisher(self._thread, plain, timeout, self._reader.appended)
+        self._offsets = Offsets(self._reader.consumer, timeout)
+        self._trimmer = Trimmer(plain, timeout, trim_interval)
+        self._thread.start(self._poll, self._reader.close, self._ended)
+
+    async def publish(self, tickets: Sequence[Ticket]) -> None:
+        await self._publisher.publish(
+            [
+                Message(
+                    self._topics[ticket.priority],
+                    partition_of(ticket.host, self._partitions),
+                    ticket.host.encode(),
+                    encode(ticket),
+                )
+                for ticket in tickets
+            ]
+        )
+
+    async def read(self, partition: int, priority: int, offset: int, limit: int) -> list[Record]:
+        """As the border says. Raises `RecordsLost` when the offset is beyond the end of the topic.
+
+        From an offset below the start of the topic it reads on at the start: records are deleted below a committed
+        watermark only. It says so in the log all the same.
+        """
+        source = self._topics[priority], partition
+        for _ in range(_ATTEMPTS):
+            try:
+                return [_record(raw) for raw in await self._reader.read(source, offset, limit)]
+            except OutsideLog as error:
+                offset = await self._inside(source, offset, str(error))
+        raise Unavailable("Kafka", f"{source[0]} {partition} can't be read from offset {offset}")
+
+    async def starts(self, partition: int) -> dict[int, int]:
+        return self._by_priority(await self._offsets.starts(self._sources(partition)))
+
+    async def ends(self, partition: int) -> dict[int, int]:
+        return self._by_priority(await self._offsets.ends(self._sources(partition)))
+
+    async def committed(self, partition: int) -> dict[int, int]:
+        """As the border says. Never beyond the end, where Kafka lost finished records: new ones come there."""
+        committed = self._by_priority(await self._offsets.committed(self._sources(partition)))
+        ends = await self.ends(partition)
+        for priority, end in ends.items():
+            if committed[priority] > end:
+                _log.error(
+                    "Kafka lost records below a committed watermark",
+                    topic=self._topics[priority],
+                    partition=partition,
+                    committed=committed[priority],
+                    end=end,
+                )
+                committed[priority] = end
+        return committed
+
+    async def commit(self, partition: int, watermarks: Mapping[int, int], epoch: int) -> None:
+        """As the border says. A commit under an older epoch than one that this object has seen changes nothing."""
+        if not watermarks or epoch < self._epochs.get(partition, epoch):
+            return
+        self._epochs[partition] = epoch
+        marks = {(self._topics[priority], partition): watermark for priority, watermark in watermarks.items()}
+        await self._offsets.commit(marks, epoch)
+        self._trimmer.add(marks)
+
+    def on_news(self, call: Callable[[int], None]) -> None:
+        self._listeners.append(call)
+
+    async def close(self) -> None:
+        """End what runs; what was not acknowledged may be there or not. May be repeated."""
+        await self._trimmer.close()
+        await self._offsets.close()
+        await self._thread.close()
+
+    def _poll(self) -> None:
+        self._publisher.poll()
+        self._reader.poll()
+
+    def _ended(self, failure: KafkaFailed) -> None:
+        self._publisher.fail(failure)
+        self._reader.fail(failure)
+
+    def _news(self, partitions: set[int]) -> None:
+        def tell() -> None:
+            for call in self._listeners:
+                for partition in partitions:
+                    call(partition)
+
+        self._thread.tell(tell)
+
+    async def _inside(self, source: Source, offset: int, error: str) -> int:
+        """Where reading goes on when an offset is not in the log."""
+        start, end = (await self._offsets.starts([source]))[source], (await self._offsets.ends([source]))[source]
+        if offset > end:
+            raise RecordsLost(f"{source[0]} {source[1]} ends at {end}, but was read up to {offset}: Kafka lost records")
+        fields = {"topic": source[0], "partition": source[1], "offset": offset, "start": start, "error": error}
+        _log.warning("offset is not in Kafka's log; going on from its start", **fields)
+        return max(offset, start)
+
+    def _sources(self, partition: int) -> list[Source]:
+        return [(topic, partition) for topic in self._topics.values()]
+
+    def _by_priority(self, found: Mapping[Source, int]) -> dict[int, int]:
+        offsets = {topic: offset for (topic, _), offset in found.items()}
+        return {priority: offsets[topic] for priority, topic in self._topics.items()}
+
+
+def _record(raw: Raw) -> Record:
+    offset, data = raw
+    try:
+        return Record(offset, decode_ticket(data))
+    except msgspec.MsgspecError as error:
+        return Record(offset, Unreadable(data, str(error)))
