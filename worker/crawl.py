@@ -277,7 +277,8 @@ class Crawl:
                 page.state, page.duplicate_of = "duplicate", winner
                 await self._effect(lambda: store.put_page(page, None, None, stamp()))
         if url is not None:
-            self._desk.traps.learn(url, fresh=page.state == "fetched" and not page.near_duplicate_of)
+            fresh = page.state == "fetched" and not page.near_duplicate_of
+            self._desk.traps.learn(url, fresh=fresh, text=f"{page.title or ''}\n{page.text}")
 
     async def _conclude(
         self, host: Host, item: Item, row: Row | None, verdict: Verdict, tickets: list[Ticket], page: Page | None

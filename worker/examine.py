@@ -101,7 +101,7 @@ class Examiner:
         if extract.canonical is not None and (canonical := resolve(extract.canonical, base)) is not None:
             page.canonical = canonical.href
         chosen: set[str] = set()
-        for link in extract.links:
+        for link in extract.links[: self._tools.config.max_links]:
             target = resolve(link.url, base, extract.encoding)
             if target is None:
                 self._tools.stats.links["malformed"] += 1
@@ -127,9 +127,14 @@ class Examiner:
             return f"scope: {verdict.rule}"
         if config.max_depth is not None and ticket.depth + 1 > config.max_depth:
             return "depth"
-        if trap := self._traps.refuses(source, target):
-            return f"trap: {trap}"
-        return "sent"
+        return self._trap(source, target) or "sent"
+
+    def _trap(self, source: Url, target: Url) -> str | None:
+        """The fate of a link that leads into a trap."""
+        if (reason := self._traps.refuses(source, target)) is None:
+            return None
+        self._tools.stats.links["trap"] += 1
+        return f"trap: {reason}"
 
     def follow(self, ticket: Ticket, target: Url, kind: str) -> Ticket:
         """The ticket of a link of a page."""
@@ -149,8 +154,8 @@ class Examiner:
             fate = "hops"
         elif isinstance(verdict, Refused):
             fate = f"scope: {verdict.rule}"
-        elif trap := self._traps.refuses(source, target):
-            fate = f"trap: {trap}"
+        elif trap := self._trap(source, target):
+            fate = trap
         follow = Ticket(
             target.href,
             target.key,

@@ -109,11 +109,11 @@ class Traps:
     def __len__(self) -> int:
         return self._count + len(self._hosts)
 
-    def learn(self, url: Url, *, fresh: bool, text: str = "") -> None:
+    def learn(self, url: Url, *, fresh: bool, text: str) -> None:
         """A page was stored; ``fresh``: its content is neither a duplicate nor a near-duplicate of another page's."""
         self._source = None
         new_host = self._know(url.host)
-        words = _words(text) if text and len(text) <= _MOST_TEXT else None
+        words = _words(text) if len(text) <= _MOST_TEXT and not text.isspace() else None
         numbers = tuple(int(number[:18]) for number in _DIGITS.findall(url.target))
         for shape in shapes(url):
             self._shape(url.host, shape).learn(fresh, numbers, words)
@@ -217,7 +217,7 @@ def _malformed(target: Url) -> str | None:
         return reason
     if (href.count("&") >= SAME_PAIR or href.count(";") >= SAME_PAIR) and (reason := _query_heap(href)):
         return reason
-    if "%252525" in href:
+    if "%25252525" in href:
         return "escapes of escapes"
     if target.host.count(".") >= LABELS:
         return "too many host labels"
