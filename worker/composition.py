@@ -110,7 +110,7 @@ def _resolver(config: Config, table: HostTable, clock: SystemClock) -> DnsResolv
 
 async def _counts(config: Config) -> dict[str, int]:
     """What the data folder holds already."""
-    reader = await open_reader(Path(config.data), config.bucket_width)
+    reader = await open_reader(Path(config.data))
     try:
         return await reader.settled()
     finally:
@@ -128,7 +128,7 @@ async def crawl(config: Config, seeds: Iterable[Seed], started: Callable[[Runtim
         transport = _transport(config, table)
         stack.push_async_callback(transport.close)
         fingerprint = canonical_rules(config).fingerprint()
-        engine = await open_engine(Path(config.data), config.partitions, fingerprint, clock)
+        engine = await open_engine(Path(config.data), config.partitions, fingerprint, clock, config.bucket_width)
         stack.push_async_callback(engine.close)
         ended = await has_ended(engine.log, engine.store, config.partitions)
         fresh = [seed for seed in seeds if not (await engine.store.rows([seed.url.key]))[0]] if ended else seeds
@@ -158,26 +158,29 @@ async def crawl(config: Config, seeds: Iterable[Seed], started: Callable[[Runtim
         return await runtime.run()
 
 
-def _made_for(config: Config) -> tuple[int, CanonicalRules]:
-    """The partitions and the canonical form that the data folder was made for, whatever the configuration says."""
+def _made_for(config: Config) -> tuple[Config, CanonicalRules]:
+    """The configuration with what the data folder was made for, and the canonical form of its URLs."""
     connection, made_for = connect_reading(Path(config.data))
     connection.close()
-    return int(made_for["partitions"]), CanonicalRules.of_fingerprint(made_for["canonical"])
+    partitions, width = int(made_for["partitions"]), float(made_for["bucket_width"])
+    rules = CanonicalRules.of_fingerprint(made_for["canonical"])
+    return replace(config, partitions=partitions, bucket_width=width), rules
 
 
 async def open_crawl(config: Config) -> tuple[Reader, Urls]:
     """What the crawl of the data folder remembers, beside its worker or after it, and how its URLs are written."""
     _, rules = _made_for(config)
-    return await open_reader(Path(config.data), config.bucket_width), Urls(rules, max_length=config.max_url_length)
+    return await open_reader(Path(config.data)), Urls(rules, max_length=config.max_url_length)
 
 
 async def retry_dead(config: Config, cause: str | None) -> int:
     """Give the URLs that were given up, all or those of one cause, another visit; how many they are."""
-    partitions, rules = _made_for(config)
-    config = replace(config, partitions=partitions)
+    config, rules = _made_for(config)
     async with AsyncExitStack() as stack:
-        engine = await open_engine(Path(config.data), partitions, rules.fingerprint(), SystemClock())
+        engine = await open_engine(
+            Path(config.data), config.partitions, rules.fingerprint(), SystemClock(), config.bucket_width
+        )
         stack.push_async_callback(engine.close)
-        reader = await open_reader(Path(config.data), config.bucket_width)
+        reader = await open_reader(Path(config.data))
         stack.push_async_callback(reader.close)
         return await deadletters.retry(reader, engine.store, engine.coordinator, config, cause)

@@ -161,9 +161,10 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     recently_sent: Annotated[int, Meta(ge=0, description="links remembered as published")] = 262144
     robots_memory: Annotated[int, Meta(ge=16, description="robots.txt kept parsed")] = 4096
     dns_memory: Annotated[int, Meta(ge=16, description="names kept resolved")] = 16384
-    spool_threshold: Annotated[int, Meta(ge=0, description="larger bodies are kept in a file")] = 1024 * 1024
     chunk_size: Annotated[int, Meta(ge=1, description="URLs in a chunk of a backlog")] = 512
-    bucket_width: Annotated[float, Meta(gt=0, description="seconds of a bucket of the calendar")] = 1.0
+    bucket_width: Annotated[
+        float, Meta(gt=0, description="seconds of a bucket of the calendar; fixed once per crawl")
+    ] = 1.0
     bucket_size: Annotated[int, Meta(ge=1, description="URLs in a bucket of the calendar")] = 512
     checkpoint_interval: Annotated[float, Meta(gt=0, description="between two commits of the watermarks")] = 1.0
 

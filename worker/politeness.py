@@ -17,10 +17,10 @@ def ceiling(delay: float) -> float:
     return 0.0 if delay <= 0 else 2.0 ** math.ceil(math.log2(delay))
 
 
-def back_off(pause: float, failures: int, longest: float, chance: random.Random) -> float:
-    """The pause after the n-th failure in a row (1 = first): doubles, up to `longest`; up to 10 % jitter on top."""
+def back_off(pause: float, failures: int, longest: float, jitter: float, chance: random.Random) -> float:
+    """The pause after the n-th failure in a row (1 = first): doubles, up to `longest`; longer by up to `jitter`."""
     doubled = pause * 2.0 ** min(max(failures, 1) - 1, 32)
-    return min(doubled, longest) * (1.0 + 0.1 * chance.random())
+    return min(doubled, longest) * (1.0 + jitter * chance.random())
 
 
 def first_turn(now: float, taken_at: float, record_ceiling: float, first_contact: float, not_before: float) -> float:

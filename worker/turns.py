@@ -116,7 +116,11 @@ class Turns:
         config = self._tools.config
         failures = host.record.failures + 1
         pause = politeness.back_off(
-            config.failure_ttl or config.retry_pause, failures, config.retry_pause_max, self._tools.chance
+            config.failure_ttl or config.retry_pause,
+            failures,
+            config.retry_pause_max,
+            config.retry_jitter,
+            self._tools.chance,
         )
         host.cause = cause
         record = msgspec.structs.replace(host.record, failures=failures, not_before=self._tools.now() + pause)

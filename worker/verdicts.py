@@ -46,11 +46,12 @@ class Policy(msgspec.Struct, frozen=True):
     pause: float
     longest: float
     revisit: float | None
+    jitter: float
 
     @classmethod
     def of(cls, config: Config) -> "Policy":
         """The policy of a configuration."""
-        return cls(config.retries, config.retry_pause, config.retry_pause_max, config.revisit)
+        return cls(config.retries, config.retry_pause, config.retry_pause_max, config.revisit, config.retry_jitter)
 
 
 def is_stale(ticket: Ticket, row: Row | None) -> bool:
@@ -86,10 +87,10 @@ def conclude(
         case Broken(cause, detail, status):
             return Verdict("dead", detail, status, cause=cause)
         case Pushback(status, after):
-            pause = after if after else back_off(policy.pause, pushbacks, policy.longest, chance)
+            pause = after if after else back_off(policy.pause, pushbacks, policy.longest, policy.jitter, chance)
             return _retry(ticket, f"status {status}", status, f"status {status}", pause, policy, now, pause, False)
         case Failed(cause, detail, status, host):
-            pause = back_off(policy.pause, ticket.attempts + 1, policy.longest, chance)
+            pause = back_off(policy.pause, ticket.attempts + 1, policy.longest, policy.jitter, chance)
             return _retry(ticket, detail, status, cause, pause, policy, now, 0.0, host)
         case LeaseOver():
             raise AssertionError("an outcome without a request is no verdict")

@@ -36,13 +36,15 @@ class EmbeddedEngine:
             self._folder.close()
 
 
-async def open_engine(path: Path, partitions: int, canonical: str, clock: Clock) -> EmbeddedEngine:
+async def open_engine(
+    path: Path, partitions: int, canonical: str, clock: Clock, bucket_width: float = 1.0
+) -> EmbeddedEngine:
     """Take a data folder, made if need be. ``canonical`` names the rules of the canonical form of URLs.
 
     Raises `FolderInUse` when another process crawls there, `FolderError` when the folder cannot be used for this,
     `DiskFull`.
     """
-    folder = Folder.open(path, partitions, canonical)
+    folder = Folder.open(path, partitions, canonical, bucket_width)
     database = Database(folder.connect())
     try:
         coordinator = await EmbeddedCoordinator.open(database, partitions, clock)
@@ -61,9 +63,9 @@ async def open_engine(path: Path, partitions: int, canonical: str, clock: Clock)
     )
 
 
-async def open_reader(path: Path, bucket_width: float = 1.0) -> EmbeddedReader:
-    """Read a data folder, beside a running crawl or after it. ``bucket_width`` is the calendar's, in seconds.
+async def open_reader(path: Path) -> EmbeddedReader:
+    """Read a data folder, beside a running crawl or after it.
 
     Raises `FolderError` when there is no crawl.
     """
-    return EmbeddedReader(path, bucket_width)
+    return EmbeddedReader(path)

@@ -40,11 +40,11 @@ class Folder:
         self._lock: int | None = lock
 
     @classmethod
-    def open(cls, path: Path, partitions: int, canonical: str) -> Self:
+    def open(cls, path: Path, partitions: int, canonical: str, bucket_width: float = 1.0) -> Self:
         """Lock a folder, made if need be.
 
         Raises `FolderInUse`, and `FolderError` when it cannot be written, is no folder of a crawl, is of another
-        format, or was made for another number of partitions or another canonical form of URLs.
+        format, or was made for another number of partitions, canonical form of URLs or width of the calendar's buckets.
         """
         try:
             path.mkdir(parents=True, exist_ok=True)
@@ -53,8 +53,10 @@ class Folder:
         except OSError as error:
             raise FolderError(f"{path} cannot be used: {error.strerror}") from error
         try:
-            made_for = _load(path, {"partitions": str(partitions), "canonical": canonical})
+            width = f"{bucket_width:g}"
+            made_for = _load(path, {"partitions": str(partitions), "canonical": canonical, "bucket_width": width})
             _refuse_changed(path, made_for, "partitions", str(partitions), "the number of partitions")
+            _refuse_changed(path, made_for, "bucket_width", width, "the width of the calendar's buckets")
             _refuse_changed(path, made_for, "canonical", canonical, "the canonical form of URLs")
         except BaseException:
             os.close(lock)

@@ -58,12 +58,12 @@ _TOTALS: Final = "SELECT pages, pages_200, bytes FROM totals"
 class EmbeddedReader:
     """`Reader`, on a connection and a thread of its own."""
 
-    def __init__(self, path: Path, bucket_width: float) -> None:
+    def __init__(self, path: Path) -> None:
         """Raises `FolderError`."""
         self._path = path
-        self._width = bucket_width
         self._connection, made_for = connect_reading(path)
         self._partitions = int(made_for["partitions"])
+        self._width = float(made_for["bucket_width"])
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="gregor-reader")
 
     async def rows(self, state: str | None, host: str | None) -> AsyncIterator[Row]:

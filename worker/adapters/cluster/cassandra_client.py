@@ -1,0 +1,177 @@
+"""Cassandra behind asyncio: statements as futures, bounded in flight; what goes wrong for now is `Unavailable`.
+
+The driver answers on a thread of its own. Answers are handed to the event loop in batches: one wake-up for all that
+came since the last one. Every statement is idempotent: it carries its own timestamp, or its repetition changes nothing.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
+from typing import Any, Final, Self, TypeAlias, TypeVar
+
+from cassandra import InvalidRequest
+from cassandra.cluster import Cluster, Session
+from cassandra.query import BatchStatement, BatchType, BoundStatement, PreparedStatement
+
+from gregor.worker.adapters.cluster.cassandra_connect import make_cluster, translated, translation
+from gregor.worker.config_servers import Servers
+from gregor.worker.errors import BadInput
+
+T = TypeVar("T")
+Values: TypeAlias = Sequence[object]
+Found: TypeAlias = list[tuple[Any, ...]]
+
+_IN_FLIGHT: Final = 256
+_TOGETHER: Final = 128
+_FETCHED: Final = 1000
+
+
+class Cassandra:
+    """A session in the keyspace of a crawl. It belongs to one event loop. All but `close` may raise `Unavailable`."""
+
+    def __init__(self, cluster: Cluster, session: Session, timeout: float) -> None:
+        """``timeout``: the longest wait for one answer, in seconds."""
+        self._cluster = cluster
+        self._session = session
+        # The driver keeps the time by itself; this bound holds when its thread does not.
+        self._timeout = 2 * timeout
+        self._prepared: dict[str, PreparedStatement] = {}
+        self._answers = _Answers(_IN_FLIGHT)
+
+    @classmethod
+    async def connect(cls, settings: Servers, keyspace: str, environ: Mapping[str, str]) -> Self:
+        """Raises `Unavailable`, and `BadInput` for a keyspace, a name or a password that will not do."""
+        cluster, session = await asyncio.to_thread(_connect, settings, keyspace, environ)
+        return cls(cluster, session, settings.server_timeout)
+
+    async def read(self, statement: str, values: Values = ()) -> Found:
+        """All that a statement finds; for what is small."""
+        return [found async for page in self.pages(statement, values) for found in page]
+
+    async def read_each(self, statement: str, many: Sequence[Values]) -> list[Found]:
+        """What a statement finds for each of many values; at most 5,000 records of each."""
+        prepared = await self._prepare(statement)
+        return await self._execute([prepared.bind(values) for values in many])
+
+    async def pages(self, statement: str, values: Values = (), size: int = _FETCHED) -> AsyncIterator[Found]:
+        """All that a statement finds, at most ``size`` records at a time; nothing is read ahead."""
+        bound = (await self._prepare(statement)).bind(values)
+        bound.fetch_size = size
+        asked = [await self._answers.expect()]
+        response = self._session.execute_async(bound)
+        response.add_callbacks(
+            lambda found: self._answers.succeed(found, asked[0]), lambda error: self._answers.fail(error, asked[0])
+        )
+        while True:
+            yield await self._within(asked[0])
+            if not response.has_more_pages:
+                return
+            asked[0] = await self._answers.expect()
+            response.start_fetching_next_page()
+
+    async def write(self, statement: str, values: Values) -> None:
+        """Returns when a quorum has it."""
+        await self.write_each(statement, [values])
+
+    async def write_each(self, statement: str, many: Sequence[Values]) -> None:
+        """Write for each of many values, wherever they belong."""
+        if many:
+            prepared = await self._prepare(statement)
+            await self._execute([prepared.bind(values) for values in many])
+
+    async def write_together(self, statement: str, many: Sequence[Values]) -> None:
+        """Write for each of many values that belong to few partitions of the table, 128 a request."""
+        prepared = await self._prepare(statement)
+        batches = []
+        for start in range(0, len(many), _TOGETHER):
+            batch = BatchStatement(BatchType.UNLOGGED)
+            for values in many[start : start + _TOGETHER]:
+                batch.add(prepared.bind(values))
+            batch.is_idempotent = True
+            batches.append(batch)
+        await self._execute(batches)
+
+    async def close(self) -> None:
+        """What is in flight fails. May be repeated."""
+        await asyncio.to_thread(self._cluster.shutdown)
+
+    async def _prepare(self, statement: str) -> PreparedStatement:
+        prepared = self._prepared.get(statement)
+        if prepared is None:
+            prepared = self._prepared[statement] = await asyncio.to_thread(_prepare, self._session, statement)
+        return prepared
+
+    async def _execute(self, statements: Sequence[BoundStatement | BatchStatement]) -> list[Found]:
+        asked = []
+        for statement in statements:
+            future = await self._answers.expect()
+            response = self._session.execute_async(statement)
+            response.add_callbacks(self._answers.succeed, self._answers.fail, (future,), errback_args=(future,))
+            asked.append(future)
+        return await self._within(asyncio.gather(*asked))
+
+    async def _within(self, answer: Awaitable[T]) -> T:
+        with translated():
+            async with asyncio.timeout(self._timeout):
+                return await answer
+
+
+class _Answers:
+    """Takes answers from the driver's thread to the futures of the event loop; so many are awaited at most."""
+
+    def __init__(self, bound: int) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._slots = asyncio.Semaphore(bound)
+        self._come: deque[tuple[asyncio.Future[Found], Found, BaseException | None]] = deque()
+        self._woken = False
+
+    async def expect(self) -> asyncio.Future[Found]:
+        """The future of a statement that is executed next, when there is a slot for it."""
+        await self._slots.acquire()
+        return self._loop.create_future()
+
+    def succeed(self, found: Found | None, future: asyncio.Future[Found]) -> None:
+        """Called on any thread."""
+        self._put(future, found or [], None)
+
+    def fail(self, error: BaseException, future: asyncio.Future[Found]) -> None:
+        """Called on any thread."""
+        self._put(future, [], error)
+
+    def _put(self, future: asyncio.Future[Found], found: Found, error: BaseException | None) -> None:
+        self._come.append((future, found, error))
+        if not self._woken:
+            self._woken = True
+            self._loop.call_soon_threadsafe(self._deliver)
+
+    def _deliver(self) -> None:
+        self._woken = False  # before the first look: what comes from here on wakes the loop again
+        while self._come:
+            future, found, error = self._come.popleft()
+            self._slots.release()
+            if future.done():
+                continue  # nobody waits for it any more
+            if error is None:
+                future.set_result(found)
+            else:
+                future.set_exception(translation(error))
+
+
+def _connect(settings: Servers, keyspace: str, environ: Mapping[str, str]) -> tuple[Cluster, Session]:
+    cluster = make_cluster(settings, environ)
+    try:
+        with translated():
+            return cluster, cluster.connect(keyspace)
+    except InvalidRequest:
+        cluster.shutdown()
+        raise BadInput(f"Cassandra has no keyspace {keyspace}: run `gregor init`") from None
+    except BaseException:
+        cluster.shutdown()
+        raise
+
+
+def _prepare(session: Session, statement: str) -> PreparedStatement:
+    with translated():
+        prepared = session.prepare(statement)
+    prepared.is_idempotent = True
+    return prepared

@@ -1,0 +1,109 @@
+"""How Cassandra is reached, and which of its failures pass."""
+
+import logging
+import re
+import ssl
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Final
+
+from cassandra import AuthenticationFailed, ConsistencyLevel, DriverException, UnsupportedOperation
+from cassandra import RequestValidationException as Refused
+from cassandra.auth import PlainTextAuthProvider
+from cassandra.cluster import EXEC_PROFILE_DEFAULT, Cluster, ExecutionProfile, NoHostAvailable
+from cassandra.connection import ConnectionBusy, ConnectionException, ProtocolVersionUnsupported
+from cassandra.policies import DCAwareRoundRobinPolicy, ExponentialReconnectionPolicy, TokenAwarePolicy
+from cassandra.protocol import ErrorMessage
+from cassandra.protocol import RequestValidationException as RefusedMessage
+from cassandra.query import tuple_factory
+
+from gregor.worker.borders import Unavailable
+from gregor.worker.config_servers import Servers, password
+from gregor.worker.errors import BadInput
+from gregor.worker.text import one_line
+
+_PORT: Final = 9042
+_PASSING: Final = (DriverException, ConnectionException, ConnectionBusy, NoHostAvailable, ErrorMessage)
+_LASTING: Final = (Refused, RefusedMessage, AuthenticationFailed, UnsupportedOperation, ProtocolVersionUnsupported)
+_RECONNECT: Final = (0.1, 2.0)
+
+
+def keyspace_of(settings: Servers, crawl: str) -> str:
+    """The keyspace of a crawl: the configured one, else the crawl's name with what a keyspace may not have as "_"."""
+    return settings.cassandra_keyspace or re.sub(r"[^a-z0-9_]", "_", crawl.lower())
+
+
+def make_cluster(settings: Servers, environ: Mapping[str, str]) -> Cluster:
+    """A driver that is not connected yet. Reads and writes are at quorum. Raises `BadInput`."""
+    # It tells of every failed attempt to reconnect; what matters reaches the caller as an exception.
+    logging.getLogger("cassandra").setLevel(logging.CRITICAL)
+    profile = ExecutionProfile(
+        load_balancing_policy=TokenAwarePolicy(DCAwareRoundRobinPolicy(settings.cassandra_datacenter)),
+        consistency_level=ConsistencyLevel.QUORUM,
+        serial_consistency_level=ConsistencyLevel.SERIAL,
+        request_timeout=settings.server_timeout,
+        row_factory=tuple_factory,
+    )
+    user = settings.cassandra_username
+    secret = password(settings, "cassandra", environ)
+    points = [_contact_point(address) for address in settings.cassandra]
+    return Cluster(
+        points,
+        port=points[0][1],
+        auth_provider=PlainTextAuthProvider(user, secret) if user else None,
+        ssl_context=_tls(settings) if settings.cassandra_tls else None,
+        execution_profiles={EXEC_PROFILE_DEFAULT: profile},
+        reconnection_policy=ExponentialReconnectionPolicy(*_RECONNECT, max_attempts=None),
+        connect_timeout=settings.server_timeout,
+        control_connection_timeout=settings.server_timeout,
+        # A cut connection is noticed by this, and opened anew.
+        idle_heartbeat_interval=settings.server_timeout / 2,
+        idle_heartbeat_timeout=settings.server_timeout / 2,
+        monitor_reporting_enabled=False,
+    )
+
+
+@contextmanager
+def translated() -> Iterator[None]:
+    """Raise `Unavailable` for what passes, `BadInput` for a name or password that was refused."""
+    try:
+        yield
+    except (*_PASSING, TimeoutError) as error:
+        raise translation(error) from error
+
+
+def translation(error: BaseException) -> BaseException:
+    """What a failure of the driver is to a caller; itself when it says that a statement is wrong."""
+    causes = list(error.errors.values()) if isinstance(error, NoHostAvailable) and isinstance(error.errors, dict) else []
+    if any(isinstance(cause, AuthenticationFailed) for cause in [error, *causes]):
+        return BadInput("Cassandra refused the user name and password: see cassandra_username")
+    if isinstance(error, _LASTING):
+        return error
+    return Unavailable("Cassandra", _detail(error))
+
+
+def _detail(error: BaseException) -> str:
+    if isinstance(error, NoHostAvailable) and isinstance(error.errors, dict) and error.errors:
+        return one_line("; ".join(f"{point}: {_words(cause)}" for point, cause in error.errors.items()), 200)
+    return one_line(_words(error), 200)
+
+
+def _words(error: BaseException | object) -> str:
+    return str(error) or type(error).__name__
+
+
+def _contact_point(address: str) -> tuple[str, int]:
+    host, colon, port = address.rpartition(":")
+    if not colon or host.endswith(":") or address.endswith("]"):
+        return address.strip("[]"), _PORT
+    if not port.isdecimal():
+        raise BadInput(f"cassandra: {one_line(address)} must be HOST:PORT")
+    return host.strip("[]"), int(port)
+
+
+def _tls(settings: Servers) -> ssl.SSLContext:
+    path = settings.cassandra_ca_file
+    try:
+        return ssl.create_default_context(cafile=path or None)
+    except (OSError, ssl.SSLError) as error:
+        raise BadInput(f"cassandra_ca_file: cannot read {one_line(path)}: {one_line(str(error))}") from None

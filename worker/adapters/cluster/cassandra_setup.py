@@ -1,0 +1,127 @@
+"""The keyspace and tables of a crawl, made by `gregor init` from schemas/cassandra/*.cql, one version a file."""
+
+import asyncio
+import re
+import uuid
+from collections.abc import Iterator, Mapping
+from importlib import resources
+from typing import Final
+
+import msgspec
+from cassandra.cluster import Session
+
+from gregor.worker.adapters.cluster.cassandra_client import Cassandra
+from gregor.worker.adapters.cluster.cassandra_connect import make_cluster, translated
+from gregor.worker.config_servers import Servers
+from gregor.worker.errors import BadInput
+
+# A schema change waits for all nodes.
+_DDL_TIMEOUT: Final = 60.0
+_VERSIONS: Final = "CREATE TABLE IF NOT EXISTS schema_versions (version int PRIMARY KEY, name text, applied timestamp)"
+_FACTS: Final = "CREATE TABLE IF NOT EXISTS facts (name text PRIMARY KEY, value text)"
+_FILE: Final = re.compile(r"(\d{4})_(\w+)\.cql")
+
+
+class SetUp(msgspec.Struct, frozen=True):
+    """``done``: a line for each thing that was made now. ``crawl_id``: random, made with the keyspace."""
+
+    done: tuple[str, ...]
+    crawl_id: str
+
+
+class Version(msgspec.Struct, frozen=True):
+    """A version of the tables: its number, the name of its file, its statements."""
+
+    number: int
+    name: str
+    statements: tuple[str, ...]
+
+
+async def set_up(settings: Servers, keyspace: str, facts: Mapping[str, str], environ: Mapping[str, str]) -> SetUp:
+    """Make the keyspace and bring its tables to this version; what is there already stays. May be repeated.
+
+    ``facts`` are what the crawl was made for (its name, its number of partitions): kept with the keyspace. Raises
+    `BadInput` when it was made for something else, or by a later version; `Unavailable`.
+    """
+    return await asyncio.to_thread(_set_up, settings, keyspace, facts, environ)
+
+
+async def check(cassandra: Cassandra, keyspace: str, facts: Mapping[str, str]) -> str:
+    """The crawl's random id. Raises `BadInput` when the keyspace is not at this version or not this crawl's."""
+    tables = await cassandra.read("SELECT table_name FROM system_schema.tables WHERE keyspace_name = ?", (keyspace,))
+    if {("schema_versions",), ("facts",)} <= set(tables):
+        applied = {number for (number,) in await cassandra.read("SELECT version FROM schema_versions")}
+        if {version.number for version in versions()} <= applied:
+            found = dict(await cassandra.read("SELECT name, value FROM facts"))
+            _compare(keyspace, facts, found)
+            return str(found["id"])
+    raise BadInput(f"the tables in keyspace {keyspace} are not of this version of Gregor: run `gregor init`")
+
+
+def versions() -> Iterator[Version]:
+    """The versions that this package has, in order."""
+    folder = resources.files("gregor.schemas") / "cassandra"
+    for name in sorted(file.name for file in folder.iterdir()):
+        if matched := _FILE.fullmatch(name):
+            text = re.sub(r"--.*", "", (folder / name).read_text("utf-8"))
+            statements = tuple(statement.strip() for statement in text.split(";") if statement.strip())
+            yield Version(int(matched[1]), matched[2], statements)
+
+
+def _set_up(settings: Servers, keyspace: str, facts: Mapping[str, str], environ: Mapping[str, str]) -> SetUp:
+    cluster = make_cluster(settings, environ)
+    try:
+        with translated():
+            session = cluster.connect()
+            done = [*_make_keyspace(session, settings, keyspace), *_apply(session, keyspace)]
+            kept = _keep(session, {**facts, "id": uuid.uuid4().hex})
+    finally:
+        cluster.shutdown()
+    _compare(keyspace, facts, kept)
+    return SetUp(tuple(done), kept["id"])
+
+
+def _make_keyspace(session: Session, settings: Servers, keyspace: str) -> Iterator[str]:
+    known = session.execute(
+        "SELECT keyspace_name FROM system_schema.keyspaces WHERE keyspace_name = %s", (keyspace,)
+    ).one()
+    # For the given data center, or for each that there is.
+    where = settings.cassandra_datacenter or "replication_factor"
+    if known is None:
+        replication = {"class": "NetworkTopologyStrategy", where: settings.cassandra_replication}
+        session.execute(
+            f"CREATE KEYSPACE IF NOT EXISTS {keyspace} WITH replication = {replication}", timeout=_DDL_TIMEOUT
+        )
+        yield f"Cassandra: keyspace {keyspace} with replication {settings.cassandra_replication}"
+    session.set_keyspace(keyspace)
+
+
+def _apply(session: Session, keyspace: str) -> Iterator[str]:
+    for statement in (_VERSIONS, _FACTS):
+        session.execute(statement, timeout=_DDL_TIMEOUT)
+    applied = {number for (number,) in session.execute("SELECT version FROM schema_versions")}
+    known = list(versions())
+    if later := applied.difference(version.number for version in known):
+        raise BadInput(f"keyspace {keyspace} has tables of a later version of Gregor ({max(later)})")
+    for version in known:
+        if version.number not in applied:
+            for statement in version.statements:
+                session.execute(statement, timeout=_DDL_TIMEOUT)
+            session.execute(
+                "INSERT INTO schema_versions (version, name, applied) VALUES (%s, %s, toTimestamp(now()))",
+                (version.number, version.name),
+            )
+            yield f"Cassandra: tables of version {version.number} ({version.name}) in keyspace {keyspace}"
+
+
+def _keep(session: Session, facts: Mapping[str, str]) -> dict[str, str]:
+    """Keep what is not there yet, as one of several that may do so at once; all that is there then."""
+    for fact in facts.items():
+        session.execute("INSERT INTO facts (name, value) VALUES (%s, %s) IF NOT EXISTS", fact)
+    return dict(session.execute("SELECT name, value FROM facts"))
+
+
+def _compare(keyspace: str, facts: Mapping[str, str], kept: Mapping[str, str]) -> None:
+    for name, value in facts.items():
+        if kept.get(name) != value:
+            raise BadInput(f"keyspace {keyspace} was made for {name} = {kept.get(name)}, not {value}")
