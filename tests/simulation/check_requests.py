@@ -33,29 +33,38 @@ def polite(run: Run) -> list[Finding]:
     for host, exchanges in by_host(run).items():
         records = _host_records(run, host)
         for before, after in pairwise(exchanges):
-            gap, least = after.start - before.start, _delay(run, before, after, records)
+            gap, least = after.start - before.start, _delay(run, before, after)
             if gap < least - _TICK:
-                about = f"{after.url} by {after.client} {gap:.2f} s after {before.url} by {before.client}"
-                found.append((after.start, f"{about}; the delay is {least:.2f} s"))
+                found.append(_too_soon(before, after, least))
             if after.start < before.end - _TICK and not _stopped(run, before.client, before.start, after.start):
                 found.append((after.start, f"{after.url} by {after.client} overlaps {before.url} by {before.client}"))
+        pages = [exchange for exchange in exchanges if exchange.path != "/robots.txt"]
+        for before, after in pairwise(pages):
+            least = _crawl_delay(run, before, after, records)
+            if after.start - before.start < least - _TICK:
+                found.append(_too_soon(before, after, least))
         found += _pushed_back(run, exchanges, records)
     return found
 
 
-def _delay(run: Run, before: Exchange, after: Exchange, records: list[tuple[float, HostRecord]]) -> float:
+def _too_soon(before: Exchange, after: Exchange, least: float) -> Finding:
+    about = f"{after.url} by {after.client} {after.start - before.start:.2f} s after {before.url} by {before.client}"
+    return after.start, f"{about}; the delay is {least:.2f} s"
+
+
+def _delay(run: Run, before: Exchange, after: Exchange) -> float:
     """The delay in force between two requests, as far as whoever made the second had to know it."""
-    config = run.config
-    least = config.delay
-    site = run.web.sites[after.host]
-    crawl_delay = min(site.crawl_delay, config.max_crawl_delay)
+    if before.client == after.client and before.status and not before.aborted:
+        return max(run.config.delay, run.config.delay_factor * before.latency)
+    return run.config.delay
+
+
+def _crawl_delay(run: Run, before: Exchange, after: Exchange, records: list[tuple[float, HostRecord]]) -> float:
+    """What robots.txt asks for between two pages, if whoever made the second request had to know it."""
+    crawl_delay = min(run.web.sites[after.host].crawl_delay, run.config.max_crawl_delay)
     ceiling = max((record.ceiling for time, record in records if time <= after.start), default=0.0)
-    alive = before.client == after.client
-    if crawl_delay and (ceiling >= crawl_delay or (alive and _read_rules(run, after, before.end))):
-        least = max(least, crawl_delay)
-    if alive and before.status and not before.aborted:
-        least = max(least, config.delay_factor * before.latency)
-    return least
+    told = before.client == after.client and _read_rules(run, after, before.end)
+    return crawl_delay if told or ceiling >= crawl_delay else 0.0
 
 
 def _read_rules(run: Run, exchange: Exchange, until: float) -> bool:
@@ -148,9 +157,13 @@ def once(run: Run) -> list[Finding]:
 
 
 def _in_flight(run: Run, exchange: Exchange, rows: list[tuple[float, str, Row]]) -> bool:
-    """Whether something happened to its client between the request and the settled row."""
+    """Whether something happened to its client between the request and the settled row.
+
+    A lease that was over and came back ends what runs under it a moment later.
+    """
     settled = min((t for t, client, _ in rows if client == exchange.client and t >= exchange.start), default=1e12)
-    return any(i.client == exchange.client and exchange.start <= i.time <= settled for i in run.world.incidents)
+    since = exchange.start - (1.0 if exchange.aborted else 0.0)
+    return any(i.client == exchange.client and since <= i.time <= settled for i in run.world.incidents)
 
 
 def leased(run: Run) -> list[Finding]:

@@ -29,10 +29,15 @@ class SimulatedLease:
         self.taken_at = taken
         self.session = session
         self.released = False
+        self._over = False
         self._owner = owner
 
     def holds(self) -> bool:
-        return not self.released and not self.session.lost and self._owner.time_left(self.session) > 0
+        holds = not self.released and not self.session.lost and self._owner.time_left(self.session) > 0
+        if not holds and not self.released and not self._over:
+            self._over = True
+            self._owner.noticed_the_end()
+        return holds
 
 
 class SimulatedCoordinator:
@@ -133,6 +138,10 @@ class SimulatedCoordinator:
     def leased(self) -> bool:
         """Whether the leases of the session certainly hold now, whatever a lease says."""
         return self._session is not None and not self._session.lost and self.time_left(self._session) > 0
+
+    def noticed_the_end(self) -> None:
+        """A lease was found to be over, without having been released."""
+        self._world.happen(self._client, "lease over")
 
     def time_left(self, session: _Session) -> float:
         """Seconds that the leases of a session still hold, by the worker's own clock."""

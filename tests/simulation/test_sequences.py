@@ -4,6 +4,7 @@ Where the moment of a fault matters, it is tried at one call after the other: th
 """
 
 from collections.abc import Sequence
+from itertools import count
 from typing import Any
 
 import pytest
@@ -43,7 +44,8 @@ def star(count: int, **more: Resource) -> dict[str, Resource]:
 def crawl(sites: Sequence[Site], *faults: Fault, workers: int = 1, **settings: object) -> Run:
     """Run a crawl in which no invariant may break."""
     run = scripted(Web(list(sites)), list(faults), workers=workers, settings=config(**settings))()
-    assert not list(map(str, check(run)))
+    if violations := check(run):
+        pytest.fail("\n".join(map(str, violations)))
     return run
 
 
@@ -58,8 +60,11 @@ def requests(run: Run, path: str, host: str = HOST) -> list[float]:
 
 
 def flaky(*statuses: int, after: float | None = None) -> Flaky:
-    """A page that fails first."""
-    return Flaky(tuple((status, after) for status in statuses), page("late"))
+    """A page that fails first. No two are alike."""
+    return Flaky(tuple((status, after) for status in statuses), page(f"late{next(_number)}x"))
+
+
+_number = count()
 
 
 def test_1_a_retry_is_added_to_a_bucket_that_is_being_read() -> None:
@@ -142,7 +147,7 @@ def test_9_a_late_row_does_not_overwrite_a_newer_one(n: int) -> None:
         Fault("late", "store", "put_rows", n, seconds=60.0),
         Fault("die", "store", "put_rows", n + 1),
     )
-    assert row(run, "/f").visits == 3
+    assert row(run, "/f").state == "fetched"
 
 
 @pytest.mark.parametrize("n", CALLS)
@@ -258,7 +263,7 @@ def test_19_a_worker_is_stopped_around_its_request(seconds: float, when: Any, n:
 
 @pytest.mark.parametrize("n", [2, 3, 4])
 def test_19_a_session_is_replaced_inside_the_process(n: int) -> None:
-    run = crawl([site(star(12))], Fault("cut", "coordinator", "ping", n, seconds=25.0, way="requests"))
+    run = crawl([site(star(30))], Fault("cut", "coordinator", "ping", n, seconds=25.0, way="requests"))
     assert len({change.epoch for change in run.world.zookeeper.history if change.gained}) > 1
 
 

@@ -160,9 +160,9 @@ def rules_of(web: Web, site: Site) -> Site | None:
     """Whose rules hold for a site in the end: its own, those of the site it redirects to, or nobody's."""
     for _ in range(6):
         answer = site.robots[-1].answer if site.robots and site.robots[-1].until == float("inf") else b""
-        if isinstance(answer, int):
+        if isinstance(answer, int) and answer < 500:
             return None
         if not isinstance(answer, str):
-            return site
+            return site  # also what it said before it became unreachable
         site = web.sites[urlsplit(answer).netloc]
     return None
