@@ -80,7 +80,7 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     nofollow: Annotated[bool, Meta(description="obey nofollow: rel, meta robots, X-Robots-Tag")] = True
     meta_refresh: Annotated[bool, Meta(description="follow meta refresh")] = False
     canonical_links: Annotated[bool, Meta(description="follow rel=canonical")] = True
-    frames: Annotated[bool, Meta(description="follow frames")] = True
+    frames: Annotated[bool, Meta(description="follow the frames of a frameset; iframes are followed always")] = True
     sitemaps: Annotated[bool, Meta(description="read the sitemaps that robots.txt names")] = False
     sitemap_only: Annotated[bool, Meta(description="follow sitemaps only, no link of any page")] = False
 

@@ -245,7 +245,9 @@ class Crawl:
             await self._turns.asked(host)
 
     async def _settle_stored(self, host: Host, item: Item, row: Row | None, page: Page) -> None:
-        """The page of this very ticket is stored: go on from "links published", without a fetch."""
+        """The page of this very ticket is stored: go on from there, without a fetch."""
+        if page.state == "fetched":
+            await self._claim(page)
         verdict = Verdict(page.state, page.state, page.status)
         tickets = [
             self._desk.examiner.follow(item.ticket, target, link.kind)
@@ -272,13 +274,18 @@ class Crawl:
 
         await self._effect(put)
         if owner is None:
-            winner = await self._effect(lambda: seen.claim(page.fingerprint, page.key))
-            if winner != page.key:
-                page.state, page.duplicate_of = "duplicate", winner
-                await self._effect(lambda: store.put_page(page, None, None, stamp()))
+            await self._claim(page)
         if url is not None:
             fresh = page.state == "fetched" and not page.near_duplicate_of
             self._desk.traps.learn(url, fresh=fresh, text=f"{page.title or ''}\n{page.text}")
+
+    async def _claim(self, page: Page) -> None:
+        """Let the content name this stored page; a page that comes second is a duplicate after all."""
+        services = self._tools.services
+        winner = await self._effect(lambda: services.seen.claim(page.fingerprint, page.key))
+        if winner != page.key:
+            page.state, page.duplicate_of = "duplicate", winner
+            await self._effect(lambda: services.store.put_page(page, None, None, self.partition.stamp()))
 
     async def _conclude(
         self, host: Host, item: Item, row: Row | None, verdict: Verdict, tickets: list[Ticket], page: Page | None

@@ -42,7 +42,7 @@ class Examiner:
         if not config.canonical_links:
             followed.discard("canonical")
         if not config.frames:
-            followed -= {"frame", "iframe"}
+            followed.discard("frame")
         self._followed = frozenset({"sitemap", "url", "redirect"} if config.sitemap_only else followed)
 
     def examine(self, ticket: Ticket, url: Url, response: Response) -> Examined:

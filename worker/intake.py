@@ -47,9 +47,8 @@ class Intake:
         for priority in self._pick():
             limit = self._room(priority)
             if limit <= 0:
-                if not await self._relieve(priority):
+                if not await self._relieve(priority) or (limit := self._room(priority)) <= 0:
                     continue
-                limit = self._room(priority)
             self._maybe_more[priority] = False
             position = self._partition.marks[priority].position
             read = partial(self._tools.services.log.read, self._partition.id, priority, position, limit)

@@ -333,7 +333,11 @@ class Runtime:
         if not all(owned.crawl.partition.read_to_end for owned in self._owned.values()):
             return False
         await asyncio.gather(*(self._checkpoint(owned) for owned in list(self._owned.values())))
-        return await has_ended(self._services.log, self._services.store, self._config.partitions)
+        if await has_ended(self._services.log, self._services.store, self._config.partitions):
+            return True
+        for owned in self._owned.values():
+            owned.crawl.partition.committed = {}  # a late commit may have set a watermark back: commit anew
+        return False
 
     async def _leave(self, loops: list[asyncio.Task[None]]) -> Ending:
         """The clean stop: what runs may end within the grace, everything is committed, every partition released."""
