@@ -41,11 +41,18 @@ def star(count: int, **more: Resource) -> dict[str, Resource]:
     return {"/": page("first", *paths, *(f"/{name}" for name in more)), **resources}
 
 
+def chain(count: int) -> dict[str, Resource]:
+    """Pages that each link to the next only."""
+    paths = ["/", *(f"/c{number}" for number in range(1, count))]
+    return {path: page(f"c{place}x", *paths[place + 1 : place + 2]) for place, path in enumerate(paths)}
+
+
 def crawl(sites: Sequence[Site], *faults: Fault, workers: int = 1, **settings: object) -> Run:
     """Run a crawl in which no invariant may break."""
     run = scripted(Web(list(sites)), list(faults), workers=workers, settings=config(**settings))()
-    if violations := check(run):
-        pytest.fail("\n".join(map(str, violations)))
+    happened = [fault for _, _, fault in run.world.faults.happened]
+    if wrong := [*check(run), *(f"{fault} never happened" for fault in faults if fault not in happened)]:
+        pytest.fail("\n".join(map(str, wrong)))
     return run
 
 
@@ -75,7 +82,7 @@ def test_1_a_retry_is_added_to_a_bucket_that_is_being_read() -> None:
     assert all(row(run, f"/f{number}", host).visits == 4 for number in range(4) for host in (HOST, OTHER))
 
 
-@pytest.mark.parametrize("n", CALLS)
+@pytest.mark.parametrize("n", [1, 2, 3])
 def test_2_a_bucket_is_read_and_the_worker_dies(n: int) -> None:
     run = crawl(
         [site(star(2, f0=flaky(500, 500), f1=flaky(500)))],
@@ -85,11 +92,11 @@ def test_2_a_bucket_is_read_and_the_worker_dies(n: int) -> None:
     assert row(run, "/f0").state == row(run, "/f1").state == "fetched"
 
 
-@pytest.mark.parametrize("n", CALLS)
+@pytest.mark.parametrize("n", [1, 2, 3])
 @pytest.mark.parametrize("op", ["put_entries", "put_host", "put_rows"])
 def test_3_a_retry_is_written_and_the_worker_dies_before_its_record_is_finished(op: str, n: int) -> None:
-    run = crawl([site(star(2, busy=flaky(503, after=40.0)))], Fault("die", "store", op, n, "after"))
-    assert len(requests(run, "/busy")) <= 3
+    run = crawl([site(star(2, busy=flaky(503, 503, 503, after=40.0)))], Fault("die", "store", op, n, "after"))
+    assert len(requests(run, "/busy")) <= 5
 
 
 def test_4_a_revisit_is_made_though_its_url_was_seen() -> None:
@@ -101,9 +108,7 @@ def test_4_a_revisit_is_made_though_its_url_was_seen() -> None:
 @pytest.mark.parametrize("n", CALLS)
 @pytest.mark.parametrize("kind", ["fail", "pause", "lost", "cut"])
 def test_5_a_link_whose_publish_failed_is_not_taken_for_sent(kind: Any, n: int) -> None:
-    chain: dict[str, Resource] = {f"/c{number}": page(f"c{number}x", f"/c{number + 1}") for number in range(6)}
-    crawl([site({"/": page("first", "/c0"), **chain, "/c6": page("end")})],
-          Fault(kind, "log", "publish", n, seconds=STOPPED))  # fmt: skip
+    crawl([site(chain(8))], Fault(kind, "log", "publish", n, seconds=STOPPED))
 
 
 @pytest.mark.parametrize("n", CALLS)
@@ -114,23 +119,23 @@ def test_6_the_seen_set_forgets_finished_urls(n: int) -> None:
     assert all(len(requests(run, f"/r{number}")) == 1 for number in range(6))
 
 
-@pytest.mark.parametrize("n", range(2, 9))
+@pytest.mark.parametrize("n", [1, 2, 3])
 def test_7_two_records_of_one_url_and_a_worker_that_commits_its_old_view(n: int) -> None:
     twice: dict[str, Resource] = {
         "/a": page("a", "/x", "/y"), "/b": page("b", "/y", "/x"), "/x": page("x"), "/y": page("y"),
     }  # fmt: skip
     crawl(
         [site({"/": page("first", "/a", "/b"), **twice})],
-        Fault("pause", "store", "put_rows", n, seconds=STOPPED, worker="a"),
-        Fault("forget", "seen", "seen", n + 2, seconds=1000.0),
-        Fault("die", "log", "commit", n, worker="a", when="after"),
+        Fault("pause", "log", "commit", n, seconds=STOPPED, worker="a"),
+        Fault("forget", "coordinator", "acquire", 3, seconds=1000.0),
+        Fault("die", "coordinator", "ping", n + 6, worker="a"),
         workers=2,
         recently_sent=0,
         partitions=1,
     )
 
 
-@pytest.mark.parametrize("n", CALLS)
+@pytest.mark.parametrize("n", [1, 2])
 def test_8_an_entry_follows_a_ticket_that_moves_to_the_calendar_itself(n: int) -> None:
     run = crawl(
         [site(star(1, busy=flaky(503, 503, 503, after=8.0)))],
@@ -140,7 +145,7 @@ def test_8_an_entry_follows_a_ticket_that_moves_to_the_calendar_itself(n: int) -
     assert row(run, "/busy").state == "fetched"
 
 
-@pytest.mark.parametrize("n", CALLS)
+@pytest.mark.parametrize("n", range(1, 6))
 def test_9_a_late_row_does_not_overwrite_a_newer_one(n: int) -> None:
     run = crawl(
         [site(star(1, f=flaky(500, 500)))],
@@ -150,7 +155,7 @@ def test_9_a_late_row_does_not_overwrite_a_newer_one(n: int) -> None:
     assert row(run, "/f").state == "fetched"
 
 
-@pytest.mark.parametrize("n", CALLS)
+@pytest.mark.parametrize("n", range(1, 6))
 def test_10_a_ticket_is_there_before_its_predecessors_row(n: int) -> None:
     run = crawl(
         [site(star(1, f=flaky(500, 500)))],
@@ -161,10 +166,16 @@ def test_10_a_ticket_is_there_before_its_predecessors_row(n: int) -> None:
     assert row(run, "/f").state == "fetched"
 
 
-@pytest.mark.parametrize("n", CALLS)
-@pytest.mark.parametrize(("service", "op"), [("store", "put_chunk"), ("seen", "mark"), ("store", "put_entries")])
+@pytest.mark.parametrize(
+    ("service", "op", "n"),
+    [
+        *(("store", "put_chunk", n) for n in (1, 2, 3)),
+        *(("seen", "mark", n) for n in CALLS),
+        ("store", "put_entries", 1),
+    ],
+)
 @pytest.mark.parametrize("when", ["before", "after"])
-def test_11_an_overflow_is_cut_short(service: str, op: str, when: Any, n: int) -> None:
+def test_11_an_overflow_is_cut_short(service: str, op: str, n: int, when: Any) -> None:
     run = crawl([site(star(14))], Fault("die", service, op, n, when), queue_size=2, queue_low=1, chunk_size=4)
     assert row(run, "/p13").state == "fetched"
 
@@ -180,7 +191,7 @@ def test_12_a_page_is_stored_and_gone_before_its_links_are_published(service: st
     assert all(row(run, f"/v{number}").state == row(run, f"/w{number}").state == "fetched" for number in stored)
 
 
-@pytest.mark.parametrize("n", CALLS)
+@pytest.mark.parametrize("n", [1, 2, 3])
 @pytest.mark.parametrize("when", ["before", "after"])
 @pytest.mark.parametrize(("service", "op"), [("seen", "claim"), ("store", "put_page"), ("seen", "content")])
 def test_13_a_content_is_claimed_around_a_crash(service: str, op: str, when: Any, n: int) -> None:
@@ -244,7 +255,7 @@ def test_17_a_takeover_keeps_the_last_good_robots_txt(n: int) -> None:
 
 
 @pytest.mark.parametrize("seconds", [3600.0, -3600.0])
-@pytest.mark.parametrize("n", CALLS)
+@pytest.mark.parametrize("n", [1, 2])
 def test_18_the_wall_clock_jumps(n: int, seconds: float) -> None:
     run = crawl(
         [site(star(3, busy=flaky(503, 503, after=30.0)))],
@@ -273,12 +284,12 @@ def test_20_a_robots_txt_that_is_unreachable_for_a_while_denies_nothing(answer: 
     assert row(run, "/p4").state == "fetched"
 
 
-@pytest.mark.parametrize("n", CALLS)
+@pytest.mark.parametrize("n", range(1, 5))
 @pytest.mark.parametrize("kind", ["late", "lost", "fail"])
 def test_21_records_are_deleted_and_a_late_commit_sets_the_watermark_back(kind: Any, n: int) -> None:
     crawl(
-        [site(star(16))],
+        [site(chain(12))],
         Fault(kind, "log", "commit", n, seconds=9.0),
-        Fault("die", "log", "commit", n + 4, "after"),
+        Fault("die", "log", "commit", n + 3, "after"),
         Fault("die", "log", "read", 30),
     )
