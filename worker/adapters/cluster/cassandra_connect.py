@@ -26,6 +26,7 @@ _PORT: Final = 9042
 _PASSING: Final = (DriverException, ConnectionException, ConnectionBusy, NoHostAvailable, ErrorMessage)
 _LASTING: Final = (Refused, RefusedMessage, AuthenticationFailed, UnsupportedOperation, ProtocolVersionUnsupported)
 _RECONNECT: Final = (0.1, 2.0)
+_DETAIL: Final = 200
 
 
 def keyspace_of(settings: Servers, crawl: str) -> str:
@@ -69,26 +70,31 @@ def translated() -> Iterator[None]:
     try:
         yield
     except (*_PASSING, TimeoutError) as error:
-        raise translation(error) from error
+        told = translation(error)
+        if told is error:
+            raise
+        raise told from error
 
 
 def translation(error: BaseException) -> BaseException:
     """What a failure of the driver is to a caller; itself when it says that a statement is wrong."""
-    causes = list(error.errors.values()) if isinstance(error, NoHostAvailable) and isinstance(error.errors, dict) else []
-    if any(isinstance(cause, AuthenticationFailed) for cause in [error, *causes]):
+    causes = _causes(error)
+    if any(isinstance(cause, AuthenticationFailed) for cause in [error, *causes.values()]):
         return BadInput("Cassandra refused the user name and password: see cassandra_username")
-    if isinstance(error, _LASTING):
+    lasting: bool = isinstance(error, _LASTING)
+    if lasting:
         return error
-    return Unavailable("Cassandra", _detail(error))
+    details = [f"{point}: {_words(cause)}" for point, cause in causes.items()] or [_words(error)]
+    return Unavailable("Cassandra", one_line("; ".join(details), _DETAIL))
 
 
-def _detail(error: BaseException) -> str:
-    if isinstance(error, NoHostAvailable) and isinstance(error.errors, dict) and error.errors:
-        return one_line("; ".join(f"{point}: {_words(cause)}" for point, cause in error.errors.items()), 200)
-    return one_line(_words(error), 200)
+def _causes(error: BaseException) -> dict[object, object]:
+    """What went wrong at each node."""
+    found = error.errors if isinstance(error, NoHostAvailable) else {}
+    return dict(found) if isinstance(found, dict) else {}
 
 
-def _words(error: BaseException | object) -> str:
+def _words(error: object) -> str:
     return str(error) or type(error).__name__
 
 

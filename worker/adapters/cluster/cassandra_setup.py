@@ -8,12 +8,14 @@ from importlib import resources
 from typing import Final
 
 import msgspec
+from cassandra import RequestValidationException
 from cassandra.cluster import Session
 
 from gregor.worker.adapters.cluster.cassandra_client import Cassandra
 from gregor.worker.adapters.cluster.cassandra_connect import make_cluster, translated
 from gregor.worker.config_servers import Servers
 from gregor.worker.errors import BadInput
+from gregor.worker.text import one_line
 
 # A schema change waits for all nodes.
 _DDL_TIMEOUT: Final = 60.0
@@ -52,9 +54,9 @@ async def check(cassandra: Cassandra, keyspace: str, facts: Mapping[str, str]) -
     if {("schema_versions",), ("facts",)} <= set(tables):
         applied = {number for (number,) in await cassandra.read("SELECT version FROM schema_versions")}
         if {version.number for version in versions()} <= applied:
-            found = dict(await cassandra.read("SELECT name, value FROM facts"))
+            found: dict[str, str] = dict(await cassandra.read("SELECT name, value FROM facts"))
             _compare(keyspace, facts, found)
-            return str(found["id"])
+            return found["id"]
     raise BadInput(f"the tables in keyspace {keyspace} are not of this version of Gregor: run `gregor init`")
 
 
@@ -75,6 +77,8 @@ def _set_up(settings: Servers, keyspace: str, facts: Mapping[str, str], environ:
             session = cluster.connect()
             done = [*_make_keyspace(session, settings, keyspace), *_apply(session, keyspace)]
             kept = _keep(session, {**facts, "id": uuid.uuid4().hex})
+    except RequestValidationException as error:  # a permission is missing, or a data center that is named
+        raise BadInput(f"Cassandra refused to make the tables in keyspace {keyspace}: {one_line(str(error))}") from None
     finally:
         cluster.shutdown()
     _compare(keyspace, facts, kept)

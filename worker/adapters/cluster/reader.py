@@ -1,0 +1,170 @@
+"""Reading a crawl on the cluster, beside its workers or after them. Whole tables are read a page at a time.
+
+What waits in the calendar and in backlogs is found through their indexes: the tables themselves hold what was dropped
+for a day or longer, and reading over it takes time.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Sequence
+from typing import BinaryIO, Final
+
+from gregor.partitioner.hashing import partition_of
+from gregor.schemas.messages import (
+    TERMINAL,
+    DeadLetter,
+    HostRecord,
+    Page,
+    RobotsRecord,
+    Row,
+    Ticket,
+    decode,
+    url_fingerprint,
+)
+from gregor.worker.adapters.cluster.cassandra_client import Cassandra
+from gregor.worker.adapters.cluster.store import HOST, ROBOTS, read_one, read_rows, read_seed_hosts
+from gregor.worker.adapters.cluster.store_backlogs import Backlogs
+from gregor.worker.adapters.cluster.store_calendar import Calendars
+from gregor.worker.adapters.cluster.store_pages import Pages
+from gregor.worker.adapters.embedded.distinct import Distinct
+from gregor.worker.borders import FrontierLog, Waiting
+
+_SLICE: Final = 1000
+_PAGES: Final = 16
+
+_ROW: Final = "SELECT data FROM rows WHERE key = ?"
+_ROWS: Final = "SELECT state, host, data FROM rows"
+_STATES: Final = "SELECT key, state FROM rows"
+_NEWEST: Final = "SELECT data, overflow FROM pages PER PARTITION LIMIT 1"
+_SIZES: Final = "SELECT status, size FROM pages PER PARTITION LIMIT 1"
+_LETTERS: Final = "SELECT data FROM dead_letters"
+
+
+class ClusterReader:
+    """`Reader`. Without a ``log`` what waits there is left out. ``bucket_width`` is the calendar's, in seconds."""
+
+    def __init__(
+        self, cassandra: Cassandra, partitions: int, bucket_width: float = 1.0, log: FrontierLog | None = None
+    ) -> None:
+        self._cassandra = cassandra
+        self._partitions = partitions
+        self._width = bucket_width
+        self._log = log
+        self._pages = Pages(cassandra)
+        self._calendars = Calendars(cassandra)
+        self._backlogs = Backlogs(cassandra)
+
+    async def rows(self, state: str | None, host: str | None) -> AsyncIterator[Row]:
+        async for page in self._cassandra.pages(_ROWS):
+            for its_state, its_host, data in page:
+                if state in (None, its_state) and host in (None, its_host):
+                    yield decode(data, Row)
+
+    async def pages(self) -> AsyncIterator[Page]:
+        async for found in self._cassandra.pages(_NEWEST, size=_PAGES):
+            for data, overflow in found:
+                page = await self._pages.unpack(data, overflow)
+                if page is not None:
+                    yield page
+
+    async def row(self, key: str) -> Row | None:
+        return await read_one(self._cassandra, _ROW, key, Row)
+
+    async def page(self, key: str, visit: int | None = None) -> Page | None:
+        return await self._pages.page(key, visit)
+
+    async def body(self, sha256: str) -> BinaryIO | None:
+        return await self._pages.body(bytes.fromhex(sha256))
+
+    async def find(self, key: str, host: str) -> list[Waiting]:
+        partition = partition_of(host, self._partitions)
+        places = (self._in_log(partition), self._in_calendar(partition), self._in_backlog(partition, host))
+        found = [one for place in places async for some in place for one in some if one.ticket.key == key]
+        return [waiting for waiting, _ in await self._unfinished(found)]
+
+    async def waiting(self) -> AsyncIterator[Waiting]:
+        async for some in self._all_unfinished():
+            for waiting, _ in some:
+                yield waiting
+
+    async def dead_letters(self) -> AsyncIterator[DeadLetter]:
+        async for page in self._cassandra.pages(_LETTERS):
+            for (data,) in page:
+                yield decode(data, DeadLetter)
+
+    async def robots(self, origin: str) -> RobotsRecord | None:
+        return await read_one(self._cassandra, ROBOTS, origin, RobotsRecord)
+
+    async def host(self, host: str) -> HostRecord | None:
+        return await read_one(self._cassandra, HOST, host, HostRecord)
+
+    async def seed_hosts(self) -> list[str]:
+        return await read_seed_hosts(self._cassandra)
+
+    async def counts(self) -> dict[str, int]:
+        """See `Reader.counts`. Reads every row and page header: seconds a million."""
+        with Distinct() as waiting:
+            states: Counter[str] = Counter()
+            async for page in self._cassandra.pages(_STATES):
+                states.update(state for _, state in page)
+                waiting.add([url_fingerprint(key) for key, state in page if state == "waiting"])
+            async for some in self._all_unfinished():
+                new = [one.ticket.key for one, row in some if row is None or row.state not in TERMINAL]
+                waiting.add([url_fingerprint(key) for key in new])
+            states["waiting"] = await asyncio.to_thread(waiting.count)
+        totals = dict.fromkeys(("pages", "pages_200", "bytes"), 0)
+        async for page in self._cassandra.pages(_SIZES):
+            totals["pages"] += len(page)
+            totals["pages_200"] += sum(status == 200 for status, _ in page)
+            totals["bytes"] += sum(size for _, size in page)
+        return {**states, **totals}
+
+    async def close(self) -> None:
+        await self._cassandra.close()
+
+    async def _all_unfinished(self) -> AsyncIterator[list[tuple[Waiting, Row | None]]]:
+        """All unfinished tickets, with the rows of their URLs."""
+        for partition in range(self._partitions):
+            for place in (self._in_log(partition), self._in_calendar(partition), self._in_backlogs(partition)):
+                async for some in place:
+                    yield await self._unfinished(some)
+
+    async def _unfinished(self, tickets: Sequence[Waiting]) -> list[tuple[Waiting, Row | None]]:
+        asking = [waiting for waiting in tickets if waiting.ticket.kind not in ("wake", "robots")]
+        rows = await read_rows(self._cassandra, [waiting.ticket.key for waiting in asking])
+        paired = zip(asking, rows, strict=True)
+        return [(waiting, row) for waiting, row in paired if row is None or not _finished(waiting.ticket, row)]
+
+    async def _in_log(self, partition: int) -> AsyncIterator[list[Waiting]]:
+        """The records above the watermarks; what cannot be read is no URL."""
+        if self._log is None:
+            return
+        starts, committed = await self._log.starts(partition), await self._log.committed(partition)
+        for priority, start in starts.items():
+            offset = max(start, committed.get(priority, 0))
+            while records := await self._log.read(partition, priority, offset, _SLICE):
+                yield [Waiting(found.ticket, "log") for found in records if isinstance(found.ticket, Ticket)]
+                offset = records[-1].offset + 1
+
+    async def _in_calendar(self, partition: int) -> AsyncIterator[list[Waiting]]:
+        async for bucket in self._calendars.all_buckets(partition):
+            tickets = await self._calendars.read(partition, bucket)
+            yield [Waiting(ticket, "calendar", bucket * self._width) for ticket in tickets]
+
+    async def _in_backlogs(self, partition: int) -> AsyncIterator[list[Waiting]]:
+        async for host, chunk in self._backlogs.all_chunks(partition):
+            yield await self._in_chunk(partition, host, chunk)
+
+    async def _in_backlog(self, partition: int, host: str) -> AsyncIterator[list[Waiting]]:
+        for chunk in await self._backlogs.chunks(partition, host):
+            yield await self._in_chunk(partition, host, chunk)
+
+    async def _in_chunk(self, partition: int, host: str, chunk: int) -> list[Waiting]:
+        return [Waiting(ticket, "backlog") for ticket in await self._backlogs.read(partition, host, chunk)]
+
+
+def _finished(ticket: Ticket, row: Row) -> bool:
+    """Whether a ticket asks for a visit that was settled."""
+    return ticket.visit < row.visits or (
+        ticket.visit == row.visits and row.state in TERMINAL and ticket.kind != "revisit"
+    )

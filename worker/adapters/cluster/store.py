@@ -1,0 +1,147 @@
+"""The page store in Cassandra. What is older than what is there, by its stamp, changes nothing.
+
+Reads and writes are at quorum. Where order matters to whoever reads beside or after a crash, it is kept here: bodies
+before pages, index entries before what they lead to.
+"""
+
+from collections.abc import Sequence
+from typing import BinaryIO, Final, TypeVar
+
+import msgspec
+import xxhash
+
+from gregor.schemas.messages import (
+    DeadLetter,
+    HostRecord,
+    Page,
+    PartitionRecord,
+    RobotsRecord,
+    Row,
+    Ticket,
+    decode,
+    encode,
+)
+from gregor.worker.adapters.cluster.cassandra_client import Cassandra
+from gregor.worker.adapters.cluster.store_backlogs import Backlogs
+from gregor.worker.adapters.cluster.store_calendar import Calendars
+from gregor.worker.adapters.cluster.store_pages import Pages
+from gregor.worker.borders import Entry
+
+T = TypeVar("T", bound=msgspec.Struct)
+
+HOST: Final = "SELECT data FROM hosts WHERE host = ?"
+ROBOTS: Final = "SELECT data FROM robots WHERE origin = ?"
+_ROW: Final = "SELECT data FROM rows WHERE key = ?"
+_PARTITION: Final = "SELECT data FROM partitions WHERE partition = ?"
+_SEED_HOSTS: Final = "SELECT host FROM seed_hosts"
+_PUT_ROW: Final = "INSERT INTO rows (key, host, state, data) VALUES (?, ?, ?, ?) USING TIMESTAMP ?"
+_PUT_HOST: Final = "INSERT INTO hosts (host, data) VALUES (?, ?) USING TIMESTAMP ?"
+_PUT_PARTITION: Final = "INSERT INTO partitions (partition, data) VALUES (?, ?) USING TIMESTAMP ?"
+_PUT_ROBOTS: Final = "INSERT INTO robots (origin, data) VALUES (?, ?) USING TIMESTAMP ?"
+_PUT_LETTER: Final = "INSERT INTO dead_letters (day, shard, id, data) VALUES (?, ?, ?, ?)"
+_PUT_SEED_HOST: Final = "INSERT INTO seed_hosts (shard, host) VALUES (?, ?)"
+_SHARDS: Final = 16
+_DAY: Final = 86400
+
+
+class ClusterStore:
+    """`PageStore`. ``retention``: seconds that page versions and bodies are kept; 0: for ever."""
+
+    def __init__(self, cassandra: Cassandra, retention: int = 0) -> None:
+        self._cassandra = cassandra
+        self._pages = Pages(cassandra, retention)
+        self._calendars = Calendars(cassandra)
+        self._backlogs = Backlogs(cassandra)
+
+    async def rows(self, keys: Sequence[str]) -> list[Row | None]:
+        return await read_rows(self._cassandra, keys)
+
+    async def put_rows(self, rows: Sequence[Row], stamp: int) -> None:
+        await self._cassandra.write_each(_PUT_ROW, [(row.key, row.host, row.state, encode(row), stamp) for row in rows])
+
+    async def page(self, key: str, visit: int) -> Page | None:
+        return await self._pages.page(key, visit)
+
+    async def put_page(self, page: Page, body: BinaryIO | None, wire: BinaryIO | None, stamp: int) -> None:
+        await self._pages.put(page, body, wire, stamp)
+
+    async def near(self, simhash: int, distance: int) -> str | None:
+        return await self._pages.near(simhash, distance)
+
+    async def buckets(self, partition: int, first: int, last: int, limit: int) -> list[int]:
+        return await self._calendars.buckets(partition, first, last, limit)
+
+    async def read_bucket(self, partition: int, bucket: int) -> list[Ticket]:
+        return await self._calendars.read(partition, bucket)
+
+    async def put_entries(self, partition: int, entries: Sequence[Entry], stamp: int) -> None:
+        await self._calendars.put(partition, entries, stamp)
+
+    async def drop_bucket(self, partition: int, bucket: int, stamp: int) -> None:
+        await self._calendars.drop(partition, bucket, stamp)
+
+    async def chunks(self, partition: int, host: str) -> list[int]:
+        return await self._backlogs.chunks(partition, host)
+
+    async def read_chunk(self, partition: int, host: str, chunk: int) -> list[Ticket]:
+        return await self._backlogs.read(partition, host, chunk)
+
+    async def put_chunk(self, partition: int, host: str, chunk: int, tickets: Sequence[Ticket], stamp: int) -> None:
+        await self._backlogs.put(partition, host, chunk, tickets, stamp)
+
+    async def drop_chunk(self, partition: int, host: str, chunk: int, stamp: int) -> None:
+        await self._backlogs.drop(partition, host, chunk, stamp)
+
+    async def waiting(self, partition: int) -> bool:
+        return await self._calendars.waiting(partition) or await self._backlogs.waiting(partition)
+
+    async def partition(self, partition: int) -> PartitionRecord:
+        return await read_one(self._cassandra, _PARTITION, partition, PartitionRecord) or PartitionRecord(partition)
+
+    async def put_partition(self, record: PartitionRecord, stamp: int) -> None:
+        await self._cassandra.write(_PUT_PARTITION, (record.partition, encode(record), stamp))
+        await self._calendars.passed(record.partition, record.cursor, stamp)
+
+    async def host(self, host: str) -> HostRecord | None:
+        return await read_one(self._cassandra, HOST, host, HostRecord)
+
+    async def put_host(self, record: HostRecord, stamp: int) -> None:
+        await self._cassandra.write(_PUT_HOST, (record.host, encode(record), stamp))
+
+    async def robots(self, origin: str) -> RobotsRecord | None:
+        return await read_one(self._cassandra, ROBOTS, origin, RobotsRecord)
+
+    async def put_robots(self, record: RobotsRecord, stamp: int) -> None:
+        await self._cassandra.write(_PUT_ROBOTS, (record.origin, encode(record), int(record.fetched_at * 1e6)))
+
+    async def put_dead_letter(self, letter: DeadLetter) -> None:
+        data = encode(letter)
+        name = xxhash.xxh3_64_intdigest(data) >> 1
+        await self._cassandra.write(_PUT_LETTER, (int(letter.at) // _DAY, name % _SHARDS, name, data))
+
+    async def seed_hosts(self) -> list[str]:
+        return await read_seed_hosts(self._cassandra)
+
+    async def add_seed_hosts(self, hosts: Sequence[str]) -> None:
+        values = [(xxhash.xxh3_64_intdigest(host.encode()) % _SHARDS, host) for host in hosts]
+        await self._cassandra.write_each(_PUT_SEED_HOST, values)
+
+    async def close(self) -> None:
+        await self._cassandra.close()
+
+
+async def read_rows(cassandra: Cassandra, keys: Sequence[str]) -> list[Row | None]:
+    """The row of each key."""
+    found = await cassandra.read_each(_ROW, [(key,) for key in keys])
+    return [decode(rows[0][0], Row) if rows else None for rows in found]
+
+
+async def read_one(cassandra: Cassandra, statement: str, name: object, kind: type[T]) -> T | None:
+    """The record that a statement finds by its name."""
+    found = await cassandra.read(statement, (name,))
+    return decode(found[0][0], kind) if found else None
+
+
+async def read_seed_hosts(cassandra: Cassandra) -> list[str]:
+    """The hosts of all seeds."""
+    return [host for (host,) in await cassandra.read(_SEED_HOSTS)]

@@ -1,0 +1,115 @@
+"""The calendar in Cassandra: buckets that are dropped whole, found through an index of two levels.
+
+An index entry has the stamp of the newest entry below it. So a drop deletes it exactly when it deletes all of those,
+without looking: what is written meanwhile, under a later stamp, keeps its index.
+"""
+
+from collections.abc import AsyncIterator, Sequence
+from typing import Final
+
+from gregor.schemas.messages import Ticket, decode_ticket, encode
+from gregor.worker.adapters.cluster.cassandra_client import Cassandra, Found
+from gregor.worker.borders import Entry
+
+_SPAN_BITS: Final = 14
+_FIRST: Final = -(1 << 63)
+_LAST: Final = (1 << 63) - 1
+_AT_ONCE: Final = 32
+
+_PUT_SPAN: Final = "INSERT INTO calendar_spans (partition, span) VALUES (?, ?) USING TIMESTAMP ?"
+_PUT_BUCKET: Final = "INSERT INTO calendar_buckets (partition, span, bucket) VALUES (?, ?, ?) USING TIMESTAMP ?"
+_PUT_ENTRY: Final = "INSERT INTO calendar (partition, bucket, id, data) VALUES (?, ?, ?, ?) USING TIMESTAMP ?"
+_SPANS: Final = "SELECT span FROM calendar_spans WHERE partition = ? AND span >= ? AND span <= ?"
+_BUCKETS: Final = """SELECT bucket FROM calendar_buckets
+    WHERE partition = ? AND span = ? AND bucket >= ? AND bucket <= ? LIMIT ?"""
+_ENTRIES: Final = "SELECT id, data, writetime(data) FROM calendar WHERE partition = ? AND bucket = ?"
+_DROP_ENTRIES: Final = "DELETE FROM calendar USING TIMESTAMP ? WHERE partition = ? AND bucket = ?"
+_DROP_BUCKET: Final = "DELETE FROM calendar_buckets USING TIMESTAMP ? WHERE partition = ? AND span = ? AND bucket = ?"
+_DROP_SPANS: Final = "DELETE FROM calendar_spans USING TIMESTAMP ? WHERE partition = ? AND span < ?"
+
+
+class Calendars:
+    """The calendar's part of `PageStore`."""
+
+    def __init__(self, cassandra: Cassandra) -> None:
+        self._cassandra = cassandra
+        self._spans: dict[int, set[int]] = {}
+        self._passed: dict[int, int] = {}
+
+    async def buckets(self, partition: int, first: int, last: int, limit: int) -> list[int]:
+        """See `PageStore.buckets`."""
+        found: list[int] = []
+        for span in await self._spans_of(partition, first, last):
+            if len(found) < limit:
+                values = (partition, span, first, last, limit - len(found))
+                found += [bucket for (bucket,) in await self._cassandra.read(_BUCKETS, values)]
+        return found
+
+    async def all_buckets(self, partition: int) -> AsyncIterator[int]:
+        """Every bucket that is not empty, ascending."""
+        for span in await self._spans_of(partition, _FIRST, _LAST):
+            async for page in self._cassandra.pages(_BUCKETS, (partition, span, _FIRST, _LAST, 1 << _SPAN_BITS)):
+                for (bucket,) in page:
+                    yield bucket
+
+    async def read(self, partition: int, bucket: int) -> list[Ticket]:
+        """The tickets of a bucket in the order of their stamps."""
+        return tickets_of(await self._cassandra.read(_ENTRIES, (partition, bucket)))
+
+    async def put(self, partition: int, entries: Sequence[Entry], stamp: int) -> None:
+        """The index is there before the entries."""
+        by_bucket: dict[int, list[tuple[object, ...]]] = {}
+        for entry in entries:
+            values = (partition, entry.bucket, entry.ticket.id, encode(entry.ticket), stamp)
+            by_bucket.setdefault(entry.bucket, []).append(values)
+        await self._put_spans(partition, {_span(bucket) for bucket in by_bucket}, stamp)
+        await self._cassandra.write_each(
+            _PUT_BUCKET, [(partition, _span(bucket), bucket, stamp) for bucket in by_bucket]
+        )
+        alone = [values[0] for values in by_bucket.values() if len(values) == 1]
+        await self._cassandra.write_each(_PUT_ENTRY, alone)
+        for together in by_bucket.values():
+            if len(together) > 1:
+                await self._cassandra.write_together(_PUT_ENTRY, together)
+
+    async def drop(self, partition: int, bucket: int, stamp: int) -> None:
+        """Delete what is older than ``stamp``; the index goes after the entries."""
+        await self._cassandra.write(_DROP_ENTRIES, (stamp - 1, partition, bucket))
+        await self._cassandra.write(_DROP_BUCKET, (stamp - 1, partition, _span(bucket), bucket))
+
+    async def passed(self, partition: int, cursor: int, stamp: int) -> None:
+        """Every bucket up to the stored cursor was dropped, and none is ever written there: forget whole spans."""
+        span = _span(cursor)
+        if span > self._passed.get(partition, _FIRST):
+            await self._cassandra.write(_DROP_SPANS, (stamp - 1, partition, span))
+            self._passed[partition] = span
+            self._spans[partition] = {known for known in self._spans.get(partition, ()) if known >= span}
+
+    async def waiting(self, partition: int) -> bool:
+        """Whether there is any entry."""
+        spans = await self._spans_of(partition, _FIRST, _LAST)
+        for start in range(0, len(spans), _AT_ONCE):
+            asked = [(partition, span, _FIRST, _LAST, 1) for span in spans[start : start + _AT_ONCE]]
+            if any(await self._cassandra.read_each(_BUCKETS, asked)):
+                return True
+        return False
+
+    async def _spans_of(self, partition: int, first: int, last: int) -> list[int]:
+        found = await self._cassandra.read(_SPANS, (partition, _span(first), _span(last)))
+        return [span for (span,) in found]
+
+    async def _put_spans(self, partition: int, spans: set[int], stamp: int) -> None:
+        """A span that this process wrote is there until it has passed, whoever owned the partition meanwhile."""
+        known = self._spans.setdefault(partition, set())
+        new = spans - known
+        await self._cassandra.write_each(_PUT_SPAN, [(partition, span, stamp) for span in new])
+        known |= new
+
+
+def tickets_of(found: Found) -> list[Ticket]:
+    """The tickets of (id, data, stamp), in the order of their stamps."""
+    return [decode_ticket(data) for _, data, _ in sorted(found, key=lambda entry: (entry[2], entry[0]))]
+
+
+def _span(bucket: int) -> int:
+    return bucket >> _SPAN_BITS

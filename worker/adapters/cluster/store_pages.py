@@ -1,0 +1,165 @@
+"""Pages with their history, bodies and simhashes in Cassandra."""
+
+import asyncio
+import hashlib
+import io
+import tempfile
+from collections.abc import Sequence
+from typing import BinaryIO, Final, NamedTuple
+
+import zstandard
+
+from gregor.schemas.messages import Page, decode, encode
+from gregor.worker.adapters.cluster.cassandra_client import Cassandra
+from gregor.worker.simhashing import bands
+
+CHUNK: Final = 512 * 1024
+"""Bytes of a body in a chunk, before compression."""
+MAX_RETENTION: Final = 20 * 365 * 86400
+"""Seconds: Cassandra's longest time to live."""
+
+# In one band a flood of similar pages must not make every look-up slow; at a million pages it holds some 15 simhashes.
+_CANDIDATES: Final = 1000
+
+_PUT_PAGE: Final = """INSERT INTO pages (key, visit, status, size, data, overflow) VALUES (?, ?, ?, ?, ?, ?)
+    USING TIMESTAMP ? AND TTL ?"""
+_PAGE: Final = "SELECT data, overflow FROM pages WHERE key = ? AND visit = ?"
+_NEWEST: Final = "SELECT data, overflow FROM pages WHERE key = ? LIMIT 1"
+_PUT_BODY: Final = "INSERT INTO bodies (sha256, chunks, data) VALUES (?, ?, ?) USING TTL ?"
+_PUT_CHUNK: Final = "INSERT INTO body_chunks (sha256, chunk, data) VALUES (?, ?, ?) USING TTL ?"
+_BODY: Final = "SELECT chunks, data FROM bodies WHERE sha256 = ?"
+_CHUNK: Final = "SELECT data FROM body_chunks WHERE sha256 = ? AND chunk = ?"
+_PUT_SIMHASH: Final = "INSERT INTO simhashes (band, simhash, key) VALUES (?, ?, ?) USING TIMESTAMP ?"
+_NEAR: Final = f"SELECT simhash, key FROM simhashes WHERE band IN ? PER PARTITION LIMIT {_CANDIDATES}"
+
+
+class _Chunk(NamedTuple):
+    """A chunk of a body, compressed. After one that is full there comes another, maybe without content."""
+
+    data: bytes
+    full: bool
+
+
+class Pages:
+    """The pages' part of `PageStore`. ``retention``: seconds that pages and bodies are kept; 0: for ever.
+
+    A body that is stored again lives as long as the page that it came with. Simhashes stay: `near` may name a page
+    whose versions are gone.
+    """
+
+    def __init__(self, cassandra: Cassandra, retention: int = 0) -> None:
+        self._cassandra = cassandra
+        self._retention = retention
+
+    async def put(self, page: Page, body: BinaryIO | None, wire: BinaryIO | None, stamp: int) -> None:
+        """The bodies are there before the page that names them, the page before its simhash."""
+        streams = [(bytes.fromhex(name), stream) for name, stream in ((page.body, body), (page.wire, wire)) if stream]
+        data, firsts = await asyncio.to_thread(_begin, page, [stream for _, stream in streams])
+        for (sha256, stream), first in zip(streams, firsts, strict=True):
+            await self._put_body(sha256, stream, first)
+        overflow = None
+        if len(data) > CHUNK:
+            overflow, stream = hashlib.sha256(data).digest(), io.BytesIO(data)
+            await self._put_body(overflow, stream, _next_chunk(stream))
+            data = b""
+        values = (page.key, page.visit, page.status, page.size, data, overflow, stamp, self._retention)
+        await self._cassandra.write(_PUT_PAGE, values)
+        if page.simhash:
+            first_wins = -int(page.fetched_at * 1e6)
+            many = [(band, signed(page.simhash), page.key, first_wins) for band in _bands(page.simhash)]
+            await self._cassandra.write_together(_PUT_SIMHASH, many)
+
+    async def page(self, key: str, visit: int | None) -> Page | None:
+        """A version of a page; the newest for None."""
+        if visit is None:
+            found = await self._cassandra.read(_NEWEST, (key,))
+        else:
+            found = await self._cassandra.read(_PAGE, (key, visit))
+        return await self.unpack(*found[0]) if found else None
+
+    async def unpack(self, data: bytes, overflow: bytes | None) -> Page | None:
+        """A page as it is stored; None when what it overflowed to is gone."""
+        if overflow is not None:
+            stream = await self.body(overflow)
+            if stream is None:
+                return None
+            with stream:
+                data = stream.read()
+        return decode(_decompress(data), Page)
+
+    async def body(self, sha256: bytes) -> BinaryIO | None:
+        """A stored body from its beginning; a large one in an unnamed file. None when a part of it is gone."""
+        found = await self._cassandra.read(_BODY, (sha256,))
+        if not found:
+            return None
+        chunks, data = found[0]
+        if chunks == 1:
+            return io.BytesIO(_decompress(data))
+        body = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it
+        try:
+            await asyncio.to_thread(body.write, _decompress(data))
+            for chunk in range(1, chunks):
+                found = await self._cassandra.read(_CHUNK, (sha256, chunk))
+                if not found:
+                    body.close()
+                    return None
+                await asyncio.to_thread(body.write, _decompress(found[0][0]))
+        except BaseException:
+            body.close()
+            raise
+        body.seek(0)
+        return body
+
+    async def near(self, simhash: int, distance: int) -> str | None:
+        """See `PageStore.near`; the nearest. None for 0, the simhash of a page without text."""
+        if not simhash:
+            return None
+        best = None
+        for found, key in await self._cassandra.read(_NEAR, (_bands(simhash),)):
+            differing = (unsigned(found) ^ simhash).bit_count()
+            if differing < distance or (differing == distance and best is None):
+                distance, best = differing, key
+        return best
+
+    async def _put_body(self, sha256: bytes, stream: BinaryIO, first: _Chunk) -> None:
+        """Always written anew: the same bytes under the same name, with the time to live of the newest page."""
+        chunk, chunks = first, 1
+        while chunk.full:
+            chunk = await asyncio.to_thread(_next_chunk, stream)
+            await self._cassandra.write(_PUT_CHUNK, (sha256, chunks, chunk.data, self._retention))
+            chunks += 1
+        await self._cassandra.write(_PUT_BODY, (sha256, chunks, first.data, self._retention))
+
+
+def signed(number: int) -> int:
+    """An unsigned 64-bit number as Cassandra's bigint."""
+    return number - (1 << 64) if number >> 63 else number
+
+
+def unsigned(number: int) -> int:
+    """The reverse."""
+    return number & (1 << 64) - 1
+
+
+def _begin(page: Page, streams: Sequence[BinaryIO]) -> tuple[bytes, list[_Chunk]]:
+    """The page as it is stored, and the first chunk of each body: on a thread, since it compresses and reads files."""
+    for stream in streams:
+        stream.seek(0)
+    return _compress(encode(page)), [_next_chunk(stream) for stream in streams]
+
+
+def _next_chunk(stream: BinaryIO) -> _Chunk:
+    data = stream.read(CHUNK)
+    return _Chunk(_compress(data), len(data) == CHUNK)
+
+
+def _compress(data: bytes) -> bytes:
+    return zstandard.ZstdCompressor(level=3).compress(data)
+
+
+def _decompress(data: bytes) -> bytes:
+    return zstandard.ZstdDecompressor().decompress(data)
+
+
+def _bands(simhash: int) -> list[int]:
+    return [table << 16 | value for table, value in bands(simhash)]
