@@ -47,6 +47,12 @@ class Servers(Struct, frozen=True, kw_only=True):
     zookeeper_password_env: Annotated[str, Meta(description="environment variable with its password")] = ""
     zookeeper_password_file: Annotated[str, Meta(description="file with its password")] = ""
     zookeeper_ca_file: Annotated[str, Meta(description="PEM file of the CAs of ZooKeeper; sets TLS")] = ""
+    lease_margin: Annotated[
+        float, Meta(gt=0, description="how long before its session may end a worker lets go: drift, longest pause")
+    ] = 2.0
+    worker_weight: Annotated[
+        int, Meta(ge=1, le=1000, description="a worker's share of the partitions, against that of the others")
+    ] = 1
 
     # Redis
     redis: Annotated[tuple[str, ...], Meta(description="Redis servers, HOST:PORT; Sentinels with redis_sentinel")] = (
@@ -59,6 +65,9 @@ class Servers(Struct, frozen=True, kw_only=True):
     redis_password_file: Annotated[str, Meta(description="file with its password")] = ""
     redis_tls: Annotated[bool, Meta(description="speak TLS with Redis")] = False
     redis_ca_file: Annotated[str, Meta(description="PEM file of the CAs of Redis; default: the usual ones")] = ""
+    redis_replicas: Annotated[
+        int, Meta(ge=0, description="how many replicas of Redis must have what is written; none: nobody is asked")
+    ] = 0
 
     # Cassandra
     cassandra: Annotated[tuple[str, ...], Meta(description="Cassandra contact points, HOST:PORT")] = ("127.0.0.1:9042",)

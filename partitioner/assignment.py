@@ -1,0 +1,71 @@
+"""Who should own which partition: a pure function of the live members, their weights and the assignment before.
+
+Every member gets its exact share, rounded down or up: of P partitions and weights w that sum to W, P*w/W. Among all
+such assignments it is one of those that move the fewest partitions. (Modulo N, which moves nearly all of them when N
+changes, and hashing onto a ring, which balances badly for few members, were rejected.)
+"""
+
+from collections.abc import Collection, Mapping
+
+
+def assign(partitions: int, weights: Mapping[str, int], previous: Mapping[int, str]) -> dict[int, str]:
+    """The member of each partition from 0 to ``partitions`` - 1; empty without members.
+
+    ``weights`` has every live member with a weight of at least 1. ``previous`` says who has which partition; what it
+    says of other members or partitions is ignored. The same arguments give the same answer, in whatever order.
+    """
+    if not weights:
+        return {}
+    held: dict[str, list[int]] = {member: [] for member in sorted(weights)}
+    for partition in range(partitions):
+        if (member := previous.get(partition)) in held:
+            held[member].append(partition)
+    wanted = _shares(partitions, weights, {member: len(mine) for member, mine in held.items()})
+    kept = {member: mine[: wanted[member]] for member, mine in held.items()}
+    assignment = {partition: member for member, mine in kept.items() for partition in mine}
+    free = (partition for partition in range(partitions) if partition not in assignment)
+    room = [member for member, mine in kept.items() for _ in range(wanted[member] - len(mine))]
+    assignment.update(zip(free, room, strict=True))
+    return assignment
+
+
+def _shares(partitions: int, weights: Mapping[str, int], held: Mapping[str, int]) -> dict[str, int]:
+    """How many each member gets: its share rounded down, one more for as many as it takes.
+
+    One more goes first to whoever has it already: each saves a move, and nothing else could. Then to the largest rest.
+    """
+    whole = sum(weights.values())
+    shares = {member: partitions * weight // whole for member, weight in weights.items()}
+    rests = {member: partitions * weight % whole for member, weight in weights.items()}
+
+    def claim(member: str) -> tuple[bool, int, str]:
+        return (held[member] <= shares[member], -rests[member], member)
+
+    # Fewer are left over than there are members with a rest: their rests sum to whole times the number left over.
+    for member in sorted((m for m in weights if rests[m]), key=claim)[: partitions - sum(shares.values())]:
+        shares[member] += 1
+    return shares
+
+
+def moves(before: Mapping[int, str], after: Mapping[int, str]) -> int:
+    """How many partitions have another owner than before, or one for the first time."""
+    return sum(before.get(partition) != member for partition, member in after.items())
+
+
+def fewest_moves(partitions: int, weights: Mapping[str, int], previous: Mapping[int, str]) -> int:
+    """How many moves a balanced assignment takes at least: what lies above the members' shares rounded up, is nobody's,
+    or must go where less than the shares rounded down is held. A lower bound, told without making an assignment."""
+    whole = sum(weights.values())
+    held = dict.fromkeys(weights, 0)
+    for partition in range(partitions):
+        if (member := previous.get(partition)) in held:
+            held[member] += 1
+    above = sum(max(0, held[m] + (-partitions * w // whole)) for m, w in weights.items())
+    below = sum(max(0, partitions * w // whole - held[m]) for m, w in weights.items())
+    return max(above + partitions - sum(held.values()), below)
+
+
+def modulo(partitions: int, members: Collection[str]) -> dict[int, str]:
+    """What is compared with: partition p belongs to member p mod N."""
+    ordered = sorted(members)
+    return {partition: ordered[partition % len(ordered)] for partition in range(partitions)}
