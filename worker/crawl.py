@@ -275,7 +275,7 @@ class Crawl:
         await self._effect(put)
         if owner is None:
             await self._claim(page)
-        if url is not None:
+        if url is not None and page.kind != "revisit":
             fresh = page.state == "fetched" and not page.near_duplicate_of
             self._desk.traps.learn(url, fresh=fresh, text=f"{page.title or ''}\n{page.text}")
 

@@ -2,7 +2,7 @@
 
 Two kinds of evidence, both judged where a link is found, before it is published:
 
-- the target's own text: loops and heaps that no site writes on purpose (``_malformed``);
+- the target's own text: loops and heaps that no site writes on purpose (``url_loops``);
 - what pages of the same *shape* brought. A shape is a URL with its numbers and values left out; each has a score that
   rises with every page that brought nothing new and falls much faster with every page that did. Only links from
   pages of a spent shape to pages of a spent shape are refused, so that nothing else of the site suffers, and a site
@@ -12,28 +12,16 @@ What is learnt lives as long as the process: after a restart a trap has to be fo
 """
 
 import re
-from collections import Counter, OrderedDict, deque
+from array import array
+from collections import OrderedDict
+from typing import NamedTuple
 
 import xxhash
 
+from gregor.worker.url_loops import LETTER, malformed, pairs
 from gregor.worker.urls import Url
 
 Numbers = tuple[int, ...]
-
-SAME_SEGMENT = 3
-"""How often one segment may stand in a path. Dates and sharded numbers have no letters and are not counted."""
-SEGMENTS = 40
-"""Segments of a path."""
-SAME_PAIR = 3
-"""How often one ``name=value`` may stand in a query."""
-SAME_NAME = 16
-"""How often one parameter may stand in a query, with different values."""
-PAIRS = 48
-"""Parameters of a query."""
-LABELS = 10
-"""Labels of a host name."""
-SAME_END = 4
-"""How often in a row a long URL may end in the same text."""
 
 SPENT = 200
 """The score from which on a shape is spent."""
@@ -42,14 +30,22 @@ GROWN = 25
 STALE = 5
 """What a page adds that duplicates a stored one, exactly or nearly: 40 in a row spend a shape."""
 STEP = 2
-"""What a page adds whose words were there before and whose number lies beyond all others': 100 steps spend a shape."""
+"""What a page adds whose words were there before and whose number lies beyond all others': 100 steps spend a shape.
+
+Numbered pages in any order, with next to no words, are no endless walk: soon their numbers lie between others."""
 FRESH = 40
 """What a page with something new takes off."""
 
-_SHAPES = 65536
+REPEATING = "/**"
+"""The shape of all paths in which a segment comes twice."""
+
+_SHAPES = 32768
 _HOST_SHAPES = 64
-_RECENT = 32
-_LONG = 200
+_TEXTS = 128
+_KINDS = 4
+_WORD = 12
+_FIRST = 8
+_NAME = 200
 _MOST_TEXT = 20_000
 
 _NUMBER = re.compile(
@@ -58,41 +54,64 @@ _NUMBER = re.compile(
     re.IGNORECASE,
 )
 _DIGITS = re.compile(r"-?\d+")
-_LETTER = re.compile(r"[^\W\d]")
 
 
 class Shape:
     """The pages of one shape: how much new they brought lately, and how far their numbers reach."""
 
-    __slots__ = ("_high", "_low", "_recent", "score", "walks")
+    __slots__ = ("_high", "_low", "_pages", "_texts", "score", "walks")
 
     def __init__(self) -> None:
         self.score = 0
         self.walks = False
-        self._recent: deque[int] = deque(maxlen=_RECENT)
+        self._pages = 0
+        self._texts = array("I")
         self._low: Numbers = ()
         self._high: Numbers = ()
 
     def learn(self, fresh: bool, numbers: Numbers, words: int | None) -> None:
         """Count a page; ``words`` is a hash of its text without numbers, None if it has no text."""
-        known = words is not None and words in self._recent
-        beyond = not self._low <= numbers <= self._high
+        self._pages += 1
+        new = self._new(words)
+        step = self._reaches(numbers)
         if not fresh:
             self._add(STALE)
             self.walks = False
-        elif not known:
-            self.score = max(0, self.score - FRESH)
-        elif beyond:
+        elif new:
+            self._add(-FRESH)
+        elif step:
             self._add(STEP)
             self.walks = True
-        if words is not None and not known:
-            self._recent.append(words)
-        if beyond:
-            self._low = min(self._low or numbers, numbers)
-            self._high = max(self._high, numbers)
+
+    def _new(self, words: int | None) -> bool:
+        """Whether a text is none of the last ones; remembers it."""
+        if words is None:
+            return True
+        if words in self._texts:
+            return False
+        if len(self._texts) < _TEXTS:
+            self._texts.append(words)
+        else:
+            self._texts[self._pages % _TEXTS] = words
+        return True
+
+    def _reaches(self, numbers: Numbers) -> bool:
+        """Whether the numbers lie beyond those of all pages before."""
+        if self._pages > 1 and self._low <= numbers <= self._high:
+            return False
+        self._low = numbers if self._pages == 1 else min(self._low, numbers)
+        self._high = max(self._high, numbers)
+        return True
 
     def _add(self, points: int) -> None:
-        self.score = min(SPENT, self.score + points)
+        self.score = max(0, min(SPENT, self.score + points))
+
+
+class _Suspect(NamedTuple):
+    """What is known against links of a page: shapes below which no link may grow, and its own shape if it is spent."""
+
+    growing: frozenset[str]
+    spent: Shape | None
 
 
 class Traps:
@@ -104,7 +123,7 @@ class Traps:
         self._count = 0
         self._hosts: OrderedDict[str, OrderedDict[str, Shape]] = OrderedDict()
         self._source: Url | None = None
-        self._of_source: list[tuple[str, Shape]] = []
+        self._suspect: _Suspect | None = None
 
     def __len__(self) -> int:
         return self._count + len(self._hosts)
@@ -113,8 +132,8 @@ class Traps:
         """A page was stored; ``fresh``: its content is neither a duplicate nor a near-duplicate of another page's."""
         self._source = None
         new_host = self._know(url.host)
-        words = _words(text) if len(text) <= _MOST_TEXT and not text.isspace() else None
-        numbers = tuple(int(number[:18]) for number in _DIGITS.findall(url.target))
+        words = _words(text) if text.strip() and len(text) <= _MOST_TEXT else None
+        numbers = tuple(int(number[:18]) for number in _DIGITS.findall(url.target)[:_FIRST])
         for shape in shapes(url):
             self._shape(url.host, shape).learn(fresh, numbers, words)
         if new_host and (domain := _parent(url.host)):
@@ -123,34 +142,34 @@ class Traps:
 
     def refuses(self, source: Url, target: Url) -> str | None:
         """Why a link leads into a trap, if it does: a short reason that can be counted."""
-        if reason := _malformed(target):
+        if reason := malformed(target):
             return reason
         if source.host != target.host:
             return self._endless_hosts(source.host, target.host)
         if source is not self._source:
-            self._source, self._of_source = source, self._suspects(source)
-        if not self._of_source:
-            return None
-        return self._nothing_new(source, target)
+            self._source, self._suspect = source, self._suspicion(source)
+        return self._nothing_new(source, target, self._suspect) if self._suspect is not None else None
 
-    def _nothing_new(self, source: Url, target: Url) -> str | None:
+    def _nothing_new(self, source: Url, target: Url, suspect: _Suspect) -> str | None:
         known, there = self._hosts[target.host], shapes(target)
-        grown = target.href.count("&") > source.href.count("&") or target.href.count("/") > source.href.count("/")
-        for name, shape in self._of_source:
-            if grown and name in there and name[0] == "/":
-                return "growing URLs"
-            if shape.score < SPENT:
-                continue
-            if any(name in known and known[name].score >= SPENT for name in there):
-                return "endless numbers" if shape.walks else "nothing new"
-        return None
+        longer = target.href.count("&") > source.href.count("&") or target.href.count("/") > source.href.count("/")
+        if longer and any(name in suspect.growing for name in there):
+            return "growing URLs"
+        if suspect.spent is None or not any(name in known and known[name].score >= SPENT for name in there):
+            return None
+        return "endless numbers" if suspect.spent.walks else "nothing new"
 
-    def _suspects(self, url: Url) -> list[tuple[str, Shape]]:
-        """The shapes of a page whose links are looked at closely."""
+    def _suspicion(self, url: Url) -> _Suspect | None:
+        """What is known against links of a page; None, as a rule."""
         known = self._hosts.get(url.host)
         if not known:
-            return []
-        return [(name, known[name]) for name in shapes(url) if name in known and known[name].score >= GROWN]
+            return None
+        own = [(name, known[name]) for name in shapes(url) if name in known]
+        growing = {name for name, shape in own if shape.score >= GROWN and name.startswith("/")}
+        if REPEATING in known and known[REPEATING].score >= SPENT:
+            growing.add(REPEATING)
+        spent = next((shape for _, shape in own if shape.score >= SPENT), None)
+        return _Suspect(frozenset(growing), spent) if growing or spent is not None else None
 
     def _endless_hosts(self, source: str, target: str) -> str | None:
         """Names below one domain, each of whose first pages brought nothing new, lead to no further one."""
@@ -189,73 +208,31 @@ class Traps:
 def shapes(url: Url) -> tuple[str, ...]:
     """The shapes of a URL, none if nothing in it is variable.
 
-    Numbers, long hexadecimal words and names of months in a path are variable, and so are a query's values. Three
-    different parameters or more count as any number of them, for facets combine. Paths in which a segment comes
-    twice are one shape below their first segment: relative links on a page that answers under any path make them.
+    Numbers, long hexadecimal words and names of months in a path are variable. A query counts twice: with its path,
+    whatever it says (for facets combine), and by its parameters, wherever they stand (a session goes everywhere; months
+    and days may differ in one word). All paths in which a segment comes twice are one shape: relative links on a
+    page that answers under any path make them.
     """
     path, _, query = url.target.partition("?")
     shape = _NUMBER.sub("N", path)
-    words = [segment for segment in path.split("/") if _LETTER.search(segment)]
+    words = [segment for segment in path.split("/") if LETTER.search(segment)]
     if len(set(words)) < len(words):
-        shape = f"/{words[0]}/**"
+        shape = REPEATING
     if query:
-        names = sorted({_NUMBER.sub("N", pair.partition("=")[0]) for pair in _pairs(query)})
-        parameters = "?*" if len(names) > 2 else "?" + "&".join(names)
-        return (shape + parameters, parameters)
-    return (shape,) if shape != path else ()
+        kinds = sorted({_kind(pair) for pair in pairs(query)})
+        return (f"{shape[:_NAME]}?", "?" + ("&".join(kinds)[:_NAME] if len(kinds) <= _KINDS else "*"))
+    return (shape[:_NAME],) if shape != path else ()
+
+
+def _kind(pair: str) -> str:
+    """A parameter whose value is left out unless it is one short word."""
+    name, _, value = pair.partition("=")
+    return f"{_NUMBER.sub('N', name)}={value if value.isalpha() and len(value) <= _WORD else ''}"
 
 
 def _words(text: str) -> int:
     """What stays the same of a text when only its numbers change."""
-    return xxhash.xxh3_64_intdigest(_DIGITS.sub("", text).encode("utf-8", "surrogatepass"))
-
-
-def _malformed(target: Url) -> str | None:
-    """What is wrong with the text of a URL. Ordinary ones cost four counts."""
-    href = target.href
-    if href.count("/") >= SAME_SEGMENT + 3 and (reason := _path_loop(href)):
-        return reason
-    if (href.count("&") >= SAME_PAIR or href.count(";") >= SAME_PAIR) and (reason := _query_heap(href)):
-        return reason
-    if "%25252525" in href:
-        return "escapes of escapes"
-    if target.host.count(".") >= LABELS:
-        return "too many host labels"
-    if len(href) >= _LONG and _same_end(href):
-        return "repeated text"
-    return None
-
-
-def _path_loop(href: str) -> str | None:
-    segments = href.partition("?")[0].split("/")[3:]
-    if len(segments) > SEGMENTS:
-        return "too many path segments"
-    times = Counter(segment for segment in segments if segment)
-    if any(count > SAME_SEGMENT and _LETTER.search(segment) for segment, count in times.items()):
-        return "repeated path segments"
-    return None
-
-
-def _query_heap(href: str) -> str | None:
-    pairs = _pairs(href.partition("?")[2])
-    if len(pairs) > PAIRS:
-        return "too many parameters"
-    if len(pairs) <= SAME_PAIR:
-        return None
-    if max(Counter(pairs).values()) > SAME_PAIR:
-        return "repeated parameters"
-    if max(Counter(pair.partition("=")[0] for pair in pairs).values()) > SAME_NAME:
-        return "repeated parameter names"
-    return None
-
-
-def _pairs(query: str) -> list[str]:
-    """The parameters; an old way of writing separates them by semicolons."""
-    return [pair for pair in query.split("&" if "&" in query else ";") if pair]
-
-
-def _same_end(href: str) -> bool:
-    return any(href.endswith(href[-period:] * SAME_END) and len(set(href[-period:])) > 2 for period in range(8, 64))
+    return xxhash.xxh32_intdigest(_DIGITS.sub("", text).encode("utf-8", "surrogatepass"))
 
 
 def _parent(host: str) -> str:

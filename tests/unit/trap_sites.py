@@ -1,0 +1,168 @@
+"""Small made-up sites with traps in them, and a crawl of one that knows no budget but its own limit of pages."""
+
+from collections import Counter, deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import date, timedelta
+from urllib.parse import parse_qsl, quote, urlsplit
+
+from gregor.worker.simhashing import Tables, simhash64, text_fingerprint
+from gregor.worker.traps import Traps
+from gregor.worker.urls import Urls
+
+Answer = tuple[str, Iterable[str]]
+Site = Callable[[str], Answer | None]
+"""Text and links of a URL; None where there is nothing."""
+
+
+@dataclass
+class Crawled:
+    """What a crawl fetched, in order, and why it left links alone."""
+
+    pages: list[str]
+    refused: Counter[str]
+
+
+def crawl(site: Site, seed: str, limit: int = 3000, traps: Traps | None = None) -> Crawled:
+    """Breadth first, as one worker does it: a page's links are judged, then the page is learnt."""
+    urls, traps, stored, prints = Urls(), traps or Traps(), Tables(), set[bytes]()
+    crawled = Crawled([], Counter())
+    first = urls.parse(seed)
+    assert first is not None
+    queue, seen = deque([first]), {first.key}
+    while queue and len(crawled.pages) < limit:
+        url = queue.popleft()
+        if (answer := site(url.href)) is None:
+            continue
+        crawled.pages.append(url.href)
+        text, links = answer
+        for link in links:
+            if (target := urls.resolve(link, url.href)) is None or target.key in seen:
+                continue
+            if reason := traps.refuses(url, target):
+                crawled.refused[reason] += 1
+            else:
+                seen.add(target.key)
+                queue.append(target)
+        simhash, fingerprint = simhash64(text), text_fingerprint(text)
+        fresh = fingerprint not in prints and not (simhash and stored.near(simhash))
+        prints.add(fingerprint)
+        if simhash:
+            stored.add(simhash)
+        traps.learn(url, fresh=fresh, text=text)
+    return crawled
+
+
+def parameters(url: str) -> dict[str, str]:
+    """The query, the last value of each name."""
+    return dict(parse_qsl(urlsplit(url).query, keep_blank_values=True))
+
+
+def month_numbers(url: str) -> Answer:
+    """A calendar that counts months, in both directions, with next to no text."""
+    month = int(parameters(url).get("m", "0"))
+    return f"calendar {month}\nNo events.", (f"/cal?view=month&m={month + 1}", f"/cal?view=month&m={month - 1}")
+
+
+def month_names(url: str) -> Answer:
+    """A calendar by year and name of month in its path, with the days of the month as text."""
+    parts = urlsplit(url).path.strip("/").split("/")
+    names = "january february march april may june july august september october november december".split()
+    year, month = (int(parts[1]), names.index(parts[2])) if len(parts) > 2 else (2024, 0)
+    after, before = divmod(year * 12 + month + 1, 12), divmod(year * 12 + month - 1, 12)
+    days = " ".join(str(day) for day in range(1, 29))
+    links = (f"/calendar/{y}/{names[m]}" for y, m in (after, before))
+    return f"{names[month]} {year}\nMon Tue Wed Thu Fri Sat Sun {days} No events are planned this month.", links
+
+
+def days_and_months(url: str) -> Answer:
+    """A calendar whose months link to their days and whose days link to the next and to their month."""
+    query = parameters(url)
+    day = date.fromisoformat(query.get("date", "2024-01-01"))
+    if query.get("view") == "day":
+        after = day + timedelta(1)
+        return f"{day:%A, %d %B %Y}\nNothing on this day.", (
+            f"/events?view=day&date={after}",
+            f"/events?view=month&date={day:%Y-%m-01}",
+        )
+    days = [day + timedelta(n) for n in range(28)]
+    after = (day + timedelta(32)).replace(day=1)
+    links = [f"/events?view=day&date={each}" for each in days]
+    return f"{day:%B %Y}\n" + " ".join(f"{each.day}" for each in days), (f"/events?view=month&date={after}", *links)
+
+
+def timestamps(url: str) -> Answer:
+    """A calendar that counts seconds."""
+    time = int(parameters(url).get("t", "1700000000"))
+    return f"Week of {time}\nno entries", (f"/week?t={time + 604800}", f"/week?t={time - 604800}")
+
+
+def soft_404(url: str) -> Answer:
+    """A list that has a next page after its last."""
+    page = int(parameters(url).get("page", "1"))
+    text = f"Results {page}: {' '.join(str(hash((page, n))) for n in range(9))}" if page < 4 else f"Page {page} is empty"
+    return text, (f"/list?page={page + 1}",)
+
+
+def facets(url: str) -> Answer:
+    """A search whose filters are added to what is there, without effect."""
+    return "results\nSame ten results.", (f"{url}{'&' if '?' in url else '?'}f[{len(url)}]=topic:{n}" for n in range(8))
+
+
+def named_facets(url: str) -> Answer:
+    """A shop whose filters combine: 4 to the power of 8 pages of the same shoes."""
+    chosen = parameters(url)
+    names = ("brand", "colour", "heel", "lining", "material", "price", "season", "size")
+    links = []
+    for name in names:
+        for value in ("a", "b", "c"):
+            more = dict(sorted({**chosen, name: value}.items()))
+            links.append("/shoes?" + "&".join(f"{key}={text}" for key, text in more.items()))
+    return "Shoes\nWe have shoes.", links
+
+
+def copies(url: str) -> Answer:
+    """Each page is one copy longer than the one before."""
+    return "empty\nmore", (f"{url}&q=",)
+
+
+def entities(url: str) -> Answer:
+    """Ampersands that were escaped twice."""
+    return "list\n2 3", (f"{url}&amp;p=2", f"{url}&amp;p=3")
+
+
+def relative(url: str) -> Answer:
+    """A page that answers under any path, with a relative link."""
+    return "page\nlink 1 link 2", ("area/sub/index.html", "common/")
+
+
+def any_path(url: str) -> Answer:
+    """The same with many relative links, as below a script with path info."""
+    return "About us", ("about/", "contact/", "help/", "news/", "shop/")
+
+
+def two_words(url: str) -> Answer:
+    """The same with one link up and one down, and a text that quotes the path."""
+    return f"You are at {urlsplit(url).path}", ("left/", "right/")
+
+
+def glued(url: str) -> Answer:
+    """A script that glues its name to where it is."""
+    return "Gallery", (f"{url}index.html",)
+
+
+def come_back(url: str) -> Answer:
+    """A login that brings its own address along, escaped once more each time."""
+    return "Log in\nPassword", (f"/login?next={quote(url, safe='')}",)
+
+
+def sessions(url: str) -> Answer:
+    """Every answer has new session ids in its links."""
+    token = f"{abs(hash(url)) & 0xFFFFFFFFFFFFFFFF:016x}"
+    return f"Page {len(url) % 3}", (f"/s/{token[::-1]}/home", f"/s/{token}/help")
+
+
+def wildcard(url: str) -> Answer:
+    """Names without end, all the same server."""
+    number = int((urlsplit(url).hostname or "").split(".")[0].removeprefix("x") or 0)
+    return "Welcome", (f"http://x{2 * number + 1}.trap.test/", f"http://x{2 * number + 2}.trap.test/")
