@@ -258,7 +258,7 @@ class Runtime:
 
     async def _dispatch(self) -> None:
         """Start turns as they come due, as many at once as configured, until the crawl ends."""
-        schedule, woken, checked = self._tools.schedule, self._tools.woken, 0.0
+        schedule, woken, checked, pause = self._tools.schedule, self._tools.woken, 0.0, TICK / 5
         while self._ending is None:
             woken.clear()
             now = self._clock.monotonic()
@@ -275,11 +275,13 @@ class Runtime:
             free = self._running < self._config.concurrency
             self._tools.idle = free and (due is None or due > now + SOON)
             self._gauge(now, paused, due)
-            if not self._running and not len(schedule) and now - checked >= TICK / 5:
-                checked = now
+            if self._running or len(schedule):
+                pause = TICK / 5
+            elif now - checked >= pause:
                 if await self._finished():
                     self._end(Ending("finished"))
                     break
+                checked, pause = self._clock.monotonic(), min(2 * pause, 4 * TICK)  # others may be busy for long
             wait = TICK if due is None or not free or paused else min(TICK, max(0.0, due - self._clock.monotonic()))
             await _wait(woken, wait)
 
@@ -335,8 +337,9 @@ class Runtime:
         await asyncio.gather(*(self._checkpoint(owned) for owned in list(self._owned.values())))
         if await has_ended(self._services.log, self._services.store, self._config.partitions):
             return True
-        for owned in self._owned.values():
-            owned.crawl.partition.committed = {}  # a late commit may have set a watermark back: commit anew
+        for partition in [owned.crawl.partition for owned in self._owned.values()]:
+            if await self._patiently(self._services.log.committed, partition.id) != partition.watermarks():
+                partition.committed = {}  # a late commit set a watermark back: commit anew
         return False
 
     async def _leave(self, loops: list[asyncio.Task[None]]) -> Ending:
