@@ -35,7 +35,7 @@ CASES: Final[dict[str, Case]] = {
     for name, case in vars(module).items()
     if name.startswith("test_")
 }
-_AT_ONCE: Final = 4
+_AT_ONCE: Final = 7
 _WAVES: Final = [list(CASES)[start : start + _AT_ONCE] for start in range(0, len(CASES), _AT_ONCE)]
 
 
