@@ -46,14 +46,13 @@ _KINDS = 4
 _WORD = 12
 _FIRST = 8
 _NAME = 200
-_MOST_TEXT = 20_000
 
-_NUMBER = re.compile(
-    r"(?<==)-?\d+|[0-9A-Fa-f]{8,}|\d+"
-    r"|(?<![A-Za-z])(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}(?![A-Za-z])",
-    re.IGNORECASE,
+_MONTHS = (
+    r"jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
+    r"|nov(?:ember)?|dec(?:ember)?"
 )
-_DIGITS = re.compile(r"-?\d+")
+_VARIABLE = re.compile(rf"[0-9a-f]{{8,}}|\d+|(?<![a-z])(?:{_MONTHS})(?![a-z])", re.IGNORECASE)
+_INTEGER = re.compile(r"(?<==)-?\d+|\d+")
 
 
 class Shape:
@@ -132,10 +131,11 @@ class Traps:
         """A page was stored; ``fresh``: its content is neither a duplicate nor a near-duplicate of another page's."""
         self._source = None
         new_host = self._know(url.host)
-        words = _words(text) if text.strip() and len(text) <= _MOST_TEXT else None
-        numbers = tuple(int(number[:18]) for number in _DIGITS.findall(url.target)[:_FIRST])
-        for shape in shapes(url):
-            self._shape(url.host, shape).learn(fresh, numbers, words)
+        if names := shapes(url):
+            words = _words(text) if text.strip() else None
+            numbers = tuple(int(number[:18]) for number in _INTEGER.findall(url.target)[:_FIRST])
+            for name in names:
+                self._shape(url.host, name).learn(fresh, numbers, words)
         if new_host and (domain := _parent(url.host)):
             self._know(domain)
             self._shape(domain, "").learn(fresh, (), None)
@@ -214,7 +214,7 @@ def shapes(url: Url) -> tuple[str, ...]:
     page that answers under any path make them.
     """
     path, _, query = url.target.partition("?")
-    shape = _NUMBER.sub("N", path)
+    shape = _VARIABLE.sub("N", path)
     words = [segment for segment in path.split("/") if LETTER.search(segment)]
     if len(set(words)) < len(words):
         shape = REPEATING
@@ -227,12 +227,12 @@ def shapes(url: Url) -> tuple[str, ...]:
 def _kind(pair: str) -> str:
     """A parameter whose value is left out unless it is one short word."""
     name, _, value = pair.partition("=")
-    return f"{_NUMBER.sub('N', name)}={value if value.isalpha() and len(value) <= _WORD else ''}"
+    return f"{_VARIABLE.sub('N', name)}={value if value.isalpha() and len(value) <= _WORD else ''}"
 
 
 def _words(text: str) -> int:
     """What stays the same of a text when only its numbers change."""
-    return xxhash.xxh32_intdigest(_DIGITS.sub("", text).encode("utf-8", "surrogatepass"))
+    return xxhash.xxh32_intdigest(text.encode("utf-8", "surrogatepass").translate(None, b"-0123456789"))
 
 
 def _parent(host: str) -> str:

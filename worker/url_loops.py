@@ -44,6 +44,8 @@ def _path_loop(href: str) -> str | None:
     segments = href.partition("?")[0].split("/")[3:]
     if len(segments) > SEGMENTS:
         return "too many path segments"
+    if len(segments) - len(set(segments)) < SAME_SEGMENT:
+        return None  # nothing can stand there once more often than it may
     times = Counter(segment for segment in segments if segment)
     if any(count > SAME_SEGMENT and LETTER.search(segment) for segment, count in times.items()):
         return "repeated path segments"

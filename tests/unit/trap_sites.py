@@ -1,14 +1,20 @@
 """Small made-up sites with traps in them, and a crawl of one that knows no budget but its own limit of pages."""
 
+from calendar import month_name
 from collections import Counter, deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import date, timedelta
+from random import Random
 from urllib.parse import parse_qsl, quote, urlsplit
+
+import xxhash
 
 from gregor.worker.simhashing import Tables, simhash64, text_fingerprint
 from gregor.worker.traps import Traps
 from gregor.worker.urls import Urls
+
+WORDS = ("alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "omicron")
 
 Answer = tuple[str, Iterable[str]]
 Site = Callable[[str], Answer | None]
@@ -67,7 +73,7 @@ def month_numbers(url: str) -> Answer:
 def month_names(url: str) -> Answer:
     """A calendar by year and name of month in its path, with the days of the month as text."""
     parts = urlsplit(url).path.strip("/").split("/")
-    names = "january february march april may june july august september october november december".split()
+    names = [name.lower() for name in month_name[1:]]
     year, month = (int(parts[1]), names.index(parts[2])) if len(parts) > 2 else (2024, 0)
     after, before = divmod(year * 12 + month + 1, 12), divmod(year * 12 + month - 1, 12)
     days = " ".join(str(day) for day in range(1, 29))
@@ -100,7 +106,11 @@ def timestamps(url: str) -> Answer:
 def soft_404(url: str) -> Answer:
     """A list that has a next page after its last."""
     page = int(parameters(url).get("page", "1"))
-    text = f"Results {page}: {' '.join(str(hash((page, n))) for n in range(9))}" if page < 4 else f"Page {page} is empty"
+    text = (
+        f"Results {page}: {' '.join(WORDS[page * n % len(WORDS)] for n in range(9))}"
+        if page < 4
+        else f"Page {page} is empty"
+    )
     return text, (f"/list?page={page + 1}",)
 
 
@@ -158,7 +168,7 @@ def come_back(url: str) -> Answer:
 
 def sessions(url: str) -> Answer:
     """Every answer has new session ids in its links."""
-    token = f"{abs(hash(url)) & 0xFFFFFFFFFFFFFFFF:016x}"
+    token = xxhash.xxh3_64_hexdigest(url.encode())
     return f"Page {len(url) % 3}", (f"/s/{token[::-1]}/home", f"/s/{token}/help")
 
 
@@ -166,3 +176,16 @@ def wildcard(url: str) -> Answer:
     """Names without end, all the same server."""
     number = int((urlsplit(url).hostname or "").split(".")[0].removeprefix("x") or 0)
     return "Welcome", (f"http://x{2 * number + 1}.trap.test/", f"http://x{2 * number + 2}.trap.test/")
+
+
+def articles(url: str) -> Answer:
+    """No trap: 2,000 short articles in one row."""
+    number = int(urlsplit(url).path.rpartition("/")[2] or 0)
+    text = " ".join(Random(number).choices(WORDS, k=8))
+    return f"Article {number}\n{text}", (f"/article/{number + 1}",) if number < 1999 else ()
+
+
+def numbered(url: str) -> Answer:
+    """No trap: 2,000 pages with nothing but a number, linked in no order."""
+    number = int(urlsplit(url).path.rpartition("/")[2] or 0)
+    return f"page {number}", [f"/p/{Random(number).randrange(2000) + n}" for n in range(20)]
