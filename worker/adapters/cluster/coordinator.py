@@ -1,0 +1,183 @@
+"""The coordinator on ZooKeeper: who is a member, what each should own, and one owner a partition."""
+
+import asyncio
+import contextlib
+import os
+from collections.abc import Mapping
+from typing import Self
+
+from gregor.schemas.messages import decode, encode
+from gregor.worker.adapters.cluster.lease import ClusterLease
+from gregor.worker.adapters.cluster.membership import Membership
+from gregor.worker.adapters.cluster.ownership import Ownership
+from gregor.worker.adapters.cluster.status import WorkerStatus, put_status
+from gregor.worker.adapters.cluster.zookeeper_client import SERVICE, ZooKeeper
+from gregor.worker.adapters.cluster.zookeeper_setup import Facts, check_tree
+from gregor.worker.adapters.cluster.zookeeper_tree import Tree
+from gregor.worker.borders import Clock, Lease, Orders, Unavailable
+from gregor.worker.config_servers import Servers
+
+
+class ClusterCoordinator:
+    """`Coordinator`. `open` it."""
+
+    def __init__(
+        self, zookeeper: ZooKeeper, tree: Tree, partitions: int, member: tuple[str, int], clock: Clock
+    ) -> None:
+        """``member``: the worker's name and weight."""
+        self._zookeeper = zookeeper
+        self._tree = tree
+        self._clock = clock
+        self._orders = Orders()
+        self._orders_known = False
+        self._origin = 0.0
+        self._session = zookeeper.session
+        self._membership = Membership(zookeeper, tree, partitions, *member)
+        self._ownership = Ownership(zookeeper, tree, member[0], clock, self.now)
+        self._change = asyncio.Event()
+        self._news = asyncio.Event()
+        self._keeper: asyncio.Task[None] | None = None
+        zookeeper.heard = self._hear
+
+    @classmethod
+    async def open(
+        cls,
+        servers: Servers,
+        crawl: str,
+        partitions: int,
+        name: str,
+        clock: Clock,
+        *,
+        facts: Facts | None = None,
+        environ: Mapping[str, str] = os.environ,
+    ) -> Self:
+        """Connect, without becoming a member. Raises `Unavailable`, BadInput when `gregor init` made no such crawl."""
+        zookeeper = await ZooKeeper.open(servers, clock, environ)
+        tree = Tree(servers.zookeeper_root, crawl)
+        try:
+            await check_tree(zookeeper, tree, partitions, facts or {})
+            coordinator = cls(zookeeper, tree, partitions, (name, servers.worker_weight), clock)
+            await coordinator._begin(servers.session_timeout / 6)
+        except BaseException:
+            await zookeeper.close()
+            raise
+        return coordinator
+
+    async def _begin(self, interval: float) -> None:
+        written = await self._zookeeper.set(self._tree.clock, b"")
+        if written is None:
+            raise Unavailable(SERVICE, f"no node {self._tree.clock}")
+        self._origin = written.mtime - self._clock.monotonic()
+        await self._look()
+        self._keeper = asyncio.create_task(self._keep(interval))
+        # A keeper that dies must be heard by whoever awaits `changed`.
+        self._keeper.add_done_callback(lambda _: self._change.set())
+
+    async def join(self) -> None:
+        await self._membership.join()
+        self._news.set()
+
+    def wanted(self) -> frozenset[int]:
+        return self._membership.wanted
+
+    async def changed(self) -> None:
+        """As the border says; raises what ended the keeper."""
+        await self._change.wait()
+        if self._keeper is not None and self._keeper.done():
+            self._keeper.result()
+        self._change.clear()
+
+    async def acquire(self, partition: int, above: int) -> ClusterLease | None:
+        return await self._ownership.acquire(partition, above)
+
+    async def release(self, lease: Lease) -> None:
+        self._change.set()
+        await self._ownership.release(lease)
+
+    async def leave(self) -> None:
+        self._change.set()
+        await self._membership.leave()
+
+    def now(self) -> float:
+        """The server's time when this was opened plus own elapsed time, whatever becomes of the session."""
+        return self._origin + self._clock.monotonic()
+
+    def orders(self) -> Orders:
+        return self._orders
+
+    async def put_orders(self, orders: Orders) -> None:
+        if await self._zookeeper.set(self._tree.orders, encode(orders)) is None:
+            raise Unavailable(SERVICE, f"no node {self._tree.orders}")
+        self._orders = orders
+        self._change.set()
+
+    async def put_status(self, status: WorkerStatus) -> None:
+        """Say how it goes, for `gregor status`; it is gone with the session."""
+        await put_status(self._zookeeper, self._tree, status)
+
+    async def close(self) -> None:
+        """End the session and with it all leases."""
+        if self._keeper is not None:
+            self._keeper.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.wait([self._keeper])
+        if self._zookeeper.session is not None:
+            self._zookeeper.session.lose()
+        await self._zookeeper.close()
+
+    def _hear(self, path: str | None) -> None:
+        """A watch fired, or the connection changed."""
+        if path is None:
+            self._orders_known = False
+            self._membership.forget()
+        elif path == self._tree.orders:
+            self._orders_known = False
+        elif not self._membership.hear(path):
+            self._change.set()  # somebody let a partition go
+            return
+        self._news.set()
+
+    async def _keep(self, interval: float) -> None:
+        """Keep the session, at least so often (seconds), and look at what is new."""
+        while True:
+            try:
+                async with asyncio.timeout(self._pause(interval)):
+                    await self._news.wait()
+            except TimeoutError:
+                pass
+            self._news.clear()
+            try:
+                await self._look()
+            except Unavailable:
+                self._change.set()  # the leases may have come to their end
+
+    def _pause(self, interval: float) -> float:
+        """Until the next look: no longer than the leases last, so that their end is told at once."""
+        session = self._zookeeper.session
+        left = 0.0 if session is None else session.end - self._clock.monotonic()
+        return min(interval, left) if left > 0 else interval
+
+    async def _look(self) -> None:
+        """Ask whether the session lives, finish what failed, read what is new."""
+        self._zookeeper.check()
+        if self._session is not self._zookeeper.session:
+            self._session = self._zookeeper.session
+            self._change.set()
+        await self._zookeeper.exists(self._membership.path or self._tree.crawl)
+        await self._ownership.settle()
+        if await self._membership.look():
+            self._change.set()
+        if not self._orders_known:
+            await self._read_orders()
+
+    async def _read_orders(self) -> None:
+        self._orders_known = True  # unless a watch fires meanwhile
+        try:
+            found = await self._zookeeper.get(self._tree.orders, watch=True)
+        except Unavailable:
+            self._orders_known = False
+            raise
+        orders = decode(found[0], Orders) if found is not None and found[0] else Orders()
+        if orders != self._orders:
+            self._orders = orders
+            self._change.set()

@@ -1,0 +1,141 @@
+"""One worker's part among the members: its own node, and the lead when it is the one that came first."""
+
+import msgspec
+
+from gregor.worker.adapters.cluster.leader import Leader
+from gregor.worker.adapters.cluster.lease import Session
+from gregor.worker.adapters.cluster.zookeeper_tree import Member, Nodes, Tree
+from gregor.worker.borders import Unavailable
+
+_NOWHERE: frozenset[int] = frozenset()
+
+
+class Membership:
+    """What `join` and `leave` ask for is brought about by them or, when ZooKeeper is away, by a later `look`.
+
+    Everybody but the leader watches the member before itself only, so that a leave is heard by one.
+    """
+
+    def __init__(self, nodes: Nodes, tree: Tree, partitions: int, name: str, weight: int) -> None:
+        self._nodes = nodes
+        self._tree = tree
+        self._self = Member(name, weight)
+        self._leader = Leader(nodes, tree, partitions)
+        self._session: Session | None = None
+        self._node: str | None = None
+        self._left: str | None = None  # a node that may still be there
+        self._leads = False
+        self._wanted = _NOWHERE
+        self._wanted_known = False
+        self._members_known = False
+
+    @property
+    def path(self) -> str | None:
+        """The own node, when it is of the session that lives."""
+        if self._node is None or self._session is not self._nodes.session:
+            return None
+        return self._tree.member(self._node)
+
+    @property
+    def wanted(self) -> frozenset[int]:
+        """What this worker should own, as last heard."""
+        return (
+            self._wanted if self.path is not None and self._session is not None and not self._session.lost else _NOWHERE
+        )
+
+    async def join(self) -> None:
+        """Have a node, once a session."""
+        if self.path is not None:
+            return
+        session = self._nodes.session
+        prefix = f"{_hexadecimal(session)}-"
+        # One may be there: the answer to an earlier join or leave was lost.
+        mine = [name for name in await self._nodes.children(self._tree.members) if name.startswith(prefix)]
+        made = mine[0] if mine else await self._create(prefix)
+        if session is not self._nodes.session or made is None:
+            raise Unavailable("ZooKeeper", "the session was replaced")
+        self._session, self._node, self._left, self._leads = session, made, None, False
+        self.forget()
+
+    async def _create(self, prefix: str) -> str | None:
+        data = msgspec.json.encode(self._self)
+        return await self._nodes.create(self._tree.member(prefix), data, ephemeral=True, sequence=True)
+
+    async def leave(self) -> None:
+        """Have no node."""
+        self._left, self._node, self._wanted = self.path, None, _NOWHERE
+        await self._clear()
+
+    def forget(self) -> None:
+        """No watch is set any more: read everything at the next look."""
+        self._wanted_known = self._members_known = False
+
+    def hear(self, path: str) -> bool:
+        """A node has changed; False when it is none that was watched here."""
+        if path == self.path:
+            self._wanted_known = False
+        elif path.startswith(self._tree.members):
+            self._members_known = False
+        else:
+            return False
+        return True
+
+    async def look(self) -> bool:
+        """Read what is new, and lead; whether what is wanted has changed."""
+        before = self.wanted
+        await self._clear()
+        if self.path is not None and not self._members_known:
+            await self._follow(self.path)
+        if self.path is not None and not self._wanted_known:
+            await self._read(self.path)
+        return self.wanted != before
+
+    async def _clear(self) -> None:
+        if self._left is not None:
+            await self._nodes.delete(self._left)
+            self._left = None
+
+    async def _read(self, path: str) -> None:
+        self._wanted_known = True  # unless a watch fires meanwhile
+        try:
+            found = await self._nodes.get(path, watch=True)
+        except Unavailable:
+            self._wanted_known = False
+            raise
+        if path != self.path:
+            return
+        if found is None:  # somebody removed it: a member no more
+            self._node, self._wanted = None, _NOWHERE
+        else:
+            self._wanted = frozenset(msgspec.json.decode(found[0], type=Member).wanted)
+
+    async def _follow(self, path: str) -> None:
+        """Watch the member before this one, or lead."""
+        self._members_known = True  # unless a watch fires meanwhile
+        try:
+            while not await self._placed(path.rpartition("/")[2]):
+                pass
+        except Unavailable:
+            self._members_known = False
+            raise
+
+    async def _placed(self, own: str) -> bool:
+        """One try; False when the members changed meanwhile."""
+        names = sorted(await self._nodes.children(self._tree.members, watch=self._leads), key=_order)
+        if own not in names:
+            return True  # the watch on the own node tells the same
+        if names[0] != own:
+            before = self._tree.member(names[names.index(own) - 1])
+            return await self._nodes.exists(before, watch=True) is not None
+        if not self._leads:
+            self._leads = True
+            return False  # again, with a watch
+        return await self._leader.assign(own, names)
+
+
+def _order(name: str) -> int:
+    return int(name.rpartition("-")[2])
+
+
+def _hexadecimal(session: Session | None) -> str:
+    return f"{0 if session is None else session.number & (1 << 64) - 1:016x}"

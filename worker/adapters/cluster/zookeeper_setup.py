@@ -1,0 +1,49 @@
+"""The ZooKeeper tree of a crawl, made by `gregor init`."""
+
+import asyncio
+from collections.abc import Mapping
+
+import msgspec
+
+from gregor.worker.adapters.cluster.zookeeper_client import ZooKeeper
+from gregor.worker.adapters.cluster.zookeeper_tree import Nodes, Tree
+from gregor.worker.errors import BadInput
+from gregor.worker.text import one_line
+
+Facts = Mapping[str, str]
+
+
+async def ensure_tree(zookeeper: ZooKeeper, tree: Tree, partitions: int, facts: Facts) -> list[str]:
+    """Make what is missing; a line for each thing that was made now. May be repeated, also by several at once.
+
+    ``facts`` are what else the crawl was made for (its random id): kept beside the number of partitions. Raises
+    BadInput when the tree was made for something else, `Unavailable`.
+    """
+    made = []
+    await zookeeper.ensure(tree.crawl.rpartition("/")[0])
+    wanted = {"partitions": str(partitions), **facts}
+    if await zookeeper.create(tree.crawl, msgspec.json.encode(wanted)) is not None:
+        made.append(f"ZooKeeper: {tree.crawl} for {partitions} partitions")
+    await check_tree(zookeeper, tree, partitions, facts)
+    for path in (tree.members, tree.epochs, tree.owners, tree.statuses, tree.orders, tree.clock):
+        await zookeeper.create(path, b"")
+    known = set(await zookeeper.children(tree.epochs))
+    missing = [number for number in range(partitions) if str(number) not in known]
+    await asyncio.gather(*(zookeeper.create(tree.epoch(number), b"0") for number in missing))
+    return made
+
+
+async def check_tree(zookeeper: Nodes, tree: Tree, partitions: int, facts: Facts) -> None:
+    """Raises BadInput when the tree is not there, or was made for something else; `Unavailable`."""
+    found = await zookeeper.get(tree.crawl)
+    if found is None:
+        raise BadInput(f"there is no crawl at {tree.crawl} in ZooKeeper: run `gregor init`")
+    try:
+        kept = msgspec.json.decode(found[0], type=dict[str, str])
+    except msgspec.MsgspecError:
+        raise BadInput(f"{tree.crawl} in ZooKeeper is not a crawl's") from None
+    for name, value in {"partitions": str(partitions), **facts}.items():
+        if kept.get(name) != value:
+            raise BadInput(
+                f"{tree.crawl} in ZooKeeper was made for {name} = {one_line(str(kept.get(name)))}, not {value}"
+            )
