@@ -1,4 +1,4 @@
-"""The contract of `FrontierLog` over Kafka: each case as it is, with a reopen, and all over one restart of the broker."""
+"""The contract of `FrontierLog` over Kafka: each case as it is, after a reopen, and after a restart of the broker."""
 
 import pytest
 

@@ -1,8 +1,6 @@
 """Kafka in KRaft mode: brokers that are controllers too."""
 
-import base64
 import subprocess
-import uuid
 from pathlib import Path
 from typing import Final
 
@@ -16,6 +14,8 @@ from tests.cluster.servers.service import Service
 
 _VERSION: Final = "4.1.1"
 _ARTIFACTS: Final = (f"org.apache.kafka:kafka_2.13:{_VERSION}", f"org.apache.kafka:kafka-tools:{_VERSION}")
+# 16 bytes as base64, as Kafka writes ids.
+_CLUSTER: Final = "Z3JlZ29yLXRlc3Qta2Fmaw"
 _JAVA: Final = ("java", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
 
 # The four timeouts make a killed broker come back in 4 s instead of 11; the rest keeps it small.
@@ -56,7 +56,6 @@ def start(folder: Path, guard: Guard | None, brokers: int = 1) -> Service:
     ports = free_ports(2 * brokers)
     pairs = list(zip(ports[:brokers], ports[brokers:], strict=True))
     voters = ",".join(f"{node}@127.0.0.1:{controller}" for node, (_, controller) in enumerate(pairs, 1))
-    cluster = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
     nodes = []
     for node, (port, controller) in enumerate(pairs, 1):
         home = folder / f"kafka{node}"
@@ -68,7 +67,7 @@ def start(folder: Path, guard: Guard | None, brokers: int = 1) -> Service:
             )
         )
         java = [*_JAVA, "-cp", classpath]
-        format_ = [*java, "kafka.tools.StorageTool", "format", "-t", cluster, "-c", str(properties)]
+        format_ = [*java, "kafka.tools.StorageTool", "format", "-t", _CLUSTER, "-c", str(properties)]
         subprocess.run(format_, check=True, capture_output=True, timeout=120)
         nodes.append(Process("kafka", [*java, "kafka.Kafka", str(properties)], home, guard))
     addresses = tuple(f"127.0.0.1:{port}" for port, _ in pairs)

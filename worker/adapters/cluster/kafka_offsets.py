@@ -1,7 +1,8 @@
 """Where the frontier's topics start, end, and how far they are finished: questions to the brokers, one at a time.
 
 They are asked by a consumer, which survives restarts of brokers; the admin client can abort the process on coordinator
-operations, and stays with a stale leader epoch.
+operations, and stays with a stale leader epoch. It is not the one that reads: while another thread polls a consumer,
+its answers come late or never.
 """
 
 import asyncio
@@ -11,22 +12,22 @@ from typing import Final, TypeVar
 
 from confluent_kafka import OFFSET_BEGINNING, OFFSET_END, Consumer, KafkaException, TopicPartition
 
-from gregor.worker.adapters.cluster.kafka_client import unavailable
+from gregor.worker.adapters.cluster.kafka_client import Settings, unavailable
 from gregor.worker.adapters.cluster.kafka_producer import Source
 from gregor.worker.borders import Unavailable
 
 T = TypeVar("T")
 
-# A commit waits for its coordinator, then for its answer.
-_PATIENCE: Final = 2.5
+_RETRY: Final = 0.1
 
 
 class Offsets:
     """Every method may raise `Unavailable`. Blocking calls run on a thread of their own."""
 
-    def __init__(self, consumer: Consumer, timeout: float) -> None:
-        self._consumer = consumer
+    def __init__(self, settings: Settings, timeout: float) -> None:
+        self._consumer = Consumer(settings | {"enable.auto.commit": False})
         self._timeout = timeout
+        # A call that fails is asked again within the time; one that hangs is left behind.
         self._executor = ThreadPoolExecutor(1, thread_name_prefix="kafka-offsets")
         self._marks: dict[Source, tuple[int, int]] = {}
         self._next: asyncio.Future[None] | None = None
@@ -54,6 +55,7 @@ class Offsets:
     async def close(self) -> None:
         """Wait for the running question, and answer no further one."""
         await asyncio.to_thread(self._executor.shutdown, cancel_futures=True)
+        await asyncio.to_thread(self._consumer.close)
 
     async def _commit_all(self) -> None:
         async with self._turn:
@@ -75,13 +77,19 @@ class Offsets:
         return {source: max(0, offset) for source, offset in found.items()}
 
     async def _ask(self, question: Callable[[], T]) -> T:
+        """Ask until it is answered: brokers that move leaders or coordinators refuse for a moment."""
+        loop = asyncio.get_running_loop()
+        detail = Unavailable("Kafka", f"no answer in {self._timeout:g} s")
         try:
-            async with asyncio.timeout(_PATIENCE * self._timeout):
-                return await asyncio.get_running_loop().run_in_executor(self._executor, question)
+            async with asyncio.timeout(self._timeout):
+                while True:
+                    try:
+                        return await loop.run_in_executor(self._executor, question)
+                    except KafkaException as error:
+                        detail = unavailable(error)
+                    await asyncio.sleep(_RETRY)
         except TimeoutError:
-            raise Unavailable("Kafka", f"no answer in {_PATIENCE * self._timeout:g} s") from None
-        except KafkaException as error:
-            raise unavailable(error) from None
+            raise detail from None
 
 
 def _check(found: list[TopicPartition]) -> None:

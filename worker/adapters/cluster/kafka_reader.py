@@ -53,7 +53,7 @@ class Reader:
         self._ends: dict[Source, int] = {}
         self._detail = "no answer"
         self._swept = 0.0
-        self.consumer = Consumer(
+        self._consumer = Consumer(
             settings
             | {
                 "enable.auto.commit": False,
@@ -64,6 +64,8 @@ class Reader:
                 "fetch.message.max.bytes": 256 * 1024,
                 "queued.min.messages": MOST,
                 "queued.max.messages.kbytes": 16 * 1024,
+                # A partition that is newly read waits for the answer to the request before.
+                "fetch.wait.max.ms": 100,
                 "fetch.queue.backoff.ms": 50,
                 "fetch.error.backoff.ms": 100,
                 "error_cb": self._failed,
@@ -99,9 +101,9 @@ class Reader:
 
     def poll(self) -> None:
         """Take what was fetched, and answer who waits. On the Kafka thread."""
-        messages = self.consumer.consume(1, _TICK)
+        messages = self._consumer.consume(1, _TICK)
         if messages:
-            messages += self.consumer.consume(_BATCH - 1, 0)
+            messages += self._consumer.consume(_BATCH - 1, 0)
             self._take(messages)
         now = time.monotonic()
         if self._asks:
@@ -111,27 +113,27 @@ class Reader:
 
     def close(self) -> None:
         """On the Kafka thread."""
-        self.consumer.close()
+        self._consumer.close()
 
     def _ask(self, source: Source, ask: _Ask) -> None:
         tap = self._taps.get(source)
         if tap is None or not tap.move(ask.offset):
             tap = self._assign(source, ask.offset)
         elif tap.has_room(ask.limit):
-            self.consumer.resume([TopicPartition(*source)])
+            self._consumer.resume([TopicPartition(*source)])
             tap.paused = False
         tap.used = time.monotonic()
         self._asks.setdefault(source, []).append(ask)
 
     def _assign(self, source: Source, offset: int) -> Tap:
         self._drop(source)
-        self.consumer.incremental_assign([TopicPartition(*source, offset)])
+        self._consumer.incremental_assign([TopicPartition(*source, offset)])
         tap = self._taps[source] = Tap(offset, time.monotonic())
         return tap
 
     def _drop(self, source: Source) -> None:
         if self._taps.pop(source, None) is not None:
-            self.consumer.incremental_unassign([TopicPartition(*source)])
+            self._consumer.incremental_unassign([TopicPartition(*source)])
 
     def _take(self, messages: list[Any]) -> None:
         news: set[int] = set()
@@ -144,7 +146,7 @@ class Reader:
             elif tap is not None and tap.add(message.offset(), message.value() or b""):
                 news.add(source[1])
                 if tap.has_too_many():
-                    self.consumer.pause([TopicPartition(*source)])
+                    self._consumer.pause([TopicPartition(*source)])
                     tap.paused = True
         if news:
             self._news(news)

@@ -1,9 +1,10 @@
 """The topics of a crawl: made once, never with another number of partitions."""
 
 import os
+import time
 from typing import Final
 
-from confluent_kafka import KafkaError, KafkaException
+from confluent_kafka import OFFSET_END, Consumer, KafkaError, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
@@ -13,6 +14,7 @@ from gregor.worker.adapters.cluster.kafka_client import client_settings, unavail
 from gregor.worker.config_servers import Servers
 from gregor.worker.errors import BadInput
 
+_RETRY: Final = 0.1
 _REFUSED: Final = frozenset({KafkaError.INVALID_REPLICATION_FACTOR, KafkaError.POLICY_VIOLATION})
 
 
@@ -39,6 +41,7 @@ def create_topics(servers: Servers, crawl: str, partitions: int) -> list[str]:
                 raise BadInput(f"Kafka does not make topic {name}: {error.str()}") from None
             if error.code() != KafkaError.TOPIC_ALREADY_EXISTS:
                 raise unavailable(failure) from None
+    _await_leaders(servers, crawl, partitions)
     check_topics(servers, crawl, partitions)
     return missing
 
@@ -48,6 +51,25 @@ def check_topics(servers: Servers, crawl: str, partitions: int) -> None:
     missing = _missing(AdminClient(client_settings(servers, os.environ)), servers, crawl, partitions)
     if missing:
         raise BadInput(f"crawl {crawl} is not set up in Kafka: topic {missing[0]} is missing; run gregor init")
+
+
+def _await_leaders(servers: Servers, crawl: str, partitions: int) -> None:
+    """Wait until every partition of the topics is served, which takes a moment after they are made."""
+    consumer = Consumer(client_settings(servers, os.environ) | {"group.id": topics.group(crawl)})
+    wanted = [TopicPartition(name, number, OFFSET_END) for name in _settings(crawl) for number in range(partitions)]
+    deadline = time.monotonic() + servers.start_timeout
+    try:
+        while True:
+            try:
+                consumer.offsets_for_times(wanted, timeout=servers.server_timeout)
+            except KafkaException as error:
+                if time.monotonic() > deadline:
+                    raise unavailable(error) from None
+                time.sleep(_RETRY)
+            else:
+                return
+    finally:
+        consumer.close()
 
 
 def _missing(admin: AdminClient, servers: Servers, crawl: str, partitions: int) -> list[str]:

@@ -50,7 +50,7 @@ class KafkaLog:
         self._thread = KafkaThread()
         self._reader = Reader(self._thread, settings, timeout, self._news)
         self._publisher = Publisher(self._thread, plain, timeout, self._reader.appended)
-        self._offsets = Offsets(self._reader.consumer, timeout)
+        self._offsets = Offsets(settings, timeout)
         self._trimmer = Trimmer(plain, timeout, trim_interval)
         self._thread.start(self._poll, self._reader.close, self._ended)
 
