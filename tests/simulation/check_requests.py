@@ -92,8 +92,15 @@ def _pushed_back(run: Run, exchanges: list[Exchange], records: list[tuple[float,
         waits = [until.get(exchange.client, 0.0), stored[-1].not_before - WALL_EPOCH - _CLOCKS if stored else 0.0]
         if exchange.start < max(waits) - _TICK:
             yield exchange.start, f"{exchange.url} by {exchange.client}, asked to wait until {max(waits):.2f} s"
-        if exchange.status in (429, 503) and exchange.retry_after and not exchange.aborted:
+        if exchange.status in (429, 503) and exchange.retry_after and not _lost(run, exchange):
             until[exchange.client] = exchange.end + min(exchange.retry_after, run.config.retry_after_max)
+
+
+def _lost(run: Run, exchange: Exchange) -> bool:
+    """Whether its client may never have heard the answer."""
+    around = (exchange.start - 1.0, exchange.end + 1.0)
+    incidents = (i.time for i in run.world.incidents if i.client == exchange.client)
+    return exchange.aborted or any(around[0] <= time <= around[1] for time in incidents)
 
 
 def _stopped(run: Run, client: str, since: float, until: float) -> bool:

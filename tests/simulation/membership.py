@@ -54,6 +54,7 @@ class SimulatedCoordinator:
         self._member = False
         self._members: list[str] = []
         self._orders = Orders()
+        self._version = 0
         self._offset = 0.0
         self._changed = asyncio.Event()
         self._watching = False
@@ -190,13 +191,16 @@ class SimulatedCoordinator:
     def _look(self) -> None:
         """A watch fired: read what changed. What is seen is at least as new as the watch."""
         if self._world.reachable(self._client, "coordinator", "answers"):
-            self._see(self._server.members(), self._server.orders)
+            self._see(*self._server.view())
 
     async def _refresh(self) -> None:
-        members, orders = await self._wire.call("join", lambda: (self._server.members(), self._server.orders))
-        self._see(members, orders)
+        self._see(*await self._wire.call("join", self._server.view))
 
-    def _see(self, members: list[str], orders: Orders) -> None:
+    def _see(self, version: int, members: list[str], orders: Orders) -> None:
+        """Answers may overtake each other; what is older tells nothing."""
+        if version < self._version:
+            return
+        self._version = version
         if (members, orders) != (self._members, self._orders):
             self._members, self._orders = members, orders
             self._changed.set()

@@ -43,6 +43,7 @@ class ZooKeeper:
         self.orders = Orders()
         self.history: list[Ownership] = []
         self.watchers: list[Callable[[], None]] = []
+        self.version = 0
         self._epochs: dict[int, int] = {}
         self._now = now
         self._last = 0
@@ -140,6 +141,12 @@ class ZooKeeper:
     def _record(self, session: Session, partition: int, gained: bool) -> None:
         self.history.append(Ownership(self._now(), partition, session.client, session.owned[partition], gained))
 
+    def view(self) -> tuple[int, list[str], Orders]:
+        """What clients watch: members and orders, and the number of changes so far."""
+        members = self.members()
+        return self.version, members, self.orders
+
     def _tell(self) -> None:
+        self.version += 1
         for watcher in self.watchers:
             watcher()
