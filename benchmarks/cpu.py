@@ -1,0 +1,100 @@
+"""Processor time a page on one job: this crawler, a bare reference made of the same C libraries, and Scrapy.
+
+`python -m benchmarks.cpu [--rounds 5] [--pages 6000] [--only gregor,bare]`. The web is that of tests/web/corpus.py: 60
+hosts, pages of 5 to 150 KB with about 65 links, served by nginx; no delay; everything on. Each round runs all of them,
+one after another, so that the machine's moods meet all alike; figures are medians. A process is counted as a whole, its
+start included.
+"""
+
+import argparse
+import json
+import shutil
+import sys
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from benchmarks import measure
+from benchmarks.measure import GREGOR, WORK, Cost, Figure, Figures, middle, run
+from tests.web import corpus
+from tests.web.static_server import StaticWeb, serving
+
+HOSTS, PAGES = 60, 6000
+Job = Callable[[Path], int]
+
+
+def gregor(web: StaticWeb, seeds: Path, folder: Path) -> tuple[Cost, int]:
+    """The crawler as a user runs it."""
+    line = [GREGOR, "crawl", "--seeds", seeds, "--data", folder / "data", "--host-table", web.host_table, "--json"]
+    cost = run([*line, "--delay", "0", "--set", "delay_factor=0"], folder / "out")
+    return cost, int(json.loads((folder / "out").read_text().splitlines()[-1])["pages"])
+
+
+def bare(web: StaticWeb, seeds: Path, folder: Path) -> tuple[Cost, int]:
+    """The bare reference."""
+    cost = run([sys.executable, "-m", "benchmarks.bare", str(web.port), seeds], folder / "out")
+    return cost, int(json.loads((folder / "out").read_text())["pages"])
+
+
+def scrapy(web: StaticWeb, seeds: Path, folder: Path) -> tuple[Cost, int]:
+    """Scrapy."""
+    items = folder / "items.jsonl"
+    line = [sys.executable, "-m", "benchmarks.scrapy_job", seeds, items]
+    cost = run(line, folder / "out", {"http_proxy": f"http://127.0.0.1:{web.port}"})
+    with items.open("rb") as file:
+        return cost, sum(1 for _ in file)
+
+
+JOBS = {"gregor": gregor, "bare": bare, "scrapy": scrapy}
+
+
+def measured(rounds: int = 5, pages: int = PAGES, names: tuple[str, ...] = tuple(JOBS)) -> Figures:
+    """Milliseconds a page, and how they compare."""
+    folder = WORK / f"web-{pages}"
+    corpus.write(folder, corpus.Shape(HOSTS, pages))
+    work = WORK / "cpu"
+    spent: dict[str, list[float]] = {name: [] for name in names}
+    shutil.rmtree(work, ignore_errors=True)
+    work.mkdir(parents=True)
+    with serving(folder, work) as web:
+        for number in range(rounds):
+            for name in names:
+                spent[name].append(_page_cost(name, partial(JOBS[name], web, folder / "seeds.txt"), work, pages))
+            told = "  ".join(f"{name} {values[-1]:.2f}" for name, values in spent.items())
+            print(f"round {number + 1} of {rounds}, ms a page: {told}", file=sys.stderr, flush=True)
+    return _figures(spent)
+
+
+def _page_cost(name: str, job: Callable[[Path], tuple[Cost, int]], work: Path, pages: int) -> float:
+    """Milliseconds a page of one run, which must have met all of them."""
+    folder = work / name
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    cost, found = job(folder)
+    if found != pages:
+        raise measure.RunFailed(f"{name} found {found} of {pages} pages: see {folder}")
+    return 1000 * cost.cpu / pages
+
+
+def _figures(spent: dict[str, list[float]]) -> Figures:
+    found = {f"cpu.page.{name}": Figure(middle(values), "ms") for name, values in spent.items()}
+    ours = spent.get("gregor")
+    for peer in ("bare", "scrapy"):
+        if ours and peer in spent:
+            ratios = (mine / theirs for mine, theirs in zip(ours, spent[peer], strict=True))
+            found[f"cpu.times.{peer}"] = Figure(middle(ratios), "x")
+            found["cpu.page.gregor"] = Figure(middle(ours), "ms", middle(spent[peer]))
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Processor time a page.")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--pages", type=int, default=PAGES)
+    parser.add_argument("--only", default=",".join(JOBS), help="names, separated by commas")
+    options = parser.parse_args()
+    measure.report(measured(options.rounds, options.pages, tuple(options.only.split(","))))
+
+
+if __name__ == "__main__":
+    main()
