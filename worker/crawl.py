@@ -135,9 +135,9 @@ class Crawl:
                 await self._turns.asked(host, robots=True)
             case Wait(seconds):
                 host.next_turn = self._tools.clock.monotonic() + seconds
-            case NotReachable(cause, _):
+            case NotReachable(cause, after):
                 self._tools.stats.errors["robots"] += 1
-                await self._turns.failed(host, cause)
+                await self._turns.failed(host, cause, after)
         host.queue.put_back(item)
         return False
 

@@ -1,14 +1,16 @@
 """One request of a host's turn: resolve, respect the address's limit, send under the lease."""
 
-from collections.abc import Callable, Mapping
+import asyncio
+from collections.abc import Callable, Iterable, Mapping
 
 from gregor.worker.addressing import AddressGate
+from gregor.worker.backqueue import Item
 from gregor.worker.config import Config
 from gregor.worker.cookies import Cookies
 from gregor.worker.dns import DnsFailure, Resolver
 from gregor.worker.outcomes import Failed, Outcome, of_result
 from gregor.worker.transport import Endpoint, Limits, Request, Response, Transport
-from gregor.worker.urls import Url
+from gregor.worker.urls import Url, Urls
 
 ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
 
@@ -26,12 +28,15 @@ class Fetcher:
         transport: Transport,
         resolver: Resolver,
         gate: AddressGate,
+        urls: Urls,
         authorizations: Mapping[str, str],
     ) -> None:
         self._config = config
         self._transport = transport
         self._resolver = resolver
         self.gate = gate
+        self._urls = urls
+        self._looked_up: dict[str, asyncio.Task[None]] = {}  # names being looked up ahead of their turns
         self._authorizations = authorizations
         self._cookies = Cookies() if config.cookies else None
         self._overrides = {override.host: override.headers for override in config.hosts if override.headers}
@@ -46,6 +51,21 @@ class Fetcher:
             minimum_rate=config.minimum_rate,
             rate_window=config.rate_window,
         )
+
+    def prefetch(self, items: Iterable[Item | None]) -> None:
+        """Look up the names of the tickets whose turns come near, so that their turns need not wait for it."""
+        for item in items:
+            url = self._urls.parse(item.ticket.href) if item is not None else None
+            if url is not None and url.hostname not in self._looked_up and not self._config.proxy:
+                task = asyncio.create_task(self._look_up(url))
+                self._looked_up[url.hostname] = task
+
+    async def _look_up(self, url: Url) -> None:
+        """What it finds stays in the resolver's cache; that it finds nothing is told when the turn comes."""
+        try:
+            await self._resolver.resolve(url.hostname, url.port)
+        finally:
+            del self._looked_up[url.hostname]
 
     async def fetch(
         self,

@@ -11,7 +11,7 @@ from typing import TypeAlias, TypeVar
 import msgspec
 
 from gregor.schemas.messages import RobotsRecord, Ticket
-from gregor.worker import robots, sitemaps
+from gregor.worker import http_rules, robots, sitemaps
 from gregor.worker.fetching import Fetcher
 from gregor.worker.hosts import Host, RobotsWalk
 from gregor.worker.outcomes import LeaseOver, Outcome, Refused
@@ -48,10 +48,13 @@ class Wait(msgspec.Struct, frozen=True):
 
 
 class NotReachable(msgspec.Struct, frozen=True):
-    """Nothing is known of the file and no good copy stands in: the host waits, its tickets with it."""
+    """Nothing is known of the file and no good copy stands in: the host waits, its tickets with it.
+
+    `after`: so many seconds at least.
+    """
 
     cause: str
-    requested: bool
+    after: float
 
 
 class AddressRefused(msgspec.Struct, frozen=True):
@@ -89,7 +92,7 @@ class RobotsDesk:
         record = await self._effect(partition, lambda: self._tools.services.store.robots(url.origin))
         if record is not None and record.expires > now:
             host.walks.pop(url.origin, None)
-            answer = self._of_record(record, url, now, requested=False)
+            answer = self._of_record(record, url, now)
             if isinstance(answer, Rules):
                 await self._announce(partition, url, answer.robots)
             return answer
@@ -110,7 +113,7 @@ class RobotsDesk:
             await self._effect(partition, lambda: self._tools.services.log.publish(tickets))
             self._sent.learn(tickets)
 
-    def _of_record(self, record: RobotsRecord, url: Url, now: float, *, requested: bool) -> Answer:
+    def _of_record(self, record: RobotsRecord, url: Url, now: float) -> Answer:
         agent, href = self._tools.config.user_agent, robots_url(url)
         if record.verdict == "parsed":
             return self._remember(url.origin, robots.parse(record.body, agent, href), record.expires)
@@ -118,7 +121,7 @@ class RobotsDesk:
             return self._remember(url.origin, robots.ALLOW_ALL, record.expires)
         if record.good_body is not None and robots.usable_last_good(record.good_at, now):
             return self._remember(url.origin, robots.parse(record.good_body, agent, href), record.expires)
-        return NotReachable(f"robots.txt unreachable ({record.status or 'no answer'})", requested)
+        return NotReachable(f"robots.txt unreachable ({record.status or 'no answer'})", record.expires - now)
 
     def _remember(self, origin: str, rules: Robots, expires: float) -> Rules:
         self._cache[origin] = (rules, expires)
@@ -142,11 +145,11 @@ class RobotsDesk:
                 walk.looks += 1
                 return Wait(min(0.5 * 2.0**walk.looks, 8.0))
             del host.walks[url.origin]
-            return await self._conclude(partition, url, 0, {}, b"", record, requested=False)
+            return await self._conclude(partition, url, 0, {}, b"", record)
         target = self._tools.urls.parse(walk.href)
         if target is None:
             del host.walks[url.origin]
-            return await self._conclude(partition, url, 404, {}, b"", record, requested=False)
+            return await self._conclude(partition, url, 404, {}, b"", record)
         outcome, response = await self._fetcher.fetch(target, may_send, now, self._limits)
         try:
             return await self._heard(partition, host, url, walk, record, outcome, response)
@@ -172,7 +175,7 @@ class RobotsDesk:
             return AddressRefused(outcome.detail)
         if response is None:
             del host.walks[url.origin]
-            return await self._conclude(partition, url, 0, {}, b"", record, requested=True)
+            return await self._conclude(partition, url, 0, {}, b"", record)
         headers, latency = _lower(response.headers), response.latency
         verdict = robots.answer(
             response.status, headers, b"", self._tools.config.user_agent, walk.href, walk.hops, self._hops
@@ -185,7 +188,7 @@ class RobotsDesk:
             return TurnUsed(latency)
         del host.walks[url.origin]
         status = response.status if not isinstance(verdict, robots.AllowAll) else 404
-        answer = await self._conclude(partition, url, status, headers, response.body.read(), record, requested=True)
+        answer = await self._conclude(partition, url, status, headers, response.body.read(), record)
         if not isinstance(answer, Rules):
             return answer
         await self._announce(partition, url, answer.robots)
@@ -205,14 +208,12 @@ class RobotsDesk:
         headers: dict[str, str],
         body: bytes,
         before: RobotsRecord | None,
-        *,
-        requested: bool,
     ) -> Answer:
         """Store what was learnt of an origin's file, and say what holds."""
         now = self._tools.now()
         record = self._record(url.origin, status, headers, body, before, now)
         await self._effect(partition, lambda: self._tools.services.store.put_robots(record, partition.stamp()))
-        return self._of_record(record, url, now, requested=requested)
+        return self._of_record(record, url, now)
 
     def _record(
         self, origin: str, status: int, headers: dict[str, str], body: bytes, before: RobotsRecord | None, now: float
@@ -223,7 +224,8 @@ class RobotsDesk:
             return RobotsRecord(origin, "parsed", now, now + life, body, status, body, now)
         if 400 <= status < 500 and status != 429:
             return RobotsRecord(origin, "allow", now, now + life, b"", status)
-        soon = now + (config.failure_ttl or config.retry_pause)
+        asked = http_rules.retry_after(headers.get("retry-after"), now) or 0.0
+        soon = now + max(config.failure_ttl or config.retry_pause, min(asked, config.retry_after_max))
         good = (before.good_body, before.good_at) if before is not None else (None, 0.0)
         return RobotsRecord(origin, "unreachable", now, soon, b"", status, *good)
 

@@ -6,7 +6,8 @@ and with it its leases: never a live zombie. There is one way to stop, whatever 
 
 import asyncio
 import random
-from collections.abc import Awaitable, Coroutine
+from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -84,6 +85,7 @@ class Runtime:
             services.transport,
             services.resolver,
             gate,
+            urls,
             authorizations or {},
         )
         sent, traps = Sent(config.recently_sent), Traps()
@@ -95,6 +97,7 @@ class Runtime:
         self._ending: Ending | None = None
         self._failed: asyncio.Future[None] | None = None
         self._change = asyncio.Event()  # ownership is to be looked at
+        self._looked = 0.0
 
     def stop(self, detail: str = "by a signal") -> None:
         """Begin the clean stop: no new turns; what runs is finished and committed."""
@@ -111,7 +114,7 @@ class Runtime:
         self._failed = asyncio.get_running_loop().create_future()
         self._services.log.on_news(self._news)
         await self._patiently(self._services.coordinator.join)
-        loops = [asyncio.create_task(self._watched(loop)) for loop in (self._own(), self._dispatch(), self._commit())]
+        loops = [asyncio.create_task(self._watched(loop)) for loop in (self._own, self._dispatch, self._commit)]
         try:
             await asyncio.wait([self._failed, loops[1]], return_when=asyncio.FIRST_COMPLETED)
             if self._failed.done():
@@ -120,10 +123,10 @@ class Runtime:
         finally:
             await _cancel([*loops, *(task for owned in self._owned.values() for task in owned.tasks)])
 
-    async def _watched(self, loop: Coroutine[Any, Any, None]) -> None:
+    async def _watched(self, work: Callable[[], Awaitable[None]]) -> None:
         """A loop, or a task, whose failure is the worker's."""
         try:
-            await loop
+            await work()
         except Exception as error:  # noqa: BLE001 - handed to `run`, which raises it
             assert self._failed is not None
             if not self._failed.done():
@@ -181,7 +184,7 @@ class Runtime:
         except LeaseLost:
             return
         owned = self._owned[number] = Owned(Crawl(partition, self._desk, self._capacity()), record)
-        self._start(owned, self._intake(owned))
+        self._start(owned, partial(self._intake, owned))
         self.stats.partitions = len(self._owned)
 
     async def _patiently(self, method: Any, *arguments: Any) -> Any:
@@ -229,10 +232,10 @@ class Runtime:
 
     # Work
 
-    async def _under(self, owned: Owned, work: Coroutine[Any, Any, None]) -> None:
+    async def _under(self, owned: Owned, work: Callable[[], Awaitable[None]]) -> None:
         """Work under a lease. The first to find the lease over ends the ownership for good."""
         try:
-            await work
+            await work()
         except LeaseLost:
             self._lose(owned)
 
@@ -241,8 +244,8 @@ class Runtime:
         self._close(owned)
         self._change.set()
 
-    def _start(self, owned: Owned, work: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.create_task(self._watched(self._under(owned, work)))
+    def _start(self, owned: Owned, work: Callable[[], Awaitable[None]]) -> None:
+        task = asyncio.create_task(self._watched(partial(self._under, owned, work)))
         owned.tasks.add(task)
         task.add_done_callback(owned.tasks.discard)
 
@@ -274,7 +277,10 @@ class Runtime:
             due = schedule.next_due()
             free = self._running < self._config.concurrency
             self._tools.idle = free and (due is None or due > now + SOON)
-            self._gauge(now, paused, due)
+            if now >= self._looked + TICK / 2:
+                self._looked = now
+                self._gauge(now, paused, due)
+                self._desk.fetcher.prefetch([host.queue.first() for host in schedule.near(16)])
             if self._running or len(schedule):
                 pause = TICK / 5
             elif now - checked >= pause:
@@ -297,7 +303,7 @@ class Runtime:
         owned.visits += 1
         owned.idle.clear()
         self._running += 1
-        self._start(owned, self._turn(owned, host))
+        self._start(owned, partial(self._turn, owned, host))
 
     async def _turn(self, owned: Owned, host: Host) -> None:
         try:

@@ -111,7 +111,7 @@ class Turns:
         await self.promise(host)
         self._set_next(host, pause, robots)
 
-    async def failed(self, host: Host, cause: str) -> None:
+    async def failed(self, host: Host, cause: str, at_least: float = 0.0) -> None:
         """The host as a whole failed: one probe a step, the steps double. Its tickets wait, or are given up."""
         config = self._tools.config
         failures = host.record.failures + 1
@@ -122,6 +122,7 @@ class Turns:
             config.retry_jitter,
             self._tools.chance,
         )
+        pause = max(pause, at_least)
         host.cause = cause
         record = msgspec.structs.replace(host.record, failures=failures, not_before=self._tools.now() + pause)
         await self._put(host, record)
