@@ -1,0 +1,189 @@
+"""The connection to Redis: one server, a primary that Sentinels name, or a Redis Cluster."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from msgspec import Struct
+from redis.asyncio import Redis, RedisCluster
+from redis.asyncio.cluster import ClusterNode
+from redis.asyncio.retry import Retry
+from redis.asyncio.sentinel import Sentinel
+from redis.backoff import NoBackoff
+from redis.exceptions import NoScriptError, RedisError, ResponseError
+
+from gregor.worker.adapters.cluster.redis_scripts import Script
+from gregor.worker.borders import Unavailable
+from gregor.worker.config_servers import Servers, password
+from gregor.worker.errors import BadInput
+from gregor.worker.text import one_line
+
+SERVICE: Final = "Redis"
+_TOGETHER: Final = 16
+"""Calls at once, each on a connection of its own."""
+# Answers that say "not now" (no memory, no disk, no replica, a failover, a slow script) rather than "not like this".
+_NOT_NOW: Final = ("OOM", "MISCONF", "NOREPLICAS", "BUSY", "UNBLOCKED", "CLUSTERDOWN", "TRYAGAIN", "LOADING")
+
+
+class Command(Struct, frozen=True):
+    """A command on one key, or a script on the keys of one hash tag. ``key`` says on which node of a cluster."""
+
+    key: str | bytes
+    arguments: tuple[Any, ...]
+    script: Script | None = None
+
+    def words(self) -> tuple[Any, ...]:
+        """As it is sent."""
+        return self.arguments if self.script is None else ("EVALSHA", self.script.sha, 1, self.key, *self.arguments)
+
+
+class RedisClient:
+    """Sends commands in one round trip (to each node), and waits for replicas if so configured. `open` it."""
+
+    def __init__(self, servers: Servers, environ: Mapping[str, str]) -> None:
+        """Connects at the first command. Raises BadInput."""
+        self._replicas = servers.redis_replicas
+        self._patience_ms = int(servers.server_timeout * 1000)
+        self._together = asyncio.Semaphore(_TOGETHER)
+        self._sentinel: Sentinel | None = None
+        self._client = self._connect(servers, _options(servers, environ))
+
+    @property
+    def split(self) -> bool:
+        """Whether keys of different hash tags may be on different nodes."""
+        return isinstance(self._client, RedisCluster)
+
+    async def check(self) -> None:
+        """See that nothing that is stored will be evicted, and that replicas are there.
+
+        Raises BadInput when Redis is set up otherwise, `Unavailable` when it or a replica is away.
+        """
+        for memory, replication in await self._infos():
+            if replication["role"] != "master":
+                raise BadInput("redis: this server is a replica; name its primary, or Sentinels and redis_sentinel")
+            if memory["maxmemory_policy"] != "noeviction":
+                policy = one_line(str(memory["maxmemory_policy"]))
+                raise BadInput(f"Redis may evict what is stored: set its maxmemory-policy to noeviction, not {policy}")
+            if replication["connected_slaves"] < self._replicas:
+                raise Unavailable(SERVICE, f"{replication['connected_slaves']} of {self._replicas} replicas connected")
+
+    async def read(self, commands: Sequence[Command]) -> list[Any]:
+        """The answers in order. Raises `Unavailable`."""
+        return await self._run(commands, 0)
+
+    async def write(self, commands: Sequence[Command]) -> list[Any]:
+        """As `read`, and replicas have it too. Raises `Unavailable`, then perhaps after the effect."""
+        return await self._run(commands, self._replicas)
+
+    async def close(self) -> None:
+        await self._client.aclose()
+        if self._sentinel is not None:
+            await self._sentinel.aclose()
+
+    async def _run(self, commands: Sequence[Command], replicas: int) -> list[Any]:
+        async with self._together:
+            try:
+                answers = await self._send(commands, replicas)
+                if any(isinstance(answer, NoScriptError) for answer in answers):
+                    # Redis has restarted, or another primary has taken over.
+                    for script in {command.script for command in commands if command.script is not None}:
+                        await self._client.script_load(script.text)
+                    answers = await self._send(commands, replicas)
+                for answer in answers:
+                    if isinstance(answer, Exception):
+                        raise answer
+            except (RedisError, OSError) as error:
+                raise _translated(error) from None
+        for acknowledged in answers[len(commands) :]:
+            if acknowledged < replicas:
+                raise Unavailable(SERVICE, f"{acknowledged} of {replicas} replicas acknowledged a write")
+        return answers[: len(commands)]
+
+    async def _send(self, commands: Sequence[Command], replicas: int) -> list[Any]:
+        """The commands and, behind them on the same connections, the wait for replicas."""
+        pipeline = self._client.pipeline(transaction=False)
+        for command in commands:
+            pipeline.execute_command(*command.words())
+        if replicas:
+            wait = ("WAIT", replicas, self._patience_ms // 2)
+            if isinstance(self._client, RedisCluster):
+                for node in await self._nodes_of(commands):
+                    pipeline.execute_command(*wait, target_nodes=node)
+            else:
+                pipeline.execute_command(*wait)
+        answers: list[Any] = await pipeline.execute(raise_on_error=False)
+        return answers
+
+    async def _nodes_of(self, commands: Sequence[Command]) -> list[ClusterNode]:
+        assert isinstance(self._client, RedisCluster)
+        await self._client.initialize()
+        found = (self._client.get_node_from_key(command.key) for command in commands)  # type: ignore[arg-type]
+        return list({node.name: node for node in found if node is not None}.values())
+
+    async def _infos(self) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+        """INFO of each primary: its sections memory and replication."""
+        try:
+            if isinstance(self._client, RedisCluster):
+                await self._client.initialize()
+                nodes = self._client.get_primaries()
+                sections = [
+                    await self._client.info(section, target_nodes=nodes) for section in ("memory", "replication")
+                ]
+                memory, replication = (_by_node(section, nodes) for section in sections)
+                return [(memory[node.name], replication[node.name]) for node in nodes]
+            return [(await self._client.info("memory"), await self._client.info("replication"))]
+        except (RedisError, OSError) as error:
+            raise _translated(error) from None
+
+    def _connect(self, servers: Servers, options: dict[str, Any]) -> Redis | RedisCluster:
+        addresses = [_address(text) for text in servers.redis]
+        if servers.redis_sentinel and servers.redis_cluster:
+            raise BadInput("redis_sentinel and redis_cluster exclude each other")
+        if servers.redis_cluster:
+            return RedisCluster(startup_nodes=[ClusterNode(host, port) for host, port in addresses], **options)
+        if servers.redis_sentinel:
+            own = {name: value for name, value in options.items() if name not in ("username", "password")}
+            self._sentinel = Sentinel(addresses, sentinel_kwargs=own, **options)  # type: ignore[no-untyped-call]
+            client: Redis = self._sentinel.master_for(servers.redis_sentinel)
+            return client
+        if len(addresses) != 1:
+            raise BadInput("redis: several servers need redis_sentinel or redis_cluster")
+        return Redis(host=addresses[0][0], port=addresses[0][1], **options)
+
+
+def _options(servers: Servers, environ: Mapping[str, str]) -> dict[str, Any]:
+    options: dict[str, Any] = {
+        "socket_timeout": servers.server_timeout,
+        "socket_connect_timeout": servers.server_timeout,
+        # Once more, at once: a connection from before a restart fails at its next use. Every effect may be repeated.
+        "retry": Retry(NoBackoff(), 1),
+        "protocol": 2,
+    }
+    if servers.redis_username:
+        options["username"] = servers.redis_username
+    if secret := password(servers, "redis", environ):
+        options["password"] = secret
+    if servers.redis_tls:
+        options |= {"ssl": True, "ssl_check_hostname": True}
+        if servers.redis_ca_file:
+            options["ssl_ca_certs"] = servers.redis_ca_file
+    return options
+
+
+def _address(text: str) -> tuple[str, int]:
+    host, _, port = text.rpartition(":")
+    if not host or not port.isdigit():
+        raise BadInput(f"redis: {one_line(text)} is not HOST:PORT")
+    return host.strip("[]"), int(port)
+
+
+def _by_node(answer: dict[str, Any], nodes: Sequence[ClusterNode]) -> dict[str, Any]:
+    """An answer by the name of the node; with one node redis-py gives its answer only."""
+    return answer if len(nodes) > 1 else {nodes[0].name: answer}
+
+
+def _translated(error: Exception) -> Exception:
+    """`Unavailable`, or the error itself when Redis says that the command is wrong."""
+    if type(error) is ResponseError and not str(error).startswith(_NOT_NOW):
+        return error
+    return Unavailable(SERVICE, one_line(f"{type(error).__name__}: {error}", 300))

@@ -1,0 +1,142 @@
+"""How fingerprints lie in Redis, and the two scripts that read and add them.
+
+A 64-bit fingerprint has a group, its highest 11 bits, and a member, the 53 bits that are left and that a number of Lua
+can hold. A group is a hash tag, so that its keys are on one node of a Redis Cluster. Its members lie in buckets, each a
+set of integers small enough for Redis to keep it as a sorted array of 8 bytes each ("intset").
+
+So that buckets stay small enough, and are not too many for what they cost each, their number grows with the group, by
+linear hashing (Litwin 1980): with `count` buckets and p the largest power of two up to it, a member lies in bucket
+``member mod 2p`` if that is there, else in ``member mod p``. When a bucket passes its limit, bucket ``count - p`` gives
+some of its members to a new bucket ``count``. A bucket then has between half its limit and the limit, whatever the size
+of the crawl.
+
+Memory, in bytes a URL, with n members in a bucket (benchmarks/redis_memory.py measures it):
+8 x 1.07 for the array in jemalloc's size classes + 120 / n for the key, its dictionary entry and the object.
+"""
+
+import hashlib
+import struct
+from collections.abc import Sequence
+from typing import Final
+
+from msgspec import Struct
+
+GROUPS: Final = 1 << 11
+MEMBER_BITS: Final = 53
+LIMIT: Final = 384
+"""Members of a bucket at which one is split; Redis turns a set above 512 (``set-max-intset-entries``) into a table.
+The distance is for buckets that are fuller than the average and wait for their turn to be split."""
+
+
+class Script(Struct, frozen=True):
+    """A script and its SHA-1, by which it is called."""
+
+    text: str
+    sha: str
+
+
+# KEYS[1] routes the call and is not used; ARGV: the crawl's id; fingerprints, 8 bytes each, little-endian. A group's
+# own key has its number of buckets; a bucket's key has its number appended.
+_COMMON: Final = """
+local crawl, packed = ARGV[1], ARGV[2]
+local counts = {}
+local function count_of(group)
+  local count = counts[group]
+  if not count then
+    count = tonumber(redis.call('GET', group) or 1)
+    counts[group] = count
+  end
+  return count
+end
+local function power_below(count)
+  local power = 1
+  while power * 2 <= count do power = power * 2 end
+  return power
+end
+local function place(at)
+  local low, high = struct.unpack('<I4I4', packed, at)
+  local number = (high % 2097152) * 4294967296 + low
+  local group = '{' .. crawl .. ':' .. math.floor(high / 2097152) .. '}'
+  local count = count_of(group)
+  local bucket = number
+  if count == 1 then
+    bucket = 0
+  else
+    local power = power_below(count)
+    bucket = number % (power * 2)
+    if bucket >= count then bucket = bucket % power end
+  end
+  return group, bucket, string.format('%.0f', number)
+end
+"""
+
+# Answers a text of 0 and 1.
+_SEEN: Final = """
+local answers = {}
+for at = 1, #packed, 8 do
+  local group, bucket, member = place(at)
+  answers[#answers + 1] = redis.call('SISMEMBER', group .. bucket, member)
+end
+return table.concat(answers)
+"""
+
+# Lua passes at most some thousand arguments. A set that was ever above 512 stays a table, so a bucket that lost
+# members is made anew. New before old: a script that is stopped by a full memory has then lost nothing.
+_MARK: Final = """
+local function add(key, members)
+  for first = 1, #members, 1000 do
+    redis.call('SADD', key, unpack(members, first, math.min(first + 999, #members)))
+  end
+end
+local function split(group)
+  local count = counts[group]
+  local power = power_below(count)
+  local old = group .. (count - power)
+  local keep, move = {}, {}
+  for _, member in ipairs(redis.call('SMEMBERS', old)) do
+    local side = tonumber(member) % (power * 2) == count and move or keep
+    side[#side + 1] = member
+  end
+  if #move > 0 then
+    add(group .. count, move)
+    redis.call('DEL', old)
+    add(old, keep)
+  end
+  counts[group] = count + 1
+  redis.call('SET', group, count + 1)
+end
+for at = 1, #packed, 8 do
+  local group, bucket, member = place(at)
+  local key = group .. bucket
+  if redis.call('SADD', key, member) == 1 and redis.call('SCARD', key) > LIMIT then split(group) end
+end
+return redis.status_reply('OK')
+"""
+
+
+def _script(text: str) -> Script:
+    return Script(text, hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest())
+
+
+SEEN: Final = _script(_COMMON + _SEEN)
+MARK: Final = _script(_COMMON + _MARK.replace("LIMIT", str(LIMIT)))
+
+
+def group_of(fingerprint: int) -> int:
+    """The group of a fingerprint."""
+    return fingerprint >> MEMBER_BITS
+
+
+def group_key(crawl: str, group: int) -> str:
+    """The key of a group's number of buckets; its buckets have the same hash tag."""
+    return f"{{{crawl}:{group}}}"
+
+
+def content_key(crawl: str, fingerprint: bytes) -> bytes:
+    """The key of a content's owner; contents need not lie together."""
+    return f"{crawl}:c:".encode() + fingerprint
+
+
+def pack(fingerprints: Sequence[int]) -> bytes:
+    """Fingerprints as the scripts read them."""
+    return struct.pack(f"<{len(fingerprints)}Q", *fingerprints)
