@@ -14,6 +14,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from gregor import __version__
+from gregor.worker.config_servers import Servers
 from gregor.worker.errors import BadInput
 
 CanonicalRule: TypeAlias = Literal["session_ids", "tracking_parameters", "index_files", "sort_query"]
@@ -40,7 +41,7 @@ class HostOverride(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     origins: tuple[str, ...] = ()
 
 
-class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Config(Servers, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What is in force for one process."""
 
     # Where the crawl lives
@@ -58,7 +59,7 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             "first slash",
         ),
     ] = f"gregor/{__version__} (+https://example.org/bot)"
-    headers: Annotated[dict[str, str], Meta(description="further request headers, for every host")] = {}
+    headers: Annotated[dict[str, str], Meta(description="further request headers, for every host")] = {}  # noqa: RUF012
 
     # What belongs to the crawl
     scope: Annotated[

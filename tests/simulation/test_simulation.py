@@ -1,4 +1,4 @@
-"""Whole crawls with faults: no seed breaks an invariant. GREGOR_SEEDS says how many are run."""
+"""Whole crawls with faults: no seed breaks an invariant. GREGOR_TEST_SEEDS says how many are run."""
 
 import os
 import subprocess
@@ -9,7 +9,7 @@ import pytest
 from tests.simulation.checker import check
 from tests.simulation.scenarios import of_seed
 
-SEEDS = int(os.environ.get("GREGOR_SEEDS", "40"))
+SEEDS = int(os.environ.get("GREGOR_TEST_SEEDS", "40"))
 
 
 @pytest.mark.parametrize("first", range(0, SEEDS, 10))

@@ -1,4 +1,4 @@
-"""A short run of the fuzzer over every kind (GREGOR_FUZZ_INPUTS each), and that it can fail."""
+"""A short run of the fuzzer over every kind (GREGOR_TEST_FUZZ_INPUTS each), and that it can fail."""
 
 import os
 import signal
@@ -8,7 +8,7 @@ import pytest
 from tests.web import fuzz, fuzz_inputs
 from tests.web.fuzz_targets import TARGETS
 
-INPUTS = int(os.environ.get("GREGOR_FUZZ_INPUTS", "2000"))
+INPUTS = int(os.environ.get("GREGOR_TEST_FUZZ_INPUTS", "2000"))
 
 
 @pytest.mark.parametrize("kind", sorted(TARGETS))

@@ -1,0 +1,161 @@
+"""The cluster engine: the four borders on Kafka, ZooKeeper, Redis and Cassandra, opened together or not at all."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from gregor.worker.adapters.cluster import cassandra_setup
+from gregor.worker.adapters.cluster.cassandra_client import Cassandra
+from gregor.worker.adapters.cluster.coordinator import ClusterCoordinator
+from gregor.worker.adapters.cluster.kafka_setup import check_topics, create_topics
+from gregor.worker.adapters.cluster.log import KafkaLog
+from gregor.worker.adapters.cluster.reader import ClusterReader
+from gregor.worker.adapters.cluster.seen import RedisSeen, rebuild
+from gregor.worker.adapters.cluster.status import WorkerStatus, owners, statuses
+from gregor.worker.adapters.cluster.store import ClusterStore
+from gregor.worker.adapters.cluster.zookeeper_client import ZooKeeper
+from gregor.worker.adapters.cluster.zookeeper_setup import ensure_tree
+from gregor.worker.adapters.cluster.zookeeper_tree import Tree
+from gregor.worker.borders import Clock, Unavailable
+from gregor.worker.config import Config
+from gregor.worker.errors import BadInput, complain
+
+T = TypeVar("T")
+FIRST_PAUSE, LONGEST_PAUSE = 0.5, 5.0
+
+
+@dataclass(frozen=True)
+class ClusterEngine:
+    """The four borders of one worker, and what reads beside them."""
+
+    log: KafkaLog
+    seen: RedisSeen
+    store: ClusterStore
+    coordinator: ClusterCoordinator
+    reader: ClusterReader
+    _stack: AsyncExitStack
+
+    async def close(self) -> None:
+        """End the session and every connection."""
+        await self._stack.aclose()
+
+
+@dataclass(frozen=True)
+class ClusterStatus:
+    """What runs: workers by name, owners (name, epoch) by partition, records not finished by partition."""
+
+    workers: list[WorkerStatus]
+    owners: dict[int, tuple[str, int]]
+    lag: dict[int, int]
+
+
+def keyspace(config: Config) -> str:
+    """The keyspace of a crawl: as configured, else made of its name."""
+    return config.cassandra_keyspace or f"gregor_{config.crawl.replace('-', '_')}"[:48]
+
+
+def facts(config: Config, canonical: str) -> dict[str, str]:
+    """What a crawl is made for; none of it can change later."""
+    return {
+        "crawl": config.crawl,
+        "partitions": str(config.partitions),
+        "canonical": canonical,
+        "bucket_width": f"{config.bucket_width:g}",
+    }
+
+
+class _Opening:
+    """Opens services one after another, each again while it is away, until the time to start is over."""
+
+    def __init__(self, timeout: float) -> None:
+        self._end = time.monotonic() + timeout
+        self.stack = AsyncExitStack()
+
+    async def __call__(self, opened: Callable[[], Awaitable[T]]) -> T:
+        pause, told = FIRST_PAUSE, False
+        while True:
+            try:
+                return await opened()
+            except Unavailable as error:
+                if time.monotonic() + pause > self._end:
+                    raise BadInput(f"{error}; is it up, and is the address right?") from None
+                if not told:
+                    complain(f"{error}; trying again")
+                    told = True
+            await asyncio.sleep(pause)
+            pause = min(2.0 * pause, LONGEST_PAUSE)
+
+    def keep(self, service: Any) -> None:
+        """Close it with the others."""
+        self.stack.push_async_callback(service.close)
+
+
+async def set_up(config: Config, canonical: str, clock: Clock, environ: Mapping[str, str]) -> list[str]:
+    """Make topics, keyspace, tables and tree where they are missing; a line for each thing that was made.
+
+    Raises `BadInput` when one was made for another crawl or number of partitions, or a server stays away.
+    """
+    opening = _Opening(config.start_timeout)
+    async with opening.stack:
+        made = await opening(
+            lambda: cassandra_setup.set_up(config, keyspace(config), facts(config, canonical), environ)
+        )
+        topics = await opening(lambda: asyncio.to_thread(create_topics, config, config.crawl, config.partitions))
+        zookeeper = await opening(lambda: ZooKeeper.open(config, clock, environ))
+        opening.keep(zookeeper)
+        tree = Tree(config.zookeeper_root, config.crawl)
+        nodes = await opening(lambda: ensure_tree(zookeeper, tree, config.partitions, {"id": made.crawl_id}))
+        seen = await opening(lambda: RedisSeen.open(config, made.crawl_id, environ))
+        opening.keep(seen)
+    return [*made.done, *(f"Kafka: topic {name} with {config.partitions} partitions" for name in topics), *nodes]
+
+
+async def open_engine(
+    config: Config, canonical: str, name: str, clock: Clock, environ: Mapping[str, str]
+) -> ClusterEngine:
+    """Connect a worker to a crawl that `gregor init` made. Raises `BadInput`."""
+    opening = _Opening(config.start_timeout)
+    async with opening.stack:
+        cassandra = await opening(lambda: Cassandra.connect(config, keyspace(config), environ))
+        opening.keep(cassandra)
+        crawl_id = await opening(lambda: cassandra_setup.check(cassandra, keyspace(config), facts(config, canonical)))
+        await opening(lambda: asyncio.to_thread(check_topics, config, config.crawl, config.partitions))
+        log = KafkaLog(config, config.crawl, config.partitions)
+        opening.keep(log)
+        seen = await opening(lambda: RedisSeen.open(config, crawl_id, environ))
+        opening.keep(seen)
+        coordinator = await opening(
+            lambda: ClusterCoordinator.open(
+                config, config.crawl, config.partitions, name, clock, facts={"id": crawl_id}, environ=environ
+            )
+        )
+        opening.keep(coordinator)
+        reader = ClusterReader(cassandra, config.partitions, config.bucket_width, log)
+        return ClusterEngine(log, seen, ClusterStore(cassandra), coordinator, reader, opening.stack.pop_all())
+    raise AssertionError("an exit stack swallows nothing")
+
+
+async def cluster_status(
+    config: Config, engine: ClusterEngine, clock: Clock, environ: Mapping[str, str]
+) -> ClusterStatus:
+    """Who is there, who owns what, and how much is unfinished."""
+    zookeeper = await ZooKeeper.open(config, clock, environ)
+    try:
+        tree = Tree(config.zookeeper_root, config.crawl)
+        workers, owned = await statuses(zookeeper, tree), await owners(zookeeper, tree)
+    finally:
+        await zookeeper.close()
+    lag = {}
+    for partition in range(config.partitions):
+        ends, done = await engine.log.ends(partition), await engine.log.committed(partition)
+        lag[partition] = sum(max(0, ends[priority] - done[priority]) for priority in ends)
+    return ClusterStatus(workers, owned, lag)
+
+
+async def rebuild_seen(engine: ClusterEngine) -> int:
+    """Mark in Redis all that Cassandra knows; how many URLs."""
+    reader = engine.reader
+    return await rebuild(engine.seen, reader.rows(None, None), reader.waiting(), reader.pages())
