@@ -24,6 +24,8 @@ Found: TypeAlias = list[tuple[Any, ...]]
 _IN_FLIGHT: Final = 256
 _TOGETHER: Final = 128
 _FETCHED: Final = 1000
+# Bytes of a batch over several partitions: servers warn of more than 5 KiB.
+_SMALL: Final = 4096
 
 
 class Cassandra:
@@ -33,8 +35,7 @@ class Cassandra:
         """``timeout``: the longest wait for one answer, in seconds."""
         self._cluster = cluster
         self._session = session
-        # The driver keeps the time by itself; this bound holds when its thread does not.
-        self._timeout = 2 * timeout
+        self._timeout = timeout
         self._prepared: dict[str, PreparedStatement] = {}
         self._answers = _Answers(_IN_FLIGHT)
 
@@ -79,8 +80,19 @@ class Cassandra:
             prepared = await self._prepare(statement)
             await self._execute([prepared.bind(values) for values in many])
 
+    async def write_at_once(self, changes: Sequence[tuple[str, Values]]) -> None:
+        """Write a few statements with their values: in one request if they are small. Each may take effect alone."""
+        bound = [(await self._prepare(statement)).bind(values) for statement, values in changes]
+        if sum(len(value) for one in bound for value in one.values if value) > _SMALL:
+            await self._execute(bound)
+            return
+        batch = BatchStatement(BatchType.UNLOGGED)
+        batch.add_all(bound, [None] * len(bound))
+        batch.is_idempotent = True
+        await self._execute([batch])
+
     async def write_together(self, statement: str, many: Sequence[Values]) -> None:
-        """Write for each of many values that belong to few partitions of the table, 128 a request."""
+        """Write for each of many values that belong to one partition of the table, 128 a request."""
         prepared = await self._prepare(statement)
         batches = []
         for start in range(0, len(many), _TOGETHER):

@@ -18,7 +18,7 @@ from gregor.worker.errors import BadInput
 from gregor.worker.text import one_line
 
 # A schema change waits for all nodes.
-_DDL_TIMEOUT: Final = 60.0
+_TIMEOUT: Final = 60.0
 _VERSIONS: Final = "CREATE TABLE IF NOT EXISTS schema_versions (version int PRIMARY KEY, name text, applied timestamp)"
 _FACTS: Final = "CREATE TABLE IF NOT EXISTS facts (name text PRIMARY KEY, value text)"
 _FILE: Final = re.compile(r"(\d{4})_(\w+)\.cql")
@@ -87,33 +87,32 @@ def _set_up(settings: Servers, keyspace: str, facts: Mapping[str, str], environ:
 
 def _make_keyspace(session: Session, settings: Servers, keyspace: str) -> Iterator[str]:
     known = session.execute(
-        "SELECT keyspace_name FROM system_schema.keyspaces WHERE keyspace_name = %s", (keyspace,)
+        "SELECT keyspace_name FROM system_schema.keyspaces WHERE keyspace_name = %s", (keyspace,), timeout=_TIMEOUT
     ).one()
     # For the given data center, or for each that there is.
     where = settings.cassandra_datacenter or "replication_factor"
     if known is None:
         replication = {"class": "NetworkTopologyStrategy", where: settings.cassandra_replication}
-        session.execute(
-            f"CREATE KEYSPACE IF NOT EXISTS {keyspace} WITH replication = {replication}", timeout=_DDL_TIMEOUT
-        )
+        session.execute(f"CREATE KEYSPACE IF NOT EXISTS {keyspace} WITH replication = {replication}", timeout=_TIMEOUT)
         yield f"Cassandra: keyspace {keyspace} with replication {settings.cassandra_replication}"
     session.set_keyspace(keyspace)
 
 
 def _apply(session: Session, keyspace: str) -> Iterator[str]:
     for statement in (_VERSIONS, _FACTS):
-        session.execute(statement, timeout=_DDL_TIMEOUT)
-    applied = {number for (number,) in session.execute("SELECT version FROM schema_versions")}
+        session.execute(statement, timeout=_TIMEOUT)
+    applied = {number for (number,) in session.execute("SELECT version FROM schema_versions", timeout=_TIMEOUT)}
     known = list(versions())
     if later := applied.difference(version.number for version in known):
         raise BadInput(f"keyspace {keyspace} has tables of a later version of Gregor ({max(later)})")
     for version in known:
         if version.number not in applied:
             for statement in version.statements:
-                session.execute(statement, timeout=_DDL_TIMEOUT)
+                session.execute(statement, timeout=_TIMEOUT)
             session.execute(
                 "INSERT INTO schema_versions (version, name, applied) VALUES (%s, %s, toTimestamp(now()))",
                 (version.number, version.name),
+                timeout=_TIMEOUT,
             )
             yield f"Cassandra: tables of version {version.number} ({version.name}) in keyspace {keyspace}"
 
@@ -121,8 +120,8 @@ def _apply(session: Session, keyspace: str) -> Iterator[str]:
 def _keep(session: Session, facts: Mapping[str, str]) -> dict[str, str]:
     """Keep what is not there yet, as one of several that may do so at once; all that is there then."""
     for fact in facts.items():
-        session.execute("INSERT INTO facts (name, value) VALUES (%s, %s) IF NOT EXISTS", fact)
-    return dict(session.execute("SELECT name, value FROM facts"))
+        session.execute("INSERT INTO facts (name, value) VALUES (%s, %s) IF NOT EXISTS", fact, timeout=_TIMEOUT)
+    return dict(session.execute("SELECT name, value FROM facts", timeout=_TIMEOUT))
 
 
 def _compare(keyspace: str, facts: Mapping[str, str], kept: Mapping[str, str]) -> None:

@@ -22,7 +22,7 @@ from gregor.schemas.messages import (
     url_fingerprint,
 )
 from gregor.worker.adapters.cluster.cassandra_client import Cassandra
-from gregor.worker.adapters.cluster.store import HOST, ROBOTS, read_one, read_rows, read_seed_hosts
+from gregor.worker.adapters.cluster.store import HOST, ROBOTS, ROW, read_one, read_rows, read_seed_hosts
 from gregor.worker.adapters.cluster.store_backlogs import Backlogs
 from gregor.worker.adapters.cluster.store_calendar import Calendars
 from gregor.worker.adapters.cluster.store_pages import Pages
@@ -32,7 +32,6 @@ from gregor.worker.borders import FrontierLog, Waiting
 _SLICE: Final = 1000
 _PAGES: Final = 16
 
-_ROW: Final = "SELECT data FROM rows WHERE key = ?"
 _ROWS: Final = "SELECT state, host, data FROM rows"
 _STATES: Final = "SELECT key, state FROM rows"
 _NEWEST: Final = "SELECT data, overflow FROM pages PER PARTITION LIMIT 1"
@@ -68,7 +67,7 @@ class ClusterReader:
                     yield page
 
     async def row(self, key: str) -> Row | None:
-        return await read_one(self._cassandra, _ROW, key, Row)
+        return await read_one(self._cassandra, ROW, key, Row)
 
     async def page(self, key: str, visit: int | None = None) -> Page | None:
         return await self._pages.page(key, visit)
@@ -147,9 +146,10 @@ class ClusterReader:
                 offset = records[-1].offset + 1
 
     async def _in_calendar(self, partition: int) -> AsyncIterator[list[Waiting]]:
-        async for bucket in self._calendars.all_buckets(partition):
-            tickets = await self._calendars.read(partition, bucket)
-            yield [Waiting(ticket, "calendar", bucket * self._width) for ticket in tickets]
+        async for buckets in self._calendars.all_buckets(partition):
+            read = [self._calendars.read(partition, bucket) for bucket in buckets]
+            for bucket, tickets in zip(buckets, await asyncio.gather(*read), strict=True):
+                yield [Waiting(ticket, "calendar", bucket * self._width) for ticket in tickets]
 
     async def _in_backlogs(self, partition: int) -> AsyncIterator[list[Waiting]]:
         async for host, chunk in self._backlogs.all_chunks(partition):

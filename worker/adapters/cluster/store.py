@@ -31,7 +31,8 @@ T = TypeVar("T", bound=msgspec.Struct)
 
 HOST: Final = "SELECT data FROM hosts WHERE host = ?"
 ROBOTS: Final = "SELECT data FROM robots WHERE origin = ?"
-_ROW: Final = "SELECT data FROM rows WHERE key = ?"
+ROW: Final = "SELECT data FROM rows WHERE key = ?"
+_ROWS: Final = "SELECT key, data FROM rows WHERE key IN ?"
 _PARTITION: Final = "SELECT data FROM partitions WHERE partition = ?"
 _SEED_HOSTS: Final = "SELECT host FROM seed_hosts"
 _PUT_ROW: Final = "INSERT INTO rows (key, host, state, data) VALUES (?, ?, ?, ?) USING TIMESTAMP ?"
@@ -41,6 +42,8 @@ _PUT_ROBOTS: Final = "INSERT INTO robots (origin, data) VALUES (?, ?) USING TIME
 _PUT_LETTER: Final = "INSERT INTO dead_letters (day, shard, id, data) VALUES (?, ?, ?, ?)"
 _PUT_SEED_HOST: Final = "INSERT INTO seed_hosts (shard, host) VALUES (?, ?)"
 _SHARDS: Final = 16
+# What a request costs the worker is shared by so many keys; beyond it the node that is asked gathers for too long.
+_KEYS: Final = 16
 _DAY: Final = 86400
 
 
@@ -132,8 +135,11 @@ class ClusterStore:
 
 async def read_rows(cassandra: Cassandra, keys: Sequence[str]) -> list[Row | None]:
     """The row of each key."""
-    found = await cassandra.read_each(_ROW, [(key,) for key in keys])
-    return [decode(rows[0][0], Row) if rows else None for rows in found]
+    if len(keys) == 1:
+        return [await read_one(cassandra, ROW, keys[0], Row)]
+    asked = [(keys[start : start + _KEYS],) for start in range(0, len(keys), _KEYS)]
+    found = {key: data for rows in await cassandra.read_each(_ROWS, asked) for key, data in rows}
+    return [decode(found[key], Row) if key in found else None for key in keys]
 
 
 async def read_one(cassandra: Cassandra, statement: str, name: object, kind: type[T]) -> T | None:

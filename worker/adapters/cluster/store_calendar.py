@@ -45,12 +45,12 @@ class Calendars:
                 found += [bucket for (bucket,) in await self._cassandra.read(_BUCKETS, values)]
         return found
 
-    async def all_buckets(self, partition: int) -> AsyncIterator[int]:
-        """Every bucket that is not empty, ascending."""
+    async def all_buckets(self, partition: int) -> AsyncIterator[list[int]]:
+        """Every bucket that is not empty, ascending, 32 at a time."""
         for span in await self._spans_of(partition, _FIRST, _LAST):
-            async for page in self._cassandra.pages(_BUCKETS, (partition, span, _FIRST, _LAST, 1 << _SPAN_BITS)):
-                for (bucket,) in page:
-                    yield bucket
+            values = (partition, span, _FIRST, _LAST, 1 << _SPAN_BITS)
+            async for page in self._cassandra.pages(_BUCKETS, values, size=_AT_ONCE):
+                yield [bucket for (bucket,) in page]
 
     async def read(self, partition: int, bucket: int) -> list[Ticket]:
         """The tickets of a bucket in the order of their stamps."""
@@ -63,11 +63,14 @@ class Calendars:
             values = (partition, entry.bucket, entry.ticket.id, encode(entry.ticket), stamp)
             by_bucket.setdefault(entry.bucket, []).append(values)
         await self._put_spans(partition, {_span(bucket) for bucket in by_bucket}, stamp)
-        await self._cassandra.write_each(
-            _PUT_BUCKET, [(partition, _span(bucket), bucket, stamp) for bucket in by_bucket]
-        )
-        alone = [values[0] for values in by_bucket.values() if len(values) == 1]
-        await self._cassandra.write_each(_PUT_ENTRY, alone)
+        index = [(partition, _span(bucket), bucket, stamp) for bucket in by_bucket]
+        if len(entries) == 1:
+            # Nobody relies on an entry before both are acknowledged.
+            entry_values = by_bucket[entries[0].bucket][0]
+            await self._cassandra.write_at_once([(_PUT_BUCKET, index[0]), (_PUT_ENTRY, entry_values)])
+            return
+        await self._cassandra.write_each(_PUT_BUCKET, index)
+        await self._cassandra.write_each(_PUT_ENTRY, [found[0] for found in by_bucket.values() if len(found) == 1])
         for together in by_bucket.values():
             if len(together) > 1:
                 await self._cassandra.write_together(_PUT_ENTRY, together)

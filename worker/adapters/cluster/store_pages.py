@@ -25,6 +25,7 @@ _PUT_PAGE: Final = """INSERT INTO pages (key, visit, status, size, data, overflo
     USING TIMESTAMP ? AND TTL ?"""
 _PAGE: Final = "SELECT data, overflow FROM pages WHERE key = ? AND visit = ?"
 _NEWEST: Final = "SELECT data, overflow FROM pages WHERE key = ? LIMIT 1"
+_EXISTS: Final = "SELECT visit FROM pages WHERE key = ? LIMIT 1"
 _PUT_BODY: Final = "INSERT INTO bodies (sha256, chunks, data) VALUES (?, ?, ?) USING TTL ?"
 _PUT_CHUNK: Final = "INSERT INTO body_chunks (sha256, chunk, data) VALUES (?, ?, ?) USING TTL ?"
 _BODY: Final = "SELECT chunks, data FROM bodies WHERE sha256 = ?"
@@ -43,8 +44,7 @@ class _Chunk(NamedTuple):
 class Pages:
     """The pages' part of `PageStore`. ``retention``: seconds that pages and bodies are kept; 0: for ever.
 
-    A body that is stored again lives as long as the page that it came with. Simhashes stay: `near` may name a page
-    whose versions are gone.
+    A body that is stored again lives as long as the page that it came with. Simhashes stay.
     """
 
     def __init__(self, cassandra: Cassandra, retention: int = 0) -> None:
@@ -66,8 +66,8 @@ class Pages:
         await self._cassandra.write(_PUT_PAGE, values)
         if page.simhash:
             first_wins = -int(page.fetched_at * 1e6)
-            many = [(band, signed(page.simhash), page.key, first_wins) for band in _bands(page.simhash)]
-            await self._cassandra.write_together(_PUT_SIMHASH, many)
+            named = (signed(page.simhash), page.key, first_wins)
+            await self._cassandra.write_at_once([(_PUT_SIMHASH, (band, *named)) for band in _bands(page.simhash)])
 
     async def page(self, key: str, visit: int | None) -> Page | None:
         """A version of a page; the newest for None."""
@@ -111,15 +111,15 @@ class Pages:
         return body
 
     async def near(self, simhash: int, distance: int) -> str | None:
-        """See `PageStore.near`; the nearest. None for 0, the simhash of a page without text."""
+        """See `PageStore.near`; the nearest that is still stored. None for 0, the simhash of a page without text."""
         if not simhash:
             return None
-        best = None
-        for found, key in await self._cassandra.read(_NEAR, (_bands(simhash),)):
-            differing = (unsigned(found) ^ simhash).bit_count()
-            if differing < distance or (differing == distance and best is None):
-                distance, best = differing, key
-        return best
+        found = await self._cassandra.read(_NEAR, (_bands(simhash),))
+        by_distance = sorted({((unsigned(other) ^ simhash).bit_count(), key) for other, key in found})
+        for differing, key in by_distance:
+            if differing <= distance and await self._cassandra.read(_EXISTS, (key,)):
+                return str(key)
+        return None
 
     async def _put_body(self, sha256: bytes, stream: BinaryIO, first: _Chunk) -> None:
         """Always written anew: the same bytes under the same name, with the time to live of the newest page."""
