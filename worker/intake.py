@@ -46,9 +46,8 @@ class Intake:
         """Read from the front queues: a biased pick, and the others when that one has nothing."""
         for priority in self._pick():
             limit = self._room(priority)
-            if limit <= 0:
-                if not await self._relieve(priority) or (limit := self._room(priority)) <= 0:
-                    continue
+            if limit <= 0 and (not await self._relieve(priority) or (limit := self._room(priority)) <= 0):
+                continue
             self._maybe_more[priority] = False
             position = self._partition.marks[priority].position
             read = partial(self._tools.services.log.read, self._partition.id, priority, position, limit)
@@ -107,6 +106,7 @@ class Intake:
                 tickets.append((record.ticket, source))
         prints = [url_fingerprint(ticket.key) for ticket, _ in tickets]
         seen = await self._effect(lambda: self._tools.services.seen.seen(prints)) if prints else []
+        self._tools.stats.seen.update("seen" if known else "new" for known in seen)
         overflow: list[tuple[Ticket, FromLog]] = []
         for (ticket, source), known in zip(tickets, seen, strict=True):
             if known and ticket.kind == "new":
@@ -150,15 +150,17 @@ class Intake:
         for ticket in tickets:
             by_host.setdefault(ticket.host, []).append(ticket)
         for name, waiting in by_host.items():
-            await self._append(self._partition.host(name), waiting)
+            await self._append(name, waiting)
         prints = [url_fingerprint(ticket.key) for ticket in tickets if ticket.kind == "new"]
         await self._effect(lambda: self._tools.services.seen.mark(prints))
 
-    async def _append(self, host: Host, tickets: list[Ticket]) -> None:
+    async def _append(self, name: str, tickets: list[Ticket]) -> None:
         """Append to a host's backlog; the calendar names the host before its backlog holds anything."""
         partition, store = self._partition, self._tools.services.store
+        alone = partition.host(name).backlog is None
+        inherited = await self._chunks(name) if alone and partition.lease.epoch > 1 else []
+        host = partition.host(name)  # only now: an idle host without a backlog may have been forgotten meanwhile
         if host.backlog is None:
-            inherited = await self._chunks(host.name) if partition.lease.epoch > 1 else []
             host.backlog = Backlog(inherited, partition.stamp)
             due = max(self._tools.now(), self._tools.now() + host.next_turn - self._tools.clock.monotonic())
             bucket = partition.calendar.place(due, self._tools.now())
@@ -227,15 +229,15 @@ class Intake:
         return True
 
     async def _wake_host(self, name: str, source: FromBucket) -> None:
-        host = self._partition.host(name)
+        alone = self._partition.host(name).backlog is None
+        chunks = await self._chunks(name) if alone else []
+        host = self._partition.host(name)  # only now, as above
         if host.backlog is None:
-            chunks = await self._chunks(name)
-            if host.backlog is None:
-                if not chunks:
-                    self._partition.finish([source])
-                    self._tools.turn(self._partition, host)
-                    return
-                host.backlog = Backlog(chunks, self._partition.stamp)
+            if not chunks:
+                self._partition.finish([source])
+                self._tools.turn(self._partition, host)
+                return
+            host.backlog = Backlog(chunks, self._partition.stamp)
         host.backlog.wakes.append(source)
         self.look_after(host)
 
