@@ -10,6 +10,7 @@ after all of its effects.
 
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import nullcontext
+from time import perf_counter
 from typing import TypeVar
 
 import msgspec
@@ -122,6 +123,7 @@ class Crawl:
             case Rules(robots):
                 host.crawl_delays[url.origin] = robots.crawl_delay
                 decision = robots.decide(url.href)
+                self._tools.stats.robots["allowed" if decision.allowed else "denied"] += 1
                 if not decision.allowed:
                     await self.settle(host, item, row, Denied(f"robots.txt line {decision.line}: {decision.rule}"))
                 return decision.allowed
@@ -130,6 +132,7 @@ class Crawl:
                 return False
             case TurnUsed(latency, robots):
                 host.latency = latency
+                self._tools.stats.stages["robots"].observe(latency)
                 if robots is not None:
                     host.crawl_delays[url.origin] = robots.crawl_delay
                 await self._turns.asked(host, robots=True)
@@ -137,6 +140,7 @@ class Crawl:
                 host.next_turn = self._tools.clock.monotonic() + seconds
             case NotReachable(cause, after):
                 self._tools.stats.errors["robots"] += 1
+                self._tools.stats.robots["unreachable"] += 1
                 await self._turns.failed(host, cause, after)
         host.queue.put_back(item)
         return False
@@ -154,7 +158,7 @@ class Crawl:
                 raise LeaseLost
             if response is not None:
                 host.latency = response.latency
-                self._tools.stats.statuses[response.status] += 1
+                self._tools.stats.answered(response)
                 if (
                     isinstance(outcome, Failed)
                     and outcome.cause == "cut"
@@ -166,8 +170,11 @@ class Crawl:
                 host.queue.put_back(item)
                 await self._turns.asked(host)
                 return True
+            stages, begun = self._tools.stats.stages, perf_counter()
             examined = self.examine(item.ticket, url, outcome)
+            stages["parse"].observe((parsed := perf_counter()) - begun)
             await self.settle(host, item, row, outcome, url, response, examined)
+            stages["settle"].observe(perf_counter() - parsed)
         finally:
             if response is not None:
                 response.close()
@@ -260,12 +267,14 @@ class Crawl:
         """A fingerprint names a stored page: look up, store, then set if absent; the loser is relabelled."""
         store, seen, stamp = self._tools.services.store, self._tools.services.seen, self.partition.stamp
         owner = await self._effect(lambda: seen.content(page.fingerprint))
+        contents = self._tools.stats.contents
         if owner is not None and owner != page.key:
             page.state, page.duplicate_of = "duplicate", owner
         elif page.simhash:
             bits = self._tools.config.near_duplicate_bits
             near = await self._effect(lambda: store.near(page.simhash, bits))
             page.near_duplicate_of = near if near is not None and near != page.key else ""
+        contents["duplicate" if page.duplicate_of else "near_duplicate" if page.near_duplicate_of else "new"] += 1
         wire = response.wire_body
 
         async def put() -> None:
@@ -295,6 +304,7 @@ class Crawl:
         if tickets:  # 2 outlinks published
             await self._effect(lambda: services.log.publish(tickets))
             self._desk.sent.learn(tickets)
+            self._tools.stats.links["sent"] += len(tickets)
         if (follower := verdict.next) is not None:  # 3 the next ticket
             bucket = partition.calendar.place(verdict.due, self._tools.now())
             entry = Entry(bucket, follower)
@@ -380,7 +390,7 @@ class Crawl:
         stats = self._tools.stats
         stats.settled(page.state if page is not None else verdict.state)
         if page is not None:
-            stats.stored(page.status, page.size)
+            stats.stored(page.status, page.size, page.state)
         if verdict.cause:
             stats.errors[verdict.cause] += 1
 

@@ -88,7 +88,9 @@ class RobotsDesk:
         cached = self._cache.get(url.origin)
         if cached is not None and cached[1] > now:
             self._cache.move_to_end(url.origin)
+            self._tools.stats.cached["robots", "hit"] += 1
             return Rules(cached[0])
+        self._tools.stats.cached["robots", "miss"] += 1
         record = await self._effect(partition, lambda: self._tools.services.store.robots(url.origin))
         if record is not None and record.expires > now:
             host.walks.pop(url.origin, None)

@@ -2,9 +2,18 @@
 
 from collections import Counter
 from dataclasses import dataclass, field
+from typing import Final
 
 from gregor.schemas.messages import State
 from gregor.worker.borders import Unavailable
+from gregor.worker.timing import Lowest, Timing
+from gregor.worker.transport import Response
+
+STAGES: Final = ("queue", "robots", "dns", "connect", "tls", "first_byte", "body", "parse", "settle")
+"""The stages of a visit, in their order: how late its turn came, then what it waited for and what was done."""
+
+
+_TOLERANCE: Final = 0.001  # what the clocks of a machine may differ by, seconds
 
 
 @dataclass
@@ -15,6 +24,7 @@ class Stats:
     pages: int = 0
     pages_200: int = 0
     bytes: int = 0
+    bytes_by: Counter[str] = field(default_factory=Counter)
     requests: int = 0
     states: Counter[str] = field(default_factory=Counter)
     errors: Counter[str] = field(default_factory=Counter)
@@ -29,16 +39,45 @@ class Stats:
     partitions: int = 0
     service_away: str = ""
     limiting: str = "starting"
+    stages: dict[str, Timing] = field(default_factory=lambda: {stage: Timing() for stage in STAGES})
+    calls: dict[tuple[str, str], Timing] = field(default_factory=dict)  # of the borders, by border and method
+    unavailable: Counter[str] = field(default_factory=Counter)  # by service
+    seen: Counter[str] = field(default_factory=Counter)  # answers of the URL-seen test
+    contents: Counter[str] = field(default_factory=Counter)  # answers of the content-seen and near-duplicate tests
+    robots: Counter[str] = field(default_factory=Counter)  # decisions by robots.txt
+    cached: Counter[tuple[str, str]] = field(default_factory=Counter)  # by cache, "hit" or "miss"
+    takeovers: Timing = field(default_factory=Timing)
+    leases_lost: int = 0
+    margin: Lowest = field(default_factory=Lowest)  # gaps between requests to a host, as shares of its delay
+    too_close: int = 0  # requests that came before their host's delay was over
 
     def settled(self, state: State) -> None:
         """A URL reached a state."""
         self.states[state] += 1
 
-    def stored(self, status: int, size: int) -> None:
+    def stored(self, status: int, size: int, state: State = "fetched") -> None:
         """A page was stored."""
+        self.bytes_by[state] += size
         self.pages += 1
         self.pages_200 += status == 200
         self.bytes += size
+
+    def answered(self, response: Response) -> None:
+        """An answer came: its status, and the stages on the wire. A connection used again took no time to make."""
+        self.statuses[response.status] += 1
+        stages = self.stages
+        if response.connect:
+            stages["connect"].observe(response.connect)
+        if response.tls:
+            stages["tls"].observe(response.tls)
+        stages["first_byte"].observe(response.latency)
+        stages["body"].observe(max(0.0, response.elapsed - response.connect - response.tls - response.latency))
+
+    def spaced(self, gap: float, delay: float, at: float) -> None:
+        """A request started ``gap`` seconds after the one before to its host, which is due ``delay``."""
+        if delay > 0.0:
+            self.margin.observe(gap / delay, at)
+            self.too_close += gap < delay - _TOLERANCE
 
     def away(self, error: Unavailable) -> None:
         """A service did not answer."""

@@ -63,7 +63,8 @@ class Response(msgspec.Struct):
     `headers` are as received: order and repetitions kept, latin-1. `body` has its content codings removed;
     `wire_body` is what was received (transfer codings removed) and None where it is the same.
     `request_head` and `response_head` are what travelled, the former with whatever secrets it held.
-    `latency` is the time from the written request to the first byte of the answer, `elapsed` the whole, in seconds.
+    `latency` is the time from the written request to the first byte of the answer, `elapsed` the whole, in seconds;
+    `connect` and `tls` are the parts that the connection and its handshake took, 0 where they were there already.
     `truncated` says why the body is not whole: a size cap, a time limit, or an end that came too early, be it of the
     connection or of what can be decoded.
     """
@@ -81,6 +82,8 @@ class Response(msgspec.Struct):
     elapsed: float
     truncated: Truncation | None = None
     tls_fault: str | None = None
+    connect: float = 0.0
+    tls: float = 0.0
 
     def header(self, name: str) -> str | None:
         """The first value of a header, by its case-insensitive name."""

@@ -40,10 +40,14 @@ class Turns:
         """Asked last before a request is written: notes its start. False when the lease may be over."""
         if not self._partition.lease.holds():
             return False
-        host.last_start = self._tools.clock.monotonic()
-        if not robots:
-            host.last_page = host.last_start
-        self._tools.stats.requests += 1
+        now, stats = self._tools.clock.monotonic(), self._tools.stats
+        if robots:
+            stats.spaced(now - host.last_start, self.delay(host, crawl_delay=False), now)
+        else:
+            stats.spaced(now - host.last_page, self.delay(host), now)
+            host.last_page = now
+        host.last_start = now
+        stats.requests += 1
         return True
 
     def given_up(self, host: Host) -> bool:

@@ -127,6 +127,7 @@ def _result(exchange: Exchange, number: int, message: str, head_sent: bytes) -> 
         receiver.close()
         return Failure("decode", one_line(receiver.corrupt))
     info = exchange.handle.getinfo
+    connected, secured = info(pycurl.CONNECT_TIME), info(pycurl.APPCONNECT_TIME)
     return Response(
         status=head.status,
         reason=head.reason,
@@ -140,6 +141,8 @@ def _result(exchange: Exchange, number: int, message: str, head_sent: bytes) -> 
         latency=max(0.0, info(pycurl.STARTTRANSFER_TIME) - info(pycurl.PRETRANSFER_TIME)),
         elapsed=info(pycurl.TOTAL_TIME),
         truncated=receiver.truncated,
+        connect=connected,
+        tls=max(0.0, secured - connected),
     )
 
 
