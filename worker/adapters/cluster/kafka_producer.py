@@ -50,7 +50,7 @@ class _Batch:
 
 
 class Publisher:
-    """An idempotent producer. Its methods are for the event loop, except `poll`.
+    """An idempotent producer. Its methods are for the event loop, except `poll` and `close`.
 
     ``appended(ends)`` is called on the thread, before a publication returns, with the offsets after its records.
     """
@@ -95,8 +95,7 @@ class Publisher:
         self._producer.poll(0)
         if self._broken:
             # A fatal error of an idempotent producer: it never sends again. Its messages are reported as failed.
-            self._producer.purge()
-            self._producer.flush()
+            self.close()
             self._producer = Producer(self._settings)
             self._broken = False
 
@@ -104,6 +103,11 @@ class Publisher:
         """Nothing in flight will be acknowledged. On the event loop."""
         for batch in list(self._batches):
             self._resolve(batch, failure)
+
+    def close(self) -> None:
+        """Give up what is in flight. On the Kafka thread."""
+        self._producer.purge()
+        self._producer.flush()
 
     def _produce(self, batch: _Batch) -> None:
         for message in batch.messages:

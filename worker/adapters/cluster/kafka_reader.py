@@ -16,8 +16,7 @@ from gregor.worker.logging import logs
 
 _log = logs("kafka")
 _TICK: Final = 0.005
-_BATCH: Final = 500
-# Nobody read what came for so long: the partition has another owner, or this one has no room. Reading begins anew.
+_BATCH: Final = 256
 _FORGOTTEN: Final = 60.0
 _OUTSIDE: Final = frozenset({KafkaError._AUTO_OFFSET_RESET, KafkaError._LOG_TRUNCATION, KafkaError.OFFSET_OUT_OF_RANGE})
 
@@ -52,7 +51,7 @@ class Reader:
         self._pending: set[asyncio.Future[list[Raw]]] = set()
         self._ends: dict[Source, int] = {}
         self._detail = "no answer"
-        self._swept = 0.0
+        self._swept = time.monotonic()
         self._consumer = Consumer(
             settings
             | {
@@ -62,7 +61,7 @@ class Reader:
                 # A missing offset is an error: the consumer never jumps.
                 "auto.offset.reset": "error",
                 "fetch.message.max.bytes": 256 * 1024,
-                "queued.min.messages": MOST,
+                "queued.min.messages": 2 * MOST,
                 "queued.max.messages.kbytes": 16 * 1024,
                 # A partition that is newly read waits for the answer to the request before.
                 "fetch.wait.max.ms": 100,
@@ -119,8 +118,8 @@ class Reader:
         tap = self._taps.get(source)
         if tap is None or not tap.move(ask.offset):
             tap = self._assign(source, ask.offset)
-        elif tap.has_room(ask.limit):
-            self._consumer.resume([TopicPartition(*source)])
+        elif tap.should_go_on():
+            self._consumer.incremental_assign([TopicPartition(*source, tap.position)])
             tap.paused = False
         tap.used = time.monotonic()
         self._asks.setdefault(source, []).append(ask)
@@ -132,7 +131,8 @@ class Reader:
         return tap
 
     def _drop(self, source: Source) -> None:
-        if self._taps.pop(source, None) is not None:
+        tap = self._taps.pop(source, None)
+        if tap is not None and not tap.paused:
             self._consumer.incremental_unassign([TopicPartition(*source)])
 
     def _take(self, messages: list[Any]) -> None:
@@ -145,8 +145,9 @@ class Reader:
                 self._error(source, tap, error, message.offset(), news)
             elif tap is not None and tap.add(message.offset(), message.value() or b""):
                 news.add(source[1])
-                if tap.has_too_many():
-                    self._consumer.pause([TopicPartition(*source)])
+                if tap.should_pause():
+                    # librdkafka's own pause takes almost a second to end; a new assignment takes 3 ms.
+                    self._consumer.incremental_unassign([TopicPartition(*source)])
                     tap.paused = True
         if news:
             self._news(news)
@@ -206,9 +207,12 @@ class Reader:
         self._thread.tell(lambda: None if ask.future.done() else ask.future.set_exception(error))
 
     def _sweep(self, now: float) -> None:
-        """Let go of what came and was not read: after this, who still owns the partition reads again."""
+        """Let go of what nobody read for a while. Who still owns the partition hears of it and reads anew.
+
+        So a partition that went to another owner is not fetched for ever, and a fetch that got stuck not trusted.
+        """
         self._swept = now
-        idle = [source for source, tap in self._taps.items() if tap.filled and now - tap.used > _FORGOTTEN]
+        idle = [source for source, tap in self._taps.items() if now - tap.used > _FORGOTTEN]
         for source in idle:
             self._drop(source)
         self._news({partition for _, partition in idle})

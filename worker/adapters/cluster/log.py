@@ -52,7 +52,7 @@ class KafkaLog:
         self._publisher = Publisher(self._thread, plain, timeout, self._reader.appended)
         self._offsets = Offsets(settings, timeout)
         self._trimmer = Trimmer(plain, timeout, trim_interval)
-        self._thread.start(self._poll, self._reader.close, self._ended)
+        self._thread.start(self._poll, self._close, self._ended)
 
     async def publish(self, tickets: Sequence[Ticket]) -> None:
         await self._publisher.publish(
@@ -124,6 +124,10 @@ class KafkaLog:
     def _poll(self) -> None:
         self._publisher.poll()
         self._reader.poll()
+
+    def _close(self) -> None:
+        self._publisher.close()
+        self._reader.close()
 
     def _ended(self, failure: KafkaFailed) -> None:
         self._publisher.fail(failure)

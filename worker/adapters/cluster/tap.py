@@ -4,16 +4,20 @@ from collections import deque
 from itertools import islice
 from typing import Final
 
-MOST: Final = 1024
-"""Records buffered before the consumer is told to pause (a batch that comes just then is taken too)."""
-_FEW: Final = 256
+MOST: Final = 512
+"""Records buffered before fetching pauses (a batch that comes just then is taken too): some 200 kB."""
+FEW: Final = 256
+"""Records that a read can count on, if they are there: fetching goes on when fewer are left."""
 
 Raw = tuple[int, bytes]
 """Offset and value of a record."""
 
 
 class Tap:
-    """Records from an offset on, in order, perhaps with gaps, as they are fetched. A read keeps them until the next."""
+    """Records from an offset on, in order, perhaps with gaps, as they are fetched. A read keeps them until the next.
+
+    ``used`` is when it was last read, ``paused`` whether fetching is; both are the reader's.
+    """
 
     def __init__(self, offset: int, now: float) -> None:
         """Begin at ``offset``; ``now`` is any monotonic time in seconds."""
@@ -28,11 +32,6 @@ class Tap:
     def position(self) -> int:
         """The offset after the last record fetched."""
         return self._position
-
-    @property
-    def filled(self) -> int:
-        """How many records are buffered."""
-        return len(self._buffer)
 
     def add(self, offset: int, value: bytes) -> bool:
         """A record was fetched; False when it is one from before."""
@@ -62,9 +61,8 @@ class Tap:
 
         ``end`` is the least offset that the topic is known to end at.
         """
-        wanted = min(limit, MOST)
-        if len(self._buffer) >= wanted or (self._end is not None and self._end >= end):
-            return self.rest(wanted)
+        if len(self._buffer) >= min(limit, FEW) or (self._end is not None and self._end >= end):
+            return self.rest(limit)
         return None
 
     def ends_before(self, end: int) -> bool:
@@ -75,10 +73,10 @@ class Tap:
         """The first records, at most ``limit``, of what is there."""
         return list(islice(self._buffer, limit))
 
-    def has_too_many(self) -> bool:
-        """Whether the consumer should pause."""
+    def should_pause(self) -> bool:
+        """Whether fetching must pause."""
         return not self.paused and len(self._buffer) >= MOST
 
-    def has_room(self, limit: int) -> bool:
-        """Whether a paused consumer should go on before ``limit`` records are read."""
-        return self.paused and len(self._buffer) < max(_FEW, min(limit, MOST))
+    def should_go_on(self) -> bool:
+        """Whether fetching, paused, must go on before the next read."""
+        return self.paused and len(self._buffer) < FEW

@@ -1,0 +1,268 @@
+"""What is particular to the frontier log in Kafka: what others see of it, and what happens when Kafka misbehaves."""
+
+import asyncio
+import functools
+import uuid
+from collections.abc import Awaitable, Callable
+
+import msgspec
+import pytest
+from confluent_kafka import Consumer, Producer, TopicPartition
+
+from gregor.partitioner.hashing import partition_of
+from gregor.schemas import topics
+from gregor.schemas.messages import Ticket, encode
+from gregor.worker.adapters.cluster.kafka_client import KafkaFailed
+from gregor.worker.adapters.cluster.kafka_setup import check_topics, create_topics
+from gregor.worker.adapters.cluster.log import KafkaLog, RecordsLost
+from gregor.worker.borders import Unavailable, Unreadable
+from gregor.worker.config_servers import Servers
+from gregor.worker.errors import BadInput
+from tests.cluster.conftest import stoppable
+from tests.cluster.kafka_engine import KafkaFactory, settings
+from tests.cluster.servers import Service
+from tests.contract.world import ticket
+
+HOST = "example.org"
+PARTITIONS = 4
+HOME = partition_of(HOST, PARTITIONS)
+
+
+class Crawl:
+    """A crawl's topics, and a log that is open."""
+
+    def __init__(self, factory: KafkaFactory, log: KafkaLog) -> None:
+        self.servers = factory.servers
+        self.name = factory.crawl
+        self.topic = topics.frontier(self.name, 2)
+        self.log = log
+
+    async def offsets(self, start: int, limit: int = 100) -> list[int]:
+        return [record.offset for record in await self.log.read(HOME, 2, start, limit)]
+
+    def produce(self, *values: bytes, **where: object) -> None:
+        """As another program does it."""
+        producer = Producer({**self.client, "partitioner": "murmur2_random"})
+        for value in values:
+            producer.produce(self.topic, value, **where)
+        assert producer.flush(60) == 0
+
+    @property
+    def client(self) -> dict[str, str | int | float | bool]:
+        return {"bootstrap.servers": ",".join(self.servers.kafka), "log_level": 0, "broker.address.family": "v4"}
+
+
+def over_kafka(case: Callable[[Crawl, Service], Awaitable[None]]) -> Callable[[Service], None]:
+    """An asynchronous case over a crawl of its own."""
+
+    @functools.wraps(case)
+    def test(kafka: Service) -> None:
+        async def whole() -> None:
+            factory = KafkaFactory(kafka, PARTITIONS)
+            log = await factory.log(trim_interval=0.1)
+            try:
+                async with asyncio.timeout(120):
+                    await case(Crawl(factory, log), kafka)
+            finally:
+                await log.close()
+                await factory.close()
+
+        asyncio.run(whole())
+
+    del test.__wrapped__
+    return test
+
+
+async def until(condition: Callable[[], Awaitable[bool]]) -> None:
+    """Ask a server until it is so: each question takes a round trip."""
+    while not await condition():
+        pass
+
+
+@over_kafka
+async def test_other_clients_find_the_partition_of_a_host(crawl: Crawl, kafka: Service) -> None:
+    crawl.produce(encode(ticket("a")), key=HOST)
+    await until(lambda: has(crawl, 1))
+    assert await crawl.offsets(0) == [0]
+
+
+async def has(crawl: Crawl, end: int) -> bool:
+    return (await crawl.log.ends(HOME))[2] == end
+
+
+@over_kafka
+async def test_lag_tools_see_the_watermarks(crawl: Crawl, kafka: Service) -> None:
+    await crawl.log.publish([ticket("a"), ticket("b")])
+    await crawl.log.commit(HOME, {2: 1}, epoch=7)
+    consumer = Consumer({**crawl.client, "group.id": topics.group(crawl.name)})
+    (found,) = consumer.committed([TopicPartition(crawl.topic, HOME)], timeout=20)
+    consumer.close()
+    assert (found.offset, found.metadata) == (1, "epoch=7")
+
+
+@over_kafka
+async def test_records_below_a_committed_watermark_are_deleted(crawl: Crawl, kafka: Service) -> None:
+    await crawl.log.publish([ticket(str(number)) for number in range(5)])
+    await crawl.log.commit(HOME, {2: 3}, epoch=1)
+
+    async def trimmed() -> bool:
+        return (await crawl.log.starts(HOME))[2] == 3
+
+    await until(trimmed)
+    assert await crawl.offsets(0) == [3, 4]
+    assert await crawl.offsets(3) == [3, 4]
+
+
+@over_kafka
+async def test_an_offset_beyond_the_end_is_a_loss(crawl: Crawl, kafka: Service) -> None:
+    await crawl.log.publish([ticket("a")])
+    assert await crawl.offsets(1) == []
+    with pytest.raises(RecordsLost, match=r"ends at 1, but was read up to 7"):
+        await crawl.log.read(HOME, 2, 7, 10)
+
+
+@over_kafka
+async def test_a_watermark_is_never_beyond_the_end(crawl: Crawl, kafka: Service) -> None:
+    await crawl.log.publish([ticket("a")])
+    await crawl.log.commit(HOME, {2: 9}, epoch=1)
+    assert (await crawl.log.committed(HOME))[2] == 1
+
+
+@over_kafka
+async def test_garbage_is_unreadable_and_stops_nothing(crawl: Crawl, kafka: Service) -> None:
+    news = asyncio.Event()
+    crawl.log.on_news(lambda partition: news.set() if partition == HOME else None)
+    assert await crawl.offsets(0) == []
+    crawl.produce(b"\xff garbage", encode(ticket("a")), b"", partition=HOME)
+    await news.wait()
+    await until(lambda: has(crawl, 3))
+    first, second, third = await read(crawl, 3)
+    assert isinstance(first, Unreadable)
+    assert first.data == b"\xff garbage"
+    assert isinstance(second, Ticket)
+    assert isinstance(third, Unreadable)
+
+
+async def read(crawl: Crawl, count: int) -> list[Ticket | Unreadable]:
+    records = []
+    while len(records) < count:
+        records = await crawl.log.read(HOME, 2, 0, count)
+    return [record.ticket for record in records]
+
+
+@over_kafka
+async def test_a_slow_reader_misses_nothing_and_holds_little(crawl: Crawl, kafka: Service) -> None:
+    count = 20_000
+    await crawl.log.publish([ticket(str(number)) for number in range(count)])
+    found: list[int] = []
+    while len(found) < count:
+        found += await crawl.offsets(len(found), 100)
+        assert all(len(tap.rest(count)) < 1000 for tap in crawl.log._reader._taps.values())
+    assert found == list(range(count))
+
+
+@over_kafka
+async def test_a_dead_thread_is_noticed(crawl: Crawl, kafka: Service) -> None:
+    def fail() -> None:
+        raise MemoryError("out of it")
+
+    crawl.log._thread.call(fail)
+    with pytest.raises(KafkaFailed, match="out of it"):
+        await crawl.log.read(HOME, 2, 0, 1)
+    with pytest.raises(KafkaFailed, match="out of it"):
+        await crawl.log.publish([ticket("a")])
+
+
+def test_topics_are_made_once_with_one_number_of_partitions(kafka: Service) -> None:
+    servers, crawl = settings(kafka), f"test-{uuid.uuid4().hex[:12]}"
+    with pytest.raises(BadInput, match=r"not set up in Kafka.*gregor init"):
+        check_topics(servers, crawl, 2)
+    assert len(create_topics(servers, crawl, 2)) == 6
+    assert create_topics(servers, crawl, 2) == []
+    for refused in (create_topics, check_topics):
+        with pytest.raises(BadInput, match=r"has 2 partitions, not 3: .* fixed once per crawl"):
+            refused(servers, crawl, 3)
+    too_many = msgspec.structs.replace(servers, kafka_replication=100)
+    with pytest.raises(BadInput, match="does not make topic"):
+        create_topics(too_many, f"{crawl}-2", 2)
+
+
+def test_no_kafka_is_unavailable() -> None:
+    servers = Servers(kafka=("127.0.0.1:9",), server_timeout=0.5)
+    with pytest.raises(Unavailable, match="Kafka is unavailable"):
+        create_topics(servers, "nowhere", 1)
+
+
+def test_while_the_broker_is_away(kafka: Service) -> None:
+    """Calls fail in time, and the same calls work when it is back."""
+    stoppable(kafka)
+
+    async def whole() -> None:
+        factory = KafkaFactory(kafka, PARTITIONS)
+        factory.servers = msgspec.structs.replace(factory.servers, server_timeout=2.0)
+        log = await factory.log()
+        await log.publish([ticket("a")])
+        assert len(await log.read(HOME, 2, 0, 10)) == 1
+        await asyncio.to_thread(kafka.kill)
+        calls: list[Callable[[], Awaitable[object]]] = [
+            lambda: log.publish([ticket("b")]),
+            lambda: log.read(HOME, 3, 0, 10),
+            lambda: log.commit(HOME, {2: 1}, 1),
+            lambda: log.ends(HOME),
+        ]
+        for call in calls:
+            with pytest.raises(Unavailable, match="Kafka is unavailable"):
+                await call()
+        blind = KafkaLog(factory.servers, factory.crawl, PARTITIONS)
+        with pytest.raises(Unavailable, match="Kafka is unavailable"):
+            await blind.committed(HOME)
+        lost = asyncio.create_task(blind.publish([ticket("c")]))
+        await asyncio.sleep(0)
+        await blind.close()
+        with pytest.raises((KafkaFailed, Unavailable)):
+            await lost
+        await asyncio.to_thread(kafka.start)
+        for call in calls:
+            await patiently(call)
+        assert (await log.committed(HOME))[2] == 1
+        found = [record.ticket.key for record in await log.read(HOME, 2, 0, 10) if isinstance(record.ticket, Ticket)]
+        assert found[0].endswith("/a")
+        assert found[-1].endswith("/b")
+        await log.close()
+        await factory.close()
+
+    asyncio.run(asyncio.wait_for(whole(), 240))
+
+
+async def patiently(call: Callable[[], Awaitable[object]]) -> None:
+    while True:
+        try:
+            await call()
+        except Unavailable:
+            continue
+        return
+
+
+def test_one_broker_of_three_is_killed(kafka3: Service) -> None:
+    """Whatever was acknowledged is there, in a log that goes on."""
+    stoppable(kafka3)
+
+    async def whole() -> None:
+        factory = KafkaFactory(kafka3, PARTITIONS)
+        log = await factory.log()
+        killed = asyncio.create_task(asyncio.to_thread(kafka3.nodes[0].kill))
+        for batch in range(30):
+            await log.publish([ticket(f"{batch}-{number}", f"h{number}.example") for number in range(40)])
+        await killed
+        found: set[str] = set()
+        for partition in range(PARTITIONS):
+            records = await log.read(partition, 2, 0, 1000)
+            while records:
+                found |= {record.ticket.key for record in records if isinstance(record.ticket, Ticket)}
+                records = await log.read(partition, 2, records[-1].offset + 1, 1000)
+        assert len(found) == 1200
+        await log.commit(HOME, {2: 1}, 1)
+        await log.close()
+        await factory.close()
+
+    asyncio.run(asyncio.wait_for(whole(), 240))
