@@ -6,7 +6,7 @@ and with it its leases: never a live zombie. There is one way to stop, whatever 
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -23,6 +23,7 @@ from gregor.worker.ending import Budget, Ending, has_ended
 from gregor.worker.examine import Examiner
 from gregor.worker.fetching import Fetcher
 from gregor.worker.hosts import Host
+from gregor.worker.measured import measured
 from gregor.worker.partition import Partition
 from gregor.worker.processors import installed
 from gregor.worker.robots_desk import RobotsDesk
@@ -74,10 +75,11 @@ class Runtime:
         stats: Stats | None = None,
         authorizations: dict[str, str] | None = None,
     ) -> None:
+        self.name = name
         self._config = config
-        self._services = services
         self._clock = clock
         self.stats = stats or Stats()
+        self._services = services = _measured(services, self.stats)
         self._tools = Tools(config, services, clock, random, urls, scope, self.stats, name)
         gate = AddressGate(config.per_address)
         fetcher = Fetcher(
@@ -107,6 +109,25 @@ class Runtime:
         if self._ending is None:
             self._ending = ending
             self._tools.woken.set()
+
+    def measure(self, scope: Scope) -> None:
+        """Measure links by another scope from now on: there are new seeds."""
+        self._tools.scope = scope
+
+    @property
+    def tools(self) -> Tools:
+        """What its partitions share."""
+        return self._tools
+
+    @property
+    def owned(self) -> Mapping[int, Owned]:
+        """The partitions it owns now."""
+        return self._owned
+
+    @property
+    def ending(self) -> Ending | None:
+        """How it ends, once it does."""
+        return self._ending
 
     async def run(self) -> Ending:
         """Crawl until nothing is left, a budget is spent, or `stop`. Raises what made a loop fail."""
@@ -163,6 +184,7 @@ class Runtime:
     async def _acquire(self, number: int) -> None:
         """Take a partition that nobody owns: read where its last owner stopped, then begin."""
         log, store = self._services.log, self._services.store
+        begun = self._clock.monotonic()
         record = await self._patiently(store.partition, number)
         lease = await self._services.coordinator.acquire(number, record.epoch)
         if lease is None:
@@ -186,6 +208,7 @@ class Runtime:
         owned = self._owned[number] = Owned(Crawl(partition, self._desk, self._capacity()), record)
         self._start(owned, partial(self._intake, owned))
         self.stats.partitions = len(self._owned)
+        self.stats.takeovers.observe(self._clock.monotonic() - begun)
 
     async def _patiently(self, method: Any, *arguments: Any) -> Any:
         """A read that needs no lease, again while the service is away."""
@@ -240,6 +263,7 @@ class Runtime:
             self._lose(owned)
 
     def _lose(self, owned: Owned) -> None:
+        self.stats.leases_lost += not owned.lost
         owned.lost = True
         self._close(owned)
         self._change.set()
@@ -284,7 +308,7 @@ class Runtime:
             if self._running or len(schedule):
                 pause = TICK / 5
             elif now - checked >= pause:
-                if await self._finished():
+                if await self._finished() and not self._config.linger:
                     self._end(Ending("finished"))
                     break
                 checked, pause = self._clock.monotonic(), min(2 * pause, 4 * TICK)  # others may be busy for long
@@ -299,6 +323,8 @@ class Runtime:
             host.next_turn = self._clock.monotonic() + 10 * TICK
             self._tools.turn(owned.crawl.partition, host)
             return
+        if host.known:
+            self.stats.stages["queue"].observe(self._clock.monotonic() - host.next_turn)
         host.busy = True
         owned.visits += 1
         owned.idle.clear()
@@ -384,6 +410,18 @@ class Runtime:
             stats.limiting = "nothing to do yet"
         else:
             stats.limiting = "answers of the hosts"
+
+
+def _measured(services: Services, stats: Stats) -> Services:
+    stats.calls["resolver", "resolve"] = stats.stages["dns"]
+    return Services(
+        measured(services.log, "log", stats),
+        measured(services.seen, "seen", stats),
+        measured(services.store, "store", stats),
+        measured(services.coordinator, "coordinator", stats, "changed"),
+        services.transport,
+        measured(services.resolver, "resolver", stats),
+    )
 
 
 async def _wait(event: asyncio.Event, seconds: float) -> None:
