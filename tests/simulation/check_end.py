@@ -1,10 +1,16 @@
 """What must be true when a crawl has ended: everything reachable is stored (I3), every URL is settled once (I4)."""
 
 from collections import Counter, defaultdict
+from collections.abc import Coroutine
+from typing import Any, TypeVar
 from urllib.parse import urldefrag, urljoin, urlsplit
 
 from gregor.schemas.messages import TERMINAL, Row, Ticket, decode_ticket
+from gregor.worker.explaining import explain
+from gregor.worker.scope import Scope, ScopeRules
+from gregor.worker.urls import Urls
 from tests.simulation.crawl import Run
+from tests.simulation.reading import SimulatedReader
 from tests.simulation.web import (
     FOREVER,
     File,
@@ -20,6 +26,7 @@ from tests.simulation.web import (
 )
 from tests.simulation.webs import DOMAIN, rules_of
 
+T = TypeVar("T")
 Finding = tuple[float, str]
 
 
@@ -175,6 +182,35 @@ def settled(run: Run) -> list[Finding]:
             about = f"{topic.highest_committed} of {len(topic.records)} records committed"
             found.append((run.ended, f"topic {place[1]} of partition {place[0]}: {about}"))
     return found
+
+
+def explained(run: Run) -> list[Finding]:
+    """I4: `explain` names the state that a URL is in; the counts add up."""
+    reader, urls = SimulatedReader(run.world, run.config.bucket_width), Urls()
+    rows = run.world.store.rows_by_key.values
+    scope = Scope(ScopeRules("domain"), run.world.store.seed_hosts())
+    found = []
+    for key, row in rows.items():
+        url = urls.parse(row.href)
+        state = None if url is None else _at_once(explain(reader, urls, url, run.config, scope, 0)).state
+        if state != row.state:
+            found.append((run.ended, f"{key} is {row.state}, explained as {state}"))
+    counts = _at_once(reader.counts())
+    total = sum(counts.get(state, 0) for state in (*TERMINAL, "waiting"))
+    admitted = {ticket.key for ticket in _tickets(run) if ticket.kind == "new"}
+    if total != len(admitted):
+        found.append((run.ended, f"{len(admitted)} URLs were admitted, {total} are counted"))
+    return found
+
+
+def _at_once(coroutine: Coroutine[Any, Any, T]) -> T:
+    """The result of a coroutine that waits for nothing."""
+    try:
+        coroutine.send(None)
+    except StopIteration as end:
+        result: T = end.value
+        return result
+    raise RuntimeError("it waits")
 
 
 def _tickets(run: Run) -> list[Ticket]:

@@ -53,7 +53,20 @@ def _written(effect: Effect, partitions: int) -> Iterable[int]:
 
 def bounded(run: Run) -> list[Finding]:
     """I9: what the watch saw of buckets and chunks; requests at once; what a worker holds in memory."""
-    crowded = [worker for worker in run.workers if worker.transport.most_running > run.config.concurrency]
-    return run.watch.found["I9"] + [
-        (run.ended, f"{worker.name} made {worker.transport.most_running} requests at once") for worker in crowded
-    ]
+    config = run.config
+    batch = max(config.chunk_size, config.bucket_size)  # what is read at once may pass a bound by as much
+    bounds = {"window": config.window, "queue": config.queue_size + batch, "memory": config.memory_urls + batch}
+    return (
+        run.watch.found["I9"]
+        + [
+            (run.ended, f"{worker.name}: {most} in {what}, {bounds[what]} allowed")
+            for worker in run.workers
+            for what, most in worker.most.items()
+            if most > bounds[what]
+        ]
+        + [
+            (run.ended, f"{worker.name} made {worker.transport.most_running} requests at once")
+            for worker in run.workers
+            if worker.transport.most_running > config.concurrency
+        ]
+    )

@@ -29,7 +29,7 @@ CHECKS: dict[str, Callable[[Run], list[Finding]]] = {
     "I1": check_requests.polite,
     "I2": check_requests.obedient,
     "I3": check_end.complete,
-    "I4": check_end.settled,
+    "I4": lambda run: check_end.settled(run) + check_end.explained(run),
     "I5": check_requests.once,
     "I6": check_journal.watermarks,
     "I7": check_journal.epochs,

@@ -1,6 +1,7 @@
 """A whole crawl on virtual time: workers with the production runtime, started again by a supervisor when they end."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable
 from contextvars import copy_context
 from dataclasses import dataclass, field
@@ -39,6 +40,16 @@ class Worker:
     services: Services
     runtime: Runtime
     ending: Ending | None = None
+    most: Counter[str] = field(default_factory=Counter)
+    """The most that it ever held: records in the window of a topic, URLs in a back queue, URLs in memory."""
+
+    def measure(self) -> None:
+        """Look at what it holds now."""
+        for owned in self.runtime._owned.values():
+            partition = owned.crawl.partition
+            spans = [mark.span for mark in partition.marks.values()]
+            queues = [len(host.queue) for host in partition.hosts.values()]
+            self.most |= Counter(window=max(spans), queue=max(queues, default=0), memory=partition.size)
 
 
 @dataclass
@@ -107,7 +118,9 @@ class Simulation:
         partition = partition_of(exchange.host, world.partitions)
         owner = world.zookeeper.owner(partition)
         exchange.owned = owner is not None and owner.client == exchange.client
-        exchange.leased = self.run.worker(exchange.client).coordinator.leased
+        worker = self.run.worker(exchange.client)
+        exchange.leased = worker.coordinator.leased
+        worker.measure()
 
     async def _crawl(self) -> None:
         slots = {asyncio.ensure_future(self._keep("abcdefgh"[place])) for place in range(self._slots)}

@@ -124,6 +124,12 @@ def test_i4_a_store_that_denies_what_waits() -> None:
     assert "I4" in broken(impatient)[1]
 
 
+def test_i4_a_row_that_is_explained_as_something_else() -> None:
+    run, _ = broken()
+    run.world.store.rows_by_key.values.pop(f"http://{HOST}/p3")
+    assert "I4" in {violation.invariant for violation in check(run)}
+
+
 def test_i5_a_seen_set_and_a_store_that_remember_nothing() -> None:
     async def nothing(call: Any, names: Sequence[Any]) -> list[Any]:
         return [None for _ in names]
@@ -200,6 +206,14 @@ def test_i8_two_owners() -> None:
 def test_i9_more_requests_at_once_than_allowed() -> None:
     run, _ = broken()
     run.workers[0].transport.most_running = run.config.concurrency + 1
+    assert "I9" in {violation.invariant for violation in check(run)}
+
+
+@pytest.mark.parametrize("what", ["window", "queue", "memory"])
+def test_i9_a_worker_that_holds_too_much(what: str) -> None:
+    run, _ = broken()
+    assert run.workers[0].most[what] > 0
+    run.workers[0].most[what] += 100_000
     assert "I9" in {violation.invariant for violation in check(run)}
 
 
