@@ -1,5 +1,6 @@
 """Checkpoints: committed watermarks, and what was finished deleted from calendar and backlogs."""
 
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import TypeVar
@@ -35,9 +36,13 @@ async def checkpoint(partition: Partition, record: PartitionRecord, tools: Tools
         await effect(partial(store.drop_bucket, partition.id, bucket, partition.stamp()))
         partition.calendar.dropped(bucket)
     cursor = partition.calendar.settled_up_to()
-    if cursor > record.cursor:
-        record = msgspec.structs.replace(record, cursor=cursor)
-        stored = record
-        await effect(lambda: store.put_partition(stored, partition.stamp()))
-        partition.calendar.cursor = cursor
+    counts, partition.counts = partition.counts, Counter()
+    budgeted = tools.config.max_pages is not None or tools.config.max_bytes is not None
+    if cursor > record.cursor or (counts and budgeted):
+        total = {name: record.counts.get(name, 0) + counts[name] for name in {*record.counts, *counts}}
+        record = msgspec.structs.replace(record, cursor=max(cursor, record.cursor), counts=total)
+        await effect(partial(store.put_partition, record, partition.stamp()))
+        partition.calendar.cursor = record.cursor
+    else:
+        partition.counts += counts
     return record

@@ -1,6 +1,6 @@
-"""The composition root: which engine, transport and resolver make a worker. The only place that asks for the engine."""
+"""The composition root: which engine and network make a worker. The only place that asks for the engine."""
 
-import ipaddress
+import asyncio
 import os
 import random
 import time
@@ -8,28 +8,25 @@ from collections.abc import Callable, Iterable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from gregor.worker import deadletters, seeding
-from gregor.worker.adapters.embedded import open_engine, open_reader
+from gregor.worker import deadletters, network, seeding
+from gregor.worker.adapters import embedded
 from gregor.worker.adapters.embedded.folder import connect_reading
-from gregor.worker.adapters.resolver import DnsResolver
-from gregor.worker.adapters.transport.curl import CurlTransport
-from gregor.worker.adapters.transport.lenient import LenientTransport
-from gregor.worker.adapters.transport.requests_transport import RequestsTransport
-from gregor.worker.addresses import AddressPolicy
 from gregor.worker.borders import Reader
 from gregor.worker.canonical import CanonicalRules
 from gregor.worker.config import Config, ConfigError, replace
 from gregor.worker.credentials import authorizations
-from gregor.worker.dns import DnsCache
 from gregor.worker.ending import Ending, has_ended
-from gregor.worker.host_table import HostTable
+from gregor.worker.errors import BadInput
 from gregor.worker.runtime import Runtime
 from gregor.worker.scope import Scope, ScopeRules
 from gregor.worker.seeding import Seed
 from gregor.worker.tools import Services
-from gregor.worker.transport import Endpoint, Transport
 from gregor.worker.urls import Urls
+
+if TYPE_CHECKING:
+    from gregor.worker.adapters.cluster.engine import ClusterEngine
 
 
 class SystemClock:
@@ -46,7 +43,7 @@ class SystemClock:
 
 @dataclass(frozen=True)
 class Finished:
-    """The crawl in the data folder had ended before, and nothing new was seeded."""
+    """The crawl had ended before, and nothing new was seeded."""
 
 
 def canonical_rules(config: Config) -> CanonicalRules:
@@ -69,93 +66,82 @@ def scope_rules(config: Config) -> ScopeRules:
     return rules
 
 
-def _host_table(config: Config) -> HostTable:
-    if not config.host_table:
-        return HostTable()
-    try:
-        return HostTable.parse(Path(config.host_table).read_text("utf-8"))
-    except (OSError, ValueError) as error:
-        raise ConfigError(f"host_table {config.host_table}: {error}") from None
+def worker_name() -> str:
+    """A name for this process that says where it runs."""
+    return f"{os.uname().nodename}-{os.getpid()}"
 
 
-def _transport(config: Config, table: HostTable) -> Transport:
-    policy = AddressPolicy([ipaddress.ip_network(n) for n in config.allow_networks], table.endpoints)
-    ca_file = Path(config.ca_file) if config.ca_file else None
-    if ca_file is not None and not ca_file.is_file():
-        raise ConfigError(f"ca_file {ca_file} cannot be read")
-    tolerant = RequestsTransport(policy, ca_file=ca_file)
-    if config.transport == "requests":
-        return tolerant
-    return LenientTransport(CurlTransport(policy, ca_file=ca_file, http2=config.http2), tolerant)
+async def _open_engine(config: Config) -> "embedded.EmbeddedEngine | ClusterEngine":
+    canonical, clock = canonical_rules(config).fingerprint(), SystemClock()
+    if config.engine == "cluster":
+        from gregor.worker.adapters.cluster import engine as cluster  # the clients of four servers: only when needed
+
+        return await cluster.open_engine(config, canonical, worker_name(), clock, os.environ)
+    return await embedded.open_engine(Path(config.data), config.partitions, canonical, clock, config.bucket_width)
 
 
-def _resolver(config: Config, table: HostTable, clock: SystemClock) -> DnsResolver:
-    server = None
-    if config.resolver:
-        address, _, port = config.resolver.rpartition(":")
-        if not port.isdecimal():
-            raise ConfigError(f"resolver {config.resolver!r} must be ADDRESS:PORT")
-        server = Endpoint(address.strip("[]"), int(port))
-    cache = DnsCache(
-        size=config.dns_memory,
-        min_ttl=config.dns_ttl_min,
-        max_ttl=config.dns_ttl_max,
-        failure_ttl=config.failure_ttl or config.retry_pause,
-        max_negative_ttl=max(config.dns_negative_ttl, config.failure_ttl or config.retry_pause),
-    )
-    return DnsResolver(
-        cache=cache, host_table=table, server=server, timeout=config.connect_timeout, clock=clock.monotonic
-    )
+async def crawl(config: Config, seeds: Iterable[Seed], started: Callable[[Runtime], None]) -> Ending | Finished:
+    """Seed and crawl until it ends; `started` gets the worker that `stop` ends.
+
+    Raises `ConfigError`, and what opening the engine raises.
+    """
+    table, rules, clock = network.host_table(config), scope_rules(config), SystemClock()
+    secrets = authorizations(config, os.environ)
+    async with AsyncExitStack() as stack:
+        transport = network.transport(config, table)
+        stack.push_async_callback(transport.close)
+        resolver = network.resolver(config, table, clock.monotonic)
+        engine = await _open_engine(config)
+        stack.push_async_callback(engine.close)
+        ended = await has_ended(engine.log, engine.store, config.partitions)
+        fresh = [seed for seed in seeds if not (await engine.store.rows([seed.url.key]))[0]] if ended else seeds
+        published = await seeding.publish(engine.log, engine.store, fresh)
+        hosts = await engine.store.seed_hosts()
+        if ended and hosts and not published and not config.linger:
+            return Finished()
+        services = Services(engine.log, engine.seen, engine.store, engine.coordinator, transport, resolver)
+        runtime = Runtime(
+            config,
+            services,
+            clock,
+            urls=urls_of(config),
+            scope=Scope(rules, hosts),
+            random=random.Random(),
+            name=worker_name(),
+            authorizations=secrets,
+        )
+        if isinstance(engine, embedded.EmbeddedEngine):
+            runtime.stats.before = await _settled(config)
+        else:
+            housekeeping = asyncio.create_task(_keep_house(config, engine, runtime, rules))
+            stack.callback(housekeeping.cancel)
+        started(runtime)
+        return await runtime.run()
 
 
-async def _counts(config: Config) -> dict[str, int]:
+async def _settled(config: Config) -> dict[str, int]:
     """What the data folder holds already."""
-    reader = await open_reader(Path(config.data))
+    reader = await embedded.open_reader(Path(config.data))
     try:
         return await reader.settled()
     finally:
         await reader.close()
 
 
-async def crawl(config: Config, seeds: Iterable[Seed], started: Callable[[Runtime], None]) -> Ending | Finished:
-    """Seed and crawl on the embedded engine until it ends; `started` gets the worker that `stop` ends.
+async def _keep_house(config: Config, engine: "ClusterEngine", runtime: Runtime, rules: ScopeRules) -> None:
+    """What the workers of a cluster tell and learn of each other beside the crawl, every few seconds."""
+    from gregor.worker.adapters.cluster.housekeeping import keep_house
 
-    Raises `ConfigError`, and what opening the data folder raises.
-    """
-    clock, table, rules = SystemClock(), _host_table(config), scope_rules(config)
-    secrets = authorizations(config, os.environ)
-    async with AsyncExitStack() as stack:
-        transport = _transport(config, table)
-        stack.push_async_callback(transport.close)
-        fingerprint = canonical_rules(config).fingerprint()
-        engine = await open_engine(Path(config.data), config.partitions, fingerprint, clock, config.bucket_width)
-        stack.push_async_callback(engine.close)
-        ended = await has_ended(engine.log, engine.store, config.partitions)
-        fresh = [seed for seed in seeds if not (await engine.store.rows([seed.url.key]))[0]] if ended else seeds
-        published = await seeding.publish(engine.log, engine.store, fresh)
-        before = await _counts(config)
-        if ended and not published and before:
-            return Finished()
-        runtime = Runtime(
-            config,
-            Services(
-                engine.log,
-                engine.seen,
-                engine.store,
-                engine.coordinator,
-                transport,
-                _resolver(config, table, clock),
-            ),
-            clock,
-            urls=urls_of(config),
-            scope=Scope(rules, await engine.store.seed_hosts()),
-            random=random.Random(),
-            name=f"{os.uname().nodename}-{os.getpid()}",
-            authorizations=secrets,
-        )
-        runtime.stats.before = before
-        started(runtime)
-        return await runtime.run()
+    await keep_house(config, engine, runtime, lambda hosts: runtime.measure(Scope(rules, hosts)))
+
+
+async def seed(config: Config, seeds: Iterable[Seed]) -> int:
+    """Publish seeds for workers that run now or later; how many."""
+    engine = await _open_engine(config)
+    try:
+        return await seeding.publish(engine.log, engine.store, seeds)
+    finally:
+        await engine.close()
 
 
 def _made_for(config: Config) -> tuple[Config, CanonicalRules]:
@@ -168,19 +154,32 @@ def _made_for(config: Config) -> tuple[Config, CanonicalRules]:
 
 
 async def open_crawl(config: Config) -> tuple[Reader, Urls]:
-    """What the crawl of the data folder remembers, beside its worker or after it, and how its URLs are written."""
+    """What the crawl remembers, beside its workers or after them, and how its URLs are written."""
+    if config.engine == "cluster":
+        from gregor.worker.adapters.cluster import engine as cluster
+
+        reader: Reader = await cluster.open_reader(config, canonical_rules(config).fingerprint(), os.environ)
+        return reader, urls_of(config)
     _, rules = _made_for(config)
-    return await open_reader(Path(config.data)), Urls(rules, max_length=config.max_url_length)
+    return await embedded.open_reader(Path(config.data)), Urls(rules, max_length=config.max_url_length)
 
 
 async def retry_dead(config: Config, cause: str | None) -> int:
     """Give the URLs that were given up, all or those of one cause, another visit; how many they are."""
-    config, rules = _made_for(config)
+    if config.engine == "embedded":
+        config, rules = _made_for(config)
+        config = replace(config, canonical=[name for name in rules.__struct_fields__ if getattr(rules, name)])
     async with AsyncExitStack() as stack:
-        engine = await open_engine(
-            Path(config.data), config.partitions, rules.fingerprint(), SystemClock(), config.bucket_width
-        )
+        engine = await _open_engine(config)
         stack.push_async_callback(engine.close)
-        reader = await open_reader(Path(config.data))
+        reader, _ = await open_crawl(config)
         stack.push_async_callback(reader.close)
         return await deadletters.retry(reader, engine.store, engine.coordinator, config, cause)
+
+
+def cluster_only(config: Config) -> None:
+    """Raises `BadInput` unless the crawl runs on servers."""
+    if config.engine != "cluster":
+        raise BadInput(
+            'this command is for a crawl on servers: set engine = "cluster" and the addresses of the servers'
+        )

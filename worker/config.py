@@ -91,6 +91,7 @@ class Config(Servers, frozen=True, kw_only=True, forbid_unknown_fields=True):
     max_bytes: Annotated[int, Meta(ge=0, description="stored bytes, per data folder")] | None = None
     max_pages_per_host: Annotated[int, Meta(ge=0, description="stored pages of one host")] | None = None
     max_bytes_per_host: Annotated[int, Meta(ge=0, description="stored bytes of one host")] | None = None
+    linger: Annotated[bool, Meta(description="when all is done, wait for more seeds instead of ending")] = False
     max_time: Annotated[float, Meta(ge=0, description="run time of this process")] | None = None
 
     # Politeness

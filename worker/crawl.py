@@ -390,6 +390,7 @@ class Crawl:
         stats = self._tools.stats
         stats.settled(page.state if page is not None else verdict.state)
         if page is not None:
+            self.partition.counts.update(pages_200=int(page.status == 200), bytes=page.size)
             stats.stored(page.status, page.size, page.state)
         if verdict.cause:
             stats.errors[verdict.cause] += 1

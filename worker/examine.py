@@ -84,7 +84,7 @@ class Examiner:
     def _describe(self, page: Page, extract: Extract, response: Response, now: float) -> None:
         page.title, page.text, page.encoding = extract.title, extract.text, extract.encoding
         page.language = extract.lang or ""
-        words = f"{extract.title or ''}\n{extract.text}"
+        words = f"{extract.title} {extract.text}" if extract.title else extract.text
         page.fingerprint = text_fingerprint(words) if words.strip() else bytes.fromhex(page.body)[:16]
         page.simhash = simhash64(words)
         tags = [value for name, value in response.headers if name.lower() == "x-robots-tag"]

@@ -3,7 +3,7 @@
 It decides and remembers; what must survive is written by crawl.py and intake.py before it is told here.
 """
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable
 
 from gregor.schemas import messages
@@ -33,8 +33,7 @@ class Partition:
         self.pulled = 0  # tickets in memory from calendar and backlogs
         self.hungry: deque[Host] = deque()  # hosts whose back queue runs low and whose backlog holds more
         self.finished_chunks: list[FromChunk] = []
-        self.releasing = False
-        self.running = 0
+        self.counts: Counter[str] = Counter()  # of stored pages, for the crawl's budget
         self._counter = 0
 
     def stamp(self) -> int:

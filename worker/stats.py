@@ -36,6 +36,7 @@ class Stats:
     hosts: int = 0
     hosts_waiting: int = 0
     hosts_blocked: int = 0
+    _counted: tuple[int, int] = (0, 0)  # own pages and bytes that `before` has already
     partitions: int = 0
     service_away: str = ""
     limiting: str = "starting"
@@ -89,12 +90,16 @@ class Stats:
         if self.service_away:
             self.service_away = ""
 
+    def recounted(self, counts: dict[str, int]) -> None:
+        """The whole crawl, all its workers, was counted anew: own counts go on from here."""
+        self.before, self._counted = counts, (self.pages_200, self.bytes)
+
     @property
     def total_pages_200(self) -> int:
-        """Stored pages with status 200 in the data folder, what `max_pages` counts."""
-        return self.before.get("pages_200", 0) + self.pages_200
+        """Stored pages with status 200 of the whole crawl, what `max_pages` counts."""
+        return self.before.get("pages_200", 0) + self.pages_200 - self._counted[0]
 
     @property
     def total_bytes(self) -> int:
-        """Stored bytes in the data folder, what `max_bytes` counts."""
-        return self.before.get("bytes", 0) + self.bytes
+        """Stored bytes of the whole crawl, what `max_bytes` counts."""
+        return self.before.get("bytes", 0) + self.bytes - self._counted[1]

@@ -3,6 +3,8 @@
 Parsing is WHATWG's (ada); a link's meaning is what a browser would make of it.
 """
 
+import re
+
 import ada_url
 import msgspec
 
@@ -12,8 +14,15 @@ from gregor.worker.legacy_query import encode_query
 MAX_LENGTH = 4096
 """Characters of the longest URL that is followed, unless the operator says otherwise."""
 
+_SEGMENT = r"[A-Za-z0-9_~-][A-Za-z0-9_~.-]*+"
+_PATH = rf"/(?:{_SEGMENT}/)*+(?:{_SEGMENT})?+(?:\?[A-Za-z0-9_~.&=+/-]*+)?+"
+_NORMAL_PATH = re.compile(_PATH)
+"""References that are serialised already: no dot segment, no escape, nothing that needs one."""
+_NORMAL_URL = re.compile(rf"https?://(?:[a-z0-9_-]++\.)++[a-z][a-z0-9]*+{_PATH}")
+"""Absolute ones whose host is a plain name; that of an address would end in a number."""
 
-class Url(msgspec.Struct, frozen=True):
+
+class Url(msgspec.Struct, frozen=True, gc=False):
     """One http(s) URL in its three rôles."""
 
     href: str
@@ -71,6 +80,8 @@ class Urls:
         """
         if len(reference) > self._max_length:
             return None
+        if (href := _normal(reference, base)) is not None:
+            return self._url(href)
         if encoding != "utf-8" and "?" in reference:
             reference = encode_query(reference, encoding)
         return self._url(_serialise(reference, base))
@@ -88,6 +99,13 @@ class Urls:
 def robots_url(url: Url) -> str:
     """Where the rules of the URL's origin are (RFC 9309 section 2.3)."""
     return f"{url.origin}/robots.txt"
+
+
+def _normal(reference: str, base: str) -> str | None:
+    """What :func:`_serialise` would give, for most references of most pages, at a tenth of its price; else None."""
+    if _NORMAL_PATH.fullmatch(reference):
+        return base[: base.index("/", 8)] + reference
+    return reference if _NORMAL_URL.fullmatch(reference) and "xn--" not in reference else None
 
 
 def _serialise(text: str, base: str | None = None) -> str | None:

@@ -159,3 +159,29 @@ async def rebuild_seen(engine: ClusterEngine) -> int:
     """Mark in Redis all that Cassandra knows; how many URLs."""
     reader = engine.reader
     return await rebuild(engine.seen, reader.rows(None, None), reader.waiting(), reader.pages())
+
+
+class _CrawlReader(ClusterReader):
+    """A reader that owns its connections."""
+
+    def __init__(self, config: Config, cassandra: Cassandra, log: KafkaLog) -> None:
+        super().__init__(cassandra, config.partitions, config.bucket_width, log)
+        self._owned = (log, cassandra)
+
+    async def close(self) -> None:
+        for service in self._owned:
+            await service.close()
+
+
+async def open_reader(config: Config, canonical: str, environ: Mapping[str, str]) -> ClusterReader:
+    """Read a crawl beside its workers. Raises `BadInput`."""
+    opening = _Opening(config.start_timeout)
+    async with opening.stack:
+        cassandra = await opening(lambda: Cassandra.connect(config, keyspace(config), environ))
+        opening.keep(cassandra)
+        await opening(lambda: cassandra_setup.check(cassandra, keyspace(config), facts(config, canonical)))
+        await opening(lambda: asyncio.to_thread(check_topics, config, config.crawl, config.partitions))
+        log = KafkaLog(config, config.crawl, config.partitions)
+        opening.stack.pop_all()
+        return _CrawlReader(config, cassandra, log)
+    raise AssertionError("an exit stack swallows nothing")

@@ -1,0 +1,56 @@
+"""What a worker reaches the web with, made of the configuration: host table, resolver, transport."""
+
+import ipaddress
+from collections.abc import Callable
+from pathlib import Path
+
+from gregor.worker.adapters.resolver import DnsResolver
+from gregor.worker.adapters.transport.curl import CurlTransport
+from gregor.worker.adapters.transport.lenient import LenientTransport
+from gregor.worker.adapters.transport.requests_transport import RequestsTransport
+from gregor.worker.addresses import AddressPolicy
+from gregor.worker.config import Config, ConfigError
+from gregor.worker.dns import DnsCache
+from gregor.worker.host_table import HostTable
+from gregor.worker.transport import Endpoint, Transport
+
+
+def host_table(config: Config) -> HostTable:
+    """The static host table; empty when none is named. Raises `ConfigError`."""
+    if not config.host_table:
+        return HostTable()
+    try:
+        return HostTable.parse(Path(config.host_table).read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"host_table {config.host_table}: {error}") from None
+
+
+def transport(config: Config, table: HostTable) -> Transport:
+    """What fetches: curl, with requests for answers that curl cannot read, or requests alone. Raises `ConfigError`."""
+    policy = AddressPolicy([ipaddress.ip_network(n) for n in config.allow_networks], table.endpoints)
+    ca_file = Path(config.ca_file) if config.ca_file else None
+    if ca_file is not None and not ca_file.is_file():
+        raise ConfigError(f"ca_file {ca_file} cannot be read")
+    tolerant = RequestsTransport(policy, ca_file=ca_file)
+    if config.transport == "requests":
+        return tolerant
+    return LenientTransport(CurlTransport(policy, ca_file=ca_file, http2=config.http2), tolerant)
+
+
+def resolver(config: Config, table: HostTable, monotonic: Callable[[], float]) -> DnsResolver:
+    """What looks names up. Raises `ConfigError`."""
+    server = None
+    if config.resolver:
+        address, _, port = config.resolver.rpartition(":")
+        if not port.isdecimal():
+            raise ConfigError(f"resolver {config.resolver!r} must be ADDRESS:PORT")
+        server = Endpoint(address.strip("[]"), int(port))
+    failure_ttl = config.failure_ttl or config.retry_pause
+    cache = DnsCache(
+        size=config.dns_memory,
+        min_ttl=config.dns_ttl_min,
+        max_ttl=config.dns_ttl_max,
+        failure_ttl=failure_ttl,
+        max_negative_ttl=max(config.dns_negative_ttl, failure_ttl),
+    )
+    return DnsResolver(cache=cache, host_table=table, server=server, timeout=config.connect_timeout, clock=monotonic)
