@@ -26,7 +26,7 @@ from gregor.worker.tools import Services
 from gregor.worker.urls import Urls
 
 if TYPE_CHECKING:
-    from gregor.worker.adapters.cluster.engine import ClusterEngine
+    from gregor.worker.adapters.cluster.engine import ClusterEngine, ClusterStatus
 
 
 class SystemClock:
@@ -142,6 +142,35 @@ async def seed(config: Config, seeds: Iterable[Seed]) -> int:
         return await seeding.publish(engine.log, engine.store, seeds)
     finally:
         await engine.close()
+
+
+async def init(config: Config) -> list[str]:
+    """Set a crawl up on its servers; a line for each thing that was made now."""
+    cluster_only(config)
+    from gregor.worker.adapters.cluster import engine as cluster
+
+    return await cluster.set_up(config, canonical_rules(config).fingerprint(), SystemClock(), os.environ)
+
+
+async def rebuild_seen(config: Config) -> int:
+    """Mark in the seen set all that the store knows; how many URLs."""
+    cluster_only(config)
+    from gregor.worker.adapters.cluster import engine as cluster
+
+    canonical = canonical_rules(config).fingerprint()
+    engine = await cluster.open_engine(config, canonical, worker_name(), SystemClock(), os.environ)
+    try:
+        return await cluster.rebuild_seen(engine)
+    finally:
+        await engine.close()
+
+
+async def cluster_status(config: Config) -> "ClusterStatus":
+    """Who is there, who owns what, how much is unfinished."""
+    cluster_only(config)
+    from gregor.worker.adapters.cluster import engine as cluster
+
+    return await cluster.cluster_status(config, SystemClock(), os.environ)
 
 
 def _made_for(config: Config) -> tuple[Config, CanonicalRules]:

@@ -24,5 +24,10 @@ COMMANDS: dict[str, Command] = {
     "export": Command("export", "write the stored pages as WARC or JSON lines"),
     "deadletters": Command("deadletters", "list the URLs that were given up, by cause; try them again"),
     "config": Command("config", "print the settings in force and where each comes from"),
+    "status": Command("status", "show the workers, the partitions' owners and what is unfinished"),
+    "init": Command("init", "set a crawl up on its servers; may be repeated"),
+    "seed": Command("seed", "publish seeds for workers that run now or later"),
+    "worker": Command("worker", "join a crawl on servers"),
+    "rebuild-seen": Command("rebuild_seen", "mark in Redis again what Cassandra knows"),
     "completion": Command("completion", "print a completion script for a shell"),
 }

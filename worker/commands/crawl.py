@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from gregor.worker.runtime import Runtime
     from gregor.worker.seeds_input import Seeds
 
-_FLAGS = (
+FLAGS = (
     *SCOPE,
     Flag("--max-pages", "max_pages", "N"),
     Flag("--max-depth", "max_depth", "N"),
@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     text = "more seeds, - for standard input: lines of URLs, or of JSON with url, label, depth, priority"
     parser.add_argument("--seeds", metavar="FILE", help=text)
     parser.add_argument("--json", action="store_true", help="the report as one JSON object on standard output")
-    add_settings(parser, _FLAGS)
+    add_settings(parser, FLAGS)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -17,7 +17,7 @@ from gregor.worker.adapters.cluster.seen import RedisSeen, rebuild
 from gregor.worker.adapters.cluster.status import WorkerStatus, owners, statuses
 from gregor.worker.adapters.cluster.store import ClusterStore
 from gregor.worker.adapters.cluster.zookeeper_client import ZooKeeper
-from gregor.worker.adapters.cluster.zookeeper_setup import ensure_tree
+from gregor.worker.adapters.cluster.zookeeper_setup import check_tree, ensure_tree
 from gregor.worker.adapters.cluster.zookeeper_tree import Tree
 from gregor.worker.borders import Clock, Unavailable
 from gregor.worker.config import Config
@@ -138,21 +138,24 @@ async def open_engine(
     raise AssertionError("an exit stack swallows nothing")
 
 
-async def cluster_status(
-    config: Config, engine: ClusterEngine, clock: Clock, environ: Mapping[str, str]
-) -> ClusterStatus:
-    """Who is there, who owns what, and how much is unfinished."""
-    zookeeper = await ZooKeeper.open(config, clock, environ)
-    try:
+async def cluster_status(config: Config, clock: Clock, environ: Mapping[str, str]) -> ClusterStatus:
+    """Who is there, who owns what, and how much is unfinished. Raises `BadInput`."""
+    opening = _Opening(config.start_timeout)
+    async with opening.stack:
+        await opening(lambda: asyncio.to_thread(check_topics, config, config.crawl, config.partitions))
+        log = KafkaLog(config, config.crawl, config.partitions)
+        opening.keep(log)
+        zookeeper = await opening(lambda: ZooKeeper.open(config, clock, environ))
+        opening.keep(zookeeper)
         tree = Tree(config.zookeeper_root, config.crawl)
+        await check_tree(zookeeper, tree, config.partitions, {})
         workers, owned = await statuses(zookeeper, tree), await owners(zookeeper, tree)
-    finally:
-        await zookeeper.close()
-    lag = {}
-    for partition in range(config.partitions):
-        ends, done = await engine.log.ends(partition), await engine.log.committed(partition)
-        lag[partition] = sum(max(0, ends[priority] - done[priority]) for priority in ends)
-    return ClusterStatus(workers, owned, lag)
+        lag = {}
+        for partition in range(config.partitions):
+            ends, done = await log.ends(partition), await log.committed(partition)
+            lag[partition] = sum(max(0, ends[priority] - done[priority]) for priority in ends)
+        return ClusterStatus(workers, owned, lag)
+    raise AssertionError("an exit stack swallows nothing")
 
 
 async def rebuild_seen(engine: ClusterEngine) -> int:

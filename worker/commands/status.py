@@ -1,0 +1,87 @@
+"""`gregor status`: the workers of a crawl, who owns what, how much is unfinished; on one machine, the counts."""
+
+import argparse
+import asyncio
+import sys
+from typing import TYPE_CHECKING
+
+from gregor.worker import records
+from gregor.worker.commands import FINISHED
+from gregor.worker.commands.common import DATA, add_settings, reading, settings
+from gregor.worker.config import Config
+from gregor.worker.text import one_line
+
+if TYPE_CHECKING:
+    from gregor.worker.adapters.cluster.engine import ClusterStatus
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """How it is printed, and settings."""
+    parser.add_argument("--json", action="store_true", help="one JSON object")
+    add_settings(parser, DATA)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Look once."""
+    from gregor.worker import composition
+
+    config = settings(arguments).config
+    if config.engine == "embedded":
+        return asyncio.run(_counts(config, arguments.json))
+    status = asyncio.run(composition.cluster_status(config))
+    if arguments.json:
+        sys.stdout.buffer.write(records.encode(_public(status)) + b"\n")
+    else:
+        _print(status)
+    return FINISHED
+
+
+async def _counts(config: Config, as_json: bool) -> int:
+    async with reading(config) as crawl:
+        counts = await crawl.reader.counts()
+    if as_json:
+        sys.stdout.buffer.write(records.encode(counts) + b"\n")
+    else:
+        for name, count in sorted(counts.items()):
+            print(f"{name:<12} {count}")
+    return FINISHED
+
+
+def _public(status: "ClusterStatus") -> dict[str, object]:
+    return {
+        "workers": [
+            {
+                "name": worker.name,
+                "partitions": len(worker.partitions),
+                "queued": sum(worker.queued.values()),
+                "running": worker.running,
+                "rates": worker.rates,
+                "limiting": worker.limiting,
+            }
+            for worker in status.workers
+        ],
+        "partitions": [
+            {
+                "partition": partition,
+                "owner": status.owners.get(partition, (None, None))[0],
+                "epoch": status.owners.get(partition, (None, None))[1],
+                "lag": lag,
+                "queued": sum(worker.queued.get(partition, 0) for worker in status.workers),
+            }
+            for partition, lag in sorted(status.lag.items())
+        ],
+    }
+
+
+def _print(status: "ClusterStatus") -> None:
+    print(f"{'WORKER':<32} {'PARTITIONS':>10} {'QUEUED':>8} {'RUNNING':>8} {'PAGES/S':>8}  LIMITED BY")
+    for worker in status.workers:
+        queued, rate = sum(worker.queued.values()), worker.rates.get("pages", 0.0)
+        print(
+            f"{one_line(worker.name, 32):<32} {len(worker.partitions):>10} {queued:>8} {worker.running:>8} "
+            f"{rate:>8.1f}  {one_line(worker.limiting)}"
+        )
+    print(f"\n{'PARTITION':>9} {'EPOCH':>6} {'LAG':>10}  OWNER")
+    for partition, lag in sorted(status.lag.items()):
+        owner, epoch = status.owners.get(partition, ("nobody", 0))
+        print(f"{partition:>9} {epoch:>6} {lag:>10}  {one_line(owner)}")
