@@ -7,14 +7,15 @@ they go on. The other borders of an engine are doubles here.
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
+from cassandra.query import PreparedStatement
 
-from gregor.worker.adapters.cluster.cassandra_client import Cassandra, Values
+from gregor.worker.adapters.cluster.cassandra_client import Cassandra
 from gregor.worker.adapters.cluster.cassandra_setup import set_up
 from gregor.worker.adapters.cluster.reader import ClusterReader
 from gregor.worker.adapters.cluster.store import ClusterStore
@@ -59,17 +60,10 @@ class Watched(Cassandra):
 
     written: set[str]
 
-    async def write_each(self, statement: str, many: Sequence[Values]) -> None:
-        self._note(statement)
-        await super().write_each(statement, many)
-
-    async def write_together(self, statement: str, many: Sequence[Values]) -> None:
-        self._note(statement)
-        await super().write_together(statement, many)
-
-    def _note(self, statement: str) -> None:
+    async def _prepare(self, statement: str) -> PreparedStatement:
         if found := re.match(r"(?:INSERT INTO|DELETE FROM) (\w+)", statement):
             self.written.add(found[1])
+        return await super()._prepare(statement)
 
 
 class Factory:

@@ -173,13 +173,15 @@ def _connect(settings: Servers, keyspace: str, environ: Mapping[str, str]) -> tu
     cluster = make_cluster(settings, environ)
     try:
         with translated():
-            return cluster, cluster.connect(keyspace)
+            session = cluster.connect()
+            session.set_keyspace(keyspace)
     except InvalidRequest:
         cluster.shutdown()
         raise BadInput(f"Cassandra has no keyspace {keyspace}: run `gregor init`") from None
     except BaseException:
         cluster.shutdown()
         raise
+    return cluster, session
 
 
 def _prepare(session: Session, statement: str) -> PreparedStatement:

@@ -99,7 +99,8 @@ def _causes(error: BaseException) -> dict[object, object]:
 
 
 def _words(error: object) -> str:
-    return str(error) or type(error).__name__
+    first = error.args[0] if isinstance(error, NoHostAvailable) else error
+    return str(first) or type(error).__name__
 
 
 def _contact_point(address: str) -> tuple[str, int]:

@@ -1,0 +1,341 @@
+"""Cassandra beyond the contract: set-up, a server that is away, and what only shows in its tables."""
+
+import asyncio
+import io
+import random
+import time
+from collections.abc import Awaitable, Callable, Coroutine
+from hashlib import sha256
+from typing import Any, Final, TypeVar
+
+import msgspec
+import pytest
+from cassandra import AuthenticationFailed, InvalidRequest
+from cassandra.cluster import NoHostAvailable
+
+from gregor.schemas.messages import Link, Page, PartitionRecord, Row
+from gregor.worker.adapters.cluster.cassandra_client import Cassandra
+from gregor.worker.adapters.cluster.cassandra_connect import keyspace_of, translation
+from gregor.worker.adapters.cluster.cassandra_setup import check, set_up, versions
+from gregor.worker.adapters.cluster.reader import ClusterReader
+from gregor.worker.adapters.cluster.store import ClusterStore
+from gregor.worker.borders import Entry, Unavailable
+from gregor.worker.config_servers import Servers
+from gregor.worker.errors import BadInput
+from tests.cluster.conftest import stoppable
+from tests.cluster.servers import Service
+from tests.cluster.servers.process import free_ports
+from tests.contract.world import ticket
+
+T = TypeVar("T")
+
+_KEYSPACE: Final = "beyond"
+_FACTS: Final = {"crawl": "test", "partitions": "8"}
+
+
+@pytest.fixture(scope="module")
+def settings(cassandra: Service) -> Servers:
+    """A quick-tempered client, so that what is away shows soon."""
+    settings = Servers(cassandra=cassandra.addresses, cassandra_replication=1, server_timeout=5.0)
+    asyncio.run(set_up(settings, _KEYSPACE, _FACTS, {}))
+    return settings
+
+
+def play(settings: Servers, case: Callable[[Cassandra], Awaitable[T]], timeout: float = 60) -> T:
+    """Run a case with a connection of its own."""
+
+    async def whole() -> T:
+        cassandra = await Cassandra.connect(settings, _KEYSPACE, {})
+        try:
+            async with asyncio.timeout(timeout):
+                return await case(cassandra)
+        finally:
+            await cassandra.close()
+
+    return asyncio.run(whole())
+
+
+def row(key: str, visits: int = 1) -> Row:
+    return Row(key, key, "example.org", visits, "fetched", "fetched")
+
+
+def page(key: str, fetched_at: float = 1.0, **fields: Any) -> Page:
+    return Page(key, key, "example.org", 1, "new", 200, fetched_at, **fields)
+
+
+# ---------------------------------------------------------------- set-up
+
+
+def test_set_up_is_done_once_and_says_what_it_did(settings: Servers) -> None:
+    async def whole() -> None:
+        first = await set_up(settings, "beyond_once", _FACTS, {})
+        assert [line.partition(":")[0] for line in first.done] == ["Cassandra"] * (1 + len(list(versions())))
+        again = await set_up(settings, "beyond_once", _FACTS, {})
+        assert again.done == ()
+        assert again.crawl_id == first.crawl_id
+        cassandra = await Cassandra.connect(settings, "beyond_once", {})
+        try:
+            assert await check(cassandra, "beyond_once", _FACTS) == first.crawl_id
+            with pytest.raises(BadInput, match="partitions = 8, not 16"):
+                await check(cassandra, "beyond_once", {**_FACTS, "partitions": "16"})
+            with pytest.raises(BadInput, match="partitions = 8, not 16"):
+                await set_up(settings, "beyond_once", {**_FACTS, "partitions": "16"}, {})
+            await cassandra.write("INSERT INTO schema_versions (version, name) VALUES (?, ?)", (9999, "later"))
+            with pytest.raises(BadInput, match="later version"):
+                await set_up(settings, "beyond_once", _FACTS, {})
+        finally:
+            await cassandra.close()
+
+    asyncio.run(whole())
+
+
+def test_set_up_goes_on_where_it_was_cut_short(settings: Servers) -> None:
+    async def cut(cassandra: Cassandra) -> None:
+        await cassandra.write("DELETE FROM schema_versions WHERE version = ?", (1,))
+        with pytest.raises(BadInput, match="run `gregor init`"):
+            await check(cassandra, _KEYSPACE, _FACTS)
+
+    play(settings, cut)
+    done = asyncio.run(set_up(settings, _KEYSPACE, _FACTS, {})).done
+    assert len(done) == 1
+    play(settings, lambda cassandra: check(cassandra, _KEYSPACE, _FACTS))
+
+
+def test_a_keyspace_that_is_not_there_is_named(settings: Servers) -> None:
+    with pytest.raises(BadInput, match="no keyspace nowhere: run `gregor init`"):
+        asyncio.run(Cassandra.connect(settings, "nowhere", {}))
+
+
+def test_a_data_center_that_is_not_there_is_named(settings: Servers) -> None:
+    elsewhere = msgspec.structs.replace(settings, cassandra_datacenter="elsewhere")
+    with pytest.raises((BadInput, Unavailable), match="Cassandra"):
+        asyncio.run(set_up(elsewhere, "beyond_elsewhere", _FACTS, {}))
+
+
+def test_the_keyspace_is_named_after_the_crawl() -> None:
+    assert keyspace_of(Servers(), "My-crawl") == "my_crawl"
+    assert keyspace_of(Servers(cassandra_keyspace="other"), "my-crawl") == "other"
+
+
+# ---------------------------------------------------------------- a server that is away
+
+
+def test_a_server_that_is_down_at_the_start_is_named() -> None:
+    (port,) = free_ports(1)
+    settings = Servers(cassandra=(f"127.0.0.1:{port}",))
+    with pytest.raises(Unavailable, match=f"Cassandra is unavailable: 127.0.0.1:{port}: .*refused"):
+        asyncio.run(Cassandra.connect(settings, _KEYSPACE, {}))
+
+
+def test_the_crawl_goes_on_by_itself_after_a_restart(cassandra: Service, settings: Servers) -> None:
+    stoppable(cassandra)
+
+    async def case(connection: Cassandra) -> None:
+        store = ClusterStore(connection)
+        await store.put_rows([row("http://a/")], 1)
+        await asyncio.to_thread(cassandra.kill)
+        for _ in range(3):
+            with pytest.raises(Unavailable, match="Cassandra is unavailable"):
+                await store.rows(["http://a/"])
+        await asyncio.to_thread(cassandra.start)
+        assert await patiently(lambda: store.rows(["http://a/"])) == [row("http://a/")]
+
+    play(settings, case, 120)
+
+
+def test_a_server_that_hangs_blocks_nothing_else(cassandra: Service, settings: Servers) -> None:
+    stoppable(cassandra)
+    hasty = msgspec.structs.replace(settings, server_timeout=1.0)
+
+    async def case(connection: Cassandra) -> None:
+        store = ClusterStore(connection)
+        await store.rows(["http://a/"])
+        longest = [0.0]
+        ticking = asyncio.create_task(tick(longest))
+        for node in cassandra.nodes:
+            node.pause()
+        try:
+            started = time.monotonic()
+            with pytest.raises(Unavailable):
+                await store.rows(["http://a/"])
+            assert time.monotonic() - started < 3
+        finally:
+            for node in cassandra.nodes:
+                node.resume()
+        ticking.cancel()
+        assert longest[0] < 0.7
+        await patiently(lambda: store.rows(["http://a/"]))
+
+    play(hasty, case, 120)
+
+
+def test_callers_that_gave_up_leave_no_slot_taken(settings: Servers) -> None:
+    async def case(connection: Cassandra) -> None:
+        store = ClusterStore(connection)
+        for _ in range(3):
+            calls = [asyncio.create_task(store.put_rows([row(f"http://a/{n}")], 1)) for n in range(200)]
+            await asyncio.sleep(0)
+            for call in calls:
+                call.cancel()
+            await asyncio.gather(*calls, return_exceptions=True)
+        await store.put_rows([row(f"http://a/{n}") for n in range(1000)], 2)
+
+    play(settings, case)
+
+
+def test_what_passes_is_told_from_what_lasts() -> None:
+    wrong = NoHostAvailable("no host", {"127.0.0.1:9042": AuthenticationFailed("user x, password y")})
+    told = translation(wrong)
+    assert isinstance(told, BadInput)
+    assert "password y" not in str(told)
+    lasting = InvalidRequest("no such column")
+    assert translation(lasting) is lasting
+    assert isinstance(translation(NoHostAvailable("no host", {})), Unavailable)
+
+
+# ---------------------------------------------------------------- tables
+
+
+def test_a_page_larger_than_a_chunk(settings: Servers) -> None:
+    noise = random.Random(1)
+    links = [Link(f"http://a/{noise.getrandbits(256):x}", "a") for _ in range(20_000)]
+    large = page("http://a/large", links=links, simhash=5)
+
+    async def case(connection: Cassandra) -> None:
+        await ClusterStore(connection).put_page(large, None, None, 1)
+        reader = ClusterReader(connection, 8)
+        assert await reader.page(large.key) == large
+        assert large in [found async for found in reader.pages()]
+
+    play(settings, case)
+
+
+def test_a_body_of_whole_chunks_and_an_empty_one(settings: Servers) -> None:
+    bodies = [b"", b"x" * 524_288, b"y" * 524_289, bytes(2 * 524_288)]
+
+    async def case(connection: Cassandra) -> None:
+        store, reader = ClusterStore(connection), ClusterReader(connection, 8)
+        for body in bodies:
+            name = sha256(body).hexdigest()
+            await store.put_page(page("http://a/body", body=name), io.BytesIO(body), None, 1)
+            found = await reader.body(name)
+            assert found is not None
+            with found:
+                assert found.read() == body
+
+    play(settings, case)
+
+
+def test_pages_and_bodies_end_with_the_retention(settings: Servers) -> None:
+    body = random.Random(2).randbytes(600_000)
+    stored = page("http://a/short", body=sha256(body).hexdigest())
+
+    async def case(connection: Cassandra) -> None:
+        await ClusterStore(connection, retention=1000).put_page(stored, io.BytesIO(body), None, 1)
+        name = bytes.fromhex(stored.body)
+        for statement, values in (
+            ("SELECT ttl(data) FROM pages WHERE key = ?", (stored.key,)),
+            ("SELECT ttl(data) FROM bodies WHERE sha256 = ?", (name,)),
+            ("SELECT ttl(data) FROM body_chunks WHERE sha256 = ? AND chunk = 1", (name,)),
+        ):
+            ((left,),) = await connection.read(statement, values)
+            assert 900 < left <= 1000
+
+    play(settings, case)
+
+
+def test_the_page_that_was_fetched_first_keeps_a_simhash(settings: Servers) -> None:
+    simhash = 0x0123_4567_89AB_CDEF
+
+    async def case(connection: Cassandra) -> None:
+        store = ClusterStore(connection)
+        for key, fetched_at in (("http://a/2", 20.0), ("http://a/1", 10.0), ("http://a/3", 30.0)):
+            await store.put_page(page(key, fetched_at, simhash=simhash), None, None, 1)
+        assert await store.near(simhash, 3) == "http://a/1"
+        await connection.write("DELETE FROM pages WHERE key = ?", ("http://a/1",))
+        assert await store.near(simhash, 3) is None
+
+    play(settings, case)
+
+
+def test_the_calendar_keeps_what_is_newer_than_every_drop(settings: Servers) -> None:
+    """Writes and drops in any order of their stamps, as late ones of an old epoch come; the index never errs."""
+    chance = random.Random(3)
+    partition = 1_000_003
+
+    async def case(connection: Cassandra) -> None:
+        store = ClusterStore(connection)
+        written: dict[tuple[int, str], int] = {}
+        dropped: dict[int, int] = {}
+        for stamp in chance.sample(range(1, 1000), 150):
+            bucket = chance.choice([3, 16_383, 16_384, 40_000])
+            if chance.random() < 0.7:
+                for path in {chance.choice("abc"), chance.choice("abc")}:
+                    written[bucket, path] = max(stamp, written.get((bucket, path), 0))
+                    await store.put_entries(partition, [Entry(bucket, ticket(path))], stamp)
+            else:
+                dropped[bucket] = max(stamp, dropped.get(bucket, 0))
+                await store.drop_bucket(partition, bucket, stamp)
+            left = {name for name, at in written.items() if at >= dropped.get(name[0], 0)}
+            numbers = sorted({number for number, _ in left})
+            assert await store.buckets(partition, 0, 1 << 53, 100) == numbers
+            assert await store.waiting(partition) == bool(left)
+            found = {one.key[-1] for one in await store.read_bucket(partition, bucket)}
+            assert found == {path for number, path in left if number == bucket}
+
+    play(settings, case)
+
+
+def test_spans_that_passed_are_forgotten(settings: Servers) -> None:
+    partition = 1_000_004
+    spans = "SELECT span FROM calendar_spans WHERE partition = ?"
+
+    async def case(connection: Cassandra) -> None:
+        store = ClusterStore(connection)
+        for stamp, bucket in enumerate((5, 100_000, 200_000), 1):
+            await store.put_entries(partition, [Entry(bucket, ticket("a"))], stamp)
+        await store.drop_bucket(partition, 5, 10)
+        await store.put_partition(PartitionRecord(partition, 1, cursor=99_999), 11)
+        assert await connection.read(spans, (partition,)) == [(100_000 >> 14,), (200_000 >> 14,)]
+        assert await store.buckets(partition, 0, 1 << 53, 10) == [100_000, 200_000]
+        await store.drop_bucket(partition, 100_000, 12)
+        await store.put_entries(partition, [Entry(100_001, ticket("b"))], 13)
+        assert await store.buckets(partition, 0, 1 << 53, 10) == [100_001, 200_000]
+        later = ClusterStore(connection)
+        await later.put_partition(PartitionRecord(partition, 2, cursor=100_000), 1 << 33)
+        assert await later.buckets(partition, 0, 1 << 53, 10) == [100_001, 200_000]
+
+    play(settings, case)
+
+
+def test_a_large_bucket_comes_back_in_the_order_of_its_stamps(settings: Servers) -> None:
+    partition = 1_000_005
+
+    async def case(connection: Cassandra) -> None:
+        store = ClusterStore(connection)
+        parts = [[ticket(f"{part}/{n}") for n in range(700)] for part in range(3)]
+        for stamp, part in enumerate(parts, 1):
+            await store.put_entries(partition, [Entry(7, one) for one in part], stamp)
+            await store.put_chunk(partition, "example.org", 4, part, stamp)
+        for found in (await store.read_bucket(partition, 7), await store.read_chunk(partition, "example.org", 4)):
+            assert [one.key.split("/")[3] for one in found] == ["0"] * 700 + ["1"] * 700 + ["2"] * 700
+            assert len(set(found)) == 2100
+
+    play(settings, case)
+
+
+async def patiently(call: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    """Repeat a call until its service is back, as the crawl does."""
+    while True:
+        try:
+            return await call()
+        except Unavailable:
+            await asyncio.sleep(0.05)
+
+
+async def tick(longest: list[float]) -> None:
+    """Note the longest time in which the event loop did nothing for us."""
+    while True:
+        before = time.monotonic()
+        await asyncio.sleep(0.01)
+        longest[0] = max(longest[0], time.monotonic() - before)
