@@ -75,6 +75,11 @@ class Calendar:
         return max(self.cursor, before)
 
     @property
+    def held(self) -> int:
+        """How many buckets hold entries, as far as this owner knows."""
+        return len(self._counts) + len(self._open)
+
+    @property
     def empty(self) -> bool:
         """Whether nothing is known to be in it."""
         return not (self._known or self._open or self._finished)

@@ -58,6 +58,11 @@ class Crawl:
         self._turns = Turns(partition, desk.tools)
         self._policy = Policy.of(desk.tools.config)
 
+    @property
+    def turns(self) -> Turns:
+        """The politeness of its hosts."""
+        return self._turns
+
     # Admit
 
     async def admit(self, priority: int, records: Sequence[Record]) -> None:

@@ -394,7 +394,7 @@ class Runtime:
     def _gauge(self, now: float, paused: bool, due: float | None) -> None:
         """What the live view shows."""
         stats, partitions = self.stats, [owned.crawl.partition for owned in self._owned.values()]
-        stats.running = self._running
+        stats.beat, stats.running = now, self._running
         stats.queued = sum(partition.size for partition in partitions)
         stats.hosts = sum(len(partition.hosts) for partition in partitions)
         stats.hosts_waiting = len(self._tools.schedule)

@@ -40,6 +40,7 @@ class Stats:
     partitions: int = 0
     service_away: str = ""
     limiting: str = "starting"
+    beat: float = 0.0  # when the worker's loop turned last
     stages: dict[str, Timing] = field(default_factory=lambda: {stage: Timing() for stage in STAGES})
     calls: dict[tuple[str, str], Timing] = field(default_factory=dict)  # of the borders, by border and method
     unavailable: Counter[str] = field(default_factory=Counter)  # by service
