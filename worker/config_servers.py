@@ -83,6 +83,9 @@ class Servers(Struct, frozen=True, kw_only=True):
         ""
     )
     cassandra_replication: Annotated[int, Meta(ge=1, description="replicas of each row")] = 3
+    cassandra_retention: Annotated[
+        int, Meta(ge=0, le=630_720_000, description="how long page versions and bodies are kept; 0: for ever")
+    ] = 0
 
 
 def password(settings: Servers, server: str, environ: Mapping[str, str]) -> str:

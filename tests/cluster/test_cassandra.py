@@ -114,6 +114,8 @@ def test_a_data_center_that_is_not_there_is_named(settings: Servers) -> None:
 
 def test_the_keyspace_is_named_after_the_crawl() -> None:
     assert keyspace_of(Servers(), "My-crawl") == "my_crawl"
+    assert keyspace_of(Servers(), "2026-11") == "crawl_2026_11"
+    assert len(keyspace_of(Servers(), "x" * 99)) == 48
     assert keyspace_of(Servers(cassandra_keyspace="other"), "my-crawl") == "other"
 
 

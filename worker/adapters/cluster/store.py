@@ -96,7 +96,12 @@ class ClusterStore:
         await self._backlogs.drop(partition, host, chunk, stamp)
 
     async def waiting(self, partition: int) -> bool:
-        return await self._calendars.waiting(partition) or await self._backlogs.waiting(partition)
+        # The calendar again: a ticket may have gone there from a backlog between the two looks.
+        return (
+            await self._calendars.waiting(partition)
+            or await self._backlogs.waiting(partition)
+            or await self._calendars.waiting(partition)
+        )
 
     async def partition(self, partition: int) -> PartitionRecord:
         return await read_one(self._cassandra, _PARTITION, partition, PartitionRecord) or PartitionRecord(partition)

@@ -9,7 +9,8 @@ from gregor.schemas.messages import Ticket, encode
 from gregor.worker.adapters.cluster.cassandra_client import Cassandra
 from gregor.worker.adapters.cluster.store_calendar import tickets_of
 
-_SHARDS: Final = 16
+# A billion waiting URLs are two million chunks; among 256 partitions that makes 2,000 of a shard.
+_SHARDS: Final = 4
 
 _PUT_CHUNK: Final = """INSERT INTO backlog_chunks (partition, shard, host, chunk) VALUES (?, ?, ?, ?)
     USING TIMESTAMP ?"""

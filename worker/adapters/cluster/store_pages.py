@@ -15,8 +15,6 @@ from gregor.worker.simhashing import bands
 
 CHUNK: Final = 512 * 1024
 """Bytes of a body in a chunk, before compression."""
-MAX_RETENTION: Final = 20 * 365 * 86400
-"""Seconds: Cassandra's longest time to live."""
 
 # In one band a flood of similar pages must not make every look-up slow; at a million pages it holds some 15 simhashes.
 _CANDIDATES: Final = 1000
