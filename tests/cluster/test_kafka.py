@@ -2,6 +2,7 @@
 
 import asyncio
 import functools
+import shutil
 import uuid
 from collections.abc import Awaitable, Callable
 
@@ -15,12 +16,13 @@ from gregor.schemas.messages import Ticket, encode
 from gregor.worker.adapters.cluster.kafka_client import KafkaFailed
 from gregor.worker.adapters.cluster.kafka_setup import check_topics, create_topics
 from gregor.worker.adapters.cluster.log import KafkaLog, RecordsLost
-from gregor.worker.borders import Unavailable, Unreadable
+from gregor.worker.borders import Record, Unavailable, Unreadable
 from gregor.worker.config_servers import Servers
 from gregor.worker.errors import BadInput
 from tests.cluster.conftest import stoppable
 from tests.cluster.kafka_engine import KafkaFactory, settings
 from tests.cluster.servers import Service
+from tests.cluster.servers.process import Process
 from tests.contract.world import ticket
 
 HOST = "example.org"
@@ -40,11 +42,11 @@ class Crawl:
     async def offsets(self, start: int, limit: int = 100) -> list[int]:
         return [record.offset for record in await self.log.read(HOME, 2, start, limit)]
 
-    def produce(self, *values: bytes, **where: object) -> None:
-        """As another program does it."""
+    def produce(self, *values: bytes, partition: int = -1, key: str | None = None) -> None:
+        """As another program does it; without a partition its partitioner decides."""
         producer = Producer({**self.client, "partitioner": "murmur2_random"})
         for value in values:
-            producer.produce(self.topic, value, **where)
+            producer.produce(self.topic, value, key, partition)
         assert producer.flush(60) == 0
 
     @property
@@ -144,7 +146,7 @@ async def test_garbage_is_unreadable_and_stops_nothing(crawl: Crawl, kafka: Serv
 
 
 async def read(crawl: Crawl, count: int) -> list[Ticket | Unreadable]:
-    records = []
+    records: list[Record] = []
     while len(records) < count:
         records = await crawl.log.read(HOME, 2, 0, count)
     return [record.ticket for record in records]
@@ -228,6 +230,37 @@ def test_while_the_broker_is_away(kafka: Service) -> None:
         found = [record.ticket.key for record in await log.read(HOME, 2, 0, 10) if isinstance(record.ticket, Ticket)]
         assert found[0].endswith("/a")
         assert found[-1].endswith("/b")
+        await log.close()
+        await factory.close()
+
+    asyncio.run(asyncio.wait_for(whole(), 240))
+
+
+def test_data_that_a_broker_lost_is_reported(kafka: Service) -> None:
+    """The directory of a partition is gone after a restart: whoever read it hears of it, and a new owner goes on."""
+    node = stoppable(kafka).nodes[0]
+    if not isinstance(node, Process):
+        pytest.skip("the broker's files are in a container")
+
+    async def whole() -> None:
+        factory = KafkaFactory(kafka, PARTITIONS)
+        log = await factory.log()
+        topic = topics.frontier(factory.crawl, 2)
+        await log.publish([ticket(str(number)) for number in range(5)])
+        assert len(await log.read(HOME, 2, 0, 10)) == 5
+        assert await log.read(HOME, 2, 5, 10) == []
+        await log.commit(HOME, {2: 3}, epoch=1)
+        await asyncio.to_thread(kafka.kill)
+        shutil.rmtree(node.folder / "data" / f"{topic}-{HOME}")
+        await asyncio.to_thread(kafka.start)
+        with pytest.raises(RecordsLost, match=r"ends at 0, but was read up to 5"):
+            while True:
+                await patiently(lambda: log.read(HOME, 2, 5, 10))
+        await log.close()
+        log = await factory.log()
+        assert (await log.committed(HOME))[2] == 0
+        await log.publish([ticket("new")])
+        assert [record.offset for record in await log.read(HOME, 2, 0, 10)] == [0]
         await log.close()
         await factory.close()
 

@@ -22,7 +22,7 @@ class Process:
     def __init__(self, name: str, command: Sequence[str], folder: Path, guard: Guard | None) -> None:
         self.name = name
         self._command = list(command)
-        self._folder = folder
+        self.folder = folder
         self._guard = guard
         self._process: subprocess.Popen[bytes] | None = None
         folder.mkdir(parents=True, exist_ok=True)
@@ -44,7 +44,7 @@ class Process:
         with self._log.open("ab") as log:
             self._process = subprocess.Popen(
                 self._command,
-                cwd=self._folder,
+                cwd=self.folder,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
@@ -76,7 +76,7 @@ class Process:
 
     @property
     def _log(self) -> Path:
-        return self._folder / f"{self.name}.log"
+        return self.folder / f"{self.name}.log"
 
     def _signal(self, number: signal.Signals) -> None:
         # The leader is not reaped before `_ended`, so that the id can't have become another's.

@@ -33,7 +33,10 @@ class RecordsLost(Exception):
 
 
 class KafkaLog:
-    """`FrontierLog`. Every method may raise `KafkaFailed` too, when its thread has ended."""
+    """`FrontierLog`. Every method may raise `KafkaFailed` too, when its thread has ended.
+
+    ``publisher`` is for the topics of events and of dead letters.
+    """
 
     def __init__(self, servers: Servers, crawl: str, partitions: int, *, trim_interval: float = _TRIM_INTERVAL) -> None:
         """In a running event loop; the topics must exist. ``trim_interval``: seconds between two deletions.
@@ -49,13 +52,13 @@ class KafkaLog:
         self._epochs: dict[int, int] = {}
         self._thread = KafkaThread()
         self._reader = Reader(self._thread, settings, timeout, self._news)
-        self._publisher = Publisher(self._thread, plain, timeout, self._reader.appended)
+        self.publisher = Publisher(self._thread, plain, timeout, self._reader.appended)
         self._offsets = Offsets(settings, timeout)
         self._trimmer = Trimmer(plain, timeout, trim_interval)
         self._thread.start(self._poll, self._close, self._ended)
 
     async def publish(self, tickets: Sequence[Ticket]) -> None:
-        await self._publisher.publish(
+        await self.publisher.publish(
             [
                 Message(
                     self._topics[ticket.priority],
@@ -122,15 +125,15 @@ class KafkaLog:
         await self._thread.close()
 
     def _poll(self) -> None:
-        self._publisher.poll()
+        self.publisher.poll()
         self._reader.poll()
 
     def _close(self) -> None:
-        self._publisher.close()
+        self.publisher.close()
         self._reader.close()
 
     def _ended(self, failure: KafkaFailed) -> None:
-        self._publisher.fail(failure)
+        self.publisher.fail(failure)
         self._reader.fail(failure)
 
     def _news(self, partitions: set[int]) -> None:
