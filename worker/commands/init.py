@@ -2,7 +2,6 @@
 
 import argparse
 import asyncio
-import os
 
 from gregor.worker.commands import FINISHED
 from gregor.worker.commands.common import add_settings, settings

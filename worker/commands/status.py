@@ -38,7 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 async def _counts(config: Config, as_json: bool) -> int:
     async with reading(config) as crawl:
-        counts = await crawl.reader.counts()
+        counts: dict[str, object] = {**await crawl.reader.counts()}
     if as_json:
         sys.stdout.buffer.write(records.encode(counts) + b"\n")
     else:
