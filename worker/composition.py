@@ -22,6 +22,7 @@ from gregor.worker.errors import BadInput
 from gregor.worker.runtime import Runtime
 from gregor.worker.scope import Scope, ScopeRules
 from gregor.worker.seeding import Seed
+from gregor.worker.stats import Stats
 from gregor.worker.tools import Services
 from gregor.worker.urls import Urls
 
@@ -90,7 +91,8 @@ async def crawl(config: Config, seeds: Iterable[Seed], started: Callable[[Runtim
     async with AsyncExitStack() as stack:
         transport = network.transport(config, table)
         stack.push_async_callback(transport.close)
-        resolver = network.resolver(config, table, clock.monotonic)
+        stats = Stats()
+        resolver = network.resolver(config, table, clock.monotonic, stats)
         engine = await _open_engine(config)
         stack.push_async_callback(engine.close)
         ended = await has_ended(engine.log, engine.store, config.partitions)
@@ -108,6 +110,7 @@ async def crawl(config: Config, seeds: Iterable[Seed], started: Callable[[Runtim
             scope=Scope(rules, hosts),
             random=random.Random(),
             name=worker_name(),
+            stats=stats,
             authorizations=secrets,
         )
         if isinstance(engine, embedded.EmbeddedEngine):

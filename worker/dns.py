@@ -1,7 +1,7 @@
 """What a name look-up can give, how long it holds, and the order in which addresses are tried. Pure."""
 
 import ipaddress
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Iterable
 from itertools import chain, zip_longest
 from typing import Literal, Protocol, TypeAlias
@@ -59,7 +59,8 @@ class DnsCache:
     """Look-ups by name, the least recently used forgotten first. Times in seconds.
 
     The time to live of addresses is kept between `min_ttl` and `max_ttl`; that of an NXDOMAIN (RFC 2308 section 5)
-    between `failure_ttl` and `max_negative_ttl`; a resolver's failure holds for `failure_ttl`.
+    between `failure_ttl` and `max_negative_ttl`; a resolver's failure holds for `failure_ttl`. `counts` counts hits and
+    misses.
     """
 
     def __init__(
@@ -70,6 +71,7 @@ class DnsCache:
         max_ttl: float = 3600.0,
         failure_ttl: float = 30.0,
         max_negative_ttl: float = 900.0,
+        counts: Counter[tuple[str, str]] | None = None,
     ) -> None:
         self._size = size
         self._min_ttl = min_ttl
@@ -77,6 +79,7 @@ class DnsCache:
         self._failure_ttl = failure_ttl
         self._max_negative_ttl = max(failure_ttl, max_negative_ttl)
         self._entries: OrderedDict[str, tuple[Lookup, float]] = OrderedDict()
+        self._counts = Counter() if counts is None else counts
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -84,9 +87,11 @@ class DnsCache:
     def get(self, name: str, now: float) -> tuple[Lookup, float] | None:
         """The look-up that still holds for `name`, and when it expires."""
         entry = self._entries.get(name)
+        held = entry is not None and entry[1] > now
+        self._counts["dns", "hit" if held else "miss"] += 1
         if entry is None:
             return None
-        if entry[1] <= now:
+        if not held:
             del self._entries[name]
             return None
         self._entries.move_to_end(name)

@@ -12,6 +12,7 @@ from gregor.worker.addresses import AddressPolicy
 from gregor.worker.config import Config, ConfigError
 from gregor.worker.dns import DnsCache
 from gregor.worker.host_table import HostTable
+from gregor.worker.stats import Stats
 from gregor.worker.transport import Endpoint, Transport
 
 
@@ -37,7 +38,7 @@ def transport(config: Config, table: HostTable) -> Transport:
     return LenientTransport(CurlTransport(policy, ca_file=ca_file, http2=config.http2), tolerant)
 
 
-def resolver(config: Config, table: HostTable, monotonic: Callable[[], float]) -> DnsResolver:
+def resolver(config: Config, table: HostTable, monotonic: Callable[[], float], stats: Stats) -> DnsResolver:
     """What looks names up. Raises `ConfigError`."""
     server = None
     if config.resolver:
@@ -52,5 +53,6 @@ def resolver(config: Config, table: HostTable, monotonic: Callable[[], float]) -
         max_ttl=config.dns_ttl_max,
         failure_ttl=failure_ttl,
         max_negative_ttl=max(config.dns_negative_ttl, failure_ttl),
+        counts=stats.cached,
     )
     return DnsResolver(cache=cache, host_table=table, server=server, timeout=config.connect_timeout, clock=monotonic)

@@ -1,0 +1,174 @@
+"""What a worker is doing now, for metrics, API and console. Read on the worker's event loop; changes nothing."""
+
+from collections import Counter
+from collections.abc import Collection, Iterator
+from typing import Final, Literal
+
+from msgspec import Struct
+
+from gregor import __version__
+from gregor.schemas.messages import PRIORITIES
+from gregor.worker.borders import Unavailable
+from gregor.worker.config import Config
+from gregor.worker.hosts import Host
+from gregor.worker.partition import Partition
+from gregor.worker.runtime import Runtime
+
+HostState = Literal["active", "waiting", "backing_off", "blocked", "idle"]
+HOST_STATES: Final[tuple[HostState, ...]] = ("active", "waiting", "backing_off", "blocked", "idle")
+LIMITS: Final = ("starting", "paused", "service", "concurrency", "politeness", "nothing", "answers")
+"""What can limit the speed, as one word each."""
+LAG_SECONDS: Final = 5.0
+"""How old the ends of the log may be that a lag is told by."""
+_SILENCE: Final = 30.0
+
+
+class Condition(Struct, frozen=True):
+    """One worker at one moment. Durations are seconds. ``overdue``: how late the calendar's oldest due bucket is."""
+
+    crawl: str
+    worker: str
+    version: str
+    state: Literal["starting", "crawling", "paused", "stopping"]
+    limit: str
+    limiting: str
+    seconds: float
+    partitions: int
+    running: int
+    concurrency: int
+    hosts: dict[str, int]
+    back_queues: int
+    front_queues: dict[int, int]
+    window: dict[int, int]
+    buckets: int
+    overdue: float
+
+
+class HostView(Struct, frozen=True):
+    """A host in memory. ``due``: seconds until its next turn, at least 0; ``cause``: its last failure."""
+
+    host: str
+    state: HostState
+    queued: int
+    due: float
+    delay: float
+    failures: int
+    cause: str
+
+
+def state_of(host: Host, now: float, blocked: Collection[str]) -> HostState:
+    """What a host does at ``now``, the coordinator's time."""
+    if host.name in blocked:
+        return "blocked"
+    if host.busy:
+        return "active"
+    if host.record.not_before > now:
+        return "backing_off"
+    return "waiting" if host.queue else "idle"
+
+
+def partitions(runtime: Runtime) -> Iterator[Partition]:
+    """The partitions it owns."""
+    return (owned.crawl.partition for owned in runtime.owned.values())
+
+
+def look(runtime: Runtime, config: Config, monotonic: float) -> Condition:
+    """How it is at a monotonic time."""
+    stats, tools, owned = runtime.stats, runtime.tools, list(partitions(runtime))
+    now, orders = tools.now(), tools.services.coordinator.orders()
+    blocked = frozenset(orders.blocked_hosts)
+    hosts = Counter(state_of(host, now, blocked) for partition in owned for host in partition.hosts.values())
+    due = [at for partition in owned if (at := partition.calendar.next_due()) is not None]
+    word = stats.limiting.split(":")[0].split(" ")[0]
+    stopping = runtime.ending is not None
+    return Condition(
+        crawl=config.crawl,
+        worker=tools.name,
+        version=__version__,
+        state="stopping" if stopping else "paused" if orders.paused else "crawling" if stats.started else "starting",
+        limit=word if word in LIMITS else "service",
+        limiting=stats.limiting,
+        seconds=max(0.0, monotonic - stats.started) if stats.started else 0.0,
+        partitions=len(owned),
+        running=stats.running,
+        concurrency=config.concurrency,
+        hosts={state: hosts[state] for state in HOST_STATES},
+        back_queues=sum(partition.size for partition in owned),
+        front_queues={p: sum(partition.load[p] for partition in owned) for p in PRIORITIES},
+        window={p: sum(partition.marks[p].span for partition in owned) for p in PRIORITIES},
+        buckets=sum(partition.calendar.held for partition in owned),
+        overdue=max(0.0, now - min(due)) if due else 0.0,
+    )
+
+
+def hosts(runtime: Runtime, monotonic: float) -> list[HostView]:
+    """Every host in memory, those whose turn comes first at the beginning."""
+    tools = runtime.tools
+    now, blocked = tools.now(), frozenset(tools.services.coordinator.orders().blocked_hosts)
+    found = [
+        HostView(
+            host.name,
+            state_of(host, now, blocked),
+            len(host.queue),
+            round(max(0.0, host.next_turn - monotonic), 3),
+            round(owned.crawl.turns.delay(host), 3),
+            host.record.failures,
+            host.cause,
+        )
+        for owned in runtime.owned.values()
+        for host in owned.crawl.partition.hosts.values()
+    ]
+    return sorted(found, key=lambda one: (one.due, one.host))
+
+
+def unhealthy(runtime: Runtime, monotonic: float) -> str:
+    """Why the worker cannot go on by itself: its loop does not turn, or a lease is over; empty when all is well."""
+    if runtime.stats.started and monotonic - max(runtime.stats.beat, runtime.stats.started) > _SILENCE:
+        return f"the worker's loop did not turn for {_SILENCE:g} seconds"
+    if not all(owned.lease.holds() for owned in runtime.owned.values()):
+        return "a lease is over"
+    return ""
+
+
+def unready(runtime: Runtime, monotonic: float) -> str:
+    """Why the worker does not crawl now; empty when it does, or has nothing left to do."""
+    if runtime.ending is not None:
+        return "it is stopping"
+    if not runtime.owned:
+        return "it owns no partition"
+    if runtime.stats.service_away:
+        return f"{runtime.stats.service_away} is away"
+    return unhealthy(runtime, monotonic)
+
+
+class Lag:
+    """How far the watermarks are behind the ends of the log, by partition and priority."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+        self._looked = -LAG_SECONDS
+        self._marks: dict[tuple[int, int], tuple[int, float]] = {}  # each watermark, and when it moved last
+        self.records: dict[tuple[int, int], int] = {}
+        self.stalled = 0.0
+        """Seconds for which the watermark that waits longest has not moved although records lie beyond it."""
+
+    async def look(self, monotonic: float) -> None:
+        """Ask the log for its ends, if that was not done lately. While it is away, what was known stays."""
+        if monotonic - self._looked < LAG_SECONDS:
+            return
+        self._looked = monotonic
+        records: dict[tuple[int, int], int] = {}
+        marks: dict[tuple[int, int], tuple[int, float]] = {}
+        try:
+            for partition in list(partitions(self._runtime)):
+                ends = await self._runtime.tools.services.log.ends(partition.id)
+                for priority, low in partition.watermarks().items():
+                    where = (partition.id, priority)
+                    records[where] = max(0, ends[priority] - low)
+                    before = self._marks.get(where)
+                    moved = before is None or before[0] != low or not records[where]
+                    marks[where] = (low, monotonic if moved or before is None else before[1])
+        except Unavailable:
+            return
+        self.records, self._marks = records, marks
+        self.stalled = max((monotonic - since for _, since in marks.values()), default=0.0)
