@@ -14,6 +14,12 @@ def servers() -> Iterator[Servers]:
         yield servers
 
 
+@pytest.fixture(autouse=True)
+def _running(servers: Servers) -> None:
+    """A test before this one may have failed while a server was stopped."""
+    servers.mend()
+
+
 @pytest.fixture(scope="session")
 def kafka(servers: Servers) -> Service:
     """One broker."""
@@ -49,16 +55,13 @@ def cassandra(servers: Servers) -> Service:
 
 
 def need(servers: Servers, name: str) -> Service:
-    """A service, running; the test is skipped, visibly, when there is no way to it."""
+    """A service; the test is skipped, visibly, when there is no way to it."""
     try:
-        service = servers.get(name)
+        return servers.get(name)
     except Missing as error:
         if os.environ.get("CI"):
             pytest.fail(f"no {name} in CI: {error}", pytrace=False)
         pytest.skip(str(error))
-    # A test before this one may have failed while it was stopped.
-    service.start()
-    return service
 
 
 def stoppable(service: Service) -> Service:

@@ -6,10 +6,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from redis import Redis
 
-from tests.cluster.conftest import stoppable
-from tests.cluster.servers import Service
+from tests.cluster.conftest import need, stoppable
+from tests.cluster.servers import Missing, Servers, Service, session
 
 _ROOT = Path(__file__).parents[2]
 _RUN = """
@@ -28,6 +29,26 @@ def test_a_server_keeps_its_port_and_its_data(redis: Service) -> None:
         client.set("kept", "yes")
         redis.restart(kill=True)
         assert client.get("kept") == b"yes"
+
+
+def test_no_way_to_a_server_is_a_skip_here_and_a_failure_in_ci(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(name: str, folder: Path, guard: object) -> Service:
+        raise Missing(f"no {name} here")
+
+    monkeypatch.setattr(session, "find", missing)
+    with Servers() as none:
+        monkeypatch.delenv("CI", raising=False)
+        with pytest.raises(pytest.skip.Exception, match="no kafka here"):
+            need(none, "kafka")
+        monkeypatch.setenv("CI", "1")
+        with pytest.raises(pytest.fail.Exception, match="no kafka here"):
+            need(none, "kafka")
+
+
+def test_what_was_left_stopped_runs_for_the_next_test(servers: Servers, redis: Service) -> None:
+    stoppable(redis).kill()
+    servers.mend()
+    assert redis.answers()
 
 
 def test_servers_end_with_a_killed_test_run(redis: Service) -> None:

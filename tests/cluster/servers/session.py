@@ -53,6 +53,12 @@ class Servers:
             raise found
         return found
 
+    def mend(self) -> None:
+        """Start again what does not run."""
+        for service in self._found.values():
+            if isinstance(service, Service) and not all(node.running for node in service.nodes):
+                service.start()
+
     def __enter__(self) -> Self:
         return self
 
