@@ -204,6 +204,7 @@ class Runtime:
             record = msgspec.structs.replace(record, partition=number, epoch=lease.epoch)
             await effect(store.put_partition, record, partition.stamp())
         except LeaseLost:
+            await self._let_go(self._services.coordinator.release(lease))  # it may come back: nobody would use it
             return
         owned = self._owned[number] = Owned(Crawl(partition, self._desk, self._capacity()), record)
         self._start(owned, partial(self._intake, owned))
