@@ -67,7 +67,7 @@ class Run:
     ended: float = 0.0
     finished: bool = False
     stopped: bool = False
-    """Whether an operator stopped it, or a budget did."""
+    """Whether a budget stopped it: then URLs are left waiting."""
 
     def __post_init__(self) -> None:
         self.watch = Watch(self.world, self.config)
@@ -143,7 +143,7 @@ class Simulation:
         raise RuntimeError(f"worker {slot} was started {MOST_RESTARTS} times in vain")
 
     async def _live(self, name: str) -> bool:
-        """One incarnation, to its end. True when it ended by itself."""
+        """One incarnation, to its end. True when nothing is left to do for another one."""
         process = Process(name)
         gone = self._loop.create_future()
 
@@ -162,7 +162,8 @@ class Simulation:
         self.run.world.happen(name, "ended")
         self._loop.kill(process)
         if task.exception() is None:
-            return True
+            ending = self.run.worker(name).ending
+            return ending is not None and ending.reason != "stopped"
         if not isinstance(task.exception(), Unavailable):
             self.run.failures.append(f"{name} failed: {task.exception()!r}")
         return False
@@ -180,7 +181,7 @@ class Simulation:
             await publish(SimulatedLog(world, machine), SimulatedStore(world, machine), map(Seed, seed_urls(run)))
             self._seeded = True
         worker.ending = await worker.runtime.run()
-        run.stopped = run.stopped or worker.ending.reason != "finished"
+        run.stopped = run.stopped or worker.ending.reason == "budget"
 
 
 def build(run: Run, machine: Machine, process: Process, clock: Clock, chance: Random) -> Worker:

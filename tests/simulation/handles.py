@@ -20,6 +20,9 @@ class SimulatedLog:
     async def publish(self, tickets: Sequence[Ticket]) -> None:
         await self._wire.call("publish", self._server.publish, tuple(tickets))
 
+    async def announce(self, told: Page | DeadLetter) -> None:
+        """Nobody listens."""
+
     async def read(self, partition: int, priority: int, offset: int, limit: int) -> list[Record]:
         return await self._wire.call("read", self._server.read, partition, priority, offset, limit)
 

@@ -1,10 +1,11 @@
 """Which crawl a seed stands for: its web, settings, workers and faults."""
 
+import asyncio
 from random import Random
 
 from gregor.worker.config import Config
 from tests.simulation import webs
-from tests.simulation.crawl import Prepare, Run, Simulation
+from tests.simulation.crawl import Prepare, Run, Simulation, Worker
 from tests.simulation.engine import World
 from tests.simulation.faults import Fault, Faults, drawn
 from tests.simulation.web import Web
@@ -39,16 +40,23 @@ _SMALL: dict[str, object] = {
 
 
 def of_seed(seed: int) -> Simulation:
-    """The crawl of a seed. Every fourth has no fault; the others have one to three, and one or two workers."""
+    """The crawl of a seed. Every fourth has no fault, the others a few; some are stopped and go on later."""
     chance = Random(f"scenario {seed}")
-    faults = [drawn(chance, SESSION_TIMEOUT) for _ in range(0 if seed % 4 == 0 else chance.randint(1, 3))]
+    faults = [drawn(chance, SESSION_TIMEOUT) for _ in range(0 if seed % 4 == 0 else chance.choice((1, 2, 3, 6)))]
     settings = config(
         delay=chance.choice((0.5, 1.0, 3.0)),
         partitions=chance.choice((1, 4, 8)),
         queue_size=chance.choice((4, 64)),
         window=chance.choice((16, 64)),
     )
-    return scripted(webs.drawn(seed), faults, seed=seed, settings=settings, workers=chance.choice((1, 1, 2, 3)))
+    workers = chance.choice((1, 1, 2, 3))
+    stops = [chance.expovariate(1 / 40)] if chance.random() < 0.25 else []
+
+    def stop_once(_: Run, worker: Worker) -> None:
+        if stops:
+            asyncio.get_running_loop().call_later(stops.pop(), worker.runtime.stop)
+
+    return scripted(webs.drawn(seed), faults, seed=seed, settings=settings, workers=workers, prepare=stop_once)
 
 
 def scripted(
