@@ -8,9 +8,9 @@ _HEAD = """# Metrics
 This page is made by `python -m gregor.worker.metrics_docs > docs/metrics.md`; a test keeps it true.
 
 Every worker with `listen` set serves them at `/metrics` (see [operations.md](operations.md)). Counters begin at 0 with
-the process. No label ever holds a host, a URL or anything else that a site can choose. What Prometheus adds (`instance`,
-`job`) tells workers apart. `process_…` (CPU, resident memory, open files, start) are those of prometheus-client; CPU a
-page is `rate(process_cpu_seconds_total[5m]) / rate(gregor_pages_total[5m])`.
+the process. No label ever holds a host, a URL or anything else that a site can choose; `instance` and `job`, which
+Prometheus adds, tell workers apart. `process_…` (CPU, resident memory, open files, start) are those of
+prometheus-client; CPU a page is `rate(process_cpu_seconds_total[5m]) / rate(gregor_pages_total[5m])`.
 
 | name | kind | meaning | labels |
 |---|---|---|---|

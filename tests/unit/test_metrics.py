@@ -1,0 +1,180 @@
+"""The metrics: bounded, documented, cheap, and true of a crawl that is known."""
+
+import asyncio
+import re
+import time
+from collections import Counter
+from pathlib import Path
+from typing import cast
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from prometheus_client.parser import text_string_to_metric_families
+
+from gregor.worker.borders import SeenSet, Unavailable
+from gregor.worker.condition import HOST_STATES, Condition, Lag, look, unhealthy, unready
+from gregor.worker.measured import measured
+from gregor.worker.metric_list import METRICS
+from gregor.worker.metrics import Look, exposition, registry
+from gregor.worker.metrics_docs import page
+from gregor.worker.runtime import Runtime
+from gregor.worker.stats import STAGES, Stats
+from gregor.worker.timing import BOUNDS, Lowest, Timing
+from tests.simulation.scenarios import of_seed
+
+ROOT = Path(__file__).parents[2]
+MACHINE = {"disk_free": 1.0, "disk_size": 2.0, "memory": 3.0}
+CONDITION = Condition(
+    "crawl", "worker", "1", "crawling", "politeness", "politeness: …", 1.0, 2, 3, 64, dict.fromkeys(HOST_STATES, 1),
+    9, dict.fromkeys((1, 2, 3, 4), 5), dict.fromkeys((1, 2, 3, 4), 6), 7, 0.5,
+)  # fmt: skip
+Samples = dict[tuple[str, tuple[tuple[str, str], ...]], float]
+
+
+def scrape(stats: Stats, condition: Condition = CONDITION, lag: Lag | None = None) -> Samples:
+    lag = lag or Lag(cast(Runtime, None))
+    text = exposition(registry(METRICS, lambda: Look(stats, condition, lag, MACHINE, stats.margin.value(0.0)))).decode()
+    return {
+        (sample.name, tuple(sorted(sample.labels.items()))): sample.value
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+    }
+
+
+def test_the_page_is_true() -> None:
+    assert (ROOT / "docs" / "metrics.md").read_text() == page(), "python -m gregor.worker.metrics_docs writes it"
+
+
+def test_names_and_meanings_follow_the_rules() -> None:
+    assert len({metric.name for metric in METRICS}) == len(METRICS)
+    for metric in METRICS:
+        assert re.fullmatch(r"gregor_[a-z]+(_[a-z]+)*", metric.name)
+        assert metric.meaning.endswith(".")
+        assert "_total" not in metric.name
+        assert metric.kind != "histogram" or metric.name.endswith("_seconds")
+
+
+def test_what_strangers_choose_is_no_label() -> None:
+    stats = Stats()
+    before = scrape(stats)
+    for number in range(500):
+        stats.errors[f"http://{number}.example/\n"] += 1
+        stats.statuses[number * 7] += 1
+        stats.links[f"kind {number}"] += 1
+        stats.bytes_by[f"{number}"] += 1
+    after = scrape(stats)
+    assert after.keys() == before.keys()
+    assert after["gregor_errors_total", (("cause", "other"),)] == 500
+    assert sum(value for (name, _), value in after.items() if name == "gregor_responses_total") == 500
+
+
+@given(st.lists(st.floats(0.0, 500.0)))
+def test_a_timing_is_a_histogram(seconds: list[float]) -> None:
+    timing = Timing()
+    for one in seconds:
+        timing.observe(one)
+    stats = Stats()
+    stats.stages["parse"] = timing
+    found = scrape(stats)
+    buckets = {
+        float(dict(pairs)["le"]): value
+        for (name, pairs), value in found.items()
+        if name == "gregor_stage_seconds_bucket" and ("stage", "parse") in pairs
+    }
+    assert buckets == {bound: sum(one <= bound for one in seconds) for bound in (*BOUNDS, float("inf"))}
+    assert found["gregor_stage_seconds_count", (("stage", "parse"),)] == len(seconds)
+    assert found["gregor_stage_seconds_sum", (("stage", "parse"),)] == pytest.approx(sum(seconds))
+
+
+@given(st.lists(st.tuples(st.floats(0.0, 300.0), st.floats(0.0, 10.0)), min_size=1))
+def test_the_lowest_is_that_of_the_last_minute_at_least(observed: list[tuple[float, float]]) -> None:
+    lowest, observed = Lowest(), sorted(observed)
+    for at, value in observed:
+        lowest.observe(value, at)
+    last = observed[-1][0]
+    assert lowest.value(last) <= min(value for at, value in observed if at > last - 60.0)
+    assert lowest.value(last) in {value for at, value in observed if at > last - 120.0}
+    assert lowest.value(last + 121.0) == float("inf")
+
+
+class Seen:
+    """A border of which every second call fails."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    async def seen(self, fingerprints: list[int]) -> list[bool]:
+        self.calls += 1
+        if self.calls % 2 == 0:
+            raise Unavailable("redis", "gone")
+        return [True for _ in fingerprints]
+
+
+def test_a_border_is_measured_whatever_it_answers() -> None:
+    stats = Stats()
+    seen = measured(cast(SeenSet, Seen()), "seen", stats)
+
+    async def ask() -> None:
+        assert await seen.seen([1]) == [True]
+        with pytest.raises(Unavailable):
+            await seen.seen([1])
+
+    asyncio.run(ask())
+    found = scrape(stats)
+    assert found["gregor_border_calls_total", (("border", "seen"), ("call", "seen"))] == 2
+    assert found["gregor_border_seconds_count", (("border", "seen"),)] == 2
+    assert found["gregor_unavailable_total", (("service", "redis"),)] == 1
+
+
+def test_metrics_cost_a_page_less_than_twenty_microseconds() -> None:
+    """A page makes 10 calls of borders and passes 9 stages; the crawl itself has a budget of 2,000 microseconds."""
+
+    class Border:
+        async def call(self) -> None: ...
+
+    bare, stats, rounds = Border(), Stats(), 2000
+    wrapped = measured(bare, "store", stats)
+
+    async def pages(border: Border, counting: bool) -> float:
+        begun = time.process_time()
+        for _ in range(rounds):
+            for _ in range(10):
+                await border.call()
+            if counting:
+                for stage in STAGES:
+                    stats.stages[stage].observe(0.01)
+                stats.spaced(1.0, 1.0, 5.0)
+                stats.robots["allowed"] += 1
+                stats.contents["new"] += 1
+                stats.seen["new"] += 1
+                stats.cached["robots", "hit"] += 1
+                stats.stored(200, 1000)
+        return (time.process_time() - begun) / rounds
+
+    best = min(asyncio.run(pages(wrapped, True)) - asyncio.run(pages(bare, False)) for _ in range(5))
+    assert best < 20e-6
+
+
+def test_a_crawl_is_told_as_it_was() -> None:
+    run = of_seed(3)()
+    assert not run.failures
+    stats = [worker.runtime.stats for worker in run.workers]
+    found: Counter[tuple[str, tuple[tuple[str, str], ...]]] = Counter()
+    for one in stats:
+        found.update(scrape(one))
+    requests = sum(1 for _ in run.web.log)
+    assert found["gregor_requests_total", ()] >= requests
+    assert found["gregor_too_close_total", ()] == 0
+    assert found["gregor_visits_total", (("state", "fetched"),)] > 0
+    assert (
+        found["gregor_border_calls_total", (("border", "store"), ("call", "put_page"))]
+        >= found["gregor_pages_total", ()]
+    )
+    last = run.workers[-1]
+    assert last.ending is not None
+    condition = look(last.runtime, run.config, last.runtime.stats.beat)
+    assert (condition.state, condition.partitions, condition.back_queues) == ("stopping", 0, 0)
+    assert unready(last.runtime, last.runtime.stats.beat) == "it is stopping"
+    assert unhealthy(last.runtime, last.runtime.stats.beat) == ""
+    assert unhealthy(last.runtime, last.runtime.stats.beat + 31.0) != ""
