@@ -6,7 +6,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
 

@@ -34,7 +34,7 @@ SETTINGS = {
 }
 
 
-class Bench(scrapy.Spider):  # type: ignore[misc]
+class Bench(scrapy.Spider):
     """Follows every link. XPath over the one parsed tree costs a third of what LinkExtractor does."""
 
     name = "bench"

@@ -26,12 +26,13 @@ MAX_LETTERS = 200_000
 """Characters of a text that are looked at."""
 
 Hashes = npt.NDArray[np.uint64]
+Points = npt.NDArray[np.uint8] | npt.NDArray[np.uint32]
 
 _PRIME = 0x100000001B3
 _MIX = ((0x9E3779B97F4A7C15, 33), (0xC2B2AE3D27D4EB4F, 29), (0x9E3779B97F4A7C15, 32))
 _PLANES = 0x20000
-_BLOCK, _ROWS = 15 * 17 * 32, 17 * 32
-"""Numbers that are counted at a time: they fit the cache of a processor."""
+_BLOCK = 16 * 1024
+"""Numbers that are looked at at a time: what is made of them stays in the cache of a processor."""
 _NO_LETTERS = bytes(point for point in range(128) if not (chr(point).isalnum() or chr(point) == "_"))
 _BAND_BITS = 64 // BANDS
 _MERGE = 4096
@@ -48,7 +49,11 @@ def text_fingerprint(text: str) -> bytes:
 def simhash64(text: str) -> int:
     """The simhash of a text; 0, which is neither stored nor looked up, for a text of fewer than 32 letters."""
     letters = _letters(text)
-    return majority(_shingle_hashes(letters)) if len(letters) >= MIN_LETTERS else 0
+    if len(letters) < MIN_LETTERS:
+        return 0
+    count = len(letters) - SHINGLE + 1
+    blocks = (letters[start : start + _BLOCK + SHINGLE - 1] for start in range(0, count, _BLOCK))
+    return _decided(map(_shingle_hashes, blocks), count)
 
 
 def distance(a: int, b: int) -> int:
@@ -58,23 +63,28 @@ def distance(a: int, b: int) -> int:
 
 def shingle_hash(shingle: bytes) -> int:
     """The hash of one shingle, given as UTF-8: what :func:`simhash64` computes for all of them at once."""
-    points = np.array([ord(letter) for letter in shingle.decode("utf-8", "surrogatepass")], np.uint64)
+    points = np.array([ord(letter) for letter in shingle.decode("utf-8", "surrogatepass")], np.uint32)
     return int(_shingle_hashes(points)[0])
 
 
 def majority(hashes: Hashes) -> int:
     """The number of 64 bits in which a bit is set if it is set in more than half of ``hashes``."""
-    counts = sum(_counts(hashes[start : start + _BLOCK]) for start in range(0, len(hashes), _BLOCK))
-    return int.from_bytes(np.packbits(2 * counts > len(hashes)).tobytes(), "big")
+    return _decided((hashes[start : start + _BLOCK] for start in range(0, len(hashes), _BLOCK)), len(hashes))
+
+
+def _decided(blocks: Iterable[Hashes], count: int) -> int:
+    """The majority over blocks of at most ``_BLOCK`` numbers, ``count`` in all."""
+    counts = sum(map(_counts, blocks), np.zeros(64, np.int64))
+    return int.from_bytes(np.packbits(2 * counts > count).tobytes(), "big")
 
 
 def _counts(hashes: Hashes) -> npt.NDArray[np.int64]:
-    """In how many of at most 8,160 numbers each bit is set, the highest bit first.
+    """In how many of the numbers of a block each bit is set, the highest bit first.
 
     Full adders make of fifteen numbers, bit by bit, one of weight 1, 2, 4 and 8 each. Then a byte a bit is enough to
     add up seventeen of those.
     """
-    words = np.zeros((15, _ROWS), np.uint64)
+    words = np.zeros((15, 17 * -(-len(hashes) // (15 * 17))), np.uint64)
     words.reshape(-1)[: len(hashes)] = hashes
     left, twos = _add(words[:5], words[5:10], words[10:])
     one, two = _add(left[0], left[1], left[2])
@@ -87,7 +97,7 @@ def _counts(hashes: Hashes) -> npt.NDArray[np.int64]:
         sums += _spread(plane) << np.uint64(weight)
     bytewise = sums.reshape(17, -1).sum(axis=0).view(np.uint8)
     counts: npt.NDArray[np.int64] = bytewise.reshape(-1, 8, 8).sum(axis=0, dtype=np.int64)
-    return counts[::-1].reshape(64)  # the bytes of a number stand in memory from its low end
+    return counts[::-1].reshape(64)  # in memory a number begins with its low byte
 
 
 def _add(a: Hashes, b: Hashes, c: Hashes) -> tuple[Hashes, Hashes]:
@@ -101,13 +111,13 @@ def _spread(words: Hashes) -> Hashes:
     return np.unpackbits(words.view(np.uint8)).view(np.uint64)
 
 
-def _letters(text: str) -> Hashes:
+def _letters(text: str) -> Points:
     """The code points of the letters and digits of a text, lower case."""
     text = text[:MAX_LETTERS].lower()
     if text.isascii():
-        return np.frombuffer(text.encode().translate(None, _NO_LETTERS), np.uint8).astype(np.uint64)
+        return np.frombuffer(text.encode().translate(None, _NO_LETTERS), np.uint8)
     points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
-    return points[_is_letter().take(points, mode="clip")].astype(np.uint64)
+    return points[_is_letter().take(points, mode="clip")]
 
 
 @cache
@@ -117,7 +127,8 @@ def _is_letter() -> npt.NDArray[np.bool_]:
     return np.append(np.fromiter(known, np.bool_, _PLANES), True)
 
 
-def _shingle_hashes(points: Hashes) -> Hashes:
+def _shingle_hashes(letters: Points) -> Hashes:
+    points = letters.astype(np.uint64)
     count = len(points) - SHINGLE + 1
     hashes = points[:count].copy()
     for at in range(1, SHINGLE):

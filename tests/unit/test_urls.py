@@ -1,9 +1,12 @@
 """URLs: what is requested, what it is known by, whose politeness it is."""
 
+import time
+
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from gregor.worker import urls
 from gregor.worker.canonical import CanonicalRules
 from gregor.worker.urls import Url, Urls, robots_url
 from tests.unit.url_texts import hrefs, url_texts
@@ -152,3 +155,38 @@ def test_parsing_what_is_requested_changes_nothing(href: str) -> None:
     assert url.href == url.origin + url.target
     assert parse(url.key).key == url.key
     assert parse(url.key).host == url.host
+
+
+_PIECES = (
+    *("/", "//", "a", "b.html", "..", ".", "?q=1", "&r=2", "~u", "-", "_", "%41", "xn--a", "1", "0x7f", " ", "\t", "#"),
+    *("http://", "https://", "h.example", "H.example", "a.b.c1", "1.2.3.4", "www.", ":80", "@", "\\", ".com", "ü"),
+)
+
+
+@settings(max_examples=500, deadline=None)
+@given(
+    st.lists(st.sampled_from(_PIECES), max_size=8).map("".join) | url_texts(),
+    st.sampled_from(
+        [BASE, "http://u:p@h:81/x/y", "http://H.example", "file:///a", "nonsense", "http://bücher.example/"]
+    ),
+)
+def test_the_short_way_of_resolving_gives_what_the_long_one_gives(reference: str, base: str) -> None:
+    short = urls._normal(reference, base)
+    assert short is None or short == urls._serialise(reference, base)
+
+
+@pytest.mark.parametrize("reference", ["/a/b.html?c=d/e", "/", "https://www.example.com/a~b/", "http://h.example/"])
+def test_ordinary_references_go_the_short_way(reference: str) -> None:
+    assert urls._normal(reference, BASE) is not None
+
+
+def test_the_short_way_takes_linear_time() -> None:
+    for text in (
+        "/" + "a/" * 50_000 + "%",
+        "/" + "a" * 100_000 + "%",
+        "http://" + "a." * 50_000,
+        "http://" + "a" * 100_000,
+    ):
+        started = time.thread_time()
+        assert urls._normal(text, BASE) is None
+        assert time.thread_time() - started < 0.5
