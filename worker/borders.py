@@ -79,6 +79,9 @@ class FrontierLog(Protocol):
     async def commit(self, partition: int, watermarks: Mapping[int, int], epoch: int) -> None:
         """Commit watermarks (all records below are finished), and drop records below them when convenient."""
 
+    async def announce(self, told: Page | DeadLetter) -> None:
+        """Tell downstream consumers, if the engine has any; durable when it returns. They may hear it again."""
+
     def on_news(self, call: Callable[[int], None]) -> None:
         """``call(partition)`` on the event loop when records may have arrived: a hint, maybe late or for nothing."""
 

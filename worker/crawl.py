@@ -310,6 +310,8 @@ class Crawl:
             await self._effect(lambda: services.log.publish(tickets))
             self._desk.sent.learn(tickets)
             self._tools.stats.links["sent"] += len(tickets)
+        if page is not None:  # before the row: after it nobody would tell
+            await self._effect(lambda: services.log.announce(page))
         if (follower := verdict.next) is not None:  # 3 the next ticket
             bucket = partition.calendar.place(verdict.due, self._tools.now())
             entry = Entry(bucket, follower)
@@ -325,6 +327,7 @@ class Crawl:
                 ticket.attempts + 1,
             )
             await self._effect(lambda: services.store.put_dead_letter(letter))
+            await self._effect(lambda: services.log.announce(letter))
         settled = self._row(ticket, row, verdict, page)
         await self._effect(lambda: services.store.put_rows([settled], partition.stamp()))  # 4 the row
         await self._effect(lambda: services.seen.mark([url_fingerprint(ticket.key)]))  # 5 seen, finished

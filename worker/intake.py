@@ -140,6 +140,7 @@ class Intake:
         where = f"partition {self._partition.id}, priority {source.priority}, offset {source.offset}"
         letter = DeadLetter("", "", "", "unreadable", unreadable.error, self._tools.now(), source=where)
         await self._effect(lambda: self._tools.services.store.put_dead_letter(letter))
+        await self._effect(lambda: self._tools.services.log.announce(letter))
         self._partition.finish([source])
 
     # Waiting

@@ -2,11 +2,11 @@
 
 import sqlite3
 from collections.abc import AsyncIterator
-from datetime import UTC, datetime
 
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
+from gregor.schemas.events import rfc3339
 from gregor.schemas.messages import Page, Row, Ticket, url_fingerprint
 from gregor.worker.borders import Reader
 from gregor.worker.urls import Url
@@ -54,11 +54,6 @@ class Record(Struct, kw_only=True):
 def encode(record: Struct | dict[str, object]) -> bytes:
     """One line of JSON, without its end."""
     return msgspec.json.encode(record)
-
-
-def rfc3339(at: float) -> str:
-    """Unix seconds as UTC, to the millisecond (RFC 3339)."""
-    return datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 async def of_row(reader: Reader, row: Row, *, text: bool = False) -> tuple[Record, Page | None]:

@@ -11,8 +11,8 @@ from typing import Final
 import msgspec
 
 from gregor.partitioner.hashing import partition_of
-from gregor.schemas import topics
-from gregor.schemas.messages import PRIORITIES, Ticket, decode_ticket, encode
+from gregor.schemas import events, topics
+from gregor.schemas.messages import PRIORITIES, DeadLetter, Page, Ticket, decode_ticket, encode
 from gregor.worker.adapters.cluster.kafka_client import KafkaFailed, KafkaThread, client_settings
 from gregor.worker.adapters.cluster.kafka_offsets import Offsets
 from gregor.worker.adapters.cluster.kafka_producer import Message, Publisher, Source
@@ -46,6 +46,7 @@ class KafkaLog:
         settings = client_settings(servers, os.environ) | {"group.id": topics.group(crawl)}
         plain = {name: value for name, value in settings.items() if name != "group.id"}
         timeout = servers.server_timeout
+        self._crawl = crawl
         self._partitions = partitions
         self._topics = {priority: topics.frontier(crawl, priority) for priority in PRIORITIES}
         self._listeners: list[Callable[[int], None]] = []
@@ -69,6 +70,14 @@ class KafkaLog:
                 for ticket in tickets
             ]
         )
+
+    async def announce(self, told: Page | DeadLetter) -> None:
+        if isinstance(told, Page):
+            topic, event = topics.events(self._crawl), msgspec.json.encode(events.of_page(self._crawl, told))
+        else:
+            topic, event = topics.dead(self._crawl), msgspec.json.encode(events.of_dead_letter(self._crawl, told))
+        partition = partition_of(told.host, self._partitions)
+        await self.publisher.publish([Message(topic, partition, told.host.encode(), event)])
 
     async def read(self, partition: int, priority: int, offset: int, limit: int) -> list[Record]:
         """As the border says. Raises `RecordsLost` when the offset is beyond the end of the topic.

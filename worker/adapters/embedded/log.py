@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 
 from gregor.partitioner.hashing import partition_of
-from gregor.schemas.messages import PRIORITIES, Ticket, decode_ticket, encode
+from gregor.schemas.messages import PRIORITIES, DeadLetter, Page, Ticket, decode_ticket, encode
 from gregor.worker.adapters.embedded.database import Database
 from gregor.worker.borders import Record, Unreadable
 
@@ -46,6 +46,9 @@ class EmbeddedLog:
         for partition in {topic[0] for topic, _ in records}:
             for call in self._listeners:
                 call(partition)
+
+    async def announce(self, told: Page | DeadLetter) -> None:
+        """Nobody listens on one machine."""
 
     async def read(self, partition: int, priority: int, offset: int, limit: int) -> list[Record]:
         rows = await self._database.read(

@@ -1,0 +1,137 @@
+"""What downstream consumers read: an event for every stored page and every dead letter, as JSON.
+
+A consumer gets each event at least once; a page's is named by (key, visit). Fields are only ever added; one that
+changes its meaning makes another version. `python -m gregor.schemas.events` writes the JSON Schemas beside this file.
+"""
+
+import json
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final, Literal
+
+import msgspec
+
+from gregor.schemas.messages import DeadLetter, Page, State
+
+FOLDER: Final = Path(__file__).with_name("json")
+
+
+class PageEvent(msgspec.Struct, frozen=True, kw_only=True):
+    """A page was stored: visit number ``visit`` of ``key``. Hashes are hexadecimal, times RFC 3339 in UTC."""
+
+    version: Literal[1] = 1
+    crawl: str
+    url: str
+    key: str
+    host: str
+    visit: int
+    status: int
+    state: State
+    fetched_at: str
+    content_type: str
+    charset: str
+    title: str | None
+    language: str
+    sha256: str
+    fingerprint: str
+    simhash: str
+    size: int
+    truncated: str
+    duplicate_of: str
+    near_duplicate_of: str
+    canonical: str
+    directives: tuple[str, ...]
+    label: str
+    depth: int
+    via: str
+    links: int
+
+
+class DeadLetterEvent(msgspec.Struct, frozen=True, kw_only=True):
+    """A URL was given up, or a message could not be read: then ``source`` says where it is."""
+
+    version: Literal[1] = 1
+    crawl: str
+    url: str
+    key: str
+    host: str
+    cause: str
+    detail: str
+    at: str
+    attempts: int
+    source: str
+
+
+EVENTS: Final[dict[str, type[msgspec.Struct]]] = {
+    "page-event.v1.json": PageEvent,
+    "dead-letter-event.v1.json": DeadLetterEvent,
+}
+
+
+def rfc3339(at: float) -> str:
+    """Unix seconds as RFC 3339, in UTC, to the millisecond."""
+    return datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def of_page(crawl: str, page: Page) -> PageEvent:
+    """The event of a stored page."""
+    return PageEvent(
+        crawl=crawl,
+        url=page.href,
+        key=page.key,
+        host=page.host,
+        visit=page.visit,
+        status=page.status,
+        state=page.state,
+        fetched_at=rfc3339(page.fetched_at),
+        content_type=page.content_type,
+        charset=page.encoding,
+        title=page.title,
+        language=page.language,
+        sha256=page.body,
+        fingerprint=page.fingerprint.hex(),
+        simhash=f"{page.simhash:016x}",
+        size=page.size,
+        truncated=page.truncated,
+        duplicate_of=page.duplicate_of,
+        near_duplicate_of=page.near_duplicate_of,
+        canonical=page.canonical,
+        directives=page.directives,
+        label=page.label,
+        depth=page.depth,
+        via=page.via,
+        links=len(page.links),
+    )
+
+
+def of_dead_letter(crawl: str, letter: DeadLetter) -> DeadLetterEvent:
+    """The event of a dead letter."""
+    return DeadLetterEvent(
+        crawl=crawl,
+        url=letter.href,
+        key=letter.key,
+        host=letter.host,
+        cause=letter.cause,
+        detail=letter.detail,
+        at=rfc3339(letter.at),
+        attempts=letter.attempts,
+        source=letter.source,
+    )
+
+
+def json_schema(event: type[msgspec.Struct]) -> str:
+    """The JSON Schema of an event, as text."""
+    return json.dumps(msgspec.json.schema(event), indent=2) + "\n"
+
+
+def main() -> int:
+    """Write the schemas."""
+    FOLDER.mkdir(exist_ok=True)
+    for name, event in EVENTS.items():
+        (FOLDER / name).write_text(json_schema(event))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
