@@ -2,11 +2,11 @@
 
 from msgspec import Struct
 
+from gregor.schemas.events import rfc3339
 from gregor.schemas.messages import HostRecord, RobotsRecord
 from gregor.worker import robots
 from gregor.worker.borders import Reader, Waiting
 from gregor.worker.config import Config
-from gregor.worker.records import rfc3339
 from gregor.worker.scope import Refused, Scope
 from gregor.worker.urls import Url, Urls, robots_url
 

@@ -13,6 +13,7 @@ from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
 from gregor import __version__
+from gregor.schemas.events import rfc3339
 from gregor.schemas.messages import Page
 from gregor.worker import heads, records
 from gregor.worker.borders import Reader
@@ -105,7 +106,7 @@ def _revisit(page: Page, payload: BinaryIO, original: Page) -> Any:
     while block := payload.read(_BLOCK):
         digest.update(block)
     digest_text = f"sha1:{b32encode(digest.digest()).decode()}"
-    date = records.rfc3339(original.fetched_at)
+    date = rfc3339(original.fetched_at)
     return _BUILDER.create_revisit_record(page.href, digest_text, original.href, date, _http_head(page, False), fields)
 
 
@@ -114,13 +115,13 @@ def _request(page: Page, response: Any) -> Any:
     if not page.request_head:
         return None
     line, headers = heads.parse(heads.masked(page.request_head))
-    fields = {"WARC-Date": records.rfc3339(page.fetched_at), "WARC-Record-ID": _id(page, "request")}
+    fields = {"WARC-Date": rfc3339(page.fetched_at), "WARC-Record-ID": _id(page, "request")}
     http = _Head(line, headers, is_http_request=True)
     return _BUILDER.create_warc_record(page.href, "request", None, None, "", fields, None, http)
 
 
 def _fields(page: Page) -> dict[str, str]:
-    fields = {"WARC-Date": records.rfc3339(page.fetched_at), "WARC-Record-ID": _id(page, "response")}
+    fields = {"WARC-Date": rfc3339(page.fetched_at), "WARC-Record-ID": _id(page, "response")}
     return fields | ({"WARC-IP-Address": page.address} if page.address else {})
 
 

@@ -4,6 +4,7 @@ import argparse
 import sys
 from collections import Counter
 
+from gregor.schemas.events import rfc3339
 from gregor.schemas.messages import DeadLetter
 from gregor.worker import records, reporting
 from gregor.worker.commands import FINISHED
@@ -69,7 +70,7 @@ def _public(letter: DeadLetter) -> dict[str, object]:
         "host": letter.host or None,
         "cause": letter.cause,
         "detail": letter.detail,
-        "at": records.rfc3339(letter.at),
+        "at": rfc3339(letter.at),
         "attempts": letter.attempts,
         "source": letter.source or None,
     }

@@ -7,7 +7,13 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Final
 
-from cassandra import AuthenticationFailed, ConsistencyLevel, DriverException, UnsupportedOperation
+from cassandra import (
+    AuthenticationFailed,
+    ConsistencyLevel,
+    DriverException,
+    UnresolvableContactPoints,
+    UnsupportedOperation,
+)
 from cassandra import RequestValidationException as Refused
 from cassandra.auth import PlainTextAuthProvider
 from cassandra.cluster import EXEC_PROFILE_DEFAULT, Cluster, ExecutionProfile, NoHostAvailable
@@ -44,7 +50,10 @@ def keyspace_of(settings: Servers, crawl: str) -> str:
 
 
 def make_cluster(settings: Servers, environ: Mapping[str, str]) -> Cluster:
-    """A driver that is not connected yet. Reads and writes are at quorum. Raises `BadInput`."""
+    """A driver that is not connected yet; it has looked up names. Reads and writes are at quorum.
+
+    Raises `BadInput`, and `Unavailable` when no name is known.
+    """
     # It tells of every failed attempt to reconnect; what matters reaches the caller as an exception.
     logging.getLogger("cassandra").setLevel(logging.CRITICAL)
     profile = ExecutionProfile(
@@ -58,21 +67,27 @@ def make_cluster(settings: Servers, environ: Mapping[str, str]) -> Cluster:
     user = settings.cassandra_username
     secret = password(settings, "cassandra", environ)
     points = [_contact_point(address) for address in settings.cassandra]
-    return Cluster(
-        points,
-        port=points[0][1],
-        protocol_version=_PROTOCOL,
-        auth_provider=PlainTextAuthProvider(user, secret) if user else None,
-        ssl_context=_tls(settings) if settings.cassandra_tls else None,
-        execution_profiles={EXEC_PROFILE_DEFAULT: profile},
-        reconnection_policy=ExponentialReconnectionPolicy(*_RECONNECT, max_attempts=None),
-        connect_timeout=settings.server_timeout,
-        control_connection_timeout=settings.server_timeout,
+    if not points:
+        raise BadInput("cassandra: at least one server is needed")
+    options = {
+        "port": points[0][1],
+        "protocol_version": _PROTOCOL,
+        "auth_provider": PlainTextAuthProvider(user, secret) if user else None,
+        "ssl_context": _tls(settings) if settings.cassandra_tls else None,
+        "execution_profiles": {EXEC_PROFILE_DEFAULT: profile},
+        "reconnection_policy": ExponentialReconnectionPolicy(*_RECONNECT, max_attempts=None),
+        "connect_timeout": settings.server_timeout,
+        "control_connection_timeout": settings.server_timeout,
         # A cut connection is noticed by this, and opened anew.
-        idle_heartbeat_interval=settings.server_timeout / 2,
-        idle_heartbeat_timeout=settings.server_timeout / 2,
-        monitor_reporting_enabled=False,
-    )
+        "idle_heartbeat_interval": settings.server_timeout / 2,
+        "idle_heartbeat_timeout": settings.server_timeout / 2,
+        "monitor_reporting_enabled": False,
+    }
+    try:
+        return Cluster(points, **options)
+    except UnresolvableContactPoints:
+        names = ", ".join(host for host, _ in points)
+        raise Unavailable("Cassandra", f"no address is known for {one_line(names, _DETAIL)}") from None
 
 
 @contextmanager
@@ -120,8 +135,14 @@ def _contact_point(address: str) -> tuple[str, int]:
 
 
 def _tls(settings: Servers) -> ssl.SSLContext:
+    """Nodes are known to each other, and so to the driver, by address, which certificates seldom name.
+
+    So who has a certificate of the crawl's own authority is trusted; a public one signs for anybody.
+    """
     path = settings.cassandra_ca_file
     try:
-        return ssl.create_default_context(cafile=path or None)
-    except (OSError, ssl.SSLError) as error:
+        context = ssl.create_default_context(cafile=path or None)
+    except OSError as error:
         raise BadInput(f"cassandra_ca_file: cannot read {one_line(path)}: {one_line(str(error))}") from None
+    context.check_hostname = not path
+    return context

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import BinaryIO, Final, NamedTuple
 
 import zstandard
+from cassandra.query import UNSET_VALUE
 
 from gregor.schemas.messages import Page, decode, encode
 from gregor.worker.adapters.cluster.cassandra_client import Cassandra
@@ -55,11 +56,11 @@ class Pages:
         data, firsts = await asyncio.to_thread(_begin, page, [stream for _, stream in streams])
         for (sha256, stream), first in zip(streams, firsts, strict=True):
             await self._put_body(sha256, stream, first)
-        overflow = None
+        overflow: object = UNSET_VALUE  # no tombstone: what is in data decides
         if len(data) > CHUNK:
-            overflow, stream = hashlib.sha256(data).digest(), io.BytesIO(data)
-            await self._put_body(overflow, stream, _next_chunk(stream))
-            data = b""
+            sha256, stream = hashlib.sha256(data).digest(), io.BytesIO(data)
+            await self._put_body(sha256, stream, _next_chunk(stream))
+            data, overflow = b"", sha256
         values = (page.key, page.visit, page.status, page.size, data, overflow, stamp, self._retention)
         await self._cassandra.write(_PUT_PAGE, values)
         if page.simhash:
@@ -75,9 +76,9 @@ class Pages:
             found = await self._cassandra.read(_PAGE, (key, visit))
         return await self.unpack(*found[0]) if found else None
 
-    async def unpack(self, data: bytes, overflow: bytes | None) -> Page | None:
-        """A page as it is stored; None when what it overflowed to is gone."""
-        if overflow is not None:
+    async def unpack(self, data: bytes, overflow: bytes) -> Page | None:
+        """A page as it is stored; None when what it overflowed to is gone. ``overflow`` counts without data only."""
+        if not data:
             stream = await self.body(overflow)
             if stream is None:
                 return None
