@@ -3,19 +3,22 @@
 import asyncio
 import io
 import random
+import ssl
 import time
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from hashlib import sha256
+from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import msgspec
 import pytest
+import trustme
 from cassandra import AuthenticationFailed, InvalidRequest
 from cassandra.cluster import NoHostAvailable
 
 from gregor.schemas.messages import Link, Page, PartitionRecord, Row
 from gregor.worker.adapters.cluster.cassandra_client import Cassandra
-from gregor.worker.adapters.cluster.cassandra_connect import keyspace_of, translation
+from gregor.worker.adapters.cluster.cassandra_connect import keyspace_of, make_cluster, translation
 from gregor.worker.adapters.cluster.cassandra_setup import check, set_up, versions
 from gregor.worker.adapters.cluster.reader import ClusterReader
 from gregor.worker.adapters.cluster.store import ClusterStore
@@ -23,6 +26,7 @@ from gregor.worker.borders import Entry, Unavailable
 from gregor.worker.config_servers import Servers
 from gregor.worker.errors import BadInput
 from tests.cluster.conftest import stoppable
+from tests.cluster.keyspaces import drop, keyspace
 from tests.cluster.servers import Service
 from tests.cluster.servers.process import free_ports
 from tests.contract.world import ticket
@@ -34,11 +38,10 @@ _FACTS: Final = {"crawl": "test", "partitions": "8"}
 
 
 @pytest.fixture(scope="module")
-def settings(cassandra: Service) -> Servers:
+def settings(cassandra: Service) -> Iterator[Servers]:
     """A quick-tempered client, so that what is away shows soon."""
-    settings = Servers(cassandra=cassandra.addresses, cassandra_replication=1, server_timeout=5.0)
-    asyncio.run(set_up(settings, _KEYSPACE, _FACTS, {}))
-    return settings
+    with keyspace(cassandra, _KEYSPACE, _FACTS, timeout=5.0) as settings:
+        yield settings
 
 
 def play(settings: Servers, case: Callable[[Cassandra], Awaitable[T]], timeout: float = 60) -> T:
@@ -67,6 +70,8 @@ def page(key: str, fetched_at: float = 1.0, **fields: Any) -> Page:
 
 
 def test_set_up_is_done_once_and_says_what_it_did(settings: Servers) -> None:
+    drop(settings, "beyond_once")
+
     async def whole() -> None:
         first = await set_up(settings, "beyond_once", _FACTS, {})
         assert [line.partition(":")[0] for line in first.done] == ["Cassandra"] * (1 + len(list(versions())))
@@ -87,6 +92,7 @@ def test_set_up_is_done_once_and_says_what_it_did(settings: Servers) -> None:
             await cassandra.close()
 
     asyncio.run(whole())
+    drop(settings, "beyond_once")
 
 
 def test_set_up_goes_on_where_it_was_cut_short(settings: Servers) -> None:
@@ -127,6 +133,11 @@ def test_a_server_that_is_down_at_the_start_is_named() -> None:
     settings = Servers(cassandra=(f"127.0.0.1:{port}",))
     with pytest.raises(Unavailable, match=f"Cassandra is unavailable: 127.0.0.1:{port}: .*refused"):
         asyncio.run(Cassandra.connect(settings, _KEYSPACE, {}))
+
+
+def test_a_name_that_is_not_known_is_named() -> None:
+    with pytest.raises(Unavailable, match=r"no address is known for nowhere\.invalid"):
+        asyncio.run(Cassandra.connect(Servers(cassandra=("nowhere.invalid:9042",)), _KEYSPACE, {}))
 
 
 def test_the_crawl_goes_on_by_itself_after_a_restart(cassandra: Service, settings: Servers) -> None:
@@ -195,6 +206,33 @@ def test_what_passes_is_told_from_what_lasts() -> None:
     assert isinstance(translation(NoHostAvailable("no host", {})), Unavailable)
 
 
+def test_passwords_and_certificates_come_from_files(tmp_path: Path) -> None:
+    secret, authority = tmp_path / "password", tmp_path / "ca.pem"
+    secret.write_text("from the file\n")
+    trustme.CA().cert_pem.write_to_path(authority)
+    settings = Servers(
+        cassandra=("192.0.2.1", "[::1]:9043"),
+        cassandra_username="gregor",
+        cassandra_password_file=str(secret),
+        cassandra_tls=True,
+        cassandra_ca_file=str(authority),
+    )
+    cluster = make_cluster(settings, {})
+    assert (cluster.auth_provider.username, cluster.auth_provider.password) == ("gregor", "from the file")
+    assert cluster.ssl_context.verify_mode == ssl.CERT_REQUIRED
+    assert len(cluster.ssl_context.get_ca_certs()) == 1
+    assert [(point.address, point.port) for point in cluster.endpoints_resolved] == [
+        ("192.0.2.1", 9042),
+        ("::1", 9043),
+    ]
+    public = make_cluster(msgspec.structs.replace(settings, cassandra_ca_file=""), {})
+    assert public.ssl_context.check_hostname
+    with pytest.raises(BadInput, match="cassandra_ca_file: cannot read"):
+        make_cluster(msgspec.structs.replace(settings, cassandra_ca_file=str(tmp_path / "none")), {})
+    with pytest.raises(BadInput, match="must be HOST:PORT"):
+        make_cluster(msgspec.structs.replace(settings, cassandra=("node:port",)), {})
+
+
 # ---------------------------------------------------------------- tables
 
 
@@ -204,10 +242,17 @@ def test_a_page_larger_than_a_chunk(settings: Servers) -> None:
     large = page("http://a/large", links=links, simhash=5)
 
     async def case(connection: Cassandra) -> None:
-        await ClusterStore(connection).put_page(large, None, None, 1)
-        reader = ClusterReader(connection, 8)
+        store, reader = ClusterStore(connection), ClusterReader(connection, 8)
+        await store.put_page(large, None, None, 1)
         assert await reader.page(large.key) == large
         assert large in [found async for found in reader.pages()]
+        small = page("http://a/large")
+        await store.put_page(small, None, None, 2)
+        assert await reader.page(large.key) == small
+        await store.put_page(large, None, None, 1)
+        assert await reader.page(large.key) == small
+        await store.put_page(large, None, None, 3)
+        assert await reader.page(large.key) == large
 
     play(settings, case)
 

@@ -7,7 +7,7 @@ they go on. The other borders of an engine are doubles here.
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -22,6 +22,7 @@ from gregor.worker.adapters.cluster.store import ClusterStore
 from gregor.worker.borders import Clock, PageStore
 from gregor.worker.config_servers import Servers
 from tests.cluster.conftest import stoppable
+from tests.cluster.keyspaces import keyspace
 from tests.cluster.servers import Service
 from tests.contract import test_reader, test_store
 from tests.contract.engines import PARTITIONS, Engine
@@ -137,16 +138,10 @@ class RestartedWorld(World):
         return await super().again()
 
 
-def settings_of(cassandra: Service) -> Servers:
-    """How the crawl reaches it; everything is on one node."""
-    return Servers(cassandra=cassandra.addresses, cassandra_replication=1)
-
-
 @pytest.fixture(scope="module")
-def settings(cassandra: Service) -> Servers:
-    settings = settings_of(cassandra)
-    asyncio.run(set_up(settings, "contract", {}, {}))
-    return settings
+def settings(cassandra: Service) -> Iterator[Servers]:
+    with keyspace(cassandra, "contract", {}) as settings:
+        yield settings
 
 
 @pytest.mark.parametrize("reopens", [False, True], ids=["plain", "reopen"])
@@ -166,7 +161,7 @@ def test_contract(settings: Servers, tmp_path: Path, name: str, reopens: bool) -
 @pytest.mark.parametrize("names", _WAVES, ids=[f"{names[0]}..." for names in _WAVES])
 def test_contract_over_a_kill_of_the_server(cassandra: Service, tmp_path: Path, names: list[str]) -> None:
     stoppable(cassandra)
-    settings = settings_of(cassandra)
+    settings = Servers(cassandra=cassandra.addresses, cassandra_replication=1)
 
     async def play(gate: Gate, number: int, name: str) -> None:
         world = RestartedWorld(Factory(settings, f"contract_{number}", tmp_path / str(number)), gate)
