@@ -6,7 +6,7 @@ from contextvars import copy_context
 
 from gregor.worker.borders import Clock, Lease, Orders, Unavailable
 from tests.simulation.engine import Machine, Wire, World
-from tests.simulation.zookeeper import Expired
+from tests.simulation.zookeeper import Expired, Left
 
 MARGIN = 2.0
 """Seconds that a lease ends before its session may."""
@@ -99,12 +99,15 @@ class SimulatedCoordinator:
         self._taking.add(partition)
         try:
             taken = await self._wire.call("acquire", self._server.acquire, session.number, partition, above)
+            if isinstance(taken, Left):  # never owned again under its epoch: stamps would begin anew
+                await self._wire.call("release", self._server.release, session.number, partition, taken.epoch)
+                taken = await self._wire.call("acquire", self._server.acquire, session.number, partition, above)
         except Expired:
             self._lose(session)
             return None
         finally:
             self._taking.discard(partition)
-        if taken is None:
+        if taken is None or isinstance(taken, Left):
             return None
         self._leases[partition] = SimulatedLease(self, session, (partition, taken[0]), taken[1])
         return self._leases[partition]
@@ -125,8 +128,8 @@ class SimulatedCoordinator:
     def orders(self) -> Orders:
         return self._orders
 
-    async def put_orders(self, orders: Orders) -> None:
-        await self._wire.call("put_orders", self._server.put_orders, orders)
+    async def change_orders(self, change: Callable[[Orders], Orders]) -> Orders:
+        return await self._wire.call("change_orders", self._server.change_orders, change)
 
     async def close(self) -> None:
         if self._pinger is not None:

@@ -278,6 +278,17 @@ def test_19_a_session_is_replaced_inside_the_process(n: int) -> None:
     assert len({change.epoch for change in run.world.zookeeper.history if change.gained}) > 1
 
 
+@pytest.mark.parametrize("n", range(1, 12))
+@pytest.mark.parametrize("kind", ["fail", "lost", "late"])
+def test_19_a_lease_comes_back_and_its_release_goes_wrong(kind: Any, n: int) -> None:
+    crawl(
+        [site(star(8, busy=flaky(503, 503, after=20.0)))],
+        Fault("pause", "web", "fetch", n, "after", seconds=9.0),
+        Fault(kind, "coordinator", "release", 1, seconds=3.0),
+        partitions=1,
+    )
+
+
 @pytest.mark.parametrize("answer", [503, 429, 500, None])
 def test_20_a_robots_txt_that_is_unreachable_for_a_while_denies_nothing(answer: int | None) -> None:
     run = crawl([site(star(5), robots=(RobotsPhase(100.0, answer),))])

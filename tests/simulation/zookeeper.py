@@ -33,6 +33,13 @@ class Ownership:
     gained: bool
 
 
+@dataclass(frozen=True)
+class Left:
+    """A node of the asking session is there, of an acquire or release whose answer was lost."""
+
+    epoch: int
+
+
 class ZooKeeper:
     """The server. Every method first lets sessions expire whose time has come."""
 
@@ -79,13 +86,12 @@ class ZooKeeper:
         self.expire()
         return next((s for s in self.sessions.values() if partition in s.owned), None)
 
-    def acquire(self, number: int, partition: int, above: int) -> tuple[int, float] | None:
-        """The epoch, and the time of the takeover; None while another session owns it. Repeated, the same answer."""
+    def acquire(self, number: int, partition: int, above: int) -> tuple[int, float] | Left | None:
+        """The epoch, and the time of the takeover; None while another session owns it, `Left` while this one does."""
         session = self._session(number)
         owner = self.owner(partition)
         if owner is session:
-            taken = next(o.time for o in reversed(self.history) if o.partition == partition and o.gained)
-            return session.owned[partition], taken
+            return Left(session.owned[partition])
         if owner is not None:
             return None
         epoch = max(self._epochs.get(partition, 0), above) + 1
@@ -116,10 +122,11 @@ class ZooKeeper:
         if number in self.sessions:
             self._end(self.sessions[number])
 
-    def put_orders(self, orders: Orders) -> None:
-        """Replace the standing orders."""
-        self.orders = orders
+    def change_orders(self, change: Callable[[Orders], Orders]) -> Orders:
+        """Change the standing orders."""
+        self.orders = change(self.orders)
         self._tell()
+        return self.orders
 
     def expire(self) -> None:
         """End the sessions whose time-out has passed."""
