@@ -99,10 +99,10 @@ def test_what_is_shown_can_be_read_back(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GREGOR_MAX_PAGES", "7")
-    hosts = 'hosts=[{host = "a.test", delay = 2.5}, {host = "b.test", headers = {X = "word"}}]'
+    hosts = 'hosts=[{host = "a.test", delay = 2.5}, {host = "b.test", headers = {X = "open-sesame"}}]'
     assert left("config", "show", "--set", "include=re:a b,*.pdf", "--set", "cookies=on", "--set", hosts) == 0
     text = capsys.readouterr().out
-    assert "word" not in text
+    assert "open-sesame" not in text
     (tmp_path / "c.toml").write_text(text)
     monkeypatch.delenv("GREGOR_MAX_PAGES")
     assert left("config", "show", "--config", str(tmp_path / "c.toml"), "--json") == 0
