@@ -33,6 +33,12 @@ def kafka3(servers: Servers) -> Service:
 
 
 @pytest.fixture(scope="session")
+def kafka_secure(servers: Servers) -> Service:
+    """A broker with TLS and SCRAM."""
+    return need(servers, "kafka_secure")
+
+
+@pytest.fixture(scope="session")
 def zookeeper(servers: Servers) -> Service:
     return need(servers, "zookeeper")
 

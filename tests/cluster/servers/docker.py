@@ -177,6 +177,8 @@ _STARTS: Final = {
     "cassandra": _cassandra,
 }
 
+NAMES: Final = frozenset(_STARTS)
+
 
 def _run(
     image: str,

@@ -4,8 +4,11 @@ import subprocess
 from pathlib import Path
 from typing import Final
 
+import trustme
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from tests.cluster.servers.guard import Guard
 from tests.cluster.servers.packages import jars
@@ -50,30 +53,79 @@ controlled.shutdown.max.retries=1
 """
 
 
+# Appended to the properties; the later of two equal keys counts.
+_SECURE: Final = """\
+listeners=PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller},SASL_SSL://127.0.0.1:{secure}
+advertised.listeners=PLAINTEXT://127.0.0.1:{port},SASL_SSL://127.0.0.1:{secure}
+listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,SASL_SSL:SASL_SSL
+sasl.enabled.mechanisms=SCRAM-SHA-512
+listener.name.sasl_ssl.scram-sha-512.sasl.jaas.config=org.apache.kafka.common.security.scram.ScramLoginModule required;
+ssl.keystore.type=PEM
+ssl.keystore.location={folder}/server.pem
+"""
+USER: Final = "gregor"
+PASSWORD: Final = "correct horse"
+CA_FILE: Final = "ca.pem"
+"""In the folder of the broker that `start_secure` starts."""
+
+
 def start(folder: Path, guard: Guard | None, brokers: int = 1) -> Service:
     """Start brokers; raises `Missing` or `ServerFailed`."""
-    classpath = f"{jars('kafka', _ARTIFACTS)}/*"
     ports = free_ports(2 * brokers)
     pairs = list(zip(ports[:brokers], ports[brokers:], strict=True))
     voters = ",".join(f"{node}@127.0.0.1:{controller}" for node, (_, controller) in enumerate(pairs, 1))
     nodes = []
     for node, (port, controller) in enumerate(pairs, 1):
         home = folder / f"kafka{node}"
-        home.mkdir(parents=True, exist_ok=True)
-        properties = home / "server.properties"
-        properties.write_text(
-            _PROPERTIES.format(
-                node=node, voters=voters, port=port, controller=controller, folder=home, replication=brokers
-            )
+        properties = _PROPERTIES.format(
+            node=node, voters=voters, port=port, controller=controller, folder=home, replication=brokers
         )
-        java = [*_JAVA, "-cp", classpath]
-        format_ = [*java, "kafka.tools.StorageTool", "format", "-t", _CLUSTER, "-c", str(properties)]
-        subprocess.run(format_, check=True, capture_output=True, timeout=120)
-        nodes.append(Process("kafka", [*java, "kafka.Kafka", str(properties)], home, guard))
+        nodes.append(_broker(home, guard, properties))
     addresses = tuple(f"127.0.0.1:{port}" for port, _ in pairs)
-    service = Service(name="kafka", addresses=addresses, nodes=tuple(nodes), answers=lambda: answers(addresses))
+    return _started(Service(name="kafka", addresses=addresses, nodes=tuple(nodes), answers=lambda: answers(addresses)))
+
+
+def start_secure(folder: Path, guard: Guard | None) -> Service:
+    """Start a broker that clients reach by TLS and SCRAM only, as `USER` with `PASSWORD`."""
+    port, controller, secure = free_ports(3)
+    home = folder / "kafka-secure"
+    home.mkdir(parents=True, exist_ok=True)
+    _write_certificates(home)
+    properties = _PROPERTIES.format(
+        node=1, voters=f"1@127.0.0.1:{controller}", port=port, controller=controller, folder=home, replication=1
+    ) + _SECURE.format(port=port, controller=controller, secure=secure, folder=home)
+    node = _broker(home, guard, properties, f"SCRAM-SHA-512=[name={USER},password={PASSWORD}]")
+    address = f"127.0.0.1:{secure}"
+    inner = (f"127.0.0.1:{port}",)
+    return _started(Service(name="kafka_secure", addresses=(address,), nodes=(node,), answers=lambda: answers(inner)))
+
+
+def _started(service: Service) -> Service:
     service.start()
     return service
+
+
+def _broker(home: Path, guard: Guard | None, properties: str, *users: str) -> Process:
+    """Format a broker's folder, with SCRAM users; it does not run yet."""
+    java = [*_JAVA, "-cp", f"{jars('kafka', _ARTIFACTS)}/*"]
+    home.mkdir(parents=True, exist_ok=True)
+    file = home / "server.properties"
+    file.write_text(properties)
+    format_ = [*java, "kafka.tools.StorageTool", "format", "-t", _CLUSTER, "-c", str(file)]
+    scram = [word for user in users for word in ("--add-scram", user)]
+    subprocess.run([*format_, *scram], check=True, capture_output=True, timeout=120)
+    return Process("kafka", [*java, "kafka.Kafka", str(file)], home, guard)
+
+
+def _write_certificates(home: Path) -> None:
+    """A certificate for 127.0.0.1 with its key, and the authority that signed it."""
+    authority = trustme.CA()
+    certificate = authority.issue_cert("127.0.0.1")
+    key = serialization.load_pem_private_key(certificate.private_key_pem.bytes(), None)
+    # Kafka reads no other form of a key.
+    pem = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    (home / "server.pem").write_bytes(b"".join([pem, *(blob.bytes() for blob in certificate.cert_chain_pems)]))
+    authority.cert_pem.write_to_path(home / CA_FILE)
 
 
 def answers(addresses: tuple[str, ...]) -> bool:

@@ -17,6 +17,7 @@ Answers = Callable[[tuple[str, ...]], bool]
 _STARTS: Final[Mapping[str, Start]] = {
     "kafka": kafka.start,
     "kafka3": lambda folder, guard: kafka.start(folder / "three", guard, brokers=3),
+    "kafka_secure": kafka.start_secure,
     "zookeeper": zookeeper.start,
     "redis": redis.start,
     "sentinel": redis.start_sentinel,
@@ -30,7 +31,7 @@ _GIVEN: Final[Mapping[str, Answers]] = {
     "cassandra": cassandra.answers,
 }
 NAMES: Final = tuple(_STARTS)
-"""Kafka with one broker and with three, ZooKeeper, Redis with a replica and with a Sentinel too, Cassandra."""
+"""Kafka: one broker, three, one with TLS and passwords. ZooKeeper. Redis: a pair, a pair and a Sentinel. Cassandra."""
 
 
 class Servers:
@@ -79,6 +80,6 @@ def find(name: str, folder: Path, guard: Guard | None) -> Service:
         service = Service(name=name, addresses=addresses, answers=lambda: _GIVEN[name](addresses))
         service.ready()
         return service
-    if docker.available():
+    if name in docker.NAMES and docker.available():
         return docker.start(name)
     return _STARTS[name](folder, guard)
