@@ -231,12 +231,25 @@ class Lease(Protocol):
         """Whether it certainly holds now, by the worker's own clock, without asking anyone."""
 
 
+class Note(msgspec.Struct, frozen=True, array_like=True):
+    """Who gave an order, when (unix seconds) and why."""
+
+    who: str
+    at: float
+    why: str = ""
+
+
 class Orders(msgspec.Struct, frozen=True, array_like=True):
-    """The operator's standing orders."""
+    """The operator's standing orders. A host may be a domain with all below it, written "*.example.org".
+
+    ``delays`` are the least ones, seconds. ``notes`` has who gave an order, when and why, by the order's name ("pause",
+    "block HOST", "delay HOST").
+    """
 
     paused: bool = False
     blocked_hosts: tuple[str, ...] = ()
     delays: dict[str, float] = {}
+    notes: dict[str, Note] = {}
 
 
 class Coordinator(Protocol):
@@ -264,6 +277,10 @@ class Coordinator(Protocol):
 
     def orders(self) -> Orders: ...
 
-    async def put_orders(self, orders: Orders) -> None: ...
+    async def change_orders(self, change: Callable[[Orders], Orders]) -> Orders:
+        """Replace the standing orders by what ``change`` makes of them, as one step; the orders from then on.
+
+        ``change`` may be called more than once, on another thread, and changes nothing else; what it raises is raised.
+        """
 
     async def close(self) -> None: ...

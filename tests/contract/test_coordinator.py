@@ -123,10 +123,10 @@ async def test_orders_are_kept_and_heard(world: World) -> None:
     engine = await world.open()
     assert engine.coordinator.orders() == Orders()
     orders = Orders(paused=True, blocked_hosts=("bad.example",), delays={"slow.example": 9.5})
-    await engine.coordinator.put_orders(orders)
+    assert await engine.coordinator.change_orders(lambda _: orders) == orders
     engine = await world.again()
     while engine.coordinator.orders() != orders:
         await engine.coordinator.changed()
-    await engine.coordinator.put_orders(Orders())
+    await engine.coordinator.change_orders(lambda _: Orders())
     while engine.coordinator.orders() != Orders():
         await engine.coordinator.changed()

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from gregor.partitioner.hashing import partition_of
 from gregor.schemas.messages import Page, Ticket
-from gregor.worker.adapters.embedded import EmbeddedEngine, give_orders, open_engine, open_reader, simhashes
+from gregor.worker.adapters.embedded import EmbeddedEngine, change_orders, open_engine, open_reader, simhashes
 from gregor.worker.adapters.embedded.database import Database, DatabaseClosed
 from gregor.worker.adapters.embedded.distinct import Distinct
 from gregor.worker.adapters.embedded.folder import Folder
@@ -264,7 +264,7 @@ def test_a_wall_clock_that_went_back_between_two_runs_changes_nothing(tmp_path: 
 def test_orders_from_another_process_are_heard(tmp_path: Path) -> None:
     async def case(engine: EmbeddedEngine) -> None:
         await engine.coordinator.join()
-        await asyncio.to_thread(give_orders, tmp_path, Orders(paused=True))
+        await asyncio.to_thread(change_orders, tmp_path, lambda _: Orders(paused=True))
         while not engine.coordinator.orders().paused:
             await engine.coordinator.changed()
 

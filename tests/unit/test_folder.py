@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gregor.worker.adapters.embedded import give_orders
+from gregor.worker.adapters.embedded import change_orders
 from gregor.worker.adapters.embedded.coordinator import read_orders
 from gregor.worker.adapters.embedded.folder import DATABASE, Folder, FolderError, FolderInUse, connect_reading
 from gregor.worker.borders import Orders
@@ -144,7 +144,7 @@ def test_a_reader_cannot_write(tmp_path: Path) -> None:
 
 def test_orders_can_be_given_to_a_folder_in_use(tmp_path: Path) -> None:
     folder = Folder.open(tmp_path, 64, "rules 1")
-    give_orders(tmp_path, Orders(paused=True))
+    change_orders(tmp_path, lambda _: Orders(paused=True))
     connection, _ = connect_reading(tmp_path)
     assert read_orders(connection) == Orders(paused=True)
     connection.close()
@@ -153,4 +153,4 @@ def test_orders_can_be_given_to_a_folder_in_use(tmp_path: Path) -> None:
 
 def test_orders_need_a_crawl(tmp_path: Path) -> None:
     with pytest.raises(FolderError, match="holds no crawl"):
-        give_orders(tmp_path, Orders())
+        change_orders(tmp_path, lambda _: Orders())

@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Self
 
 from gregor.schemas.messages import decode, encode
@@ -13,7 +13,7 @@ from gregor.worker.adapters.cluster.ownership import Ownership
 from gregor.worker.adapters.cluster.status import WorkerStatus, put_status
 from gregor.worker.adapters.cluster.zookeeper_client import SERVICE, ZooKeeper
 from gregor.worker.adapters.cluster.zookeeper_setup import Facts, check_tree
-from gregor.worker.adapters.cluster.zookeeper_tree import Tree
+from gregor.worker.adapters.cluster.zookeeper_tree import Put, Tree
 from gregor.worker.borders import Clock, Lease, Orders, Unavailable
 from gregor.worker.config_servers import Servers
 
@@ -105,11 +105,18 @@ class ClusterCoordinator:
     def orders(self) -> Orders:
         return self._orders
 
-    async def put_orders(self, orders: Orders) -> None:
-        if await self._zookeeper.set(self._tree.orders, encode(orders)) is None:
-            raise Unavailable(SERVICE, f"no node {self._tree.orders}")
+    async def change_orders(self, change: Callable[[Orders], Orders]) -> Orders:
+        while True:
+            found = await self._zookeeper.get(self._tree.orders)
+            if found is None:
+                raise Unavailable(SERVICE, f"no node {self._tree.orders}")
+            data, stat = found
+            orders = change(decode(data, Orders) if data else Orders())
+            if await self._zookeeper.commit([Put(self._tree.orders, encode(orders), stat.version)]):
+                break  # else somebody else was first: the change is made of theirs
         self._orders = orders
         self._change.set()
+        return orders
 
     async def put_status(self, status: WorkerStatus) -> None:
         """Say how it goes, for `gregor status`; it is gone with the session."""

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import sqlite3
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -99,10 +100,10 @@ class EmbeddedCoordinator:
     def orders(self) -> Orders:
         return self._orders
 
-    async def put_orders(self, orders: Orders) -> None:
-        await self._database.write(lambda connection: _write_orders(connection, orders))
-        self._orders = orders
+    async def change_orders(self, change: Callable[[Orders], Orders]) -> Orders:
+        self._orders = await self._database.write(lambda connection: _change_orders(connection, change))
         self._change.set()
+        return self._orders
 
     async def close(self) -> None:
         """End all leases and keep the time."""
@@ -150,17 +151,18 @@ class EmbeddedCoordinator:
         await self._database.write(keep)
 
 
-def give_orders(path: Path, orders: Orders) -> None:
-    """Put orders into a folder from outside, whether a crawl runs there or not; it hears them within seconds.
+def change_orders(path: Path, change: Callable[[Orders], Orders]) -> Orders:
+    """Change the orders of a folder from outside, whether a crawl runs there or not; it hears them within seconds.
 
-    Raises `FolderError` when there is no crawl, `sqlite3.Error` when they cannot be written.
+    Raises `FolderError` when there is no crawl, `sqlite3.Error` when they cannot be written, what ``change`` raises.
     """
     connect_reading(path)[0].close()
     connection = connect_writable(path)
     try:
         connection.execute("BEGIN IMMEDIATE")
-        _write_orders(connection, orders)
+        orders = _change_orders(connection, change)
         connection.execute("COMMIT")
+        return orders
     finally:
         connection.close()
 
@@ -171,8 +173,10 @@ def read_orders(connection: sqlite3.Connection) -> Orders:
     return decode(found[0], Orders) if found else Orders()
 
 
-def _write_orders(connection: sqlite3.Connection, orders: Orders) -> None:
+def _change_orders(connection: sqlite3.Connection, change: Callable[[Orders], Orders]) -> Orders:
+    orders = change(read_orders(connection))
     connection.execute("INSERT OR REPLACE INTO orders VALUES (0, ?)", (encode(orders),))
+    return orders
 
 
 def _read_stamp(connection: sqlite3.Connection) -> float:
