@@ -1,0 +1,372 @@
+"""What is particular to the coordinator on ZooKeeper: several workers, lost sessions, a server that is away."""
+
+import asyncio
+import functools
+from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import AsyncExitStack
+from typing import Any, TypeVar
+
+import msgspec
+import pytest
+from kazoo.client import KazooClient
+
+from gregor.worker.adapters.cluster import status
+from gregor.worker.adapters.cluster.coordinator import ClusterCoordinator
+from gregor.worker.adapters.cluster.lease import ClusterLease, Session
+from gregor.worker.adapters.cluster.status import WorkerStatus
+from gregor.worker.adapters.cluster.zookeeper_client import ZooKeeper
+from gregor.worker.borders import Orders, Unavailable
+from gregor.worker.composition import SystemClock
+from gregor.worker.config_servers import Servers
+from gregor.worker.errors import BadInput
+from tests.cluster.conftest import stoppable
+from tests.cluster.servers import Service
+from tests.cluster.zookeeper_engine import ZooKeeperFactory
+from tests.contract.engines import PARTITIONS
+from tests.contract.world import ManualClock
+
+T = TypeVar("T")
+ALL = frozenset(range(PARTITIONS))
+
+
+class Crawl:
+    """A crawl and its workers, which end with it."""
+
+    def __init__(self, service: Service, stack: AsyncExitStack, **settings: Any) -> None:
+        self.service = service
+        self.settings = msgspec.structs.replace(Servers(zookeeper=service.addresses, session_timeout=6.0), **settings)
+        self.factory = ZooKeeperFactory(self.settings)
+        self.clock = SystemClock()
+        self._stack = stack
+
+    async def worker(self, name: str, *, joins: bool = True, **settings: Any) -> ClusterCoordinator:
+        mine = msgspec.structs.replace(self.settings, **settings)
+        worker = await self.factory.worker(name, self.clock, mine)
+        self._stack.push_async_callback(worker.close)
+        if joins:
+            await worker.join()
+        return worker
+
+
+def over(**settings: Any) -> Callable[[Callable[[Crawl], Awaitable[None]]], Callable[[Service], None]]:
+    """Make a case a test over a crawl of its own."""
+
+    def make(case: Callable[[Crawl], Awaitable[None]]) -> Callable[[Service], None]:
+        def test(zookeeper: Service) -> None:
+            async def whole() -> None:
+                async with asyncio.timeout(60), AsyncExitStack() as stack:
+                    await case(Crawl(zookeeper, stack, **settings))
+
+            asyncio.run(whole())
+
+        test.__doc__ = case.__doc__
+        return test
+
+    return make
+
+
+async def until(met: Callable[[], bool], *workers: ClusterCoordinator) -> None:
+    """Wait for what the workers hear; nothing else wakes it."""
+    while not met():
+        waiting = [asyncio.create_task(worker.changed()) for worker in workers]
+        await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+        for task in waiting:
+            task.cancel()
+        await asyncio.wait(waiting)
+
+
+async def take(worker: ClusterCoordinator, partition: int) -> ClusterLease:
+    """Take a partition as soon as it can be had."""
+    while True:
+        try:
+            if (lease := await worker.acquire(partition, 0)) is not None:
+                return lease
+            await worker.changed()
+        except Unavailable:
+            continue
+
+
+async def patiently(call: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    while True:
+        try:
+            return await call()
+        except Unavailable:
+            continue
+
+
+def session_of(worker: ClusterCoordinator) -> Session:
+    session = worker._zookeeper.session
+    assert session is not None
+    return session
+
+
+def kazoo_of(worker: ClusterCoordinator) -> KazooClient:
+    return worker._zookeeper._client
+
+
+async def expire(worker: ClusterCoordinator) -> None:
+    """End a worker's session at the server, as if it had been silent for too long."""
+    number, secret = kazoo_of(worker).client_id
+
+    def steal() -> None:
+        thief = KazooClient(",".join(worker._zookeeper._servers.zookeeper), client_id=(number, secret))
+        thief.start()
+        thief.stop()
+        thief.close()
+
+    await asyncio.to_thread(steal)
+
+
+@over()
+async def test_members_share_the_partitions_and_few_move(crawl: Crawl) -> None:
+    first = await crawl.worker("a")
+    await until(lambda: first.wanted() == ALL, first)
+    second = await crawl.worker("b")
+    await until(lambda: len(second.wanted()) == 4, second)
+    await until(lambda: first.wanted() == ALL - second.wanted(), first, second)
+    heavy = await crawl.worker("c", worker_weight=2)
+    await until(lambda: len(heavy.wanted()) == 4, heavy)
+    await until(lambda: len(first.wanted()) == 2, first)
+    await until(lambda: len(second.wanted()) == 2, second)
+    await first.leave()
+    assert first.wanted() == frozenset()
+    await until(lambda: len(second.wanted()) in (2, 3) and second.wanted() == ALL - heavy.wanted(), second, heavy)
+
+
+@over()
+async def test_the_lead_is_handed_on(crawl: Crawl) -> None:
+    workers = [await crawl.worker(name) for name in "abc"]
+    await until(lambda: len(workers[2].wanted()) >= 2, workers[2])
+    await workers[0].close()
+    await workers[1].close()
+    await until(lambda: workers[2].wanted() == ALL, workers[2])
+
+
+@over()
+async def test_a_partition_is_handed_over_when_its_owner_lets_go(crawl: Crawl) -> None:
+    first = await crawl.worker("a")
+    lease = await take(first, 3)
+    second = await crawl.worker("b")
+    assert await second.acquire(3, 0) is None
+    waiting = asyncio.create_task(take(second, 3))
+    await first.release(lease)
+    taken = await waiting
+    assert taken.epoch > lease.epoch
+    assert (taken.holds(), lease.holds()) == (True, False)
+    assert await first.acquire(3, 99) is None
+
+
+@over()
+async def test_what_a_dead_worker_owned_can_be_taken_when_its_session_ends(crawl: Crawl) -> None:
+    first, second = await crawl.worker("a"), await crawl.worker("b")
+    lease = await take(first, 3)
+    assert await second.acquire(3, 0) is None
+    await expire(first)
+    assert (await take(second, 3)).epoch > lease.epoch
+    await until(lambda: second.wanted() == ALL, second)
+
+
+@over()
+async def test_a_session_that_was_replaced_has_no_leases(crawl: Crawl) -> None:
+    worker = await crawl.worker("a")
+    lease, session = await take(worker, 3), session_of(worker)
+    await until(lambda: worker.wanted() == ALL, worker)
+    await expire(worker)
+    await until(lambda: not lease.holds() and worker.wanted() == frozenset(), worker)
+    # kazoo has a new session by itself: what was asked in it must not prolong the old one.
+    await patiently(worker.join)
+    assert session_of(worker) is not session
+    assert session.lost
+    await until(lambda: worker.wanted() == ALL, worker)
+    await worker.release(lease)
+    again = await take(worker, 3)
+    assert (again.holds(), lease.holds(), again.epoch > lease.epoch) == (True, False, True)
+
+
+@over(session_timeout=2.0, lease_margin=0.5)
+async def test_a_worker_cut_off_stops_before_another_may_begin(crawl: Crawl) -> None:
+    """The server is stopped: nobody tells the worker anything, and it stops by its own clock."""
+    service = stoppable(crawl.service)
+    worker = await crawl.worker("a")
+    lease, session = await take(worker, 3), session_of(worker)
+    await until(lambda: worker.wanted() == ALL, worker)
+    await asyncio.to_thread(service.nodes[0].pause)
+    try:
+        stopped = crawl.clock.monotonic()
+        assert lease.holds()
+        await until(lambda: not lease.holds(), worker)
+        over = crawl.clock.monotonic()
+        # No request sent after the stop can have been answered, so the end is known from before it.
+        assert session.end <= stopped + 1.5 + 0.1
+        assert session.end <= over < session.end + 1.0
+        with pytest.raises(Unavailable, match="ZooKeeper"):
+            await worker.release(lease)
+    finally:
+        await asyncio.to_thread(service.nodes[0].resume)
+    other = await crawl.worker("b")
+    assert (await take(other, 3)).epoch > lease.epoch
+    assert not lease.holds()
+
+
+@over(session_timeout=2.0, lease_margin=0.5)
+async def test_leases_last_as_long_as_the_server_answers(crawl: Crawl) -> None:
+    worker = await crawl.worker("a")
+    lease, session = await take(worker, 3), session_of(worker)
+    first = session.end
+    while session.end < first + 2.0:
+        assert lease.holds()
+        await asyncio.sleep(0.05)
+
+
+@over()
+async def test_sessions_and_leases_outlive_a_restart(crawl: Crawl) -> None:
+    service = stoppable(crawl.service)
+    worker = await crawl.worker("a")
+    lease, session = await take(worker, 3), session_of(worker)
+    await until(lambda: worker.wanted() == ALL, worker)
+    await asyncio.to_thread(functools.partial(service.restart, kill=True))
+    paused, begin = Orders(paused=True), crawl.clock.monotonic()
+    await patiently(lambda: worker.change_orders(lambda _: paused))
+    assert session_of(worker) is session
+    assert session.end >= begin + crawl.settings.session_timeout - crawl.settings.lease_margin
+    assert lease.holds()
+    assert worker.wanted() == ALL
+    other = await crawl.worker("b")
+    await until(lambda: worker.wanted() == ALL - other.wanted() != ALL, worker, other)  # its watches are set again
+    await other.change_orders(lambda _: Orders())
+    await until(lambda: worker.orders() == Orders(), worker)
+
+
+@over(session_timeout=3.0, lease_margin=0.5)
+async def test_what_could_not_be_released_is_released_later(crawl: Crawl) -> None:
+    service = stoppable(crawl.service)
+    first, second = await crawl.worker("a"), await crawl.worker("b")
+    lease = await take(first, 3)
+    await asyncio.to_thread(service.nodes[0].pause)
+    try:
+        with pytest.raises(Unavailable):
+            await first.release(lease)
+    finally:
+        await asyncio.to_thread(service.nodes[0].resume)
+    assert (await take(second, 3)).holds()
+
+
+@over()
+async def test_a_cancelled_taking_leaves_nothing(crawl: Crawl) -> None:
+    first, second = await crawl.worker("a"), await crawl.worker("b")
+    for turns in range(12):
+        taking = asyncio.create_task(first.acquire(3, 0))
+        for _ in range(turns):
+            await asyncio.sleep(0.0005)
+        taking.cancel()
+        await asyncio.wait([taking])
+        if not taking.cancelled() and (lease := taking.result()) is not None:
+            await first.release(lease)
+        taken = await take(second, 3)
+        await second.release(taken)
+
+
+@over()
+async def test_an_old_release_never_removes_another_owners_node(crawl: Crawl) -> None:
+    first, second = await crawl.worker("a"), await crawl.worker("b")
+    lease = await take(first, 3)
+    number = kazoo_of(first)
+    await asyncio.to_thread(number.delete, crawl.factory.tree.owner(3))  # as if the session had ended
+    taken = await take(second, 3)
+    await first.release(lease)
+    assert await first.acquire(3, 0) is None
+    assert taken.holds()
+
+
+@over()
+async def test_two_names_are_one_owner_each_and_told(crawl: Crawl) -> None:
+    first, second = await crawl.worker("a"), await crawl.worker("b", joins=False)
+    one, two = await take(first, 3), await second.acquire(5, 41)
+    assert two is not None
+    await first.put_status(WorkerStatus(name="a", at=1.0, rates={"pages": 1.0}))
+    await first.put_status(WorkerStatus(name="a", at=2.0, partitions=(3,), queued={3: 17}, rates={"pages": 2.5}))
+    zookeeper = await ZooKeeper.open(crawl.settings, crawl.clock)
+    try:
+        assert await status.owners(zookeeper, crawl.factory.tree) == {3: ("a", one.epoch), 5: ("b", 42)}
+        told = await status.statuses(zookeeper, crawl.factory.tree)
+        assert told == [WorkerStatus(name="a", at=2.0, partitions=(3,), queued={3: 17}, rates={"pages": 2.5})]
+    finally:
+        await zookeeper.close()
+
+
+@over()
+async def test_set_up_is_done_once_and_refuses_another_number(crawl: Crawl) -> None:
+    assert len(await crawl.factory.set_up(crawl.clock)) == 1
+    assert await crawl.factory.set_up(crawl.clock) == []
+    crawl.factory.partitions = PARTITIONS + 1
+    with pytest.raises(BadInput, match=f"partitions = {PARTITIONS}, not {PARTITIONS + 1}"):
+        await crawl.factory.set_up(crawl.clock)
+    with pytest.raises(BadInput, match="gregor init"):
+        await ClusterCoordinator.open(crawl.settings, "never-made", PARTITIONS, "a", crawl.clock)
+    with pytest.raises(BadInput, match="made for id = None, not 7"):
+        await ClusterCoordinator.open(
+            crawl.settings, crawl.factory.crawl, PARTITIONS, "a", crawl.clock, facts={"id": "7"}
+        )
+
+
+@over()
+async def test_a_crawl_with_a_password_is_closed_to_others(crawl: Crawl) -> None:
+    environ = {"ZOOKEEPER_PASSWORD": "s3cret"}
+    private = msgspec.structs.replace(
+        crawl.settings, zookeeper_username="gregor", zookeeper_password_env="ZOOKEEPER_PASSWORD"
+    )
+    factory = ZooKeeperFactory(private)
+    zookeeper = await ZooKeeper.open(private, crawl.clock, environ)
+    try:
+        await zookeeper.create(f"{factory.tree.crawl}", b"{}")
+        assert await zookeeper.get(factory.tree.crawl) is not None
+    finally:
+        await zookeeper.close()
+    stranger = await ZooKeeper.open(crawl.settings, crawl.clock)
+    try:
+        with pytest.raises(Unavailable, match="NoAuth"):
+            await stranger.get(factory.tree.crawl)
+    finally:
+        await stranger.close()
+
+
+@over()
+async def test_nobody_answers(crawl: Crawl) -> None:
+    nowhere = msgspec.structs.replace(crawl.settings, zookeeper=("127.0.0.1:1",), server_timeout=0.5)
+    with pytest.raises(Unavailable, match=r"127\.0\.0\.1:1"):
+        await ZooKeeper.open(nowhere, crawl.clock)
+
+
+@over(lease_margin=6.0)
+async def test_a_margin_must_leave_something(crawl: Crawl) -> None:
+    with pytest.raises(BadInput, match="lease_margin"):
+        await ZooKeeper.open(crawl.settings, crawl.clock)
+
+
+@over(session_timeout=1000.0)
+async def test_the_granted_time_out_counts(crawl: Crawl) -> None:
+    """The server's longest session is 10 s here, whatever is asked for."""
+    worker = await crawl.worker("a")
+    await take(worker, 3)
+    assert session_of(worker).end <= crawl.clock.monotonic() + 10.0 - crawl.settings.lease_margin
+
+
+def test_a_session_by_the_clock() -> None:
+    clock = ManualClock()
+    session = Session(1, 8.0)
+    lease = ClusterLease(3, 7, taken_at=0.0, version=1, session=session, clock=clock)
+    assert not lease.holds()
+    session.answered(clock.monotonic())
+    clock.pass_(7.9)
+    assert lease.holds()
+    session.answered(clock.monotonic() - 5.0)
+    session.answered(clock.monotonic() - 6.0)  # answers may come in any order
+    clock.pass_(2.9)
+    assert lease.holds()
+    clock.pass_(0.2)
+    assert not lease.holds()
+    session.answered(clock.monotonic())
+    assert lease.holds()
+    session.lose()
+    session.answered(clock.monotonic())
+    assert not lease.holds()
