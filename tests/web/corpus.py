@@ -3,6 +3,9 @@
 `python -m tests.web.corpus FOLDER [--hosts 60] [--pages 6000] [--seed 1]` writes FOLDER/www/HOST/… (pages and a
 robots.txt for each host), seeds.txt and truth.json: {"pages": {URL: {"sha256", "links"}}, "links": total}. Pages have
 5 to 150 KB of HTML (log-normal) and about 65 links each; every page is reached from the seeds, the hosts' start pages.
+
+What fills a page is what fills pages of the recorded web (../shared/realweb, 1,781 pages): a seventh of it is text, a
+tag comes every 50 bytes, the rest is attributes, scripts and style sheets.
 """
 
 import argparse
@@ -10,13 +13,17 @@ import hashlib
 import json
 import random
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 MEDIAN_BYTES, SPREAD = 22_000, 0.8
 MIN_BYTES, MAX_BYTES = 5_000, 150_000
 MEAN_LINKS = 65
+CODE_SHARE = 0.5
+"""Of what is no link: scripts."""
+FORM = 2
+"""Changes when equal shapes give other bytes than before."""
 OFF_HOST = 0.12
 """Share of a page's links that lead to another host."""
 
@@ -49,14 +56,22 @@ class Page:
         return f"http://{self.host}{self.path}"
 
 
+@dataclass(frozen=True, slots=True)
+class Stock:
+    """What pages are made of: phrases by topic, and lines of script."""
+
+    topics: list[list[str]]
+    code: list[str]
+
+
 def pages(shape: Shape) -> Iterator[Page]:
     """All pages of the web, one at a time."""
     chance = random.Random(f"gregor corpus {shape}")
     sizes = _sites(shape, chance)
-    paragraphs = _paragraphs(chance)
+    stock = _stock(chance)
     for host in range(shape.hosts):
         for number in range(sizes[host]):
-            yield _page(host, number, sizes, paragraphs, chance)
+            yield _page(host, number, sizes, stock, chance)
 
 
 def host_name(host: int) -> str:
@@ -77,28 +92,62 @@ def _sites(shape: Shape, chance: random.Random) -> list[int]:
     return sizes
 
 
-def _paragraphs(chance: random.Random) -> list[str]:
-    """A stock of text: words by Zipf's law, so that compression and fingerprints see something like language."""
+def _stock(chance: random.Random) -> Stock:
+    """Words by Zipf's law, each topic with some of its own, so that fingerprints see different texts; and code."""
     syllables = [a + b for a in "bdfgklmnprstvz" for b in ("a", "e", "i", "o", "u", "an", "er", "ol")]
     words = ["".join(chance.choices(syllables, k=chance.randint(1, 4))) for _ in range(20_000)]
-    weights = [1 / rank for rank in range(1, len(words) + 1)]
-    return [" ".join(chance.choices(words, weights, k=chance.randint(30, 120))) for _ in range(3000)]
+    common, weights = words[:2000], [1 / rank for rank in range(1, 2001)]
+    topics = []
+    for _ in range(500):
+        own = chance.sample(words, 60)
+        topics.append([_phrase(own, common, weights, chance) for _ in range(40)])
+    code = []
+    for _ in range(500):
+        name, first, second, third = chance.choices(words, k=4)
+        body = f"var {first}=a.{second}[b%{chance.randrange(97)}];return {first}>0?{third}(b):null"
+        code.append(f"function {name}(a,b){{{body}}}\n")
+    return Stock(topics, code)
 
 
-def _page(host: int, number: int, sizes: list[int], paragraphs: list[str], chance: random.Random) -> Page:
+def _phrase(own: list[str], common: list[str], weights: list[float], chance: random.Random) -> str:
+    words = chance.choices(own, k=chance.randint(3, 6)) + chance.choices(common, weights, k=chance.randint(4, 8))
+    chance.shuffle(words)
+    return " ".join(words).capitalize()
+
+
+def _page(host: int, number: int, sizes: list[int], stock: Stock, chance: random.Random) -> Page:
     size = min(MAX_BYTES, max(MIN_BYTES, int(chance.lognormvariate(0.0, SPREAD) * MEDIAN_BYTES)))
     targets = _targets(host, number, sizes, chance)
     title = f"Page {number} of {host_name(host)}"
-    head = f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title></head>\n'
-    head += f"<body>\n<h1>{title}</h1>\n"
-    items = [f'<a href="{target}" class="more">{chance.choice(paragraphs)[:30]}</a>' for target in targets]
-    parts, length = [head], len(head) + sum(map(len, items))
-    while length < size:
-        text = chance.choice(paragraphs)
-        parts.append(f'<p class="text">{text} {items.pop() if items else ""}</p>\n')
-        length += len(text) + 28
-    parts += [f"<ul>{''.join(f'<li>{item}</li>' for item in items)}</ul>\n</body></html>\n"]
-    return Page(host_name(host), path(number), "".join(parts).encode(), len(targets))
+    phrases = [phrase for topic in chance.sample(stock.topics, 2) for phrase in topic]
+    items = [f'<a class="more" href="{target}">{chance.choice(phrases)[:24]}</a>' for target in targets]
+    menu = "".join(f'<li class="menu-item">{item}</li>\n' for item in items[: len(items) // 2])
+    head = f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>\n<script>\n'
+    top = f'</script></head>\n<body class="page">\n<nav class="menu"><ul>\n{menu}</ul></nav>\n<h1>{title}</h1>\n'
+    left = items[len(items) // 2 :]
+    room = size - len(head) - len(top) - sum(map(len, left))
+    code = "".join(_filled(room * CODE_SHARE, lambda: chance.choice(stock.code)))
+    cards = "".join(_filled(room - len(code), lambda: _card(chance.choice(phrases), left, chance)))
+    rest = "".join(f"<li>{item}</li>\n" for item in left)
+    html = f'{head}{code}{top}{cards}<ul class="rest">\n{rest}</ul>\n</body></html>\n'
+    return Page(host_name(host), path(number), html.encode(), len(targets))
+
+
+def _filled(size: float, piece: Callable[[], str]) -> Iterator[str]:
+    """Pieces until there are so many characters."""
+    while size > 0:
+        made = piece()
+        size -= len(made)
+        yield made
+
+
+def _card(phrase: str, left: list[str], chance: random.Random) -> str:
+    """A block of a page, with one of the links that are left."""
+    link = left.pop() if left else "<br>"
+    return (
+        f'<div class="card card--{chance.randrange(9)}" id="c{chance.randrange(10**6)}"><div class="card-body">'
+        f'<span class="card-icon" aria-hidden="true"></span><p class="card-text">{phrase} {link}</p></div></div>\n'
+    )
 
 
 def _targets(host: int, number: int, sizes: list[int], chance: random.Random) -> list[str]:
@@ -122,7 +171,7 @@ def write(folder: Path, shape: Shape) -> int:
     truth_file = folder / "truth.json"
     if truth_file.is_file():
         kept = json.loads(truth_file.read_text())
-        if kept["shape"] == repr(shape):
+        if kept["shape"] == f"{FORM} {shape}":
             return int(kept["links"])
     folder.mkdir(parents=True, exist_ok=True)
     truth: dict[str, dict[str, str | int]] = {}
@@ -135,7 +184,7 @@ def write(folder: Path, shape: Shape) -> int:
         (folder / "www" / host_name(host) / "robots.txt").write_text(ROBOTS)
     (folder / "seeds.txt").write_text("".join(f"http://{host_name(host)}/\n" for host in range(shape.hosts)))
     links = sum(int(page["links"]) for page in truth.values())
-    truth_file.write_text(json.dumps({"shape": repr(shape), "links": links, "pages": truth}))
+    truth_file.write_text(json.dumps({"shape": f"{FORM} {shape}", "links": links, "pages": truth}))
     return links
 
 
