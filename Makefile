@@ -14,7 +14,8 @@ ROUNDS ?= 1
 SEED ?= 1
 DATA ?= data
 
-.PHONY: help setup check format test crawl bench conformance reported realweb fuzz simulation
+.PHONY: help setup check format test crawl bench conformance reported realweb fuzz simulation \
+	up down demo-cluster
 
 help:  ## Show what there is
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -61,3 +62,12 @@ simulation: setup  ## Whole crawls on a virtual clock with faults, SEEDS=first:l
 bench: setup  ## Everything that is measured, into build/bench.json
 	@$(PY) -m pip install -q --disable-pip-version-check -e '.[bench]'
 	@$(PY) -m benchmarks
+
+up: setup  ## Start Kafka, ZooKeeper, Redis, Cassandra; print the config that reaches them
+	@$(PY) -m tests.cluster.servers up
+
+down: setup  ## End them
+	@$(PY) -m tests.cluster.servers down
+
+demo-cluster: setup  ## Servers, two workers, a crawl of the bundled web, and everything down again
+	@$(PY) -m tests.cluster.demo
