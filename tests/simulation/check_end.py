@@ -11,19 +11,8 @@ from gregor.worker.scope import Scope, ScopeRules
 from gregor.worker.urls import Urls
 from tests.simulation.crawl import Run
 from tests.simulation.reading import SimulatedReader
-from tests.simulation.web import (
-    FOREVER,
-    File,
-    Flaky,
-    Html,
-    Redirect,
-    Resource,
-    Status,
-    Vanishing,
-    body_of,
-    lasting,
-    path_of,
-)
+from tests.simulation.resources import File, Flaky, Html, Redirect, Resource, Status, Vanishing, body_of, lasting
+from tests.simulation.web import FOREVER, path_of
 from tests.simulation.webs import DOMAIN, rules_of
 
 T = TypeVar("T")

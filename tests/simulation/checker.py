@@ -7,7 +7,7 @@ description of the web. Nothing here asks the workers.
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tests.simulation import check_end, check_journal, check_requests
+from tests.simulation import check_end, check_idling, check_journal, check_requests
 from tests.simulation.crawl import Run
 
 
@@ -35,7 +35,7 @@ CHECKS: dict[str, Callable[[Run], list[Finding]]] = {
     "I7": check_journal.epochs,
     "I8": check_requests.leased,
     "I9": check_journal.bounded,
-    "I10": check_requests.busy,
+    "I10": check_idling.busy,
     "I11": check_requests.addresses,
 }
 

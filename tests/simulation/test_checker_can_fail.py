@@ -9,13 +9,14 @@ import pytest
 
 from gregor.schemas.messages import Row, Ticket
 from gregor.worker.transport import FetchResult, Limits, Request, Response
+from tests.simulation.cells import Cells
 from tests.simulation.checker import check
 from tests.simulation.crawl import Prepare, Run, Simulation, Worker
 from tests.simulation.faults import Fault
 from tests.simulation.membership import SimulatedLease
+from tests.simulation.resources import Flaky, Html, Link
 from tests.simulation.scenarios import config, scripted
-from tests.simulation.servers import Cells
-from tests.simulation.web import FOREVER, Flaky, Html, Link, RobotsPhase, Site, Web
+from tests.simulation.web import FOREVER, RobotsPhase, Site, Web
 
 HOST = "h0.site.example"
 

@@ -4,7 +4,8 @@ from dataclasses import replace
 from random import Random
 from urllib.parse import urlsplit
 
-from tests.simulation.web import File, Flaky, Html, Link, Redirect, Resource, RobotsPhase, Site, Status, Web
+from tests.simulation.resources import File, Flaky, Html, Link, Redirect, Resource, Status
+from tests.simulation.web import RobotsPhase, Site, Web
 
 DOMAIN = "site.example"
 """All hosts but those of OUTSIDE lie in this domain."""
