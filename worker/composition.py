@@ -67,6 +67,11 @@ def scope_rules(config: Config) -> ScopeRules:
     return rules
 
 
+def place(config: Config) -> tuple[str, bool]:
+    """Where the crawl is, for people; and whether its pages are counted at once."""
+    return (f"crawl {config.crawl}", False) if config.engine == "cluster" else (config.data, True)
+
+
 def worker_name() -> str:
     """A name for this process that says where it runs."""
     return f"{os.uname().nodename}-{os.getpid()}"

@@ -1,7 +1,7 @@
 """What a worker is doing now, for metrics, API and console. Read on the worker's event loop; changes nothing."""
 
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from typing import Final, Literal
 
 from msgspec import Struct
@@ -13,6 +13,7 @@ from gregor.worker.config import Config
 from gregor.worker.hosts import Host
 from gregor.worker.partition import Partition
 from gregor.worker.runtime import Runtime
+from gregor.worker.tools import Tools
 
 HostState = Literal["active", "waiting", "backing_off", "blocked", "idle"]
 HOST_STATES: Final[tuple[HostState, ...]] = ("active", "waiting", "backing_off", "blocked", "idle")
@@ -56,9 +57,9 @@ class HostView(Struct, frozen=True):
     cause: str
 
 
-def state_of(host: Host, now: float, blocked: Collection[str]) -> HostState:
+def state_of(host: Host, tools: Tools, now: float) -> HostState:
     """What a host does at ``now``, the coordinator's time."""
-    if host.name in blocked:
+    if tools.standing.blocks(tools.services.coordinator.orders(), host.name):
         return "blocked"
     if host.busy:
         return "active"
@@ -76,8 +77,7 @@ def look(runtime: Runtime, config: Config, monotonic: float) -> Condition:
     """How it is at a monotonic time."""
     stats, tools, owned = runtime.stats, runtime.tools, list(partitions(runtime))
     now, orders = tools.now(), tools.services.coordinator.orders()
-    blocked = frozenset(orders.blocked_hosts)
-    hosts = Counter(state_of(host, now, blocked) for partition in owned for host in partition.hosts.values())
+    hosts = Counter(state_of(host, tools, now) for partition in owned for host in partition.hosts.values())
     due = [at for partition in owned if (at := partition.calendar.next_due()) is not None]
     word = stats.limiting.split(":")[0].split(" ")[0]
     stopping = runtime.ending is not None
@@ -104,11 +104,11 @@ def look(runtime: Runtime, config: Config, monotonic: float) -> Condition:
 def hosts(runtime: Runtime, monotonic: float) -> list[HostView]:
     """Every host in memory, those whose turn comes first at the beginning."""
     tools = runtime.tools
-    now, blocked = tools.now(), frozenset(tools.services.coordinator.orders().blocked_hosts)
+    now = tools.now()
     found = [
         HostView(
             host.name,
-            state_of(host, now, blocked),
+            state_of(host, tools, now),
             len(host.queue),
             round(max(0.0, host.next_turn - monotonic), 3),
             round(owned.crawl.turns.delay(host), 3),

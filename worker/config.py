@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from gregor import __version__
-from gregor.worker.config_servers import Servers
+from gregor.worker.config_api import Api, check_api
 from gregor.worker.errors import BadInput
 
 CanonicalRule: TypeAlias = Literal["session_ids", "tracking_parameters", "index_files", "sort_query"]
@@ -41,7 +41,7 @@ class HostOverride(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     origins: tuple[str, ...] = ()
 
 
-class Config(Servers, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Config(Api, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What is in force for one process."""
 
     # Where the crawl lives
@@ -209,6 +209,10 @@ def check(config: Config) -> None:
         for name, value in msgspec.structs.asdict(table).items():
             if isinstance(value, float) and not math.isfinite(value):
                 raise ConfigError(f"{name} must be a finite number, not {value}")
+    try:
+        check_api(config)
+    except BadInput as error:
+        raise ConfigError(str(error)) from None
     for network in config.allow_networks:
         try:
             ipaddress.ip_network(network)

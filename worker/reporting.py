@@ -10,7 +10,8 @@ _UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 
 
 class Report(Struct, frozen=True):
-    """One run. ``pages`` to ``links`` count this run; ``total_…`` count the data folder. ``seconds`` is its length."""
+    """One run. ``pages`` to ``links`` count this run; ``total_…`` count the data folder, None on servers, where nobody
+    has counted it. ``data`` says where the crawl is; ``seconds`` is the run's length."""
 
     reason: str
     detail: str
@@ -25,12 +26,12 @@ class Report(Struct, frozen=True):
     statuses: dict[str, int]
     errors: dict[str, int]
     links: dict[str, int]
-    total_pages_200: int
-    total_bytes: int
+    total_pages_200: int | None
+    total_bytes: int | None
 
 
-def report(ending: Ending, stats: Stats, data: str, seconds: float, exit_code: int) -> Report:
-    """Gather it."""
+def report(ending: Ending, stats: Stats, data: str, seconds: float, exit_code: int, *, whole: bool = True) -> Report:
+    """Gather it; ``whole``: the counts before this run are known."""
     return Report(
         reason=ending.reason,
         detail=ending.detail,
@@ -45,8 +46,8 @@ def report(ending: Ending, stats: Stats, data: str, seconds: float, exit_code: i
         statuses={str(status): n for status, n in sorted(stats.statuses.items())},
         errors=_sorted(stats.errors),
         links=_sorted(stats.links),
-        total_pages_200=stats.total_pages_200,
-        total_bytes=stats.total_bytes,
+        total_pages_200=stats.total_pages_200 if whole else None,
+        total_bytes=stats.total_bytes if whole else None,
     )
 
 
@@ -57,12 +58,12 @@ def _sorted(counts: dict[str, int]) -> dict[str, int]:
 def told(one: Report) -> str:
     """The report for a person."""
     if one.reason == "finished" and not one.states:
-        return f"Nothing is left to do: the crawl in {one_line(one.data)} has finished, {_total(one)}."
+        return f"Nothing is left to do: the crawl in {one_line(one.data)} has finished{_total(one, ', ')}."
     lines = [
         _first(one),
         f"  this run   {count(one.pages, 'page')}, {size(one.bytes)}, {count(one.requests, 'request')} "
         f"in {duration(one.seconds)}{_rate(one)}",
-        f"  in all     {_total(one)}, in {one_line(one.data)}",
+        *([f"  in all     {total}, in {one_line(one.data)}"] if (total := _total(one)) else []),
     ]
     for name, counts in (("states", one.states), ("statuses", one.statuses), ("errors", one.errors)):
         if counts:
@@ -80,8 +81,10 @@ def _first(one: Report) -> str:
     return f"Stopped {one_line(one.detail)}; nothing is lost."
 
 
-def _total(one: Report) -> str:
-    return f"{count(one.total_pages_200, 'page')} with status 200, {size(one.total_bytes)}"
+def _total(one: Report, before: str = "") -> str:
+    if one.total_pages_200 is None or one.total_bytes is None:
+        return ""
+    return f"{before}{count(one.total_pages_200, 'page')} with status 200, {size(one.total_bytes)}"
 
 
 def _rate(one: Report) -> str:

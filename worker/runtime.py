@@ -320,7 +320,7 @@ class Runtime:
         owned = self._owned.get(host.partition)
         if owned is None or not host.alive:
             return
-        if host.name in self._services.coordinator.orders().blocked_hosts:
+        if self._tools.standing.blocks(self._services.coordinator.orders(), host.name):
             host.next_turn = self._clock.monotonic() + 10 * TICK
             self._tools.turn(owned.crawl.partition, host)
             return

@@ -12,6 +12,7 @@ from gregor.worker.borders import Clock, Coordinator, FrontierLog, Lease, PageSt
 from gregor.worker.config import Config
 from gregor.worker.dns import Resolver
 from gregor.worker.hosts import Host
+from gregor.worker.orders import Standing
 from gregor.worker.partition import Partition
 from gregor.worker.schedule import Schedule
 from gregor.worker.scope import Scope
@@ -53,6 +54,7 @@ class Tools:
     name: str
     schedule: Schedule[Host] = field(default_factory=Schedule)
     woken: asyncio.Event = field(default_factory=asyncio.Event)
+    standing: Standing = field(default_factory=Standing)
     idle: bool = False  # capacity is free, and no turn is due soon
 
     def now(self) -> float:

@@ -59,7 +59,7 @@ class Turns:
         config = self._tools.config
         override = self._overrides.get(host.name)
         configured = config.delay if override is None or override.delay is None else override.delay
-        ordered = self._tools.services.coordinator.orders().delays.get(host.name, 0.0)
+        ordered = self._tools.standing.delay(self._tools.services.coordinator.orders(), host.name)
         return politeness.delay_in_force(
             max(configured, ordered),
             host.crawl_delay if crawl_delay else 0.0,

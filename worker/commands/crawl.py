@@ -88,10 +88,12 @@ async def _crawl(config: Config, seeds: "Seeds") -> reporting.Report | None:
         finally:
             await run.watched()
     if isinstance(ending, composition.Finished):
-        run.stats.before = await _counts(config)
+        if composition.place(config)[1]:
+            run.stats.before = await _counts(config)
         ending = Ending("finished")
     code = INTERRUPTED if ending.reason == "stopped" else FINISHED
-    return reporting.report(ending, run.stats, config.data, time.monotonic() - run.begun, code)
+    place, whole = composition.place(config)
+    return reporting.report(ending, run.stats, place, time.monotonic() - run.begun, code, whole=whole)
 
 
 class _Run:
