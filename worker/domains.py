@@ -1,11 +1,9 @@
 """Registered domains: what one party has registered, by the Public Suffix List."""
 
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from publicsuffixlist import PublicSuffixList
 
-_ALL = PublicSuffixList()
-_ICANN = PublicSuffixList(only_icann=True)
 _FULL_STOPS = str.maketrans("。．｡", "...")
 """What else separates labels (RFC 3490 section 3.1), in names that no URL parser has seen yet."""
 
@@ -25,5 +23,11 @@ def _registered_domain(hostname: str, include_private: bool) -> str | None:
     # The URL Standard's host parser makes an address of every name that ends in a number.
     if ":" in name or name[name.rfind(".") + 1 :].isdecimal():
         return None
-    domain: str | None = (_ALL if include_private else _ICANN).privatesuffix(name)
+    domain: str | None = _suffixes(include_private).privatesuffix(name)
     return domain
+
+
+@cache
+def _suffixes(include_private: bool) -> PublicSuffixList:
+    """The list, read when it is first asked: that takes longer than most commands."""
+    return PublicSuffixList(only_icann=not include_private)
