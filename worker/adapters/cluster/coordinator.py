@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import os
 from collections.abc import Callable, Mapping
-from typing import Self
+from typing import Final, Self
 
 from gregor.schemas.messages import decode, encode
 from gregor.worker.adapters.cluster.lease import ClusterLease
@@ -16,6 +16,9 @@ from gregor.worker.adapters.cluster.zookeeper_setup import Facts, check_tree
 from gregor.worker.adapters.cluster.zookeeper_tree import Put, Tree
 from gregor.worker.borders import Clock, Lease, Orders, Unavailable
 from gregor.worker.config_servers import Servers
+
+_KEEP: Final = 1 / 6
+"""How often the session is asked for, as a part of its time-out."""
 
 
 class ClusterCoordinator:
@@ -57,19 +60,19 @@ class ClusterCoordinator:
         try:
             await check_tree(zookeeper, tree, partitions, facts or {})
             coordinator = cls(zookeeper, tree, partitions, (name, servers.worker_weight), clock)
-            await coordinator._begin(servers.session_timeout / 6)
+            await coordinator._begin()
         except BaseException:
             await zookeeper.close()
             raise
         return coordinator
 
-    async def _begin(self, interval: float) -> None:
+    async def _begin(self) -> None:
         written = await self._zookeeper.set(self._tree.clock, b"")
         if written is None:
             raise Unavailable(SERVICE, f"no node {self._tree.clock}")
         self._origin = written.mtime - self._clock.monotonic()
         await self._look()
-        self._keeper = asyncio.create_task(self._keep(interval))
+        self._keeper = asyncio.create_task(self._keep())
         # A keeper that dies must be heard by whoever awaits `changed`.
         self._keeper.add_done_callback(lambda _: self._change.set())
 
@@ -82,7 +85,15 @@ class ClusterCoordinator:
 
     async def changed(self) -> None:
         """As the border says; raises what ended the keeper."""
-        await self._change.wait()
+        while not self._change.is_set():
+            session = self._zookeeper.session
+            left = 0.0 if session is None else session.end - self._clock.monotonic()
+            try:
+                async with asyncio.timeout(left if left > 0 else None):
+                    await self._change.wait()
+            except TimeoutError:
+                if session is not None and not session.holds(self._clock.monotonic()):
+                    break  # the leases have come to their end
         if self._keeper is not None and self._keeper.done():
             self._keeper.result()
         self._change.clear()
@@ -144,25 +155,19 @@ class ClusterCoordinator:
             return
         self._news.set()
 
-    async def _keep(self, interval: float) -> None:
-        """Keep the session, at least so often (seconds), and look at what is new."""
+    async def _keep(self) -> None:
+        """Keep the leases, and look at what is new."""
         while True:
             try:
-                async with asyncio.timeout(self._pause(interval)):
+                async with asyncio.timeout(self._zookeeper.granted * _KEEP):
                     await self._news.wait()
             except TimeoutError:
                 pass
             self._news.clear()
             try:
                 await self._look()
-            except Unavailable:
-                self._change.set()  # the leases may have come to their end
-
-    def _pause(self, interval: float) -> float:
-        """Until the next look: no longer than the leases last, so that their end is told at once."""
-        session = self._zookeeper.session
-        left = 0.0 if session is None else session.end - self._clock.monotonic()
-        return min(interval, left) if left > 0 else interval
+            except Unavailable:  # the leases end by the own clock; the next look comes soon
+                continue
 
     async def _look(self) -> None:
         """Ask whether the session lives, finish what failed, read what is new."""

@@ -8,7 +8,7 @@ from gregor.worker.borders import Clock
 
 
 class Session:
-    """One session. `lose` may be called by any thread, `answered` by the event loop only."""
+    """One session. `lose` may be called by any thread, the rest by the event loop only."""
 
     def __init__(self, number: int, length: float) -> None:
         """``number`` is ZooKeeper's. ``length`` is its time-out less the margin, in seconds."""
@@ -20,6 +20,12 @@ class Session:
     def answered(self, sent: float) -> None:
         """A request that was sent then has been answered in this session."""
         self.end = max(self.end, sent + self._length)
+
+    def grant(self, length: float) -> None:
+        """The server grants another length from now on."""
+        # What was granted longer before holds no more: the server counts anew when its client comes back.
+        self.end += min(0.0, length - self._length)
+        self._length = length
 
     def lose(self) -> None:
         """It is over, and stays so."""

@@ -49,10 +49,10 @@ class ZooKeeper:
         self._servers = servers
         self._clock = clock
         self._loop = asyncio.get_running_loop()
-        self._negotiated = 0.0
+        self.granted = 0.0
+        """The session's time-out as the server gives it, seconds."""
         self._closing = False
         self._connected = asyncio.Event()
-        self._patience = min(servers.server_timeout, servers.session_timeout / 3)
         self.session: Session | None = None
         self.heard: Callable[[str | None], None] = lambda _: None
         self._client = self._make(servers, environ)
@@ -66,8 +66,8 @@ class ZooKeeper:
         try:
             async with asyncio.timeout(servers.server_timeout):
                 await opened._connected.wait()
-            if opened._negotiated <= servers.lease_margin:
-                granted = f"a session of {opened._negotiated:g} seconds"
+            if opened.granted <= servers.lease_margin:
+                granted = f"a session of {opened.granted:g} seconds"
                 raise BadInput(f"lease_margin {servers.lease_margin:g} leaves nothing of {granted}")
         except TimeoutError:
             await opened.close()
@@ -146,12 +146,13 @@ class ZooKeeper:
         Without a connection nothing is asked: kazoo would keep it and ask later, maybe in another session.
         """
         self.check()
+        patience = min(self._servers.server_timeout, self.granted / 3)
         try:
-            async with asyncio.timeout(self._patience):
+            async with asyncio.timeout(patience):
                 await self._connected.wait()
                 return await self._ask(call, *arguments, **named)
         except TimeoutError:
-            raise Unavailable(SERVICE, f"no answer within {self._patience:g} s") from None
+            raise Unavailable(SERVICE, f"no answer within {patience:g} s") from None
         except (NoNodeError, NodeExistsError):
             raise
         except KazooException as error:
@@ -192,7 +193,10 @@ class ZooKeeper:
         if servers.zookeeper_ca_file:
             options |= {"use_ssl": True, "ca": servers.zookeeper_ca_file, "check_hostname": True}
         client = KazooClient(
-            ",".join(servers.zookeeper), timeout=servers.session_timeout, connection_retry=_RECONNECT, **options
+            ",".join(servers.zookeeper),
+            timeout=servers.session_timeout,
+            connection_retry=_RECONNECT,
+            **options,
         )
         invoke = client._connection._invoke
 
@@ -200,7 +204,7 @@ class ZooKeeper:
             """The one place where kazoo has the time-out that the server grants, before it tells of the connection."""
             result = invoke(timeout, request, xid)
             if isinstance(request, Connect):
-                self._negotiated = result[0].time_out / 1000
+                self.granted = result[0].time_out / 1000
             return result
 
         client._connection._invoke = invoked
@@ -211,9 +215,12 @@ class ZooKeeper:
         """On kazoo's thread, between any answer of one session and any request of the next."""
         if state == KazooState.CONNECTED:
             number = self._client.client_id[0]
+            length = self.granted - self._servers.lease_margin
             if self.session is None or self.session.lost or self.session.number != number:
                 self._lose()
-                self.session = Session(number, self._negotiated - self._servers.lease_margin)
+                self.session = Session(number, length)
+            else:
+                self._soon(partial(self.session.grant, length))
             self._soon(self._connected.set)
         else:
             self._soon(self._connected.clear)
