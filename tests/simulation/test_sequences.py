@@ -26,6 +26,12 @@ def test_1_a_retry_is_added_to_a_bucket_that_is_being_read() -> None:
     assert all(row(run, f"/f{number}", host).visits == 4 for number in range(4) for host in (HOST, OTHER))
 
 
+@pytest.mark.parametrize("n", [1, 2])
+def test_1_a_retry_is_written_when_its_bucket_was_read_long_ago(n: int) -> None:
+    retried = star(2, f0=flaky(500, 500), f1=flaky(500))
+    crawl([site(retried)], Fault("cut", "store", "put_entries", n, seconds=20.0), partitions=1)
+
+
 @pytest.mark.parametrize("n", [1, 2, 3])
 def test_2_a_bucket_is_read_and_the_worker_dies(n: int) -> None:
     run = crawl(
