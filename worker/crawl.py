@@ -24,6 +24,7 @@ from gregor.worker.hosts import Host
 from gregor.worker.intake import Intake
 from gregor.worker.outcomes import Broken, Denied, Failed, Fetched, LeaseOver, Outcome, Redirected, Refused
 from gregor.worker.partition import Partition
+from gregor.worker.processors import ProcessorError
 from gregor.worker.robots_desk import AddressRefused, NotReachable, RobotsDesk, Rules, TurnUsed, Wait
 from gregor.worker.tools import LeaseLost, Sent, Tools
 from gregor.worker.transport import Response
@@ -176,7 +177,7 @@ class Crawl:
                 await self._turns.asked(host)
                 return True
             stages, begun = self._tools.stats.stages, perf_counter()
-            examined = self.examine(item.ticket, url, outcome)
+            outcome, examined = self.examine(item.ticket, url, outcome)
             stages["parse"].observe((parsed := perf_counter()) - begun)
             await self.settle(host, item, row, outcome, url, response, examined)
             stages["settle"].observe(perf_counter() - parsed)
@@ -220,9 +221,14 @@ class Crawl:
 
     # Examine
 
-    def examine(self, ticket: Ticket, url: Url, outcome: Outcome) -> Examined | None:
-        """Read the document, if one came."""
-        return self._desk.examiner.examine(ticket, url, outcome.response) if isinstance(outcome, Fetched) else None
+    def examine(self, ticket: Ticket, url: Url, outcome: Outcome) -> tuple[Outcome, Examined | None]:
+        """Read the document, if one came. A processor that fails on it makes another outcome."""
+        if not isinstance(outcome, Fetched):
+            return outcome, None
+        try:
+            return outcome, self._desk.examiner.examine(ticket, url, outcome.response)
+        except ProcessorError as error:
+            return Broken("processor", str(error), outcome.response.status), None
 
     # Settle
 

@@ -5,10 +5,11 @@ import hashlib
 import msgspec
 
 from gregor.schemas.messages import Link, Page, Ticket
-from gregor.worker import meta_robots, sitemaps
+from gregor.worker import documents, link_header, meta_robots, sitemaps
 from gregor.worker.documents import Document, Extract
 from gregor.worker.priority import of_link, of_sitemap_url
 from gregor.worker.processors import Processors
+from gregor.worker.references import base_url
 from gregor.worker.scope import Refused
 from gregor.worker.simhashing import simhash64, text_fingerprint
 from gregor.worker.tools import Sent, Tools
@@ -47,7 +48,7 @@ class Examiner:
 
     def examine(self, ticket: Ticket, url: Url, response: Response) -> Examined:
         """Read an answer with status 200 to 299."""
-        document = Document(url.href, response.body.read(), response.header("content-type"))
+        document = Document(url.href, response.body, response.header("content-type"))
         now = self._tools.now()
         page = Page(
             key=ticket.key,
@@ -78,8 +79,18 @@ class Examiner:
         if ticket.link == "sitemap":
             return Examined(page, self._sitemap(ticket, url, document, page))
         extract = self._processors.process(document) or Extract()
+        self._add_canonical(extract, url, response)
         self._describe(page, extract, response, now)
         return Examined(page, self._links(ticket, url, extract, page))
+
+    def _add_canonical(self, extract: Extract, url: Url, response: Response) -> None:
+        """The canonical link of the headers (RFC 6596 section 3) counts where the document names none."""
+        header = response.header("link")
+        stated = link_header.canonical(header) if header and extract.canonical is None else None
+        target = self._tools.urls.resolve(stated, url.href) if stated is not None else None
+        if target is not None:
+            extract.canonical = target.href
+            extract.links.append(documents.Link(target.href, "canonical"))
 
     def _describe(self, page: Page, extract: Extract, response: Response, now: float) -> None:
         page.title, page.text, page.encoding = extract.title, extract.text, extract.encoding
@@ -94,9 +105,7 @@ class Examiner:
     def _links(self, ticket: Ticket, url: Url, extract: Extract, page: Page) -> list[Ticket]:
         """Decide the fate of every link; what is decided here is recorded at the link, never at its target."""
         resolve, links, tickets = self._tools.urls.resolve, page.links, []
-        base = url.href
-        if extract.base is not None and (stated := resolve(extract.base, url.href)) is not None:
-            base = stated.href
+        base = base_url(extract.base, url.href)
         closed = self._tools.config.nofollow and "nofollow" in page.directives
         if extract.canonical is not None and (canonical := resolve(extract.canonical, base)) is not None:
             page.canonical = canonical.href

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Awaitable, Callable
-from inspect import iscoroutinefunction
+from inspect import iscoroutinefunction, ismethod
 from typing import Any, TypeVar
 
 from gregor.worker.borders import Unavailable
@@ -24,7 +24,9 @@ class _Measured:
     def __getattr__(self, name: str) -> Any:
         found = getattr(self._border, name)
         if not iscoroutinefunction(found) or name in self._unmeasured:
-            return found  # looked up anew each time: it may be a value that changes
+            if ismethod(found):
+                self.__dict__[name] = found
+            return found  # what is no method is looked up anew each time: it may be a value that changes
         timed = _timed(found, self._stats.calls.setdefault((self._name, name), Timing()), self._stats)
         self.__dict__[name] = timed
         return timed

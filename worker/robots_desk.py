@@ -102,7 +102,7 @@ class RobotsDesk:
 
     async def _announce(self, partition: Partition, url: Url, rules: Robots) -> None:
         """Sitemaps are links of an origin's robots.txt; the default location when it names none."""
-        if not self._tools.config.sitemaps:
+        if not (self._tools.config.sitemaps or self._tools.config.sitemap_only):
             return
         named = rules.sitemaps or (f"{url.origin}{sitemaps.DEFAULT_LOCATIONS[0]}",)
         found = [target for reference in named if (target := self._tools.urls.parse(reference)) is not None]

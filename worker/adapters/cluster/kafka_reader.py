@@ -37,12 +37,10 @@ class _Ask(msgspec.Struct, eq=False):
 class Reader:
     """Reads from any offset of any partition. Its methods are for the event loop, except `poll`, `appended`, `close`.
 
-    ``news(partitions)`` is called on the thread when something came for these partitions of any topic.
+    ``news(partition)`` is called on the event loop when something may have come for a partition of any topic.
     """
 
-    def __init__(
-        self, thread: KafkaThread, settings: Settings, timeout: float, news: Callable[[set[int]], None]
-    ) -> None:
+    def __init__(self, thread: KafkaThread, settings: Settings, timeout: float, news: Callable[[int], None]) -> None:
         self._thread = thread
         self._timeout = timeout
         self._news = news
@@ -50,6 +48,8 @@ class Reader:
         self._asks: dict[Source, list[_Ask]] = {}
         self._pending: set[asyncio.Future[list[Raw]]] = set()
         self._ends: dict[Source, int] = {}
+        # Where nothing is to be read, until the thread says otherwise: asking there again costs no round of it.
+        self._empty: dict[Source, int] = {}
         self._detail = "no answer"
         self._swept = time.monotonic()
         self._consumer = Consumer(
@@ -76,6 +76,8 @@ class Reader:
 
         Raises `OutsideLog`, `Unavailable`, `KafkaFailed`.
         """
+        if self._empty.get(source) == offset:
+            return []
         future: asyncio.Future[list[Raw]] = asyncio.get_running_loop().create_future()
         ask = _Ask(offset, limit, time.monotonic() + self._timeout, future)
         self._thread.call(lambda: self._ask(source, ask))
@@ -94,9 +96,9 @@ class Reader:
     def appended(self, ends: dict[Source, int]) -> None:
         """Records below these offsets are there. On the Kafka thread."""
         for source, end in ends.items():
-            if end > self._ends.get(source, 0):
-                self._ends[source] = end
-        self._news({partition for _, partition in ends})
+            self._ends[source] = max(end, self._ends.get(source, 0))
+        # What is fetched anyway will be news when it comes.
+        self._changed(set(ends), {partition for topic, partition in ends if (topic, partition) not in self._taps})
 
     def poll(self) -> None:
         """Take what was fetched, and answer who waits. On the Kafka thread."""
@@ -132,27 +134,30 @@ class Reader:
 
     def _drop(self, source: Source) -> None:
         tap = self._taps.pop(source, None)
-        if tap is not None and not tap.paused:
+        if tap is None:
+            return
+        self._changed({source}, set())
+        if not tap.paused:
             self._consumer.incremental_unassign([TopicPartition(*source)])
 
     def _take(self, messages: list[Any]) -> None:
-        news: set[int] = set()
+        came: set[Source] = set()
         for message in messages:
             source = message.topic(), message.partition()
             tap = self._taps.get(source)
             error = message.error()
             if error is not None:
-                self._error(source, tap, error, message.offset(), news)
+                self._error(source, tap, error, message.offset())
             elif tap is not None and tap.add(message.offset(), message.value() or b""):
-                news.add(source[1])
+                came.add(source)
                 if tap.should_pause():
                     # librdkafka's own pause takes almost a second to end; a new assignment takes 3 ms.
                     self._consumer.incremental_unassign([TopicPartition(*source)])
                     tap.paused = True
-        if news:
-            self._news(news)
+        if came:
+            self._changed(came, {partition for _, partition in came})
 
-    def _error(self, source: Source, tap: Tap | None, error: KafkaError, offset: int, news: set[int]) -> None:
+    def _error(self, source: Source, tap: Tap | None, error: KafkaError, offset: int) -> None:
         if error.code() == KafkaError._PARTITION_EOF:
             if tap is not None:
                 tap.reached_end(offset)
@@ -162,7 +167,7 @@ class Reader:
             return
         # Whatever it is, a fresh assignment is the way out of it; who reads will hear of it.
         self._drop(source)
-        news.add(source[1])
+        self._changed({source}, {source[1]})
         outside = error.code() in _OUTSIDE
         for ask in self._asks.pop(source, []):
             self._refuse(ask, OutsideLog(error.str()) if outside else unavailable(error))
@@ -187,7 +192,7 @@ class Reader:
                 records = self._late(source, tap, ask)
         if records is not None:
             found = records
-            self._thread.tell(lambda: _resolve(ask.future, found))
+            self._thread.tell(lambda: self._resolve(source, ask, found))
         elif now > ask.deadline:
             self._drop(source)
             self._refuse(ask, Unavailable("Kafka", f"{source[0]} {source[1]}: {self._detail}"))
@@ -215,9 +220,21 @@ class Reader:
         idle = [source for source, tap in self._taps.items() if now - tap.used > _FORGOTTEN]
         for source in idle:
             self._drop(source)
-        self._news({partition for _, partition in idle})
+        self._changed(set(idle), {partition for _, partition in idle})
 
+    def _changed(self, sources: set[Source], news: set[int]) -> None:
+        """Tell the event loop that these are no longer known to be empty, and that there is news of partitions."""
 
-def _resolve(future: asyncio.Future[list[Raw]], records: list[Raw]) -> None:
-    if not future.done():
-        future.set_result(records)
+        def tell() -> None:
+            for source in sources:
+                self._empty.pop(source, None)
+            for partition in news:
+                self._news(partition)
+
+        self._thread.tell(tell)
+
+    def _resolve(self, source: Source, ask: _Ask, records: list[Raw]) -> None:
+        if not records:
+            self._empty[source] = ask.offset
+        if not ask.future.done():
+            ask.future.set_result(records)

@@ -49,11 +49,12 @@ class KafkaLog:
         self._crawl = crawl
         self._partitions = partitions
         self._topics = {priority: topics.frontier(crawl, priority) for priority in PRIORITIES}
+        self._names = frozenset(self._topics.values())
         self._listeners: list[Callable[[int], None]] = []
         self._epochs: dict[int, int] = {}
         self._thread = KafkaThread()
         self._reader = Reader(self._thread, settings, timeout, self._news)
-        self.publisher = Publisher(self._thread, plain, timeout, self._reader.appended)
+        self.publisher = Publisher(self._thread, plain, timeout, self._appended)
         self._offsets = Offsets(settings, timeout)
         self._trimmer = Trimmer(plain, timeout, trim_interval)
         self._thread.start(self._poll, self._close, self._ended)
@@ -145,13 +146,13 @@ class KafkaLog:
         self.publisher.fail(failure)
         self._reader.fail(failure)
 
-    def _news(self, partitions: set[int]) -> None:
-        def tell() -> None:
-            for call in self._listeners:
-                for partition in partitions:
-                    call(partition)
+    def _news(self, partition: int) -> None:
+        for call in self._listeners:
+            call(partition)
 
-        self._thread.tell(tell)
+    def _appended(self, ends: dict[Source, int]) -> None:
+        """Records of any topic were acknowledged; of these, some are read here."""
+        self._reader.appended({source: end for source, end in ends.items() if source[0] in self._names})
 
     async def _inside(self, source: Source, offset: int, error: str) -> int:
         """Where reading goes on when an offset is not in the log."""

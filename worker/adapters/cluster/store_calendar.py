@@ -57,7 +57,7 @@ class Calendars:
         return tickets_of(await self._cassandra.read(_ENTRIES, (partition, bucket)))
 
     async def put(self, partition: int, entries: Sequence[Entry], stamp: int) -> None:
-        """The index is there before the entries."""
+        """The index is there before the entries; one entry goes with it, since nobody relies on it before both are."""
         by_bucket: dict[int, list[tuple[object, ...]]] = {}
         for entry in entries:
             values = (partition, entry.bucket, entry.ticket.id, encode(entry.ticket), stamp)
@@ -65,7 +65,6 @@ class Calendars:
         await self._put_spans(partition, {_span(bucket) for bucket in by_bucket}, stamp)
         index = [(partition, _span(bucket), bucket, stamp) for bucket in by_bucket]
         if len(entries) == 1:
-            # Nobody relies on an entry before both are acknowledged.
             entry_values = by_bucket[entries[0].bucket][0]
             await self._cassandra.write_at_once([(_PUT_BUCKET, index[0]), (_PUT_ENTRY, entry_values)])
             return

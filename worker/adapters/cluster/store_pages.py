@@ -19,6 +19,7 @@ CHUNK: Final = 512 * 1024
 
 # In one band a flood of similar pages must not make every look-up slow; at a million pages it holds some 15 simhashes.
 _CANDIDATES: Final = 1000
+_CHECKED: Final = 16
 
 _PUT_PAGE: Final = """INSERT INTO pages (key, visit, status, size, data, overflow) VALUES (?, ?, ?, ?, ?, ?)
     USING TIMESTAMP ? AND TTL ?"""
@@ -114,8 +115,8 @@ class Pages:
         if not simhash:
             return None
         found = await self._cassandra.read(_NEAR, (_bands(simhash),))
-        by_distance = sorted({((unsigned(other) ^ simhash).bit_count(), key) for other, key in found})
-        for differing, key in by_distance:
+        apart = {((unsigned(other) ^ simhash).bit_count(), key) for other, key in found}
+        for differing, key in sorted(apart)[:_CHECKED]:
             if differing <= distance and await self._cassandra.read(_EXISTS, (key,)):
                 return str(key)
         return None

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
+from typing import Final
 
 import msgspec
 
@@ -11,6 +12,9 @@ from gregor.worker.errors import BadInput
 from gregor.worker.text import one_line
 
 Facts = Mapping[str, str]
+
+# Nodes made in one go: each must be answered in the time of one call.
+_AT_ONCE: Final = 256
 
 
 async def ensure_tree(zookeeper: ZooKeeper, tree: Tree, partitions: int, facts: Facts) -> list[str]:
@@ -29,7 +33,8 @@ async def ensure_tree(zookeeper: ZooKeeper, tree: Tree, partitions: int, facts: 
         await zookeeper.create(path, b"")
     known = set(await zookeeper.children(tree.epochs))
     missing = [number for number in range(partitions) if str(number) not in known]
-    await asyncio.gather(*(zookeeper.create(tree.epoch(number), b"0") for number in missing))
+    for at in range(0, len(missing), _AT_ONCE):
+        await asyncio.gather(*(zookeeper.create(tree.epoch(number), b"0") for number in missing[at : at + _AT_ONCE]))
     return made
 
 

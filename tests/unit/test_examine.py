@@ -1,0 +1,141 @@
+"""What an answer says, and which of its links are published: fates, redirects, sitemaps, canonical links of headers."""
+
+import random
+from collections.abc import Sequence
+
+import msgspec
+import pytest
+
+from gregor.schemas.messages import Ticket
+from gregor.worker.config import Config, replace
+from gregor.worker.documents import SpooledBody
+from gregor.worker.examine import Examiner
+from gregor.worker.processors import Processors
+from gregor.worker.scope import Scope, ScopeRules
+from gregor.worker.stats import Stats
+from gregor.worker.tools import Sent, Tools
+from gregor.worker.transport import Response
+from gregor.worker.traps import Traps
+from gregor.worker.urls import Url, Urls
+
+URLS = Urls()
+HTML = b'<title>t</title><a href="/a">a</a><a href="/b" rel=nofollow>b</a><a href="http://other/">o</a><img src=i.png>'
+
+
+class Now:
+    """As much of a coordinator as is asked here."""
+
+    def now(self) -> float:
+        return 1000.0
+
+
+class Services:
+    coordinator = Now()
+
+
+def examiner(**settings: object) -> tuple[Examiner, Tools]:
+    config = replace(Config(), **settings)
+    scope = Scope(ScopeRules(), ["host"])
+    tools = Tools(config, Services(), None, random.Random(1), URLS, scope, Stats(), "w")  # type: ignore[arg-type]
+    return Examiner(tools, Processors(), Sent(100), Traps()), tools
+
+
+def url(text: str) -> Url:
+    parsed = URLS.parse(text)
+    assert parsed is not None
+    return parsed
+
+
+def ticket(target: Url, **fields: object) -> Ticket:
+    return msgspec.structs.replace(Ticket(target.href, target.key, target.host), **fields)
+
+
+def response(body: bytes, *headers: tuple[str, str]) -> Response:
+    kept = SpooledBody(cap=10_000_000)
+    kept.write(body)
+    fields = [("Content-Type", "text/html; charset=utf-8"), *headers]
+    return Response(200, "OK", fields, "HTTP/1.1", kept, None, b"", b"", "127.0.0.1", 0.0, 0.0)
+
+
+def published(tickets: Sequence[Ticket]) -> list[str]:
+    return [one.href for one in tickets]
+
+
+def test_every_link_is_stored_with_its_fate() -> None:
+    one, _ = examiner()
+    start = url("http://host/")
+    found = one.examine(ticket(start), start, response(HTML))
+    assert published(found.tickets) == ["http://host/a"]
+    assert [(link.url, link.fate) for link in found.page.links] == [
+        ("http://host/a", "sent"),
+        ("http://host/b", "nofollow"),
+        ("http://other/", "scope: scope host"),
+        ("http://host/i.png", "kind"),
+    ]
+    assert found.tickets[0].depth == 1
+    assert found.tickets[0].via == start.key
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ({"nofollow": False}, ["http://host/a", "http://host/b"]),
+        ({"max_depth": 0}, []),
+        ({"max_links": 0}, []),
+        ({"sitemap_only": True}, []),
+    ],
+)
+def test_settings_decide_what_is_followed(settings: dict[str, object], expected: list[str]) -> None:
+    one, _ = examiner(**settings)
+    start = url("http://host/")
+    assert published(one.examine(ticket(start), start, response(HTML)).tickets) == expected
+
+
+def test_a_link_is_published_once_and_not_again_while_it_is_remembered() -> None:
+    one, _ = examiner()
+    start = url("http://host/")
+    twice = one.examine(ticket(start), start, response(b"<a href=/a>1</a><a href=/a#x>2</a>"))
+    assert published(twice.tickets) == ["http://host/a"]
+
+
+def test_x_robots_tag_closes_the_links_of_a_page() -> None:
+    one, _ = examiner()
+    start = url("http://host/")
+    found = one.examine(ticket(start), start, response(HTML, ("X-Robots-Tag", "nofollow, noindex")))
+    assert found.tickets == []
+    assert set(found.page.directives) == {"nofollow", "noindex"}
+
+
+def test_the_canonical_link_of_a_header_is_a_link() -> None:
+    one, _ = examiner()
+    start = url("http://host/x")
+    found = one.examine(ticket(start), start, response(b"<p>x", ("Link", '</y>; rel="canonical"')))
+    assert found.page.canonical == "http://host/y"
+    assert published(found.tickets) == ["http://host/y"]
+
+
+def test_a_sitemap_is_links_too() -> None:
+    one, _ = examiner(sitemaps=True)
+    start = url("http://host/sitemap.xml")
+    body = b"<urlset><url><loc>http://host/p</loc><priority>0.9</priority></url><url><loc>http://</loc></url></urlset>"
+    found = one.examine(ticket(start, link="sitemap"), start, response(body))
+    assert [(one.href, one.priority, one.link) for one in found.tickets] == [("http://host/p", 2, "url")]
+
+
+def test_a_redirect_keeps_the_depth_and_counts_hops() -> None:
+    one, _ = examiner(max_redirects=2)
+    start = url("http://host/old")
+    tickets, link = one.redirect(ticket(start, depth=3, hops=1), start, "/new")
+    assert link is not None
+    assert [(t.href, t.depth, t.hops, t.link) for t in tickets] == [("http://host/new", 3, 2, "redirect")]
+    tickets, link = one.redirect(ticket(start, hops=2), start, "/new")
+    assert link is not None
+    assert (tickets, link.fate) == ([], "hops")
+
+
+def test_a_redirect_out_of_scope_is_recorded_and_not_followed() -> None:
+    one, _ = examiner()
+    start = url("http://host/old")
+    tickets, link = one.redirect(ticket(start), start, "http://other/")
+    assert link is not None
+    assert (tickets, link.fate) == ([], "scope: scope host")
