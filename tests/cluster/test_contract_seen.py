@@ -3,11 +3,15 @@
 The same over a Redis Cluster.
 """
 
+import asyncio
 from collections.abc import Iterator
 
 import pytest
 
 import tests.contract.test_seen as contract
+from gregor.worker.adapters.cluster.redis_client import RedisClient
+from gregor.worker.adapters.cluster.seen import RedisSeen
+from gregor.worker.borders import Unavailable
 from gregor.worker.config_servers import Servers
 from tests.cluster.conftest import stoppable
 from tests.cluster.redis_cluster import start_cluster
@@ -42,6 +46,24 @@ def settings(request: pytest.FixtureRequest) -> Servers:
 @pytest.fixture(params=[False, True], ids=["plain", "reopen"])
 def world(request: pytest.FixtureRequest, settings: Servers) -> World:
     return World(RedisFactory(settings), reopens=request.param)
+
+
+def test_a_cluster_waits_for_replicas(redis_cluster: Service) -> None:
+    servers = Servers(redis=redis_cluster.addresses, redis_cluster=True, redis_replicas=1, server_timeout=0.2)
+
+    async def case() -> None:
+        with pytest.raises(Unavailable, match="0 of 1 replicas connected"):
+            await RedisSeen.open(servers, "crawl")
+        client = RedisClient(servers, {})
+        seen = RedisSeen(client, "crawl")
+        try:
+            with pytest.raises(Unavailable, match="0 of 1 replicas acknowledged"):
+                await seen.mark([number << 50 for number in range(100)])
+            assert all(await seen.seen([number << 50 for number in range(100)]))
+        finally:
+            await seen.close()
+
+    asyncio.run(case())
 
 
 def test_all_over_a_restart(redis: Service) -> None:

@@ -1,13 +1,16 @@
 """What is particular to the coordinator on ZooKeeper: several workers, lost sessions, a server that is away."""
 
 import asyncio
+import contextlib
 import functools
+import ssl
 from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import AsyncExitStack
 from typing import Any, TypeVar
 
 import msgspec
 import pytest
+import trustme
 from kazoo.client import KazooClient
 
 from gregor.worker.adapters.cluster import status
@@ -328,6 +331,40 @@ async def test_a_crawl_with_a_password_is_closed_to_others(crawl: Crawl) -> None
             await stranger.get(factory.tree.crawl)
     finally:
         await stranger.close()
+
+
+@over()
+async def test_tls(crawl: Crawl) -> None:
+    """A proxy that ends TLS stands in front of the server; only who trusts its authority gets through."""
+    authority = trustme.CA()
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    authority.issue_cert("127.0.0.1").configure_cert(context)
+    host, _, port = crawl.service.addresses[0].rpartition(":")
+
+    async def forward(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        there, back = await asyncio.open_connection(host, int(port))
+        await asyncio.gather(pump(reader, back), pump(there, writer))
+
+    proxy = await asyncio.start_server(forward, "127.0.0.1", 0, ssl=context)
+    address = f"127.0.0.1:{proxy.sockets[0].getsockname()[1]}"
+    with authority.cert_pem.tempfile() as trusted, trustme.CA().cert_pem.tempfile() as other:
+        settings = msgspec.structs.replace(crawl.settings, zookeeper=(address,), server_timeout=1.0)
+        zookeeper = await ZooKeeper.open(msgspec.structs.replace(settings, zookeeper_ca_file=trusted), crawl.clock)
+        assert await zookeeper.exists("/") is not None
+        await zookeeper.close()
+        for file in ("", other):
+            with pytest.raises(Unavailable):
+                await ZooKeeper.open(msgspec.structs.replace(settings, zookeeper_ca_file=file), crawl.clock)
+    proxy.close()
+
+
+async def pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Copy one direction to its end."""
+    with contextlib.suppress(ConnectionError):
+        while data := await reader.read(65536):
+            writer.write(data)
+            await writer.drain()
+    writer.close()
 
 
 @over()
