@@ -1,5 +1,6 @@
 """When a crawl has ended, and why it did."""
 
+import asyncio
 from typing import Literal
 
 import msgspec
@@ -21,15 +22,14 @@ async def has_ended(log: FrontierLog, store: PageStore, partitions: int) -> bool
 
     Log ends, all watermarks equal to them, all calendars and backlogs empty, log ends unchanged.
     """
+    numbers = range(partitions)
     try:
-        ends = [await log.ends(partition) for partition in range(partitions)]
-        for partition, last in enumerate(ends):
-            if await log.committed(partition) != last:
-                return False
-        for partition in range(partitions):
-            if await store.waiting(partition):
-                return False
-        return [await log.ends(partition) for partition in range(partitions)] == ends
+        ends = await asyncio.gather(*map(log.ends, numbers))
+        if await asyncio.gather(*map(log.committed, numbers)) != ends:
+            return False
+        if any(await asyncio.gather(*map(store.waiting, numbers))):
+            return False
+        return await asyncio.gather(*map(log.ends, numbers)) == ends
     except Unavailable:
         return False
 
