@@ -25,8 +25,8 @@ Job = Callable[[Path], int]
 
 def gregor(web: StaticWeb, seeds: Path, folder: Path) -> tuple[Cost, int]:
     """The crawler as a user runs it."""
-    line: list[str | Path] = [GREGOR, "crawl", "--seeds", seeds, "--data", folder / "data", "--host-table", web.host_table, "--json"]
-    cost = run([*line, "--delay", "0", "--set", "delay_factor=0"], folder / "out")
+    line: list[str | Path] = [GREGOR, "crawl", "--seeds", seeds, "--data", folder / "data", "--json"]
+    cost = run([*line, "--host-table", web.host_table, "--delay", "0", "--set", "delay_factor=0"], folder / "out")
     return cost, int(json.loads((folder / "out").read_text().splitlines()[-1])["pages"])
 
 
