@@ -172,8 +172,7 @@ def test_contract_over_a_kill_of_the_server(cassandra: Service, tmp_path: Path, 
             await world.close()
 
     async def play_all() -> None:
-        for number in range(len(names)):
-            await set_up(settings, f"contract_{number}", {}, {})
+        await asyncio.gather(*[set_up(settings, f"contract_{number}", {}, {}) for number in range(len(names))])
         gate = Gate(cassandra, len(names))
         async with asyncio.timeout(120):
             await asyncio.gather(*[play(gate, number, name) for number, name in enumerate(names)])
