@@ -19,11 +19,15 @@ class Calendar:
         self._known = list(known)
         heapq.heapify(self._known)
         self._counts: dict[int, int] = dict.fromkeys(known, 0)
+        self._pending: dict[int, int] = {}  # entries that are being written
         self._open: dict[int, int] = {}
         self._finished: list[int] = []
 
     def place(self, due: float, now: float) -> int:
-        """The bucket of an entry that is due then, and note that it will hold one more. Full buckets spill over."""
+        """The bucket for an entry that is due then; full buckets spill over.
+
+        The bucket is not read before the caller says that the entry is `placed`, however long its writing takes.
+        """
         first = max(self._last_read, self.cursor) + 1
         bucket = max(math.floor(due / self._width), math.floor(now / self._width), first)
         while self._counts.get(bucket, 0) >= self._size:
@@ -31,7 +35,14 @@ class Calendar:
         if bucket not in self._counts:
             heapq.heappush(self._known, bucket)
         self._counts[bucket] = self._counts.get(bucket, 0) + 1
+        self._pending[bucket] = self._pending.get(bucket, 0) + 1
         return bucket
+
+    def placed(self, bucket: int) -> None:
+        """An entry was written."""
+        self._pending[bucket] -= 1
+        if not self._pending[bucket]:
+            del self._pending[bucket]
 
     def next_due(self) -> float | None:
         """When (coordinator's time) the next bucket may be read."""
@@ -39,7 +50,7 @@ class Calendar:
 
     def due(self, now: float) -> int | None:
         """A bucket that is wholly past and not read, now being read."""
-        if not self._known or (self._known[0] + 1) * self._width > now:
+        if not self._known or (self._known[0] + 1) * self._width > now or self._known[0] in self._pending:
             return None
         bucket = heapq.heappop(self._known)
         del self._counts[bucket]

@@ -322,6 +322,7 @@ class Crawl:
             bucket = partition.calendar.place(verdict.due, self._tools.now())
             entry = Entry(bucket, follower)
             await self._effect(lambda: services.store.put_entries(partition.id, [entry], partition.stamp()))
+            partition.calendar.placed(bucket)
         if verdict.state == "dead":
             letter = DeadLetter(
                 ticket.key,

@@ -167,6 +167,7 @@ class Intake:
             bucket = partition.calendar.place(due, self._tools.now())
             wake = Entry(bucket, Ticket("", "", host.name, kind="wake"))
             await self._effect(lambda: store.put_entries(partition.id, [wake], partition.stamp()))
+            partition.calendar.placed(bucket)
         backlog = host.backlog
         size = self._tools.config.chunk_size
         while tickets:
