@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 
 from gregor.partitioner.hashing import partition_of
 from gregor.schemas.messages import Page, Ticket
+from gregor.worker.adapters.distinct import Distinct
 from gregor.worker.adapters.embedded import EmbeddedEngine, change_orders, open_engine, open_reader, simhashes
 from gregor.worker.adapters.embedded.database import Database, DatabaseClosed
-from gregor.worker.adapters.embedded.distinct import Distinct
 from gregor.worker.adapters.embedded.folder import Folder
 from gregor.worker.adapters.embedded.schema import SCHEMA
 from gregor.worker.borders import DiskFull, Orders

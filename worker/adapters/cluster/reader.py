@@ -26,7 +26,7 @@ from gregor.worker.adapters.cluster.store import HOST, ROBOTS, ROW, read_one, re
 from gregor.worker.adapters.cluster.store_backlogs import Backlogs
 from gregor.worker.adapters.cluster.store_calendar import Calendars
 from gregor.worker.adapters.cluster.store_pages import Pages
-from gregor.worker.adapters.embedded.distinct import Distinct
+from gregor.worker.adapters.distinct import Distinct
 from gregor.worker.borders import FrontierLog, Waiting
 
 _SLICE: Final = 1000

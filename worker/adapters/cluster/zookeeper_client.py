@@ -16,6 +16,8 @@ from kazoo.exceptions import (
     RolledBackError,
     RuntimeInconsistency,
 )
+from kazoo.handlers.threading import SequentialThreadingHandler
+from kazoo.protocol.connection import _CONNECTION_DROP
 from kazoo.protocol.serialization import Connect
 from kazoo.protocol.states import KeeperState, ZnodeStat
 from kazoo.security import CREATOR_ALL_ACL
@@ -29,9 +31,22 @@ from gregor.worker.text import one_line
 
 SERVICE: Final = "ZooKeeper"
 _RECONNECT: Final = {"max_tries": -1, "delay": 0.1, "backoff": 2, "max_delay": 1.0}
+_PATIENCE: Final = 1 / 4
+"""How long an answer, or a connection, is waited for, as a part of the session's time-out."""
 _REFUSALS: Final = (BadVersionError, NodeExistsError, NoNodeError, RolledBackError, RuntimeInconsistency)
 
 Call = Callable[..., Any]
+
+
+class _Handler(SequentialThreadingHandler):  # type: ignore[misc]
+    """Gives each server of several its chance within one session: kazoo waits for one as long as a session lasts."""
+
+    def __init__(self, limit: float) -> None:
+        super().__init__()
+        self._limit = limit
+
+    def create_connection(self, *arguments: Any, timeout: float, **named: Any) -> Any:
+        return super().create_connection(*arguments, timeout=min(timeout, self._limit), **named)
 
 
 class ZooKeeperFailed(Exception):
@@ -146,12 +161,13 @@ class ZooKeeper:
         Without a connection nothing is asked: kazoo would keep it and ask later, maybe in another session.
         """
         self.check()
-        patience = min(self._servers.server_timeout, self.granted / 3)
+        patience = min(self._servers.server_timeout, self.granted * _PATIENCE)
         try:
             async with asyncio.timeout(patience):
                 await self._connected.wait()
                 return await self._ask(call, *arguments, **named)
         except TimeoutError:
+            self._reconnect()
             raise Unavailable(SERVICE, f"no answer within {patience:g} s") from None
         except (NoNodeError, NodeExistsError):
             raise
@@ -179,6 +195,11 @@ class ZooKeeper:
             raise Unavailable(SERVICE, "the session ended")
         return value
 
+    def _reconnect(self) -> None:
+        """Leave a server that does not answer, in the same session. kazoo would stay for most of the session."""
+        if self._client.connected:
+            self._client._call(_CONNECTION_DROP, self._client.handler.async_result())
+
     def check(self) -> None:
         """Raises `ZooKeeperFailed` when kazoo has given up."""
         if not self._closing and self._client.client_state in _GIVEN_UP:
@@ -192,17 +213,19 @@ class ZooKeeper:
             options["default_acl"] = CREATOR_ALL_ACL
         if servers.zookeeper_ca_file:
             options |= {"use_ssl": True, "ca": servers.zookeeper_ca_file, "check_hostname": True}
+        limit = servers.session_timeout * _PATIENCE
         client = KazooClient(
             ",".join(servers.zookeeper),
             timeout=servers.session_timeout,
             connection_retry=_RECONNECT,
+            handler=_Handler(limit),
             **options,
         )
         invoke = client._connection._invoke
 
         def invoked(timeout: float, request: Any, xid: int | None = None) -> Any:
             """The one place where kazoo has the time-out that the server grants, before it tells of the connection."""
-            result = invoke(timeout, request, xid)
+            result = invoke(min(timeout, limit), request, xid)
             if isinstance(request, Connect):
                 self.granted = result[0].time_out / 1000
             return result

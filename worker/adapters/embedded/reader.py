@@ -24,9 +24,9 @@ from gregor.schemas.messages import (
     decode_ticket,
     url_fingerprint,
 )
+from gregor.worker.adapters.distinct import Distinct
 from gregor.worker.adapters.embedded.bodies import open_body
 from gregor.worker.adapters.embedded.database import Work
-from gregor.worker.adapters.embedded.distinct import Distinct
 from gregor.worker.adapters.embedded.folder import connect_reading
 from gregor.worker.adapters.embedded.log import read_committed, read_records
 from gregor.worker.adapters.embedded.queries import HOST, ROBOTS, decode_page, read_one, read_page, read_rows
