@@ -123,6 +123,10 @@ async def crawl(config: Config, seeds: Iterable[Seed], started: Callable[[Runtim
         else:
             housekeeping = asyncio.create_task(_keep_house(config, engine, runtime, rules))
             stack.callback(housekeeping.cancel)
+        if config.listen:
+            from gregor.worker.api.serving import serving  # whoever does not listen need not load a server
+
+            await stack.enter_async_context(serving(config, runtime, clock, os.environ))
         started(runtime)
         return await runtime.run()
 

@@ -1,5 +1,6 @@
 """What a worker is doing now, for metrics, API and console. Read on the worker's event loop; changes nothing."""
 
+import heapq
 from collections import Counter
 from collections.abc import Iterator
 from typing import Final, Literal
@@ -12,7 +13,7 @@ from gregor.worker.borders import Unavailable
 from gregor.worker.config import Config
 from gregor.worker.hosts import Host
 from gregor.worker.partition import Partition
-from gregor.worker.runtime import Runtime
+from gregor.worker.runtime import Owned, Runtime
 from gregor.worker.tools import Tools
 
 HostState = Literal["active", "waiting", "backing_off", "blocked", "idle"]
@@ -101,24 +102,30 @@ def look(runtime: Runtime, config: Config, monotonic: float) -> Condition:
     )
 
 
-def hosts(runtime: Runtime, monotonic: float) -> list[HostView]:
-    """Every host in memory, those whose turn comes first at the beginning."""
+def hosts(runtime: Runtime, monotonic: float, limit: int, *, state: str = "", after: str = "") -> list[HostView]:
+    """Hosts in memory, ``limit`` at most: by name those ``after`` a name, or else those whose turns come first."""
     tools = runtime.tools
     now = tools.now()
-    found = [
-        HostView(
-            host.name,
-            state_of(host, tools, now),
-            len(host.queue),
-            round(max(0.0, host.next_turn - monotonic), 3),
-            round(owned.crawl.turns.delay(host), 3),
-            host.record.failures,
-            host.cause,
-        )
+    found = (
+        (host, owned)
         for owned in runtime.owned.values()
         for host in owned.crawl.partition.hosts.values()
-    ]
-    return sorted(found, key=lambda one: (one.due, one.host))
+        if host.name > after and (not state or state_of(host, tools, now) == state)
+    )
+    first = heapq.nsmallest(limit, found, key=lambda one: (0.0 if after else one[0].next_turn, one[0].name))
+    return [_view(host, owned, tools, monotonic) for host, owned in first]
+
+
+def _view(host: Host, owned: Owned, tools: Tools, monotonic: float) -> HostView:
+    return HostView(
+        host.name,
+        state_of(host, tools, tools.now()),
+        len(host.queue),
+        round(max(0.0, host.next_turn - monotonic), 3),
+        round(owned.crawl.turns.delay(host), 3),
+        host.record.failures,
+        host.cause,
+    )
 
 
 def unhealthy(runtime: Runtime, monotonic: float) -> str:

@@ -22,12 +22,14 @@ _URLS: Final = Urls()
 
 
 class Order(msgspec.Struct, frozen=True):
-    """One standing order. ``seconds`` is that of a delay. ``note`` is None when nobody left one."""
+    """One standing order. ``seconds`` is that of a delay; ``at``: unix seconds, 0 when nobody left a note."""
 
     kind: Kind
     host: str = ""
     seconds: float | None = None
-    note: Note | None = None
+    who: str = ""
+    at: float = 0.0
+    why: str = ""
 
 
 def name_of(kind: Kind, host: str) -> str:
@@ -43,11 +45,6 @@ def host_of(text: str) -> str:
     if url is None or written_wrongly or (domain and ":" in url.host):
         raise BadInput("not a host: write www.example.org, www.example.org:8080, or *.example.org for a domain")
     return f"*.{url.host}" if domain else url.host
-
-
-def note(who: str, at: float, why: str) -> Note:
-    """A note of bounded length."""
-    return Note(who[:_LONGEST_NOTE], at, why[:_LONGEST_NOTE])
 
 
 def give(orders: Orders, order: Order) -> Orders:
@@ -67,8 +64,8 @@ def give(orders: Orders, order: Order) -> Orders:
     if max(len(blocked), len(delays)) > MOST:
         raise BadInput(f"at most {MOST} orders of a kind can stand: take some back, or put them into the config file")
     notes = dict(orders.notes)
-    if order.note is not None:
-        notes[name_of(order.kind, order.host)] = order.note
+    if order.at:
+        notes[name_of(order.kind, order.host)] = Note(order.who[:_LONGEST_NOTE], order.at, order.why[:_LONGEST_NOTE])
     return msgspec.structs.replace(orders, notes=notes)
 
 
@@ -88,13 +85,17 @@ def take_back(orders: Orders, kind: Kind, host: str = "") -> Orders:
 
 def listed(orders: Orders) -> Iterator[Order]:
     """Every order that stands."""
-    notes = orders.notes
     if orders.paused:
-        yield Order("pause", note=notes.get("pause"))
+        yield _noted(orders, Order("pause"))
     for host in orders.blocked_hosts:
-        yield Order("block", host, note=notes.get(name_of("block", host)))
+        yield _noted(orders, Order("block", host))
     for host, seconds in sorted(orders.delays.items()):
-        yield Order("delay", host, seconds, notes.get(name_of("delay", host)))
+        yield _noted(orders, Order("delay", host, seconds))
+
+
+def _noted(orders: Orders, order: Order) -> Order:
+    note = orders.notes.get(name_of(order.kind, order.host))
+    return order if note is None else msgspec.structs.replace(order, who=note.who, at=note.at, why=note.why)
 
 
 class Standing:

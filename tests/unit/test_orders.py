@@ -6,13 +6,13 @@ from hypothesis import strategies as st
 
 from gregor.worker.borders import Note, Orders
 from gregor.worker.errors import BadInput
-from gregor.worker.orders import MOST, Order, Standing, give, host_of, listed, name_of, note, take_back
+from gregor.worker.orders import MOST, Order, Standing, give, host_of, listed, name_of, take_back
 
 HOSTS = st.sampled_from(["a.example", "b.example:8080", "*.example", "*.a.example", "c.test"])
 GIVEN = st.one_of(
-    st.just(Order("pause", note=Note("me", 1.0, "why"))),
-    st.builds(Order, st.just("block"), HOSTS, note=st.none()),
-    st.builds(Order, st.just("delay"), HOSTS, st.floats(0.0, 86400.0), st.builds(Note, st.text(), st.just(2.0))),
+    st.just(Order("pause", who="me", at=1.0, why="why")),
+    st.builds(Order, st.just("block"), HOSTS),
+    st.builds(Order, st.just("delay"), HOSTS, st.floats(0.0, 86400.0), st.text(max_size=200), st.just(2.0)),
 )  # fmt: skip
 
 
@@ -23,8 +23,10 @@ def test_what_stands_is_what_was_given_last(given_orders: list[Order]) -> None:
     for order in given_orders:
         orders = give(give(orders, order), order)
         kept = expected.get(name_of(order.kind, order.host))
-        known = order.note or (kept.note if kept is not None else None)
-        expected[name_of(order.kind, order.host)] = Order(order.kind, order.host, order.seconds, known)
+        noted = order if order.at or kept is None else kept
+        expected[name_of(order.kind, order.host)] = Order(
+            order.kind, order.host, order.seconds, noted.who, noted.at, noted.why
+        )
     assert {name_of(one.kind, one.host): one for one in listed(orders)} == expected
     for order in given_orders:
         orders = take_back(orders, order.kind, order.host)
@@ -78,7 +80,8 @@ def test_orders_are_bounded() -> None:
     with pytest.raises(BadInput, match="at most"):
         give(full, Order("block", "one.more.example"))
     assert give(full, Order("block", "h1.example")) == Orders(blocked_hosts=tuple(sorted(full.blocked_hosts)))
-    assert note("w" * 999, 1.0, "y" * 999) == Note("w" * 200, 1.0, "y" * 200)
+    noted = give(Orders(), Order("pause", who="w" * 999, at=1.0, why="y" * 999))
+    assert noted.notes == {"pause": Note("w" * 200, 1.0, "y" * 200)}
 
 
 def test_a_domain_covers_what_is_below_it() -> None:

@@ -34,6 +34,7 @@ FLAGS = (
     Flag("--resolver", "resolver", "ADDRESS:PORT"),
     Flag("--allow-network", "allow_networks", "CIDR", item=True),
     Flag("--host-table", "host_table", "FILE"),
+    Flag("--console", "listen", "ADDRESS:PORT"),
 )
 
 

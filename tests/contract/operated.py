@@ -1,0 +1,114 @@
+"""A worker on the embedded engine over a scripted web, with its API on loopback, for tests that operate it."""
+
+import asyncio
+import random
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import requests
+
+from gregor.worker.adapters.embedded import EmbeddedEngine, open_engine
+from gregor.worker.adapters.resolver import DnsResolver
+from gregor.worker.adapters.transport.memory import MemoryTransport, Scripted
+from gregor.worker.api.serving import serving
+from gregor.worker.composition import SystemClock
+from gregor.worker.config import Config
+from gregor.worker.host_table import HostTable
+from gregor.worker.runtime import Runtime
+from gregor.worker.scope import Scope, ScopeRules
+from gregor.worker.seeding import Seed, publish
+from gregor.worker.tools import Services
+from gregor.worker.urls import Urls
+
+VIEWER, OPERATOR = "viewer-token-0123456789", "operator-token-0123456789"
+ENVIRON = {"VIEW": VIEWER, "OPERATE": OPERATOR}
+SETTINGS: dict[str, Any] = {
+    "listen": "127.0.0.1:0",
+    "viewer_token_env": "VIEW",
+    "operator_token_env": "OPERATE",
+    "partitions": 2,
+    "delay": 0.05,
+    "delay_factor": 0.0,
+    "linger": True,
+    "scope": "any",
+    "api_rate": 1000.0,
+}
+
+
+@dataclass
+class Operated:
+    """The worker, and what is asked of it."""
+
+    runtime: Runtime
+    engine: EmbeddedEngine
+    transport: MemoryTransport
+    url: str
+
+    async def ask(self, method: str, path: str, token: str = OPERATOR, **more: Any) -> requests.Response:
+        """One request to the API."""
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        headers.update(more.pop("headers", {}))
+        url = self.url.rstrip("/") + path
+        return await asyncio.to_thread(requests.request, method, url, headers=headers, timeout=10, **more)
+
+    async def until(self, holds: Callable[[], bool]) -> None:
+        """Wait for what will come."""
+        async with asyncio.timeout(10):
+            while not holds():  # noqa: ASYNC110 - what is waited for happens in many places
+                await asyncio.sleep(0.01)
+
+    def asked(self, host: str) -> int:
+        """How many requests a host saw."""
+        return sum(f"//{host}/" in request.href for request in self.transport.requests)
+
+
+@asynccontextmanager
+async def operated(folder: Path, hosts: int = 2, **changes: Any) -> AsyncIterator[Operated]:
+    """A worker that crawls endless sites: http://h0.example/0, …/1 and so on."""
+    config, clock = Config(data=str(folder), **{**SETTINGS, **changes}), SystemClock()
+    transport = MemoryTransport()
+    for host in range(hosts):
+        for page in range(400):
+            body = f"<title>{page}</title><a href=/{page + 1}>on</a> page {page} of {host}".encode()
+            transport.script(f"http://h{host}.example/{page}", Scripted(body=body))
+    engine = await open_engine(folder, config.partitions, "", clock)
+    resolver = DnsResolver(host_table=HostTable.parse("* 192.0.2.1:80"))
+    urls = Urls()
+    runtime = Runtime(
+        config,
+        Services(engine.log, engine.seen, engine.store, engine.coordinator, transport, resolver),
+        clock,
+        urls=urls,
+        scope=Scope(ScopeRules("any")),
+        random=random.Random(1),
+        name="worker-1",
+    )
+    try:
+        seeds = [urls.parse(f"http://h{host}.example/0") for host in range(hosts)]
+        await publish(engine.log, engine.store, [Seed(url) for url in seeds if url is not None])
+        async with serving(config, runtime, clock, ENVIRON) as url:
+            running = asyncio.create_task(runtime.run())
+            try:
+                yield Operated(runtime, engine, transport, url)
+            finally:
+                runtime.stop()
+                await running
+    finally:
+        await engine.close()
+
+
+def over(case: Callable[[Operated], Awaitable[None]], **changes: Any) -> Callable[[Path], None]:
+    """Make a test of a case."""
+
+    def test(tmp_path: Path) -> None:
+        async def run() -> None:
+            async with operated(tmp_path, **changes) as worker:
+                await case(worker)
+
+        asyncio.run(run())
+
+    test.__name__, test.__doc__ = case.__name__, case.__doc__
+    return test

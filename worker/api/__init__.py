@@ -1,0 +1,1 @@
+"""The API that a worker serves beside its crawl: health, metrics, status, orders, the console."""

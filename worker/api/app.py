@@ -1,0 +1,132 @@
+"""The application: what is refused before a handler runs, the router, and how answers leave."""
+
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any, Final
+
+import msgspec
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from gregor.worker.api import problems
+from gregor.worker.api.access import Access, Bucket, Role, require
+from gregor.worker.api.desk import Desk
+from gregor.worker.api.endpoints import ENDPOINTS, Endpoint
+from gregor.worker.api.openapi import document
+from gregor.worker.api.problems import Problem
+from gregor.worker.borders import DiskFull, Unavailable
+from gregor.worker.errors import BadInput
+
+_ROLE: Final = "gregor.role"
+_OPEN: Final = frozenset({"/", "/healthz"})
+"""Paths that are answered without a token: the console's page holds nothing of the crawl."""
+_ROUTING: Final = {
+    404: "There is nothing here; /api/v1/openapi.json lists what there is.",
+    405: "This path knows other methods; Allow names them.",
+}
+_HEADERS: Final = (
+    (b"cache-control", b"no-store"),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+)
+
+
+class Gate:
+    """Around the application: how many requests, whose they are, and headers for every answer."""
+
+    def __init__(self, app: ASGIApp, access: Access, rate: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._app = app
+        self._access = access
+        self._bucket = Bucket(rate)
+        self._clock = clock
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request."""
+        assert scope["type"] == "http"  # the server is set up without web sockets and lifespan
+
+        async def headed(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message["headers"], *_HEADERS]
+            await send(message)
+
+        try:
+            scope[_ROLE] = self._admit(scope)
+        except Problem as problem:
+            await problems.response(problem)(scope, receive, headed)
+            return
+        await self._app(scope, receive, headed)
+
+    def _admit(self, scope: Scope) -> Role:
+        path, now = scope["path"], self._clock()
+        if path == "/healthz":
+            return "anyone"
+        if not self._bucket.take(now):
+            raise Problem(429, "Too many requests.", {"Retry-After": "1"})
+        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+        client = scope["client"][0] if scope["client"] else ""
+        if path in _OPEN:
+            return "anyone"
+        role = self._access.role(headers.get("authorization"), headers.get("host", ""), client, now)
+        require(role, "viewer")
+        return role
+
+
+def application(desk: Desk, access: Access, rate: float, console: Response) -> ASGIApp:
+    """All of it. ``rate``: requests a second that are answered."""
+    openapi = msgspec.json.encode(document())
+
+    async def page(_: Request) -> Response:
+        return console
+
+    async def described(_: Request) -> Response:
+        return Response(openapi, media_type="application/json")
+
+    by_path: dict[str, dict[str, Endpoint]] = {}
+    for one in ENDPOINTS:
+        by_path.setdefault(one.path, {})[one.method] = one
+    routes = [Route(path, _dispatch(desk, methods), methods=list(methods)) for path, methods in by_path.items()]
+    routes += [
+        Route("/", page, methods=["GET"]),
+        Route("/api/v1/openapi.json", described, methods=["GET"]),
+    ]
+    handlers: Any = {Problem: _refused, HTTPException: _refused_by_router, Exception: _failed}
+    app = Starlette(routes=routes, exception_handlers=handlers)
+    app.router.redirect_slashes = False
+    return Gate(app, access, rate)
+
+
+def _dispatch(desk: Desk, methods: dict[str, Endpoint]) -> Callable[[Request], Awaitable[Response]]:
+    async def handle(request: Request) -> Response:
+        one = methods["GET" if request.method == "HEAD" else request.method]
+        require(request.scope[_ROLE], one.role)
+        try:
+            answer = await one.handler(desk, request)
+        except BadInput as error:
+            raise Problem(400, f"{str(error)[:1].upper()}{str(error)[1:]}.") from None
+        except (Unavailable, DiskFull):
+            raise Problem(503, "What would be changed cannot be reached now.", {"Retry-After": "5"}) from None
+        if isinstance(answer, Response):
+            return answer
+        if answer is None:
+            return Response(status_code=one.status)
+        return Response(msgspec.json.encode(answer), one.status, media_type="application/json")
+
+    return handle
+
+
+async def _refused(_: Request, problem: Problem) -> Response:
+    return problems.response(problem)
+
+
+async def _refused_by_router(_: Request, error: HTTPException) -> Response:
+    detail = _ROUTING.get(error.status_code, "The request cannot be answered.")
+    return problems.response(Problem(error.status_code, detail, error.headers or {}))
+
+
+async def _failed(_: Request, __: Exception) -> Response:
+    """The fault itself goes to the log, by way of the server."""
+    return problems.response(Problem(500, "The worker failed at this request; its log says why."))

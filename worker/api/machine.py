@@ -1,0 +1,31 @@
+"""What the machine has: space on the disk, memory."""
+
+import os
+import shutil
+from pathlib import Path
+
+_CGROUP = Path("/sys/fs/cgroup/memory.max")
+
+
+def disk(path: Path) -> tuple[int, int]:
+    """Free and all bytes where a folder is or will be."""
+    while not path.exists():
+        path = path.absolute().parent
+    usage = shutil.disk_usage(path)
+    return usage.free, usage.total
+
+
+def memory() -> int:
+    """Bytes that this process may use: of its control group, or of the machine."""
+    installed = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    try:
+        limit = _CGROUP.read_text().strip()
+    except OSError:
+        return installed
+    return min(installed, int(limit)) if limit.isdecimal() else installed
+
+
+def look(path: Path) -> dict[str, float]:
+    """All of it, by the names under which the metrics read it."""
+    free, size = disk(path)
+    return {"disk_free": float(free), "disk_size": float(size), "memory": float(memory())}

@@ -1,0 +1,75 @@
+"""The OpenAPI document, made of the table of endpoints and the types of what travels."""
+
+import re
+from typing import Any, Final
+
+import msgspec
+
+from gregor import __version__
+from gregor.worker.api.endpoints import ENDPOINTS, Endpoint
+from gregor.worker.api.problems import MEDIA_TYPE, Details
+
+_REFERENCE: Final = "#/components/schemas/{name}"
+_REFUSALS: Final = {
+    "400": "What was sent is not as it should be",
+    "401": "A token is needed, or is wrong",
+    "403": "The token is not an operator's",
+    "413": "The body is too large",
+    "415": "The body is not JSON",
+    "429": "Too many requests; Retry-After says when",
+    "503": "What would be changed cannot be reached now",
+}
+
+
+def document() -> dict[str, Any]:
+    """OpenAPI 3.1."""
+    kinds = {kind for one in ENDPOINTS for kind in (one.answer, one.body, one.query) if kind is not None}
+    ordered = sorted({*kinds, Details}, key=lambda kind: str(kind.__name__))
+    _, schemas = msgspec.json.schema_components(ordered, ref_template=_REFERENCE)
+    paths: dict[str, dict[str, Any]] = {}
+    for one in ENDPOINTS:
+        paths.setdefault(one.path, {})[one.method.lower()] = _operation(one, schemas)
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "Gregor", "version": __version__, "description": "A worker of a crawl: status and orders."},
+        "paths": paths,
+        "components": {"schemas": schemas, "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}}},
+    }
+
+
+def _operation(one: Endpoint, schemas: dict[str, Any]) -> dict[str, Any]:
+    answer: dict[str, Any] = {"description": "Done" if one.answer is None else "The answer"}
+    if one.answer is not None:
+        answer["content"] = {"application/json": {"schema": _reference(one.answer)}}
+    elif one.path == "/metrics":
+        answer["content"] = {"text/plain": {"schema": {"type": "string"}}}
+    refusal = {"content": {MEDIA_TYPE: {"schema": _reference(Details)}}}
+    operation: dict[str, Any] = {
+        "summary": one.summary,
+        "operationId": f"{one.method.lower()}_{re.sub(r'[^a-z]+', '_', one.path).strip('_')}",
+        "responses": {str(one.status): answer, **{s: {"description": d, **refusal} for s, d in _REFUSALS.items()}},
+        "security": [] if one.role == "anyone" else [{"token": []}],
+    }
+    if one.body is not None:
+        needed = bool(schemas[one.body.__name__].get("required"))
+        content = {"application/json": {"schema": _reference(one.body)}}
+        operation["requestBody"] = {"required": needed, "content": content}
+    if parameters := [*_in_path(one), *_in_query(one, schemas)]:
+        operation["parameters"] = parameters
+    return operation
+
+
+def _reference(kind: Any) -> dict[str, str]:
+    return {"$ref": _REFERENCE.format(name=kind.__name__)}
+
+
+def _in_path(one: Endpoint) -> list[dict[str, Any]]:
+    names = re.findall(r"{(\w+)}", one.path)
+    return [{"name": name, "in": "path", "required": True, "schema": {"type": "string"}} for name in names]
+
+
+def _in_query(one: Endpoint, schemas: dict[str, Any]) -> list[dict[str, Any]]:
+    if one.query is None:
+        return []
+    properties = schemas[one.query.__name__]["properties"]
+    return [{"name": name, "in": "query", "schema": schema} for name, schema in properties.items()]

@@ -1,0 +1,36 @@
+"""What an API answers when it refuses: problem details (RFC 9457), as a value that is raised."""
+
+from collections.abc import Mapping
+from http import HTTPStatus
+from types import MappingProxyType
+from typing import Final
+
+import msgspec
+from starlette.responses import Response
+
+MEDIA_TYPE: Final = "application/problem+json"
+
+
+class Details(msgspec.Struct, frozen=True):
+    """The body. ``detail`` is one clear sentence; it never repeats what was sent."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+
+
+class Problem(Exception):
+    """A request that is refused."""
+
+    def __init__(self, status: int, detail: str, headers: Mapping[str, str] = MappingProxyType({})) -> None:
+        super().__init__(detail)
+        self.status = status
+        self.detail = detail
+        self.headers = headers
+
+
+def response(problem: Problem) -> Response:
+    """The answer."""
+    details = Details("about:blank", HTTPStatus(problem.status).phrase, problem.status, problem.detail)
+    return Response(msgspec.json.encode(details), problem.status, dict(problem.headers), MEDIA_TYPE)

@@ -1,0 +1,87 @@
+"""The server of the API, in the worker's own event loop: what it reads changes only between two of its steps."""
+
+import asyncio
+import contextlib
+import socket
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Final
+
+import uvicorn
+
+from gregor.worker.api.access import Access
+from gregor.worker.api.app import application
+from gregor.worker.api.console import response
+from gregor.worker.api.desk import Desk
+from gregor.worker.borders import Clock
+from gregor.worker.config import Config
+from gregor.worker.config_api import address, token
+from gregor.worker.errors import BadInput
+from gregor.worker.logging import Log
+from gregor.worker.runtime import Runtime
+
+_LOG = Log("api")
+_MOST_CONNECTIONS: Final = 200
+_FAREWELL: Final = 2
+
+
+class _Server(uvicorn.Server):
+    """Leaves signals to the worker."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+@asynccontextmanager
+async def serving(config: Config, runtime: Runtime, clock: Clock, environ: Mapping[str, str]) -> AsyncIterator[str]:
+    """Serve a worker's API while the block runs; gives its URL. Raises `BadInput` when that cannot begin.
+
+    A server that ends by itself ends the worker: nobody could see or steer it any more.
+    """
+    access = Access(
+        token(config, "viewer", environ), token(config, "operator", environ), anonymous_read=config.anonymous_read
+    )
+    listener = _listen(config)
+    host, port = listener.getsockname()[:2]
+    url = f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
+    app = application(Desk(runtime, config, clock), access, config.api_rate, response())
+    server = _Server(
+        uvicorn.Config(
+            app,
+            http="h11",
+            ws="none",
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            proxy_headers=False,
+            server_header=False,
+            limit_concurrency=_MOST_CONNECTIONS,
+            timeout_graceful_shutdown=_FAREWELL,
+            h11_max_incomplete_event_size=16384,
+        )
+    )
+    task = asyncio.create_task(server.serve([listener]))
+    task.add_done_callback(lambda _: runtime.stop("because its API ended"))
+    _LOG.info("listening", url=url)
+    try:
+        yield url
+    finally:
+        server.should_exit = True
+        await task
+
+
+def _listen(config: Config) -> socket.socket:
+    try:
+        family, kind, *_, where = socket.getaddrinfo(*address(config), type=socket.SOCK_STREAM)[0]
+        listener = socket.socket(family, kind)
+        try:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind(where)
+            listener.listen()  # whoever comes before the loop accepts waits in the queue
+        except OSError:
+            listener.close()
+            raise
+    except OSError as error:
+        raise BadInput(f"listen {config.listen}: {error.strerror}") from None
+    return listener
