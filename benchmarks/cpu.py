@@ -25,7 +25,7 @@ Job = Callable[[Path], int]
 
 def gregor(web: StaticWeb, seeds: Path, folder: Path) -> tuple[Cost, int]:
     """The crawler as a user runs it."""
-    line: list[str | Path] = [GREGOR, "crawl", "--seeds", seeds, "--data", folder / "data", "--json"]
+    line = [GREGOR, "crawl", "--seeds", seeds, "--data", folder / "data", "--json"]
     cost = run([*line, "--host-table", web.host_table, "--delay", "0", "--set", "delay_factor=0"], folder / "out")
     return cost, int(json.loads((folder / "out").read_text().splitlines()[-1])["pages"])
 
@@ -39,7 +39,7 @@ def bare(web: StaticWeb, seeds: Path, folder: Path) -> tuple[Cost, int]:
 def scrapy(web: StaticWeb, seeds: Path, folder: Path) -> tuple[Cost, int]:
     """Scrapy."""
     items = folder / "items.jsonl"
-    line: list[str | Path] = [sys.executable, "-m", "benchmarks.scrapy_job", seeds, items]
+    line = [sys.executable, "-m", "benchmarks.scrapy_job", seeds, items]
     cost = run(line, folder / "out", {"http_proxy": f"http://127.0.0.1:{web.port}"})
     with items.open("rb") as file:
         return cost, sum(1 for _ in file)

@@ -14,6 +14,8 @@ import msgspec
 ROOT = Path(__file__).parents[1]
 WORK = ROOT / "build" / "bench"
 RESULTS = ROOT / "build" / "bench.json"
+POLL = 0.1
+"""Seconds between two looks at a process."""
 GREGOR = Path(sys.executable).with_name("gregor")
 
 
@@ -29,33 +31,46 @@ Figures = dict[str, Figure]
 
 
 class Cost(msgspec.Struct, frozen=True):
-    """What a process took: seconds of processor (user and system, all threads), seconds of time."""
+    """What a process took: seconds of processor (user and system, all threads), seconds of time, its peak resident size
+    in MB (VmHWM)."""
 
     cpu: float
     wall: float
+    peak: float
 
 
 class RunFailed(RuntimeError):
     """A measured process ended with an error; the message says which, and where its output is."""
 
 
-def run(line: Sequence[str | Path], output: Path, environment: Mapping[str, str] | None = None) -> Cost:
+def run(line: Sequence[object], output: Path, environment: Mapping[str, str] | None = None) -> Cost:
     """Run a process to its end; its output goes to a file. Raises RunFailed."""
+    words = list(map(str, line))
     started = time.monotonic()
     with output.open("wb") as file:
         process = subprocess.Popen(
-            line,
+            words,
             stdin=subprocess.DEVNULL,
             stdout=file,
             stderr=file,
             cwd=ROOT,
             env={**os.environ, **(environment or {})},
         )
-        _, status, usage = os.wait4(process.pid, 0)
+        peak, ended = 0.0, 0
+        while not ended:
+            time.sleep(POLL)
+            peak = _high_water(process.pid) or peak
+            ended, status, usage = os.wait4(process.pid, os.WNOHANG)
     process.returncode = os.waitstatus_to_exitcode(status)  # it was waited for here: subprocess need not
     if process.returncode:
-        raise RunFailed(f"{' '.join(map(str, line))} ended with status {process.returncode}: see {output}")
-    return Cost(usage.ru_utime + usage.ru_stime, time.monotonic() - started)
+        raise RunFailed(f"{' '.join(words)} ended with status {process.returncode}: see {output}")
+    return Cost(usage.ru_utime + usage.ru_stime, time.monotonic() - started, peak)
+
+
+def _high_water(pid: int) -> float | None:
+    """The peak resident size of a process so far; None once it has ended."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    return next((int(line.split()[1]) / 1000 for line in status.splitlines() if line.startswith("VmHWM:")), None)
 
 
 def middle(values: Iterable[float], digits: int = 3) -> float:

@@ -1,0 +1,18 @@
+"""`python -m benchmarks`: everything that is measured, into build/bench.json (name → value, unit, the peer's value)."""
+
+from benchmarks import cpu, measure, memory, politeness
+from benchmarks.measure import Figures
+
+
+def main() -> None:
+    """Run them one after another: two at once would measure each other."""
+    figures: Figures = {}
+    for benchmark in (cpu, memory, politeness):
+        found = benchmark.measured()
+        measure.report(found)
+        figures |= found
+        measure.keep(figures)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,74 @@
+"""A web without end on loopback, at any host name: each page leads to the next ones of its host.
+
+`python -m benchmarks.anyhost LOG` prints {"port"} and ends when its standard input closes. LOG gets a line for each
+request: time (CLOCK_MONOTONIC, seconds), host, target. There are no robots.txt.
+"""
+
+import asyncio
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import uvloop
+
+from gregor.worker.demo.child import child, parent_gone, ready
+from gregor.worker.demo.protocol import Answer, HttpProtocol, plain
+
+LINKS = 4
+
+
+class Request(NamedTuple):
+    """One request as the server saw it."""
+
+    at: float
+    host: str
+    target: str
+
+
+@contextmanager
+def serving(work: Path) -> Iterator[Path]:
+    """Serves while the block runs; yields the host table that leads to it. `requests` reads its log afterwards."""
+    with child("benchmarks.anyhost", [str(work / "requests.log")]) as report:
+        table = work / "hosts.table"
+        table.write_text(f"* 127.0.0.1:{report['port']}\n")
+        yield table
+
+
+def requests(work: Path) -> list[Request]:
+    """All requests, in order."""
+    lines = (work / "requests.log").read_text().splitlines()
+    return [Request(float(at), host, target) for at, host, target in map(str.split, lines)]
+
+
+def page(host: str, target: str) -> Answer:
+    """A page of its own words, with links to the pages after it."""
+    if target == "/robots.txt":
+        return plain("404 Not Found", "none\n")
+    number = int(target[1:]) if target[1:].isdecimal() else 0
+    links = "".join(f'<li><a href="/{number + step}">page {number + step}</a></li>' for step in range(1, LINKS + 1))
+    words = " ".join(f"{host}-{number}-{word}" for word in range(20))
+    body = f"<!DOCTYPE html><title>{host} {number}</title><p>{words}</p><ul>{links}</ul>".encode()
+    head = f"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: {len(body)}\r\n\r\n"
+    return head.encode(), body
+
+
+async def serve(log: Path) -> None:
+    """Serves until standard input closes."""
+    with log.open("w", buffering=1 << 20) as file:
+
+        def answer(host: str, target: str) -> Answer:
+            file.write(f"{time.monotonic():.6f} {host} {target}\n")
+            return page(host, target)
+
+        loop = asyncio.get_running_loop()
+        server = await loop.create_server(lambda: HttpProtocol(answer), "127.0.0.1", 0, backlog=4096)
+        ready({"port": server.sockets[0].getsockname()[1]})
+        await parent_gone()
+        server.close()
+
+
+if __name__ == "__main__":
+    uvloop.run(serve(Path(sys.argv[1])))

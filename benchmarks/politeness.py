@@ -1,0 +1,73 @@
+"""Whether politeness costs more than it must: many hosts with a long delay each, and how much of it is used.
+
+`python -m benchmarks.politeness [--hosts 5000] [--delay 20] [--rounds 3]`. Each host may be asked once a delay: in a
+round of one delay, as many requests as there are hosts. Rounds begin when all hosts have been asked once. The server's
+own log says when requests came; `early` counts those that came before their host's delay had passed.
+"""
+
+import argparse
+import shutil
+from collections.abc import Sequence
+
+from benchmarks import anyhost, measure
+from benchmarks.anyhost import Request
+from benchmarks.measure import GREGOR, WORK, Figure, Figures, middle, run
+
+HOSTS, DELAY, ROUNDS = 5000, 20.0, 3
+TOLERANCE = 0.02
+"""Seconds by which a request may seem early: the server's clock reads it when it has come, not when it was sent."""
+
+
+def measured(hosts: int = HOSTS, delay: float = DELAY, rounds: int = ROUNDS) -> Figures:
+    """The share of the allowed requests that were made, and the requests that came too early."""
+    work = WORK / "politeness"
+    shutil.rmtree(work, ignore_errors=True)
+    work.mkdir(parents=True)
+    seeds = work / "seeds.txt"
+    seeds.write_text("".join(f"http://host{number}.bench.test/\n" for number in range(hosts)))
+    with anyhost.serving(work) as table:
+        line = [GREGOR, "crawl", "--seeds", seeds, "--data", work / "data", "--host-table", table, "--json"]
+        limits = ["--delay", str(delay), "--max-time", str((rounds + 2.5) * delay)]
+        run([*line, *limits, "--set", "stop_grace=1"], work / "out")
+    found = anyhost.requests(work)
+    shares = _shares(found, hosts, delay, rounds)
+    return {
+        "politeness.used": Figure(middle(shares), "of what the delays allow"),
+        "politeness.used.least": Figure(round(min(shares), 3), "of what the delays allow"),
+        "politeness.rate": Figure(round(middle(shares) * hosts / delay, 1), "requests/s", hosts / delay),
+        "politeness.early": Figure(_early(found, delay), "requests"),
+    }
+
+
+def _shares(found: Sequence[Request], hosts: int, delay: float, rounds: int) -> list[float]:
+    """For each round, requests made to requests allowed."""
+    first: dict[str, float] = {}
+    for request in found:
+        first.setdefault(request.host, request.at)
+    if len(first) < hosts:
+        raise measure.RunFailed(f"only {len(first)} of {hosts} hosts were asked at all")
+    begin = max(first.values())
+    ends = [begin + delay * (number + 1) for number in range(rounds)]
+    return [sum(end - delay < request.at <= end for request in found) / hosts for end in ends]
+
+
+def _early(found: Sequence[Request], delay: float) -> int:
+    last: dict[str, float] = {}
+    early = 0
+    for request in found:
+        early += request.at - last.get(request.host, -delay) < delay - TOLERANCE
+        last[request.host] = request.at
+    return early
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="What the delays allow, and what is made of it.")
+    parser.add_argument("--hosts", type=int, default=HOSTS)
+    parser.add_argument("--delay", type=float, default=DELAY)
+    parser.add_argument("--rounds", type=int, default=ROUNDS)
+    options = parser.parse_args()
+    measure.report(measured(options.hosts, options.delay, options.rounds))
+
+
+if __name__ == "__main__":
+    main()
