@@ -77,6 +77,7 @@ class Reader:
         Raises `OutsideLog`, `Unavailable`, `KafkaFailed`.
         """
         if self._empty.get(source) == offset:
+            await asyncio.sleep(0)  # whoever asks again and again lets others run
             return []
         future: asyncio.Future[list[Raw]] = asyncio.get_running_loop().create_future()
         ask = _Ask(offset, limit, time.monotonic() + self._timeout, future)
