@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from gregor.worker import deadletters, network, seeding
 from gregor.worker.adapters import embedded
 from gregor.worker.adapters.embedded.folder import connect_reading
-from gregor.worker.borders import Reader
+from gregor.worker.borders import Orders, Reader
 from gregor.worker.canonical import CanonicalRules
 from gregor.worker.config import Config, ConfigError, replace
 from gregor.worker.credentials import authorizations
@@ -183,6 +183,30 @@ async def cluster_status(config: Config) -> "ClusterStatus":
     from gregor.worker.adapters.cluster import engine as cluster
 
     return await cluster.cluster_status(config, SystemClock(), os.environ)
+
+
+def standing_orders(config: Config) -> Orders:
+    """The operator's orders, read where the crawl keeps them."""
+    if config.engine == "cluster":
+        return asyncio.run(_orders_of_cluster(config, None))
+    return embedded.standing_orders(Path(config.data))
+
+
+def change_orders(config: Config, change: Callable[[Orders], Orders]) -> Orders:
+    """Change the operator's orders where the crawl keeps them, whether it runs or not; its workers hear of it."""
+    if config.engine == "cluster":
+        return asyncio.run(_orders_of_cluster(config, change))
+    return embedded.change_orders(Path(config.data), change)
+
+
+async def _orders_of_cluster(config: Config, change: Callable[[Orders], Orders] | None) -> Orders:
+    from gregor.worker.adapters.cluster.coordinator import ClusterCoordinator
+
+    coordinator = await ClusterCoordinator.open(config, config.crawl, config.partitions, worker_name(), SystemClock())
+    try:
+        return coordinator.orders() if change is None else await coordinator.change_orders(change)
+    finally:
+        await coordinator.close()
 
 
 def _made_for(config: Config) -> tuple[Config, CanonicalRules]:

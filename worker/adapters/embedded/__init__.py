@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from gregor.worker.adapters.embedded.coordinator import EmbeddedCoordinator, change_orders
+from gregor.worker.adapters.embedded.coordinator import EmbeddedCoordinator, change_orders, standing_orders
 from gregor.worker.adapters.embedded.database import Database
 from gregor.worker.adapters.embedded.folder import Folder, FolderError, FolderInUse
 from gregor.worker.adapters.embedded.log import EmbeddedLog
@@ -12,7 +12,15 @@ from gregor.worker.adapters.embedded.seen import EmbeddedSeen
 from gregor.worker.adapters.embedded.store import EmbeddedStore
 from gregor.worker.borders import Clock
 
-__all__ = ["EmbeddedEngine", "FolderError", "FolderInUse", "change_orders", "open_engine", "open_reader"]
+__all__ = [
+    "EmbeddedEngine",
+    "FolderError",
+    "FolderInUse",
+    "change_orders",
+    "open_engine",
+    "open_reader",
+    "standing_orders",
+]
 
 
 @dataclass(frozen=True)

@@ -167,6 +167,15 @@ def change_orders(path: Path, change: Callable[[Orders], Orders]) -> Orders:
         connection.close()
 
 
+def standing_orders(path: Path) -> Orders:
+    """The orders of a folder. Raises `FolderError` when there is no crawl."""
+    connection, _ = connect_reading(path)
+    try:
+        return read_orders(connection)
+    finally:
+        connection.close()
+
+
 def read_orders(connection: sqlite3.Connection) -> Orders:
     """The standing orders."""
     found = connection.execute("SELECT data FROM orders").fetchone()

@@ -1,0 +1,118 @@
+"""The operator's commands: by the API where one answers, else straight into the data folder."""
+
+import asyncio
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from gregor.worker import cli
+from gregor.worker.adapters.embedded import open_engine, standing_orders
+from gregor.worker.borders import Orders
+from gregor.worker.composition import SystemClock
+from tests.contract.operated import OPERATOR, VIEWER, Operated, operated
+
+
+@pytest.fixture(autouse=True)
+def bare(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VIEW", VIEWER)
+    monkeypatch.setenv("OPERATE", OPERATOR)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    async def make() -> None:
+        await (await open_engine(tmp_path / "data", 2, "", SystemClock())).close()
+
+    asyncio.run(make())
+    return tmp_path / "data"
+
+
+def gregor(folder: Path, *words: str, code: int = 0) -> None:
+    assert cli.main([words[0], "--data", str(folder), *words[1:]]) == code
+
+
+def test_without_an_api_orders_are_left_in_the_folder(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    gregor(folder, "pause", "--why", "the site complains\n")
+    gregor(folder, "block", "https://Bad.example/x", "--why", "asked by mail")
+    gregor(folder, "delay", "*.slow.example", "9.5")
+    found = standing_orders(folder)
+    assert (found.paused, found.blocked_hosts, found.delays) == (True, ("bad.example",), {"*.slow.example": 9.5})
+    capsys.readouterr()
+    gregor(folder, "orders")
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == ["pause", "block", "delay"]
+    assert lines[0].endswith("the site complains\\n")
+    gregor(folder, "orders", "--json")
+    told = [msgspec.json.decode(line) for line in capsys.readouterr().out.splitlines()]
+    assert [(one["kind"], one["host"], one["seconds"], one["why"]) for one in told] == [
+        ("pause", "", None, "the site complains\n"),
+        ("block", "bad.example", None, "asked by mail"),
+        ("delay", "*.slow.example", 9.5, ""),
+    ]
+    gregor(folder, "resume")
+    gregor(folder, "unblock", "bad.example")
+    gregor(folder, "delay", "*.slow.example", "none")
+    assert standing_orders(folder) == Orders()
+    capsys.readouterr()
+    gregor(folder, "orders")
+    assert capsys.readouterr().out == "no orders stand\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["block", "a b"], "not a host"),
+        (["delay", "a.example", "fast"], "SECONDS must be a number"),
+        (["delay", "a.example", "1e9"], "a delay is a number"),
+        (["stop"], "SIGTERM"),
+        (["pause", "--api", "http://127.0.0.1:1"], "no API answers at http://127.0.0.1:1"),
+        (["pause", "--api", "nonsense"], "--api nonsense"),
+        (["pause", "--token-file", "/does/not/exist", "--api", "http://127.0.0.1:1"], "operator_token_file"),
+    ],
+)
+def test_what_cannot_be_is_said_in_one_line(
+    folder: Path, capsys: pytest.CaptureFixture[str], words: list[str], says: str
+) -> None:
+    gregor(folder, *words, code=2)
+    told = capsys.readouterr().err
+    assert says in told
+    assert told.count("\n") == 1
+    assert standing_orders(folder) == Orders()
+
+
+def test_a_folder_without_a_crawl_takes_no_orders(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    gregor(tmp_path / "nothing", "pause", code=2)
+    assert "holds no crawl" in capsys.readouterr().err
+
+
+def test_where_an_api_answers_it_is_asked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    async def case(worker: Operated) -> None:
+        async def command(*words: str, code: int = 0, token: str = "OPERATE") -> None:
+            flags = ("--set", f"operator_token_env={token}", "--api", worker.url)
+            await asyncio.to_thread(gregor, tmp_path / "unused", *words, *flags, code=code)
+
+        await command("pause", "--why", "by test")
+        assert worker.runtime.tools.services.coordinator.orders().paused
+        await command("delay", "h0.example", "2")
+        await command("block", "[::1]:8080")
+        capsys.readouterr()
+        await command("orders")
+        told = capsys.readouterr().out.splitlines()
+        assert told[0].startswith("pause")
+        assert told[0].endswith("by test")
+        assert [line.split()[:2] for line in told[1:]] == [["block", "[::1]:8080"], ["delay", "h0.example"]]
+        await command("unblock", "[::1]:8080")
+        await command("delay", "h0.example", "none")
+        await command("resume", code=2, token="VIEW")
+        assert "refused (403): This needs the token of an operator" in capsys.readouterr().err
+        await command("resume")
+        assert worker.runtime.tools.services.coordinator.orders() == Orders()
+        await command("stop", "--why", "upgrade")
+        await worker.until(lambda: worker.runtime.ending is not None)
+
+    async def run() -> None:
+        async with operated(tmp_path / "data") as worker:
+            await case(worker)
+
+    asyncio.run(run())
