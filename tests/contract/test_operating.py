@@ -102,6 +102,8 @@ def test_where_an_api_answers_it_is_asked(tmp_path: Path, capsys: pytest.Capture
         assert told[0].startswith("pause")
         assert told[0].endswith("by test")
         assert [line.split()[:2] for line in told[1:]] == [["block", "[::1]:8080"], ["delay", "h0.example"]]
+        await command("status", "--data", str(tmp_path / "data"))
+        assert capsys.readouterr().out.startswith("paused, ")
         await command("unblock", "[::1]:8080")
         await command("delay", "h0.example", "none")
         await command("resume", code=2, token="VIEW")

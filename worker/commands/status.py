@@ -3,12 +3,13 @@
 import argparse
 import asyncio
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gregor.worker import records
-from gregor.worker.commands import FINISHED
+from gregor.worker.commands import FINISHED, ordering
 from gregor.worker.commands.common import DATA, add_settings, reading, settings
 from gregor.worker.config import Config
+from gregor.worker.errors import BadInput
 from gregor.worker.text import one_line
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """How it is printed, and settings."""
     parser.add_argument("--json", action="store_true", help="one JSON object")
+    parser.add_argument("--api", metavar="URL", help="a worker's API; default: where listen says, if one answers there")
     add_settings(parser, DATA)
 
 
@@ -27,7 +29,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     config = settings(arguments).config
     if config.engine == "embedded":
-        return asyncio.run(_counts(config, arguments.json))
+        return asyncio.run(_counts(config, arguments.json, _live(arguments, config)))
     status = asyncio.run(composition.cluster_status(config))
     if arguments.json:
         sys.stdout.buffer.write(records.encode(_public(status)) + b"\n")
@@ -36,12 +38,27 @@ def run(arguments: argparse.Namespace) -> int:
     return FINISHED
 
 
-async def _counts(config: Config, as_json: bool) -> int:
+def _live(arguments: argparse.Namespace, config: Config) -> dict[str, Any] | None:
+    """What the worker on this data folder says of itself; None when none can be asked."""
+    try:
+        answer: dict[str, Any] = ordering.ask(arguments, config, "GET", "/api/v1/status")
+    except ordering.NotThere as error:
+        if arguments.api:
+            raise BadInput(str(error)) from None
+        return None
+    return answer
+
+
+async def _counts(config: Config, as_json: bool, live: dict[str, Any] | None) -> int:
     async with reading(config) as crawl:
         counts: dict[str, object] = {**await crawl.reader.counts()}
     if as_json:
+        counts.update({} if live is None else {"worker": live})
         sys.stdout.buffer.write(records.encode(counts) + b"\n")
     else:
+        if live is not None:
+            now, rates = live["now"], live["rates"]
+            print(one_line(f"{now['state']}, {rates['pages']:.1f} pages/s, limited by {now['limiting']}"))
         for name, count in sorted(counts.items()):
             print(f"{name:<12} {count}")
     return FINISHED
