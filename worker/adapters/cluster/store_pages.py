@@ -52,7 +52,7 @@ class Pages:
         self._retention = retention
 
     async def put(self, page: Page, body: BinaryIO | None, wire: BinaryIO | None, stamp: int) -> None:
-        """The bodies are there before the page that names them, the page before its simhash."""
+        """The bodies are there before the page that names them; `near` minds a simhash that is there before its page."""
         streams = [(bytes.fromhex(name), stream) for name, stream in ((page.body, body), (page.wire, wire)) if stream]
         data, firsts = await asyncio.to_thread(_begin, page, [stream for _, stream in streams])
         for (sha256, stream), first in zip(streams, firsts, strict=True):
@@ -63,11 +63,12 @@ class Pages:
             await self._put_body(sha256, stream, _next_chunk(stream))
             data, overflow = b"", sha256
         values = (page.key, page.visit, page.status, page.size, data, overflow, stamp, self._retention)
-        await self._cassandra.write(_PUT_PAGE, values)
+        written = [self._cassandra.write(_PUT_PAGE, values)]
         if page.simhash:
-            first_wins = -int(page.fetched_at * 1e6)
-            named = (signed(page.simhash), page.key, first_wins)
-            await self._cassandra.write_at_once([(_PUT_SIMHASH, (band, *named)) for band in _bands(page.simhash)])
+            named = (signed(page.simhash), page.key, -int(page.fetched_at * 1e6))
+            bands_of_it = [(_PUT_SIMHASH, (band, *named)) for band in _bands(page.simhash)]
+            written.append(self._cassandra.write_at_once(bands_of_it))
+        await asyncio.gather(*written)
 
     async def page(self, key: str, visit: int | None) -> Page | None:
         """A version of a page; the newest for None."""
