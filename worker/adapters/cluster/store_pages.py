@@ -52,7 +52,7 @@ class Pages:
         self._retention = retention
 
     async def put(self, page: Page, body: BinaryIO | None, wire: BinaryIO | None, stamp: int) -> None:
-        """The bodies are there before the page that names them; `near` minds a simhash that is there before its page."""
+        """The bodies are there before the page that names them. A simhash may be, since `near` looks for its page."""
         streams = [(bytes.fromhex(name), stream) for name, stream in ((page.body, body), (page.wire, wire)) if stream]
         data, firsts = await asyncio.to_thread(_begin, page, [stream for _, stream in streams])
         for (sha256, stream), first in zip(streams, firsts, strict=True):
