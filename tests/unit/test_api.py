@@ -1,0 +1,153 @@
+"""What the API decides without a worker: roles, rates, problems, its document, the policy of the console's page."""
+
+import base64
+import hashlib
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gregor.worker.api import console, problems
+from gregor.worker.api.access import MOST_FAILURES, WINDOW, Access, Bucket, Role, require
+from gregor.worker.api.endpoints import ENDPOINTS
+from gregor.worker.api.openapi import document
+from gregor.worker.api.problems import Problem
+from gregor.worker.config import Config, ConfigError, check
+from gregor.worker.config_api import token
+from gregor.worker.errors import BadInput
+
+VIEWER, OPERATOR = "v" * 20, "o" * 20
+
+
+def access(*, anonymous: bool = False, viewer: str = VIEWER, operator: str = OPERATOR) -> Access:
+    return Access(viewer, operator, anonymous_read=anonymous)
+
+
+@pytest.mark.parametrize(
+    ("authorization", "role"),
+    [(None, "anyone"), (f"Bearer {VIEWER}", "viewer"), (f"bearer  {OPERATOR} ", "operator")],
+)
+def test_a_token_has_a_role(authorization: str | None, role: Role) -> None:
+    assert access().role(authorization, "h", "c", 0.0) == role
+
+
+@given(st.text(), st.booleans())
+def test_no_other_text_is_a_token(text: str, configured: bool) -> None:
+    gate = access() if configured else access(viewer="", operator="")
+    for authorization in (text, f"Bearer {text}", f"Basic {text}", "Bearer"):
+        if text.strip() not in (VIEWER, OPERATOR):
+            with pytest.raises(Problem) as refused:
+                gate.role(authorization, "h", "c", 0.0)
+            assert refused.value.status == 401
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1:9100", "localhost", "[::1]:80", "LOCALHOST:1"])
+def test_anonymous_reading_is_for_loopback_names(host: str) -> None:
+    assert access(anonymous=True).role(None, host, "c", 0.0) == "viewer"
+    assert access().role(None, host, "c", 0.0) == "anyone"
+    for other in ("evil.example", "", "127.0.0.1.evil.example", "[::1", "10.0.0.1"):
+        assert other == "[::1" or access(anonymous=True).role(None, other, "c", 0.0) == "anyone"
+
+
+def test_failures_are_bounded_by_address_and_time() -> None:
+    gate = access()
+
+    def status(authorization: str, client: str, now: float) -> int:
+        try:
+            gate.role(authorization, "h", client, now)
+        except Problem as problem:
+            return problem.status
+        return 200
+
+    assert [status("Bearer x", "a", float(n)) for n in range(MOST_FAILURES)] == [401] * MOST_FAILURES
+    assert status(f"Bearer {OPERATOR}", "a", 10.0) == 429
+    assert status(f"Bearer {OPERATOR}", "b", 10.0) == 200
+    assert status(f"Bearer {OPERATOR}", "a", WINDOW) == 200
+    for number in range(10_000):
+        status("Bearer x", f"n{number}", 100.0)
+    assert len(gate._failures) <= 4096
+
+
+def test_who_may_do_what() -> None:
+    roles: tuple[Role, ...] = ("anyone", "viewer", "operator")
+    for have, role in enumerate(roles):
+        for needed, other in enumerate(roles):
+            if have >= needed:
+                require(role, other)
+                continue
+            with pytest.raises(Problem) as refused:
+                require(role, other)
+            assert refused.value.status == (401 if role == "anyone" else 403)
+
+
+@given(st.lists(st.floats(0.0, 0.5), max_size=200), st.floats(1.0, 50.0))
+def test_a_bucket_lets_its_rate_through(gaps: list[float], rate: float) -> None:
+    bucket, now, let = Bucket(rate), 0.0, 0
+    for gap in gaps:
+        now += gap
+        let += bucket.take(now)
+    assert let <= rate * now + 2.0 * rate + 1e-6
+    assert let >= min(len(gaps), int(2.0 * rate))
+
+
+@given(st.text())
+def test_a_problem_is_json_whatever_it_says(text: str) -> None:
+    answer = problems.response(Problem(400, text.encode("utf-8", "replace").decode()))
+    assert answer.status_code == 400
+    assert answer.headers["content-type"] == problems.MEDIA_TYPE
+    assert b"\n" not in bytes(answer.body)
+
+
+def test_only_reading_and_health_need_no_operator() -> None:
+    assert [one.path for one in ENDPOINTS if one.role == "anyone"] == ["/healthz"]
+    assert {one.role for one in ENDPOINTS if one.method != "GET"} == {"operator"}
+    assert {one.role for one in ENDPOINTS if one.method == "GET"} == {"anyone", "viewer"}
+    found = document()["paths"]
+    assert {(method, path) for path, methods in found.items() for method in methods} == {
+        (one.method.lower(), one.path) for one in ENDPOINTS
+    }
+    names = [operation["operationId"] for methods in found.values() for operation in methods.values()]
+    assert len(names) == len(set(names))
+
+
+def test_the_page_runs_its_own_script_only() -> None:
+    text = console.page()
+    policy = dict(part.split(" ", 1) for part in console.policy(text).split("; "))
+    assert policy["default-src"] == policy["base-uri"] == policy["frame-ancestors"] == "'none'"
+    for name in ("script", "style"):
+        (source,) = re.findall(rf"<{name}>(.*?)</{name}>", text, re.DOTALL)
+        digest = base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()
+        assert policy[f"{name}-src"] == f"'sha256-{digest}'"
+    assert not re.search(r"\son\w+=|\sstyle=|innerHTML|outerHTML|insertAdjacent|document\.write|eval\(", text)
+    assert set(re.findall(r"https?://[^\"'\s]+", text)) == {"http://www.w3.org/2000/svg"}
+    assert not re.search(r"<(link|img|iframe|object|embed|script\s|style\s)", text)
+    used = set(re.findall(r'el\("([a-z-]+)"\)', text))
+    assert used <= set(re.findall(r'id="([a-z-]+)"', text))
+
+
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        ({"listen": "9100"}, "must be ADDRESS:PORT"),
+        ({"listen": "127.0.0.1:99999"}, "must be ADDRESS:PORT"),
+        ({"listen": "0.0.0.0:9100", "anonymous_read": True}, "loopback"),
+        ({"listen": "crawler.example:9100", "anonymous_read": True}, "loopback"),
+    ],
+)
+def test_settings_that_cannot_hold(settings: dict[str, object], says: str) -> None:
+    with pytest.raises(ConfigError, match=says):
+        check(Config(**settings))  # type: ignore[arg-type]
+    check(Config(listen="[::1]:9100", anonymous_read=True))
+
+
+def test_tokens_come_from_files_and_the_environment() -> None:
+    config = Config(viewer_token_env="VIEW", operator_token_file="/does/not/exist")
+    assert token(config, "viewer", {"VIEW": VIEWER}) == VIEWER
+    assert token(Config(), "viewer", {}) == ""
+    with pytest.raises(BadInput, match="at least 16"):
+        token(config, "viewer", {})
+    with pytest.raises(BadInput, match="cannot be read"):
+        token(config, "operator", {})
+    with pytest.raises(BadInput, match="exclude each other"):
+        token(Config(viewer_token_env="A", viewer_token_file="b"), "viewer", {})
