@@ -1,0 +1,49 @@
+"""The limit per address."""
+
+from functools import partial
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gregor.worker.addressing import AddressGate
+
+STEPS = st.lists(st.tuples(st.sampled_from(["enter", "leave"]), st.sampled_from(["10.0.0.1", "10.0.0.2"])))
+
+
+@given(limit=st.integers(1, 4), steps=STEPS)
+def test_never_more_than_the_limit_and_whoever_waits_is_called_once(limit: int, steps: list[tuple[str, str]]) -> None:
+    gate = AddressGate(limit)
+    running = {"10.0.0.1": 0, "10.0.0.2": 0}
+    waiting: dict[str, list[int]] = {"10.0.0.1": [], "10.0.0.2": []}
+    called: list[int] = []
+    for number, (step, address) in enumerate(steps):
+        if step == "enter":
+            entered = gate.enter(address)
+            assert entered == (running[address] < limit)
+            running[address] += entered
+            if not entered:
+                waiting[address].append(number)
+                gate.wait(address, partial(called.append, number))
+        elif running[address]:
+            before = len(called)
+            gate.leave(address)
+            running[address] -= 1
+            expected = waiting[address][:1]
+            del waiting[address][:1]
+            assert called[before:] == expected, "in their order, one for each that leaves"
+
+
+def test_without_a_limit_or_an_address_nobody_waits() -> None:
+    for gate, address in ((AddressGate(None), "10.0.0.1"), (AddressGate(1), "")):
+        assert all(gate.enter(address) for _ in range(100))
+        gate.leave(address)
+
+
+def test_whoever_is_called_may_enter_at_once() -> None:
+    gate = AddressGate(1)
+    entered: list[bool] = []
+    assert gate.enter("a")
+    gate.wait("a", lambda: entered.append(gate.enter("a")))
+    gate.leave("a")
+    assert entered == [True]
+    assert not gate.enter("a")

@@ -1,0 +1,50 @@
+"""A host's backlog: chunks are appended to, sealed, read, deleted, and none is used twice."""
+
+from itertools import count
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gregor.worker.hosts import Backlog, Host
+
+SIZE = 4
+STEPS = st.lists(st.tuples(st.sampled_from(["append", "read", "finish", "drop"]), st.integers(1, 12)), max_size=60)
+
+
+@given(inherited=st.lists(st.integers(1, 90), unique=True).map(sorted), steps=STEPS)
+def test_all_that_was_appended_is_read_once(inherited: list[int], steps: list[tuple[str, int]]) -> None:
+    numbers = count(100)
+    backlog = Backlog(inherited, lambda: next(numbers))
+    stored = dict.fromkeys(inherited, SIZE)
+    read: list[int] = []
+    for step, number in steps:
+        if step == "append":
+            part = min(number, SIZE - backlog.open_count)
+            assert backlog.open not in read, "appended to a chunk that was read"
+            stored[backlog.open] = stored.get(backlog.open, 0) + part
+            backlog.appended(part, SIZE)
+        elif step == "read" and backlog.to_read:
+            chunk = backlog.next_chunk()
+            assert chunk == min(set(stored) - set(read)), "not the oldest"
+            read.append(chunk)
+            backlog.reading[chunk] = stored[chunk]
+        elif step == "finish" and backlog.reading:
+            chunk = next(iter(backlog.reading))
+            del backlog.reading[chunk]
+            backlog.finished.add(chunk)
+        elif step == "drop" and backlog.finished:
+            chunk = backlog.finished.pop()
+            del stored[chunk]
+        assert backlog.to_read == bool(set(stored) - set(read))
+        assert backlog.empty == (not stored)
+        assert len(read) == len(set(read))
+        assert not [amount for amount in stored.values() if amount > SIZE]
+
+
+def test_a_hosts_crawl_delay_is_the_longest_of_its_origins() -> None:
+    host = Host("h", 0)
+    assert host.crawl_delay == 0.0
+    host.crawl_delays = {"http://h": 2.0, "https://h": None}
+    assert host.crawl_delay == 2.0
+    host.crawl_delays["https://h"] = 7.0
+    assert host.crawl_delay == 7.0
