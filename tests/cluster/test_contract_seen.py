@@ -49,7 +49,7 @@ def world(request: pytest.FixtureRequest, settings: Servers) -> World:
 
 
 def test_a_cluster_waits_for_replicas(redis_cluster: Service) -> None:
-    servers = Servers(redis=redis_cluster.addresses, redis_cluster=True, redis_replicas=1, server_timeout=0.2)
+    servers = Servers(redis=redis_cluster.addresses, redis_cluster=True, redis_replicas=1, server_timeout=2.0)
 
     async def case() -> None:
         with pytest.raises(Unavailable, match="0 of 1 replicas connected"):

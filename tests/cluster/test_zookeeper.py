@@ -17,7 +17,7 @@ from gregor.worker.adapters.cluster import status
 from gregor.worker.adapters.cluster.coordinator import ClusterCoordinator
 from gregor.worker.adapters.cluster.lease import ClusterLease, Session
 from gregor.worker.adapters.cluster.status import WorkerStatus
-from gregor.worker.adapters.cluster.zookeeper_client import ZooKeeper
+from gregor.worker.adapters.cluster.zookeeper_client import ZooKeeper, ZooKeeperFailed
 from gregor.worker.borders import Orders, Unavailable
 from gregor.worker.composition import SystemClock
 from gregor.worker.config_servers import Servers
@@ -369,6 +369,20 @@ async def pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> No
             writer.write(data)
             await writer.drain()
     writer.close()
+
+
+@over()
+async def test_a_connection_that_ended_by_itself_is_heard(crawl: Crawl) -> None:
+    worker = await crawl.worker("a")
+    lease = await take(worker, 3)
+    await asyncio.to_thread(kazoo_of(worker).stop)  # as if its thread had died
+    with pytest.raises(ZooKeeperFailed):
+        while True:
+            await worker.changed()
+    with pytest.raises(ZooKeeperFailed):
+        await worker.join()
+    assert not lease.holds()
+    assert worker.wanted() == frozenset()
 
 
 @over()

@@ -1,7 +1,6 @@
 """The coordinator on ZooKeeper: who is a member, what each should own, and one owner a partition."""
 
 import asyncio
-import contextlib
 import os
 from collections.abc import Callable, Mapping
 from typing import Final, Self
@@ -34,7 +33,6 @@ class ClusterCoordinator:
         self._orders = Orders()
         self._orders_known = False
         self._origin = 0.0
-        self._session = zookeeper.session
         self._membership = Membership(zookeeper, tree, partitions, *member)
         self._ownership = Ownership(zookeeper, tree, member[0], clock, self.now)
         self._change = asyncio.Event()
@@ -77,6 +75,8 @@ class ClusterCoordinator:
         self._keeper.add_done_callback(lambda _: self._change.set())
 
     async def join(self) -> None:
+        """As the border says; raises what ended the keeper."""
+        self._check()
         await self._membership.join()
         self._news.set()
 
@@ -94,8 +94,7 @@ class ClusterCoordinator:
             except TimeoutError:
                 if session is not None and not session.holds(self._clock.monotonic()):
                     break  # the leases have come to their end
-        if self._keeper is not None and self._keeper.done():
-            self._keeper.result()
+        self._check()
         self._change.clear()
 
     async def acquire(self, partition: int, above: int) -> ClusterLease | None:
@@ -137,8 +136,7 @@ class ClusterCoordinator:
         """End the session and with it all leases."""
         if self._keeper is not None:
             self._keeper.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await asyncio.wait([self._keeper])
+            await asyncio.wait([self._keeper])
         if self._zookeeper.session is not None:
             self._zookeeper.session.lose()
         await self._zookeeper.close()
@@ -148,12 +146,18 @@ class ClusterCoordinator:
         if path is None:
             self._orders_known = False
             self._membership.forget()
+            self._change.set()  # the leases may be over
         elif path == self._tree.orders:
             self._orders_known = False
         elif not self._membership.hear(path):
             self._change.set()  # somebody let a partition go
             return
         self._news.set()
+
+    def _check(self) -> None:
+        """Raise what ended the keeper: without it nothing is heard, and no lease holds for long."""
+        if self._keeper is not None and self._keeper.done():
+            self._keeper.result()
 
     async def _keep(self) -> None:
         """Keep the leases, and look at what is new."""
@@ -171,10 +175,6 @@ class ClusterCoordinator:
 
     async def _look(self) -> None:
         """Ask whether the session lives, finish what failed, read what is new."""
-        self._zookeeper.check()
-        if self._session is not self._zookeeper.session:
-            self._session = self._zookeeper.session
-            self._change.set()
         await self._zookeeper.exists(self._membership.path or self._tree.crawl)
         await self._ownership.settle()
         if await self._membership.look():

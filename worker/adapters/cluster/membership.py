@@ -1,5 +1,7 @@
 """One worker's part among the members: its own node, and the lead when it is the one that came first."""
 
+import uuid
+
 import msgspec
 
 from gregor.worker.adapters.cluster.leader import Leader
@@ -20,6 +22,7 @@ class Membership:
         self._nodes = nodes
         self._tree = tree
         self._self = Member(name, weight)
+        self._id = f"{uuid.uuid4().hex[:8]}-"
         self._leader = Leader(nodes, tree, partitions)
         self._session: Session | None = None
         self._node: str | None = None
@@ -32,38 +35,43 @@ class Membership:
     @property
     def path(self) -> str | None:
         """The own node, when it is of the session that lives."""
-        if self._node is None or self._session is not self._nodes.session:
+        if self._node is None or self._session is None or self._session.lost:
             return None
         return self._tree.member(self._node)
 
     @property
     def wanted(self) -> frozenset[int]:
         """What this worker should own, as last heard."""
-        return (
-            self._wanted if self.path is not None and self._session is not None and not self._session.lost else _NOWHERE
-        )
+        return _NOWHERE if self.path is None else self._wanted
 
     async def join(self) -> None:
         """Have a node, once a session."""
         if self.path is not None:
             return
         session = self._nodes.session
-        prefix = f"{_hexadecimal(session)}-"
-        # One may be there: the answer to an earlier join or leave was lost.
-        mine = [name for name in await self._nodes.children(self._tree.members) if name.startswith(prefix)]
-        made = mine[0] if mine else await self._create(prefix)
-        if session is not self._nodes.session or made is None:
-            raise Unavailable("ZooKeeper", "the session was replaced")
+        if session is None or session.lost:
+            raise Unavailable("ZooKeeper", "no session")
+        prefix = f"{self._id}{session.number & (1 << 64) - 1:016x}-"
+        made = await self._made(prefix) or await self._nodes.create(
+            self._tree.member(prefix), msgspec.json.encode(self._self), ephemeral=True, sequence=True
+        )
+        if session.lost or made is None:
+            raise Unavailable("ZooKeeper", "the session ended")
         self._session, self._node, self._left, self._leads = session, made, None, False
+        self._wanted = _NOWHERE
         self.forget()
 
-    async def _create(self, prefix: str) -> str | None:
-        data = msgspec.json.encode(self._self)
-        return await self._nodes.create(self._tree.member(prefix), data, ephemeral=True, sequence=True)
+    async def _made(self, prefix: str) -> str | None:
+        """The node of an earlier join whose answer was lost; any that was made for another session is removed."""
+        names = await self._nodes.children(self._tree.members)
+        for name in names:
+            if name.startswith(self._id) and not name.startswith(prefix):
+                await self._nodes.delete(self._tree.member(name))
+        return next((name for name in names if name.startswith(prefix)), None)
 
     async def leave(self) -> None:
         """Have no node."""
-        self._left, self._node, self._wanted = self.path, None, _NOWHERE
+        self._left, self._node, self._wanted = self.path or self._left, None, _NOWHERE
         await self._clear()
 
     def forget(self) -> None:
@@ -135,7 +143,3 @@ class Membership:
 
 def _order(name: str) -> int:
     return int(name.rpartition("-")[2])
-
-
-def _hexadecimal(session: Session | None) -> str:
-    return f"{0 if session is None else session.number & (1 << 64) - 1:016x}"

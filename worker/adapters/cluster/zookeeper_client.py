@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, Self
 
-from kazoo.client import KazooClient, KazooState
+from kazoo.client import KazooState
 from kazoo.exceptions import (
     BadVersionError,
     KazooException,
@@ -16,37 +16,21 @@ from kazoo.exceptions import (
     RolledBackError,
     RuntimeInconsistency,
 )
-from kazoo.handlers.threading import SequentialThreadingHandler
 from kazoo.protocol.connection import _CONNECTION_DROP
-from kazoo.protocol.serialization import Connect
 from kazoo.protocol.states import KeeperState, ZnodeStat
-from kazoo.security import CREATOR_ALL_ACL
 
 from gregor.worker.adapters.cluster.lease import Session
+from gregor.worker.adapters.cluster.zookeeper_connect import PATIENCE, make_client
 from gregor.worker.adapters.cluster.zookeeper_tree import Check, Create, Delete, Operation, Put, Stat
 from gregor.worker.borders import Clock, Unavailable
-from gregor.worker.config_servers import Servers, password
+from gregor.worker.config_servers import Servers
 from gregor.worker.errors import BadInput
 from gregor.worker.text import one_line
 
 SERVICE: Final = "ZooKeeper"
-_RECONNECT: Final = {"max_tries": -1, "delay": 0.1, "backoff": 2, "max_delay": 1.0}
-_PATIENCE: Final = 1 / 4
-"""How long an answer, or a connection, is waited for, as a part of the session's time-out."""
 _REFUSALS: Final = (BadVersionError, NodeExistsError, NoNodeError, RolledBackError, RuntimeInconsistency)
 
 Call = Callable[..., Any]
-
-
-class _Handler(SequentialThreadingHandler):  # type: ignore[misc]
-    """Gives each server of several its chance within one session: kazoo waits for one as long as a session lasts."""
-
-    def __init__(self, limit: float) -> None:
-        super().__init__()
-        self._limit = limit
-
-    def create_connection(self, *arguments: Any, timeout: float, **named: Any) -> Any:
-        return super().create_connection(*arguments, timeout=min(timeout, self._limit), **named)
 
 
 class ZooKeeperFailed(Exception):
@@ -70,7 +54,8 @@ class ZooKeeper:
         self._connected = asyncio.Event()
         self.session: Session | None = None
         self.heard: Callable[[str | None], None] = lambda _: None
-        self._client = self._make(servers, environ)
+        self._client = make_client(servers, environ, self._grant)
+        self._client.add_listener(self._listen)
 
     @classmethod
     async def open(cls, servers: Servers, clock: Clock, environ: Mapping[str, str] = os.environ) -> Self:
@@ -161,7 +146,7 @@ class ZooKeeper:
         Without a connection nothing is asked: kazoo would keep it and ask later, maybe in another session.
         """
         self.check()
-        patience = min(self._servers.server_timeout, self.granted * _PATIENCE)
+        patience = min(self._servers.server_timeout, self.granted * PATIENCE)
         try:
             async with asyncio.timeout(patience):
                 await self._connected.wait()
@@ -205,34 +190,8 @@ class ZooKeeper:
         if not self._closing and self._client.client_state in _GIVEN_UP:
             raise ZooKeeperFailed(f"kazoo gave up: {self._client.client_state}")
 
-    def _make(self, servers: Servers, environ: Mapping[str, str]) -> KazooClient:
-        options: dict[str, Any] = {}
-        if servers.zookeeper_username:
-            secret = password(servers, "zookeeper", environ)
-            options = {"auth_data": [("digest", f"{servers.zookeeper_username}:{secret}")]}
-            options["default_acl"] = CREATOR_ALL_ACL
-        if servers.zookeeper_ca_file:
-            options |= {"use_ssl": True, "ca": servers.zookeeper_ca_file, "check_hostname": True}
-        limit = servers.session_timeout * _PATIENCE
-        client = KazooClient(
-            ",".join(servers.zookeeper),
-            timeout=servers.session_timeout,
-            connection_retry=_RECONNECT,
-            handler=_Handler(limit),
-            **options,
-        )
-        invoke = client._connection._invoke
-
-        def invoked(timeout: float, request: Any, xid: int | None = None) -> Any:
-            """The one place where kazoo has the time-out that the server grants, before it tells of the connection."""
-            result = invoke(min(timeout, limit), request, xid)
-            if isinstance(request, Connect):
-                self.granted = result[0].time_out / 1000
-            return result
-
-        client._connection._invoke = invoked
-        client.add_listener(self._listen)
-        return client
+    def _grant(self, timeout: float) -> None:
+        self.granted = timeout
 
     def _listen(self, state: str) -> None:
         """On kazoo's thread, between any answer of one session and any request of the next."""

@@ -1,7 +1,7 @@
 """What a crawl keeps in ZooKeeper: paths, what stands in the nodes, and the few operations used on them.
 
     <root>/<crawl>                  persistent: what the crawl was made for
-    …/members/<session>-<sequence>  ephemeral: a worker, its weight, what it should own as the leader says
+    …/members/<id>-<session>-<seq>  ephemeral: a worker, its weight, what it should own as the leader says
     …/epochs/<partition>            persistent: the highest epoch
     …/owners/<partition>            ephemeral: who owns it; made in one transaction with its epoch
     …/status/<session>              ephemeral: what the worker says of itself
