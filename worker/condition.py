@@ -12,8 +12,9 @@ from gregor.schemas.messages import PRIORITIES
 from gregor.worker.borders import Unavailable
 from gregor.worker.config import Config
 from gregor.worker.hosts import Host
+from gregor.worker.ownership import Owned
 from gregor.worker.partition import Partition
-from gregor.worker.runtime import Owned, Runtime
+from gregor.worker.runtime import Runtime
 from gregor.worker.tools import Tools
 
 HostState = Literal["active", "waiting", "backing_off", "blocked", "idle"]

@@ -45,7 +45,7 @@ class Worker:
 
     def measure(self) -> None:
         """Look at what it holds now."""
-        for owned in self.runtime._owned.values():
+        for owned in self.runtime.owned.values():
             partition = owned.crawl.partition
             spans = [mark.span for mark in partition.marks.values()]
             queues = [len(host.queue) for host in partition.hosts.values()]

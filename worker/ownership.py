@@ -1,0 +1,213 @@
+"""The partitions that a worker owns: taken and given up as the coordinator wants it, and what runs under their leases.
+
+A lease that was found over once ends the ownership for good, even if it holds again: what ran under it has ended. A
+task that fails otherwise ends the worker.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Any
+
+import msgspec
+
+from gregor.schemas.messages import PRIORITIES, PartitionRecord
+from gregor.worker.borders import Lease, Unavailable
+from gregor.worker.calendar import Calendar
+from gregor.worker.checkpoints import checkpoint
+from gregor.worker.crawl import Crawl, Desk
+from gregor.worker.partition import Partition
+from gregor.worker.tasks import cancel, until
+from gregor.worker.tools import LeaseLost
+
+TICK = 0.5  # seconds between two looks at what no event announces
+MOST_BUCKETS = 1_000_000
+FAR_BUCKET = 2**53
+
+
+class Owned:
+    """An owned partition: its crawl, and the tasks that run under its lease."""
+
+    def __init__(self, crawl: Crawl, record: PartitionRecord) -> None:
+        self.crawl = crawl
+        self.record = record
+        self.tasks: set[asyncio.Task[None]] = set()
+        self.visits = 0
+        self.lost = False  # a task found the lease over: even if it holds again, what ran under it has ended
+        self.idle = asyncio.Event()
+        self.idle.set()
+        self.quiet = asyncio.Event()  # no checkpoint runs: two at once could store a cursor past what is still there
+        self.quiet.set()
+
+    @property
+    def lease(self) -> Lease:
+        """The lease under which all of it runs."""
+        return self.crawl.partition.lease
+
+
+class Ownership:
+    """What one worker owns now, by partition."""
+
+    def __init__(self, desk: Desk) -> None:
+        self.owned: dict[int, Owned] = {}
+        self.failure: Exception | None = None  # the first of a task: the worker ends with it
+        self.failed = asyncio.Event()
+        self._desk = desk
+        self._tools = desk.tools
+        self._change = asyncio.Event()  # ownership is to be looked at
+
+    async def watched(self, work: Callable[[], Awaitable[None]]) -> None:
+        """A loop, or a task, whose failure is the worker's."""
+        try:
+            await work()
+        except Exception as error:  # noqa: BLE001 - handed to the worker, which raises it
+            self.failure = self.failure or error
+            self.failed.set()
+
+    def news(self, partition: int) -> None:
+        """Records may have arrived."""
+        if (owned := self.owned.get(partition)) is not None:
+            owned.crawl.intake.news()
+
+    async def own(self) -> None:
+        """Take and give up partitions as the coordinator wants it."""
+        coordinator = self._tools.services.coordinator
+        while True:
+            self._change.clear()
+            for owned in list(self.owned.values()):
+                if owned.lost or not owned.lease.holds():
+                    await self.drop(owned)
+                    await self.let_go(coordinator.release(owned.lease))
+            wanted = coordinator.wanted()
+            for number, owned in list(self.owned.items()):
+                if number not in wanted:
+                    await self._release(owned)
+            missing = sorted(wanted - self.owned.keys())
+            await asyncio.gather(*(self._acquire(number) for number in missing))
+            waiting = [asyncio.create_task(coordinator.changed()), asyncio.create_task(self._change.wait())]
+            await asyncio.wait(waiting, timeout=TICK if missing else 2 * TICK, return_when=asyncio.FIRST_COMPLETED)
+            await cancel(waiting)
+            if not any(owned.lease.holds() for owned in self.owned.values()):
+                await self.patiently(coordinator.join)  # the session may be lost; joining again changes nothing else
+
+    async def _acquire(self, number: int) -> None:
+        """Take a partition that nobody owns: read where its last owner stopped, then begin."""
+        log, store = self._tools.services.log, self._tools.services.store
+        begun = self._tools.clock.monotonic()
+        record = await self.patiently(store.partition, number)
+        lease = await self._tools.services.coordinator.acquire(number, record.epoch)
+        if lease is None:
+            return
+
+        async def effect(method: Any, *arguments: Any) -> Any:
+            return await self._tools.effect(lease, lambda: method(*arguments))
+
+        try:
+            record = await effect(store.partition, number)
+            committed, starts = await effect(log.committed, number), await effect(log.starts, number)
+            ends = await effect(log.ends, number)
+            begin = {p: max(committed[p], starts[p]) for p in PRIORITIES}
+            known = await effect(store.buckets, number, record.cursor + 1, FAR_BUCKET, MOST_BUCKETS)
+            calendar = Calendar(record.cursor, known, self._tools.config.bucket_width, self._tools.config.bucket_size)
+            partition = Partition(lease, begin, ends, calendar)
+            record = msgspec.structs.replace(record, partition=number, epoch=lease.epoch)
+            await effect(store.put_partition, record, partition.stamp())
+        except LeaseLost:
+            await self.let_go(self._tools.services.coordinator.release(lease))  # it may come back: nobody would use it
+            return
+        owned = self.owned[number] = Owned(Crawl(partition, self._desk, self._capacity()), record)
+        self.start(owned, partial(self._intake, owned))
+        self._tools.stats.partitions = len(self.owned)
+        self._tools.stats.takeovers.observe(self._tools.clock.monotonic() - begun)
+
+    async def patiently(self, method: Any, *arguments: Any) -> Any:
+        """A read that needs no lease, again while the service is away."""
+
+        class Always:
+            def holds(self) -> bool:
+                return True
+
+        return await self._tools.effect(Always(), lambda: method(*arguments))  # type: ignore[arg-type]
+
+    def _capacity(self) -> int:
+        """A partition's share of memory, in tickets."""
+        wanted = len(self._tools.services.coordinator.wanted())
+        return max(256, self._tools.config.memory_urls // max(1, wanted))
+
+    async def _release(self, owned: Owned) -> None:
+        """Give up a partition: finish what is in flight, commit, let go."""
+        self.close(owned)
+        await asyncio.wait([asyncio.ensure_future(owned.idle.wait())], timeout=self._tools.config.total_timeout)
+        await owned.quiet.wait()
+        await self.checkpoint(owned)
+        await self.drop(owned)
+        await self.let_go(self._tools.services.coordinator.release(owned.lease))
+
+    async def let_go(self, release: Awaitable[None]) -> None:
+        """Tell the coordinator; when it is away, the session's end says the same."""
+        try:
+            await release
+        except Unavailable as error:
+            self._tools.stats.away(error)
+
+    async def drop(self, owned: Owned) -> None:
+        """Forget a partition: its visits are aborted and their results dropped."""
+        self.close(owned)
+        self.owned.pop(owned.crawl.partition.id, None)
+        await cancel(list(owned.tasks))
+        self._tools.stats.partitions = len(self.owned)
+
+    def close(self, owned: Owned) -> None:
+        """No further turn of its hosts begins."""
+        for host in owned.crawl.partition.hosts.values():
+            host.alive = False
+            self._tools.schedule.remove(host)
+
+    async def _under(self, owned: Owned, work: Callable[[], Awaitable[None]]) -> None:
+        """Work under a lease. The first to find the lease over ends the ownership for good."""
+        try:
+            await work()
+        except LeaseLost:
+            self._lose(owned)
+
+    def _lose(self, owned: Owned) -> None:
+        self._tools.stats.leases_lost += not owned.lost
+        owned.lost = True
+        self.close(owned)
+        self._change.set()
+
+    def start(self, owned: Owned, work: Callable[[], Awaitable[None]]) -> asyncio.Task[None]:
+        """Run a task under the lease of a partition; it is cancelled when the partition is dropped."""
+        task = asyncio.create_task(self.watched(partial(self._under, owned, work)))
+        owned.tasks.add(task)
+        task.add_done_callback(owned.tasks.discard)
+        return task
+
+    async def _intake(self, owned: Owned) -> None:
+        """Keep the back queues of a partition filled."""
+        intake, calendar = owned.crawl.intake, owned.crawl.partition.calendar
+        while True:
+            intake.wake.clear()
+            if not await intake.step():
+                due = calendar.next_due()
+                wait = TICK * 20 if due is None else max(0.01, due - self._tools.now())
+                await until(intake.wake, TICK if self._tools.idle and owned.crawl.partition.size else wait)
+
+    async def commit(self) -> None:
+        """Checkpoints, for ever."""
+        while True:
+            await asyncio.sleep(self._tools.config.checkpoint_interval)
+            await asyncio.gather(*(self.checkpoint(owned) for owned in list(self.owned.values())))
+
+    async def checkpoint(self, owned: Owned) -> None:
+        """One checkpoint of a partition; the one that runs, if one does."""
+        if not owned.quiet.is_set():
+            await owned.quiet.wait()
+            return
+        owned.quiet.clear()
+        try:
+            owned.record = await checkpoint(owned.crawl.partition, owned.record, self._tools)
+        except LeaseLost:
+            self._lose(owned)
+        finally:
+            owned.quiet.set()
