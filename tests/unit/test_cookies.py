@@ -1,0 +1,88 @@
+"""The cookie jars of hosts: what is sent back, to whom, and how much is kept."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gregor.worker.cookies import MOST_BYTES, MOST_COOKIES, MOST_HOSTS, Cookies
+from gregor.worker.urls import Url, Urls
+
+NOW = 1_700_000_000.0
+URLS = Urls()
+
+
+def url(text: str) -> Url:
+    parsed = URLS.parse(text)
+    assert parsed is not None
+    return parsed
+
+
+def after(*lines: str, at: str = "https://www.example.org/shop/list") -> Cookies:
+    cookies = Cookies()
+    cookies.store(url(at), [("Set-Cookie", line) for line in lines], NOW)
+    return cookies
+
+
+@pytest.mark.parametrize(
+    ("line", "target", "sent"),
+    [
+        ("a=1; Path=/", "https://www.example.org/", "a=1"),
+        ("a=1; Path=/", "https://other.example.org/", ""),
+        ("a=1; Path=/; Domain=example.org", "https://other.example.org/", ""),  # kept by the host that set it
+        ("a=1; Path=/; Domain=example.org", "https://www.example.org/", "a=1"),
+        ("a=1; Path=/; Domain=evil.test", "https://www.example.org/", ""),
+        ("a=1; Path=/; Domain=ample.org", "https://www.example.org/", ""),
+        ("a=1", "https://www.example.org/shop/cart", "a=1"),  # the default path is that of the page
+        ("a=1", "https://www.example.org/shopping", ""),
+        ("a=1; Path=/shop", "https://www.example.org/shop", "a=1"),
+        ("a=1; Path=/shop", "https://www.example.org/shop/x?q=/", "a=1"),
+        ("a=1; Path=shop", "https://www.example.org/", ""),
+        ("a=1; Path=/; Secure", "http://www.example.org/", ""),
+        ("a=1; Path=/; Secure", "https://www.example.org/", "a=1"),
+        ("a=1; Path=/; Max-Age=60", "https://www.example.org/", "a=1"),
+        ("a=1; Path=/; Max-Age=0", "https://www.example.org/", ""),
+        ("a=1; Path=/; Max-Age=-5", "https://www.example.org/", ""),
+        ("a=1; Path=/; Max-Age=60; Expires=Thu, 01 Jan 1970 00:00:00 GMT", "https://www.example.org/", "a=1"),
+        ("a=1; Path=/; Expires=Thu, 01 Jan 1970 00:00:00 GMT", "https://www.example.org/", ""),
+        ("a=1; Path=/; HttpOnly; SameSite=Lax", "https://www.example.org/", "a=1"),
+        ("no cookie at all", "https://www.example.org/", ""),
+    ],
+)
+def test_a_cookie_goes_where_it_belongs(line: str, target: str, sent: str) -> None:
+    assert after(line).header(url(target), NOW) == sent
+
+
+def test_a_cookie_ends() -> None:
+    cookies, page = after("a=1; Path=/; Max-Age=60"), url("https://www.example.org/")
+    assert (cookies.header(page, NOW + 59), cookies.header(page, NOW + 61)) == ("a=1", "")
+
+
+def test_a_cookie_is_replaced_and_deleted_by_its_name_and_path() -> None:
+    page = url("https://www.example.org/shop/")
+    cookies = after("a=1; Path=/", "a=2; Path=/", "a=3; Path=/shop", "b=4; Path=/")
+    assert set(cookies.header(page, NOW).split("; ")) == {"a=2", "a=3", "b=4"}
+    cookies.store(page, [("set-cookie", "a=; Path=/; Max-Age=0")], NOW)
+    assert set(cookies.header(page, NOW).split("; ")) == {"a=3", "b=4"}
+
+
+def test_a_jar_is_bounded() -> None:
+    page = url("https://www.example.org/shop/")
+    many = after(*(f"c{number}=1; Path=/" for number in range(10 * MOST_COOKIES)))
+    assert len(many.header(page, NOW).split("; ")) == MOST_COOKIES
+    large = after(*(f"c{number}={'x' * 1000}; Path=/" for number in range(20)), f"huge={'x' * 2 * MOST_BYTES}; Path=/")
+    assert 0 < len(large.header(page, NOW)) <= MOST_BYTES + 2 * MOST_COOKIES + MOST_COOKIES
+
+
+def test_the_number_of_jars_is_bounded() -> None:
+    cookies = Cookies()
+    for number in range(MOST_HOSTS + 1):
+        cookies.store(Url(f"http://h{number}/", f"http://h{number}/", f"h{number}"), [("Set-Cookie", "a=1")], NOW)
+    assert cookies.header(url("http://h0/"), NOW) == ""
+    assert cookies.header(url(f"http://h{MOST_HOSTS}/"), NOW) == "a=1"
+
+
+@given(st.lists(st.text(max_size=60), max_size=5))
+def test_any_line_is_a_cookie_or_nothing(lines: list[str]) -> None:
+    sent = after(*lines).header(url("https://www.example.org/shop/list"), NOW)
+    assert "\r" not in sent
+    assert "\n" not in sent

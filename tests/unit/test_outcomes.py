@@ -1,0 +1,98 @@
+"""Which outcome a fetch result is: the set is closed, every status and every failure has one."""
+
+from typing import Any, get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gregor.worker.documents import SpooledBody
+from gregor.worker.outcomes import (
+    Broken,
+    Failed,
+    Fetched,
+    Gone,
+    LeaseOver,
+    Outcome,
+    Pushback,
+    Redirected,
+    Refused,
+    Unchanged,
+    of_failure,
+    of_response,
+    of_result,
+)
+from gregor.worker.transport import Failure, FailureKind, Response
+
+HREF = "http://h/page"
+NOW = 1_700_000_000.0
+LONGEST = 3600.0
+
+
+def response(status: int, truncated: Any = None, **headers: str) -> Response:
+    fields = [(name.replace("_", "-"), value) for name, value in headers.items()]
+    body = SpooledBody(cap=10)
+    return Response(status, "", fields, "HTTP/1.1", body, None, b"", b"", "192.0.2.1", 0.1, 0.2, truncated)
+
+
+def outcome(status: int, truncated: Any = None, **headers: str) -> Outcome:
+    return of_result(response(status, truncated, **headers), HREF, NOW, LONGEST)
+
+
+STATUSES: dict[type, tuple[int, ...]] = {
+    Fetched: (200, 206, 299),
+    Unchanged: (304,),
+    Gone: (400, 404, 410, 451),
+    Failed: (408, 425, 500, 502, 599),
+    Pushback: (429, 503),
+    Broken: (100, 199, 300, 302, 600, 999),
+}
+
+
+@pytest.mark.parametrize(("kind", "status"), [(kind, one) for kind, some in STATUSES.items() for one in some])
+def test_every_class_of_status(kind: type, status: int) -> None:
+    assert isinstance(outcome(status), kind)
+
+
+@given(st.integers(100, 999), st.text(max_size=30), st.text(max_size=30))
+def test_any_answer_has_an_outcome(status: int, location: str, after: str) -> None:
+    found = of_response(response(status, Location=location, Retry_After=after), HREF, NOW, LONGEST)
+    assert isinstance(found, get_args(Outcome))
+    assert not isinstance(found, LeaseOver | Refused)
+    if isinstance(found, Pushback):
+        assert found.after is None or 0.0 <= found.after <= LONGEST
+    if isinstance(found, Failed):
+        assert not found.host, "a host that answers has not failed"
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_a_redirect_needs_a_target(status: int) -> None:
+    assert outcome(status, Location="../other#part") == Redirected(status, "http://h/other#part")
+    assert isinstance(outcome(status), Broken)
+
+
+@pytest.mark.parametrize(
+    ("said", "after"),
+    [("7", 7.0), ("86400", LONGEST), ("Tue, 14 Nov 2023 22:14:20 GMT", 60.0), ("soon", None), (None, None)],
+)
+def test_retry_after_is_capped_and_only_taken_when_valid(said: str | None, after: float | None) -> None:
+    assert outcome(503, **({} if said is None else {"Retry_After": said})) == Pushback(503, after)
+
+
+def test_a_body_that_ended_early_is_tried_again() -> None:
+    assert outcome(200, "cut") == Failed("cut", "the connection ended before the whole body came", 200)
+    assert isinstance(outcome(200, "size"), Fetched)
+
+
+@pytest.mark.parametrize("kind", get_args(FailureKind))
+def test_every_failure_has_an_outcome(kind: FailureKind) -> None:
+    found = of_failure(Failure(kind, "why"))
+    match kind:
+        case "lease":
+            assert found == LeaseOver()
+        case "refused_address":
+            assert found == Refused("why")
+        case "too_large_headers" | "request" | "protocol" | "decode":
+            assert found == Broken(kind, "why")
+        case _:
+            assert found == Failed(kind, "why", host=kind != "cut")

@@ -1,0 +1,114 @@
+"""What follows from an outcome: one state, the next ticket exactly when one is due, and an end to every retry."""
+
+import random
+from typing import get_args
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gregor.schemas.messages import TERMINAL, Row, State, Ticket, TicketKind
+from gregor.worker.outcomes import Broken, Denied, Failed, Gone, Outcome, Pushback, Redirected, Refused, Unchanged
+from gregor.worker.verdicts import Policy, conclude, is_stale
+
+NOW = 1_700_000_000.0
+TICKET = Ticket("http://h/", "http://h/", "h")
+
+KINDS = st.sampled_from(["new", "retry", "revisit"])
+VISITS = st.integers(0, 6)
+STATES = st.sampled_from(get_args(State))
+OUTCOMES: st.SearchStrategy[Outcome] = st.one_of(
+    st.builds(Failed, st.just("status"), st.just("why"), st.just(500), st.booleans()),
+    st.builds(Pushback, st.sampled_from([429, 503]), st.none() | st.floats(0.0, 3600.0)),
+    st.builds(Gone, st.just(404)),
+    st.builds(Redirected, st.just(301), st.just("http://h/x")),
+    st.builds(Denied, st.just("robots.txt line 2")),
+    st.builds(Refused, st.just("10.0.0.1")),
+    st.builds(Broken, st.just("decode"), st.just("why"), st.just(200)),
+    st.just(Unchanged()),
+)
+POLICIES = st.builds(
+    Policy,
+    retries=st.integers(0, 5),
+    pause=st.floats(0.1, 60.0),
+    longest=st.floats(60.0, 3600.0),
+    revisit=st.none() | st.floats(1.0, 86400.0),
+    jitter=st.floats(0.0, 1.0),
+)
+
+
+def row(visits: int, state: State = "waiting", **fields: int) -> Row:
+    return Row("http://h/", "http://h/", "h", visits, state, "", **fields)  # type: ignore[arg-type]
+
+
+@given(visit=VISITS, kind=KINDS, visits=VISITS, state=STATES)
+def test_a_ticket_is_stale_as_the_protocol_says(visit: int, kind: TicketKind, visits: int, state: State) -> None:
+    ticket = msgspec.structs.replace(TICKET, visit=visit, kind=kind)
+    done_before = visit < visits
+    settled = visit == visits and state in TERMINAL and kind != "revisit"
+    assert is_stale(ticket, row(visits, state)) == (done_before or settled)
+    assert not is_stale(ticket, None), "no row means no visit"
+
+
+@given(OUTCOMES, KINDS, VISITS, st.integers(0, 8), POLICIES, st.integers(1, 9), st.integers())
+def test_every_outcome_has_one_state_and_at_most_one_next_ticket(
+    outcome: Outcome, kind: TicketKind, visit: int, attempts: int, policy: Policy, pushbacks: int, seed: int
+) -> None:
+    ticket = msgspec.structs.replace(TICKET, kind=kind, visit=visit, attempts=attempts)
+    known = row(visit, "fetched") if kind == "revisit" else None
+    verdict = conclude(ticket, outcome, known, policy, pushbacks, NOW, random.Random(seed))
+    again = verdict.next
+    if verdict.state == "waiting":
+        assert again is not None
+        assert again.kind == "retry"
+        assert again.attempts == attempts + 1 <= policy.retries
+    else:
+        assert again is None or again.kind == "revisit"
+    if again is not None:
+        assert (again.visit, again.key, again.href) == (visit + 1, ticket.key, ticket.href)
+        assert verdict.due >= NOW
+        assert not is_stale(again, row(visit + 1, verdict.state)), "its own row must not make it stale"
+    if isinstance(outcome, Failed | Pushback):
+        assert verdict.state == ("waiting" if attempts < policy.retries else "dead")
+    assert (verdict.state == "dead") <= bool(verdict.cause), "a dead letter names its cause"
+    assert verdict.host_failed == (isinstance(outcome, Failed) and outcome.host)
+    assert (verdict.pause > 0.0) <= isinstance(outcome, Pushback), "only a host that asks for it is left alone"
+
+
+@given(POLICIES, st.integers())
+def test_retries_end(policy: Policy, seed: int) -> None:
+    chance, ticket = random.Random(seed), TICKET
+    for _ in range(policy.retries):
+        verdict = conclude(ticket, Failed("timeout", "why", host=True), None, policy, 0, NOW, chance)
+        assert verdict.next is not None
+        ticket = verdict.next
+    assert conclude(ticket, Failed("timeout", "why"), None, policy, 0, NOW, chance).state == "dead"
+
+
+@pytest.mark.parametrize(("after", "pushbacks", "pause"), [(120.0, 1, 120.0), (None, 1, 10.0), (None, 3, 40.0)])
+def test_a_pushback_pauses_host_and_url_alike(after: float | None, pushbacks: int, pause: float) -> None:
+    policy = Policy(retries=3, pause=10.0, longest=300.0, revisit=None, jitter=0.0)
+    verdict = conclude(TICKET, Pushback(429, after), None, policy, pushbacks, NOW, random.Random(1))
+    assert (verdict.pause, verdict.due) == (pause, NOW + pause)
+
+
+@given(changed=st.integers(0, 50), unchanged=st.integers(0, 50), seed=st.integers())
+def test_a_page_is_visited_sooner_the_more_it_changes(changed: int, unchanged: int, seed: int) -> None:
+    policy = Policy(retries=3, pause=1.0, longest=60.0, revisit=800.0, jitter=0.0)
+    ticket = msgspec.structs.replace(TICKET, kind="revisit", visit=5)
+
+    def wait(changes: int) -> float:
+        known = row(5, "fetched", changed=changes, unchanged=unchanged)
+        return conclude(ticket, Unchanged(), known, policy, 0, NOW, random.Random(seed)).due - NOW
+
+    assert 100.0 <= wait(changed) <= 800.0 * 64 * 1.1
+    assert wait(changed + 1) <= wait(changed)
+
+
+@pytest.mark.parametrize(
+    ("known", "state"), [(row(1, "duplicate"), "duplicate"), (row(1, "fetched"), "fetched"), (None, "gone")]
+)
+def test_unchanged_keeps_what_the_page_was(known: Row | None, state: State) -> None:
+    policy = Policy(retries=3, pause=1.0, longest=60.0, revisit=None, jitter=0.0)
+    assert conclude(TICKET, Unchanged(), known, policy, 0, NOW, random.Random(1)).state == state
