@@ -1,0 +1,1 @@
+"""What watches a crawl: configuration of Prometheus, alerts, dashboards of Grafana."""

@@ -1,0 +1,134 @@
+"""What the dashboards show: every panel with its queries. `dashboards.py` makes Grafana's JSON of it."""
+
+from typing import Final, Literal, NamedTuple
+
+
+class Query(NamedTuple):
+    """``legend`` names labels of the answer in double braces, as Grafana reads it."""
+
+    expr: str
+    legend: str
+
+
+class Panel(NamedTuple):
+    """``unit`` is one of Grafana's: short, reqps, Bps, bytes, s, percentunit, ops."""
+
+    title: str
+    unit: str
+    queries: tuple[Query, ...]
+    kind: Literal["timeseries", "stat"] = "timeseries"
+
+
+class Dashboard(NamedTuple):
+    """A page of panels. ``name`` is that of its file."""
+
+    name: str
+    title: str
+    panels: tuple[Panel, ...]
+
+
+_RATE: Final = "$__rate_interval"
+_JOB: Final = 'job="$job"'
+
+
+def _sum(metric: str, by: str = "", where: str = "") -> str:
+    return f"sum{f' by ({by})' if by else ''} ({metric}{{{_JOB}{where}}})"
+
+
+def _rate(metric: str, by: str = "", where: str = "") -> str:
+    return f"sum{f' by ({by})' if by else ''} (rate({metric}{{{_JOB}{where}}}[{_RATE}]))"
+
+
+def _by(metric: str, label: str) -> Query:
+    return Query(_rate(metric, label), f"{{{{{label}}}}}")
+
+
+def _quantiles(histogram: str, label: str, where: str = "") -> tuple[Query, ...]:
+    rate = _rate(f"{histogram}_bucket", f"{label}, le", where)
+    return tuple(
+        Query(f"histogram_quantile({quantile}, {rate})", f"{{{{{label}}}}} {name}")
+        for quantile, name in ((0.5, "median"), (0.99, "99 %"))
+    )
+
+
+def _share(part: str, whole: str) -> str:
+    return f"{part} / ({whole} > 0)"
+
+
+_CPU: Final = f"sum (rate(process_cpu_seconds_total{{{_JOB}}}[{_RATE}]))"
+_PAGES: Final = _rate("gregor_pages_total")
+_HITS: Final = _rate("gregor_cache_lookups_total", "cache", ', result="hit"')
+_WORKER: Final = "{{instance}}"
+
+DASHBOARDS: Final = (
+    Dashboard("overview", "Gregor: overview", (
+        Panel("Pages a second", "reqps", (Query(_PAGES, "pages"),), "stat"),
+        Panel("Bytes a second", "Bps", (Query(_rate("gregor_page_bytes_total"), "bytes"),), "stat"),
+        Panel("Workers", "short", (Query(_sum("gregor_worker_info", "version"), "{{version}}"),), "stat"),
+        Panel("Paused", "short", (Query(f"max (gregor_paused{{{_JOB}}})", "paused"),), "stat"),
+        Panel("Visits by what became of the URL", "reqps", (_by("gregor_visits_total", "state"),)),
+        Panel("What limits the speed, share of workers", "percentunit",
+              (Query(f"avg by (by) (gregor_limit{{{_JOB}}})", "{{by}}"),)),
+        Panel("Errors by cause", "reqps", (_by("gregor_errors_total", "cause"),)),
+        Panel("Visits running against their limit", "short",
+              (Query(_sum("gregor_visits_running"), "running"), Query(_sum("gregor_visits_limit"), "limit"))),
+    )),
+    Dashboard("frontier", "Gregor: frontier", (
+        Panel("Records beyond the watermark", "short",
+              (Query(_sum("gregor_frontier_lag_records", "priority"), "priority {{priority}}"),)),
+        Panel("Lag of the ten furthest partitions", "short",
+              (Query(f"topk(10, {_sum('gregor_frontier_lag_records', 'partition')})", "partition {{partition}}"),)),
+        Panel("Watermark not moved for", "s",
+              (Query(f"gregor_frontier_stalled_seconds{{{_JOB}}}", _WORKER),)),
+        Panel("URLs in memory by front queue", "short",
+              (Query(_sum("gregor_front_queue_urls", "priority"), "priority {{priority}}"),)),
+        Panel("URLs in back queues", "short", (Query(f"gregor_back_queue_urls{{{_JOB}}}", _WORKER),)),
+        Panel("Records read ahead", "short",
+              (Query(_sum("gregor_window_records", "priority"), "priority {{priority}}"),)),
+        Panel("Calendar: buckets", "short", (Query(_sum("gregor_calendar_buckets"), "buckets"),)),
+        Panel("Calendar: overdue", "s", (Query(f"gregor_calendar_overdue_seconds{{{_JOB}}}", _WORKER),)),
+        Panel("URL-seen test", "ops", (_by("gregor_seen_total", "answer"),)),
+        Panel("Links", "ops", (_by("gregor_links_total", "fate"),)),
+    )),
+    Dashboard("politeness", "Gregor: politeness and robots", (
+        Panel("Politeness margin (below 1: too close)", "short",
+              (Query(f"gregor_politeness_margin{{{_JOB}}}", _WORKER),)),
+        Panel("Requests too close", "short", (Query(f"gregor_too_close_total{{{_JOB}}}", _WORKER),)),
+        Panel("Hosts", "short", (Query(_sum("gregor_hosts", "state"), "{{state}}"),)),
+        Panel("How late turns come", "s", _quantiles("gregor_stage_seconds", "stage", ', stage="queue"')),
+        Panel("Decisions by robots.txt", "ops", (_by("gregor_robots_total", "decision"),)),
+    )),
+    Dashboard("fetching", "Gregor: fetching", (
+        Panel("Requests", "reqps", (Query(_rate("gregor_requests_total"), "requests"),)),
+        Panel("Answers by class of status", "reqps", (_by("gregor_responses_total", "class"),)),
+        Panel("Stages of a visit", "s", _quantiles("gregor_stage_seconds", "stage", ', stage!="queue"')),
+        Panel("Seconds a page in each stage", "s",
+              (Query(f"{_rate('gregor_stage_seconds_sum', 'stage')} / on () group_left () ({_PAGES} > 0)",
+                     "{{stage}}"),)),
+        Panel("Contents", "ops", (_by("gregor_contents_total", "answer"),)),
+        Panel("Caches: share of hits", "percentunit",
+              (Query(_share(_HITS, _rate("gregor_cache_lookups_total", "cache")), "{{cache}}"),)),
+    )),
+    Dashboard("stores", "Gregor: stores", (
+        Panel("Time of a call", "s", _quantiles("gregor_border_seconds", "border")),
+        Panel("Calls", "ops", (Query(_rate("gregor_border_calls_total", "border, call"), "{{border}} {{call}}"),)),
+        Panel("Seconds spent a second", "s",
+              (Query(_rate("gregor_border_call_seconds_total", "border, call"), "{{border}} {{call}}"),)),
+        Panel("Calls that found a service away", "ops", (_by("gregor_unavailable_total", "service"),)),
+    )),
+    Dashboard("workers", "Gregor: workers and leases", (
+        Panel("Partitions owned", "short", (Query(f"gregor_partitions_owned{{{_JOB}}}", _WORKER),)),
+        Panel("Takeovers", "s", _quantiles("gregor_takeover_seconds", "job")),
+        Panel("Leases lost", "short", (Query(f"gregor_leases_lost_total{{{_JOB}}}", _WORKER),)),
+        Panel("Workers that answer", "short", (Query(f"up{{{_JOB}}}", _WORKER),)),
+    )),
+    Dashboard("cost", "Gregor: cost", (
+        Panel("CPU a page", "s", (Query(_share(_CPU, _PAGES), "CPU"),)),
+        Panel("CPU", "percentunit", (Query(f"rate(process_cpu_seconds_total{{{_JOB}}}[{_RATE}])", _WORKER),)),
+        Panel("Memory", "bytes", (Query(f"process_resident_memory_bytes{{{_JOB}}}", f"{_WORKER} used"),
+                                  Query(f"gregor_memory_limit_bytes{{{_JOB}}}", f"{_WORKER} limit"))),
+        Panel("Disk", "bytes", (Query(f"gregor_disk_free_bytes{{{_JOB}}}", f"{_WORKER} free"),
+                                Query(f"gregor_disk_size_bytes{{{_JOB}}}", f"{_WORKER} size"))),
+        Panel("Bytes a page", "bytes", (Query(_share(_rate("gregor_page_bytes_total"), _PAGES), "bytes"),)),
+    )),
+)  # fmt: skip
