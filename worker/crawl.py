@@ -15,7 +15,7 @@ from typing import TypeVar
 
 import msgspec
 
-from gregor.schemas.messages import Attempt, DeadLetter, Page, Row, Ticket, url_fingerprint
+from gregor.schemas.messages import DeadLetter, Page, Row, Ticket, url_fingerprint
 from gregor.worker.backqueue import FromLog, Item
 from gregor.worker.borders import Entry, Record
 from gregor.worker.examine import Examined, Examiner
@@ -26,15 +26,15 @@ from gregor.worker.outcomes import Broken, Denied, Failed, Fetched, LeaseOver, O
 from gregor.worker.partition import Partition
 from gregor.worker.processors import ProcessorError
 from gregor.worker.robots_desk import AddressRefused, NotReachable, RobotsDesk, Rules, TurnUsed, Wait
+from gregor.worker.rows import settled_row
 from gregor.worker.tools import LeaseLost, Sent, Tools
 from gregor.worker.transport import Response
 from gregor.worker.traps import Traps
 from gregor.worker.turns import Turns
 from gregor.worker.urls import Url
-from gregor.worker.verdicts import Policy, Verdict, conclude, is_stale
+from gregor.worker.verdicts import Policy, Verdict, conclude, is_stale, of_redirect
 
 T = TypeVar("T")
-REMEMBERED_ATTEMPTS = 10
 
 
 class Desk(msgspec.Struct, frozen=True):
@@ -249,7 +249,9 @@ class Crawl:
         verdict = conclude(ticket, outcome, row, self._policy, host.pushbacks, self._tools.now(), self._tools.chance)
         tickets: list[Ticket] = []
         if isinstance(outcome, Redirected) and url is not None:
-            verdict, tickets = self._redirected(ticket, url, outcome, verdict)
+            tickets, link = self._desk.examiner.redirect(ticket, url, outcome.location)
+            verdict = of_redirect(verdict, ticket, url, link, self._tools.config, self._tools.now())
+            tickets = tickets if verdict.state == "redirected" else []
         page = None
         if examined is not None and response is not None:
             page, tickets = examined.page, examined.tickets
@@ -335,63 +337,11 @@ class Crawl:
             )
             await self._effect(lambda: services.store.put_dead_letter(letter))
             await self._effect(lambda: services.log.announce(letter))
-        settled = self._row(ticket, row, verdict, page)
+        settled = settled_row(ticket, row, verdict, page, self._tools.now(), self._tools.name)
         await self._effect(lambda: services.store.put_rows([settled], partition.stamp()))  # 4 the row
         await self._effect(lambda: services.seen.mark([url_fingerprint(ticket.key)]))  # 5 seen, finished
         self._count(verdict, page)
         self._finish(item, moved=verdict.state == "waiting")
-
-    def _row(self, ticket: Ticket, row: Row | None, verdict: Verdict, page: Page | None) -> Row:
-        """The URL's row after this visit."""
-        now = self._tools.now()
-        elapsed = page.elapsed if page is not None else 0.0
-        attempt = Attempt(now, verdict.outcome, verdict.status, elapsed, self._tools.name)
-        attempts = (*(row.attempts if row is not None else ()), attempt)[-REMEMBERED_ATTEMPTS:]
-        first = row if row is not None else ticket
-        new_version = page is not None and row is not None and row.page > 0
-        return Row(
-            key=ticket.key,
-            href=ticket.href,
-            host=ticket.host,
-            visits=ticket.visit + 1,
-            state=page.state if page is not None else verdict.state,
-            outcome=verdict.outcome,
-            status=verdict.status,
-            depth=first.depth,
-            hops=ticket.hops,
-            via=first.via,
-            link=first.link,
-            label=first.label,
-            priority=ticket.priority,
-            rule=verdict.rule,
-            target=verdict.target,
-            due=verdict.due,
-            page=page.visit if page is not None else row.page if row is not None else 0,
-            attempts=attempts,
-            first_seen=row.first_seen if row is not None else now,
-            changed=(row.changed if row is not None else 0) + new_version,
-            unchanged=(row.unchanged if row is not None else 0) + (verdict.outcome == "unchanged"),
-        )
-
-    def _redirected(
-        self, ticket: Ticket, url: Url, outcome: Redirected, verdict: Verdict
-    ) -> tuple[Verdict, list[Ticket]]:
-        """A redirect is a link. One to another spelling of the same URL is followed by a ticket of its own."""
-        tickets, link = self._desk.examiner.redirect(ticket, url, outcome.location)
-        if link is None:
-            return Verdict("dead", "redirect to no URL", outcome.status, cause="redirect"), []
-        if link.key != ticket.key:
-            rule = "" if link.fate == "sent" else link.fate
-            return msgspec.structs.replace(verdict, target=link.url, rule=rule), tickets
-        other = link.url != url.href or self._tools.config.cookies
-        if not other or ticket.hops >= self._tools.config.max_redirects:
-            return Verdict("dead", "redirects to itself", outcome.status, target=link.url, cause="redirect"), []
-        again = msgspec.structs.replace(
-            ticket, href=link.url, visit=ticket.visit + 1, kind="retry", hops=ticket.hops + 1
-        )
-        return Verdict(
-            "waiting", verdict.outcome, outcome.status, target=link.url, next=again, due=self._tools.now()
-        ), []
 
     def _finish(self, item: Item, *, moved: bool = False) -> None:
         """The ticket is finished, its followers with it; calendar entries that followed one that moved go back."""

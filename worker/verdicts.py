@@ -5,7 +5,7 @@ from typing import assert_never
 
 import msgspec
 
-from gregor.schemas.messages import Row, State, Ticket
+from gregor.schemas.messages import Link, Row, State, Ticket
 from gregor.worker.config import Config
 from gregor.worker.outcomes import (
     Broken,
@@ -21,6 +21,7 @@ from gregor.worker.outcomes import (
     Unchanged,
 )
 from gregor.worker.politeness import back_off
+from gregor.worker.urls import Url
 
 
 class Verdict(msgspec.Struct, frozen=True):
@@ -96,6 +97,19 @@ def conclude(
             raise AssertionError("an outcome without a request is no verdict")
         case _:
             assert_never(outcome)
+
+
+def of_redirect(verdict: Verdict, ticket: Ticket, url: Url, link: Link | None, config: Config, now: float) -> Verdict:
+    """What a redirect to `link` means. One to another spelling of the same URL is followed by a ticket of its own."""
+    if link is None:
+        return Verdict("dead", "redirect to no URL", verdict.status, cause="redirect")
+    if link.key != ticket.key:
+        return msgspec.structs.replace(verdict, target=link.url, rule="" if link.fate == "sent" else link.fate)
+    other = link.url != url.href or config.cookies
+    if not other or ticket.hops >= config.max_redirects:
+        return Verdict("dead", "redirects to itself", verdict.status, target=link.url, cause="redirect")
+    again = msgspec.structs.replace(ticket, href=link.url, visit=ticket.visit + 1, kind="retry", hops=ticket.hops + 1)
+    return Verdict("waiting", verdict.outcome, verdict.status, target=link.url, next=again, due=now)
 
 
 def _retry(

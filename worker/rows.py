@@ -1,0 +1,36 @@
+"""What the store says of a URL after a visit. Pure."""
+
+from gregor.schemas.messages import Attempt, Page, Row, Ticket
+from gregor.worker.verdicts import Verdict
+
+REMEMBERED_ATTEMPTS = 10
+
+
+def settled_row(ticket: Ticket, row: Row | None, verdict: Verdict, page: Page | None, now: float, owner: str) -> Row:
+    """The row after the visit of a ticket. Where a URL was found is what its first visit said."""
+    attempt = Attempt(now, verdict.outcome, verdict.status, page.elapsed if page is not None else 0.0, owner)
+    first = row if row is not None else ticket
+    new_version = page is not None and row is not None and row.page > 0
+    return Row(
+        key=ticket.key,
+        href=ticket.href,
+        host=ticket.host,
+        visits=ticket.visit + 1,
+        state=page.state if page is not None else verdict.state,
+        outcome=verdict.outcome,
+        status=verdict.status,
+        depth=first.depth,
+        hops=ticket.hops,
+        via=first.via,
+        link=first.link,
+        label=first.label,
+        priority=ticket.priority,
+        rule=verdict.rule,
+        target=verdict.target,
+        due=verdict.due,
+        page=page.visit if page is not None else row.page if row is not None else 0,
+        attempts=(*(row.attempts if row is not None else ()), attempt)[-REMEMBERED_ATTEMPTS:],
+        first_seen=row.first_seen if row is not None else now,
+        changed=(row.changed if row is not None else 0) + new_version,
+        unchanged=(row.unchanged if row is not None else 0) + (verdict.outcome == "unchanged"),
+    )
