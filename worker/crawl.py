@@ -9,7 +9,6 @@ after all of its effects.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import nullcontext
 from time import perf_counter
 from typing import TypeVar
 
@@ -27,6 +26,7 @@ from gregor.worker.partition import Partition
 from gregor.worker.processors import ProcessorError
 from gregor.worker.robots_desk import AddressRefused, NotReachable, RobotsDesk, Rules, TurnUsed, Wait
 from gregor.worker.rows import settled_row
+from gregor.worker.storing import Storing
 from gregor.worker.tools import LeaseLost, Sent, Tools
 from gregor.worker.transport import Response
 from gregor.worker.traps import Traps
@@ -57,6 +57,7 @@ class Crawl:
         self._desk = desk
         self._tools = desk.tools
         self._turns = Turns(partition, desk.tools)
+        self._storing = Storing(partition, desk.tools, desk.traps)
         self._policy = Policy.of(desk.tools.config)
 
     @property
@@ -255,7 +256,7 @@ class Crawl:
         page = None
         if examined is not None and response is not None:
             page, tickets = examined.page, examined.tickets
-            await self._store(page, response, url)  # 1 page, links, body; then the fingerprint
+            await self._storing.store(page, response, url)  # 1 page, links, body; then the fingerprint
         await self._conclude(host, item, row, verdict, tickets, page)
         if response is not None:
             await self._turns.asked(host, verdict.pause, page.size if page is not None else None)  # 6 the next turn
@@ -267,7 +268,7 @@ class Crawl:
     async def _settle_stored(self, host: Host, item: Item, row: Row | None, page: Page) -> None:
         """The page of this very ticket is stored: go on from there, without a fetch."""
         if page.state == "fetched":
-            await self._claim(page)
+            await self._storing.claim(page)
         verdict = Verdict(page.state, page.state, page.status)
         tickets = [
             self._desk.examiner.follow(item.ticket, target, link.kind)
@@ -275,39 +276,6 @@ class Crawl:
             if link.fate == "sent" and (target := self._tools.urls.parse(link.url)) is not None
         ]
         await self._conclude(host, item, row, verdict, tickets, page)
-
-    async def _store(self, page: Page, response: Response, url: Url | None) -> None:
-        """A fingerprint names a stored page: look up, store, then set if absent; the loser is relabelled."""
-        store, seen, stamp = self._tools.services.store, self._tools.services.seen, self.partition.stamp
-        owner = await self._effect(lambda: seen.content(page.fingerprint))
-        contents = self._tools.stats.contents
-        if owner is not None and owner != page.key:
-            page.state, page.duplicate_of = "duplicate", owner
-        elif page.simhash:
-            bits = self._tools.config.near_duplicate_bits
-            near = await self._effect(lambda: store.near(page.simhash, bits))
-            page.near_duplicate_of = near if near is not None and near != page.key else ""
-        contents["duplicate" if page.duplicate_of else "near_duplicate" if page.near_duplicate_of else "new"] += 1
-        wire = response.wire_body
-
-        async def put() -> None:
-            with response.body.open() as body, wire.open() if wire is not None else nullcontext() as kept:
-                await store.put_page(page, body, kept, stamp())
-
-        await self._effect(put)
-        if owner is None:
-            await self._claim(page)
-        if url is not None and page.kind != "revisit":
-            fresh = page.state == "fetched" and not page.near_duplicate_of
-            self._desk.traps.learn(url, fresh=fresh, text=f"{page.title or ''}\n{page.text}")
-
-    async def _claim(self, page: Page) -> None:
-        """Let the content name this stored page; a page that comes second is a duplicate after all."""
-        services = self._tools.services
-        winner = await self._effect(lambda: services.seen.claim(page.fingerprint, page.key))
-        if winner != page.key:
-            page.state, page.duplicate_of = "duplicate", winner
-            await self._effect(lambda: services.store.put_page(page, None, None, self.partition.stamp()))
 
     async def _conclude(
         self, host: Host, item: Item, row: Row | None, verdict: Verdict, tickets: list[Ticket], page: Page | None
