@@ -1,4 +1,4 @@
-"""A page becomes durable: with its links and bodies, then its content's fingerprint, which always names a stored page."""
+"""A page becomes durable: its links and bodies, then its content's fingerprint, which always names a stored page."""
 
 from collections.abc import Awaitable, Callable
 from contextlib import nullcontext
