@@ -25,58 +25,58 @@ class Ownership:
         self._clock = clock
         self._now = now
         self._leases: dict[int, ClusterLease] = {}
-        self._taking: set[int] = set()
-        self._left: dict[int, int] = {}
-        """By partition, the version of its epoch under which a node of ours may be there."""
+        self._busy: set[int] = set()
+        """Partitions that a call is about: one at a time."""
+        self._left: dict[int, int | None] = {}
+        """Partitions of which a node of ours may be there; the version of the epoch it was made with, if it was."""
 
     async def acquire(self, partition: int, above: int) -> ClusterLease | None:
-        """Take a partition, if no node is there and no other call takes it."""
+        """Take a partition, if no node is there and no other call is about it."""
         session, mine = self._nodes.session, self._leases.get(partition)
-        if session is None or partition in self._taking or (mine is not None and mine.holds()):
+        if session is None or partition in self._busy or (mine is not None and mine.holds()):
             return None
-        self._taking.add(partition)
+        self._busy.add(partition)
         try:
             if mine is not None:
-                await self.release(mine)
+                self._leave(mine)
             if partition in self._left:
                 await self._remove(partition)
             return await self._take(partition, above, session)
         finally:
-            self._taking.discard(partition)
+            self._busy.discard(partition)
 
     async def release(self, lease: Lease) -> None:
         """Let a partition go, if this is its lease; what another session owns stays."""
         held = self._leases.get(lease.partition)
-        if held is None or held is not lease:
-            return
-        held.release()
-        del self._leases[lease.partition]
-        if not held.session.lost:
-            self._left[lease.partition] = held.version
-            await self._remove(lease.partition)
+        if held is not None and held is lease:
+            self._leave(held)
+            await self._clear(lease.partition)
 
     async def settle(self) -> None:
         """Remove what was left."""
-        await asyncio.gather(*(self._remove(partition) for partition in self._left.keys() - self._taking))
+        await asyncio.gather(*map(self._clear, list(self._left)))
+
+    def _leave(self, lease: ClusterLease) -> None:
+        """It never holds again; its node goes with its session, or is to be removed."""
+        lease.release()
+        del self._leases[lease.partition]
+        if not lease.session.lost:
+            self._left[lease.partition] = lease.version
 
     async def _take(self, partition: int, above: int, session: Session) -> ClusterLease | None:
-        owner = self._tree.owner(partition)
+        epoch_path, owner_path = self._tree.epoch(partition), self._tree.owner(partition)
         # The watch tells when it can be had.
-        taken, known = await asyncio.gather(
-            self._nodes.get(owner, watch=True), self._nodes.get(self._tree.epoch(partition))
-        )
+        taken, known = await asyncio.gather(self._nodes.get(owner_path, watch=True), self._nodes.get(epoch_path))
         if taken is not None:
             return None
         if known is None:
-            raise Unavailable("ZooKeeper", f"no node {self._tree.epoch(partition)}")
+            raise Unavailable("ZooKeeper", f"no node {epoch_path}")
         epoch, version = max(int(known[0]), above) + 1, known[1].version
-        self._left[partition] = version + 1
         content = msgspec.json.encode(Owner(self._name, epoch))
-        took = await self._nodes.commit(
-            [Put(self._tree.epoch(partition), b"%d" % epoch, version), Create(owner, content)]
-        )
+        self._left[partition] = None
+        took = await self._nodes.commit([Put(epoch_path, b"%d" % epoch, version), Create(owner_path, content)])
         if self._nodes.session is not session:
-            return None  # the node is of another session than what is known of it: it is left
+            return None  # it was made in another session than it was asked for, or not: that is found out
         del self._left[partition]
         if not took:
             return None
@@ -86,9 +86,33 @@ class Ownership:
         self._leases[partition] = lease
         return lease
 
+    async def _clear(self, partition: int) -> None:
+        """Remove what was left of a partition, unless another call is about it."""
+        if partition in self._left and partition not in self._busy:
+            self._busy.add(partition)
+            try:
+                await self._remove(partition)
+            finally:
+                self._busy.discard(partition)
+
     async def _remove(self, partition: int) -> None:
         version = self._left[partition]
-        # Another owner's node has another epoch. Refused: it is gone, or never was.
-        await self._nodes.commit([Check(self._tree.epoch(partition), version), Delete(self._tree.owner(partition))])
-        if self._left.get(partition) == version:
-            del self._left[partition]
+        if version is None:
+            version = await self._version_of_ours(partition)
+        if version is not None:
+            # With that version of the epoch nobody has made a node since. Refused: ours is gone.
+            await self._nodes.commit([Check(self._tree.epoch(partition), version), Delete(self._tree.owner(partition))])
+        del self._left[partition]
+
+    async def _version_of_ours(self, partition: int) -> int | None:
+        """The version of the epoch, if the node that is there now is ours.
+
+        Another worker may have made the version that ours would have had. So this is looked up, in this order: a
+        write, after which all that was asked before has happened or never will; the epoch; the node.
+        """
+        epoch, session = self._tree.epoch(partition), self._nodes.session
+        await self._nodes.commit([Check(epoch)])
+        known, taken = await self._nodes.get(epoch), await self._nodes.get(self._tree.owner(partition))
+        if known is None or taken is None or session is None or taken[1].owner != session.number:
+            return None
+        return known[1].version

@@ -61,7 +61,6 @@ class ZooKeeper:
     async def open(cls, servers: Servers, clock: Clock, environ: Mapping[str, str] = os.environ) -> Self:
         """Connect. Raises `Unavailable` when no server answers within the settings' time, BadInput."""
         opened = cls(servers, clock, environ)
-        # Only what `call` has sent counts for the session, so there is nothing to wait for but the first connection.
         opened._client.start_async()
         try:
             async with asyncio.timeout(servers.server_timeout):
