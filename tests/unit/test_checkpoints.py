@@ -1,0 +1,131 @@
+"""A checkpoint: commit, then delete, then the cursor; cut short anywhere, it is made good by the next one."""
+
+import asyncio
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from gregor.schemas.messages import PRIORITIES, PartitionRecord
+from gregor.worker.backqueue import FromBucket, FromChunk
+from gregor.worker.calendar import Calendar
+from gregor.worker.checkpoints import checkpoint
+from gregor.worker.config import Config, replace
+from gregor.worker.hosts import Backlog
+from gregor.worker.partition import Partition
+from gregor.worker.tools import LeaseLost, Tools
+from gregor.worker.urls import Urls
+
+NOTHING = dict.fromkeys(PRIORITIES, 0)
+ALL = ["commit 3", "drop_chunk 7", "drop_bucket 4", "put_partition 5 30"]
+"""What a checkpoint of `finished` does: the wake-up's bucket goes only after the chunk that it names."""
+
+
+class Lease:
+    partition, epoch, taken_at, over = 0, 3, 0.0, False
+
+    def holds(self) -> bool:
+        return not self.over
+
+
+class Border:
+    """Notes what is done; after ``last`` calls the lease is over, and the answer of the last one is not heard."""
+
+    def __init__(self, lease: Lease, last: int | None = None) -> None:
+        self.done: list[str] = []
+        self._lease = lease
+        self._last = last
+
+    async def _do(self, what: str) -> None:
+        self.done.append(what)
+        if len(self.done) == self._last:
+            self._lease.over = True
+            raise asyncio.CancelledError
+
+    async def commit(self, _: int, marks: dict[int, int], epoch: int) -> None:
+        assert epoch == Lease.epoch
+        await self._do(f"commit {marks[2]}")
+
+    async def drop_chunk(self, _: int, host: str, chunk: int, stamp: int) -> None:
+        await self._do(f"drop_chunk {chunk}")
+
+    async def drop_bucket(self, _: int, bucket: int, stamp: int) -> None:
+        await self._do(f"drop_bucket {bucket}")
+
+    async def put_partition(self, record: PartitionRecord, stamp: int) -> None:
+        await self._do(f"put_partition {record.cursor} {record.counts['bytes']}")
+
+
+def tools(border: Border, **settings: Any) -> Tools:
+    services: Any = SimpleNamespace(log=border, store=border)
+    nothing: Any = None
+    config = replace(Config(), **settings)
+    return Tools(config, services, nothing, nothing, Urls(), nothing, SimpleNamespace(back=lambda: None), "w")  # type: ignore[arg-type]
+
+
+def finished(lease: Lease) -> Partition:
+    """Three records, a bucket with an entry and a wake-up, a chunk, and the empty bucket after it: all finished."""
+    calendar = Calendar(3, [4, 5], 1.0, 10)
+    partition = Partition(lease, NOTHING, NOTHING, calendar)
+    for offset in range(3):
+        partition.marks[2].read(offset, ("", 0, ""))
+        partition.marks[2].finish(offset)
+    for bucket, entries in ((4, 2), (5, 0)):
+        assert calendar.due(9.0) == bucket
+        calendar.opened(bucket, entries)
+        calendar.finish(bucket)
+    calendar.dropped(5)
+    calendar.finish(4)  # the entry; the wake-up is held by the backlog
+    host = partition.host("h")
+    backlog = host.backlog = Backlog([7], partition.stamp)
+    assert backlog.next_chunk() == 7
+    backlog.reading[7] = 1
+    backlog.wakes.append(FromBucket(4))
+    partition.finish([FromChunk("h", 7)])
+    partition.counts.update(bytes=30)
+    return partition
+
+
+def test_in_the_order_in_which_nothing_can_be_lost() -> None:
+    lease = Lease()
+    border, partition = Border(lease), finished(lease)
+    record = asyncio.run(checkpoint(partition, PartitionRecord(0, 3, 3), tools(border, max_bytes=100)))
+    assert border.done == ALL
+    assert (record.cursor, record.counts, partition.calendar.cursor) == (5, {"bytes": 30}, 5)
+    assert (partition.committed[2], partition.read_to_end, partition.hosts["h"].backlog) == (3, True, None)
+
+
+def test_what_has_not_changed_is_not_written_again() -> None:
+    lease = Lease()
+    border, partition = Border(lease), finished(lease)
+    settings = tools(border)
+
+    async def twice() -> PartitionRecord:
+        return await checkpoint(partition, await checkpoint(partition, PartitionRecord(0, 3, 3), settings), settings)
+
+    assert asyncio.run(twice()).cursor == 5
+    assert len(border.done) == len(ALL)
+
+
+@pytest.mark.parametrize("last", range(1, len(ALL) + 1))
+def test_cut_short_it_has_done_a_beginning_of_it(last: int) -> None:
+    lease = Lease()
+    border, partition = Border(lease, last), finished(lease)
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(checkpoint(partition, PartitionRecord(0, 3, 3), tools(border, max_bytes=100)))
+    assert border.done == ALL[:last]
+    with pytest.raises(LeaseLost):
+        asyncio.run(checkpoint(partition, PartitionRecord(0, 3, 3), tools(border, max_bytes=100)))
+    assert border.done == ALL[:last], "nothing is done when the lease is over"
+
+
+def test_what_is_unfinished_stays() -> None:
+    lease = Lease()
+    border, partition = Border(lease), finished(lease)
+    partition.marks[2].read(3, ("x", 0, "new"))
+    calendar = partition.calendar
+    calendar.placed(calendar.place(6.0, 6.0))
+    assert calendar.due(9.0) == 6
+    record = asyncio.run(checkpoint(partition, PartitionRecord(0, 3, 3), tools(border, max_bytes=100)))
+    assert (record.cursor, partition.committed[2]) == (5, 3)
+    assert not partition.read_to_end

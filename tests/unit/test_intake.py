@@ -1,0 +1,152 @@
+"""Admission beside a store and a log that outlive it: whatever comes, and whenever the lease ends, nothing is lost."""
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gregor.schemas.messages import DeadLetter, Ticket
+from gregor.worker.borders import Record, Unreadable
+from gregor.worker.tools import LeaseLost
+from tests.contract.world import ManualClock, ticket
+from tests.simulation.contract import SimulatedEngine, SimulatedFactory
+from tests.unit.owner import CAPACITY, CONFIG, Owner
+
+TICKETS = st.lists(
+    st.builds(
+        lambda host, path, priority: ticket(path, host=f"h{host}", priority=priority),
+        st.integers(0, 2),
+        st.integers(0, 30).map(str),
+        st.integers(1, 4),
+    ),
+    max_size=80,
+)
+
+
+def on_servers(case: Callable[[SimulatedEngine, ManualClock], Awaitable[None]]) -> None:
+    async def whole() -> None:
+        clock = ManualClock()
+        engine = await SimulatedFactory(Path("none"), partitions=1).open(clock)
+        try:
+            await case(engine, clock)
+        finally:
+            await engine.close()
+
+    asyncio.run(whole())
+
+
+@settings(max_examples=120, deadline=None)
+@given(TICKETS, st.lists(st.integers(1, 120), max_size=4), st.integers(0, 10**6))
+def test_every_url_is_visited_once_whenever_the_lease_ends(tickets: list[Ticket], ends: list[int], seed: int) -> None:
+    async def case(engine: SimulatedEngine, clock: ManualClock) -> None:
+        await engine.log.publish(tickets)
+        owner = Owner(engine, clock, seed)
+        for calls in [*ends, None]:
+            await owner.take_over(calls)
+            with contextlib.suppress(LeaseLost):
+                await owner.work()
+        assert owner.visited == dict.fromkeys({one.key for one in tickets}, 1)
+
+    on_servers(case)
+
+
+@settings(max_examples=40, deadline=None)
+@given(TICKETS, st.integers(0, 10**6))
+def test_memory_is_bounded(tickets: list[Ticket], seed: int) -> None:
+    async def case(engine: SimulatedEngine, clock: ManualClock) -> None:
+        await engine.log.publish(tickets)
+        owner = Owner(engine, clock, seed)
+        await owner.take_over()
+        while await owner.intake.step():
+            partition = owner.partition
+            assert partition.size == sum(partition.load.values()) + partition.pulled <= CAPACITY
+            assert all(mark.span <= CONFIG.window for mark in partition.marks.values())
+            assert all(len(host.queue) <= CONFIG.queue_size + CONFIG.chunk_size for host in partition.hosts.values())
+        await owner.work()
+        assert len(owner.visited) == len({one.key for one in tickets})
+
+    on_servers(case)
+
+
+def owned(case: Callable[[Owner, SimulatedEngine], Awaitable[None]], *tickets: Ticket, **config: Any) -> None:
+    async def whole(engine: SimulatedEngine, clock: ManualClock) -> None:
+        await engine.log.publish(tickets)
+        owner = Owner(engine, clock, 1, **config)
+        await owner.take_over()
+        await case(owner, engine)
+
+    on_servers(whole)
+
+
+def test_what_is_seen_is_finished_without_a_row_being_read() -> None:
+    async def case(owner: Owner, engine: SimulatedEngine) -> None:
+        await owner.work()
+        await engine.log.publish([ticket("a"), ticket("b")])
+        owner.intake.news()
+        assert await owner.intake.step()
+        assert list(owner.partition.live) == [(ticket("b").key, 0, "new")]
+
+    owned(case, ticket("a"))
+
+
+def test_a_twin_follows_and_finishes_with_the_live_ticket() -> None:
+    async def case(owner: Owner, engine: SimulatedEngine) -> None:
+        assert await owner.intake.step()
+        (item,) = owner.partition.live.values()
+        assert len(item.followers) == 2
+        assert owner.partition.watermarks()[2] == 0, "not finished merely because its twin is in memory"
+        await owner.visit()
+        assert owner.partition.watermarks()[2] == 3
+
+    owned(case, *[ticket("a")] * 3)
+
+
+def test_the_tickets_of_a_host_whose_turn_is_far_off_wait_outside_memory() -> None:
+    async def case(owner: Owner, engine: SimulatedEngine) -> None:
+        owner.partition.host("example.org").next_turn = owner.tools.clock.monotonic() + 3600.0
+        assert await owner.intake.step()
+        assert not owner.partition.live
+        assert owner.partition.watermarks()[2] == 2
+        (bucket,) = await engine.store.buckets(0, 0, 2**53, 9)
+        assert bucket * CONFIG.bucket_width > owner.tools.now() + 3500.0, "woken when the host may be asked"
+        assert [one.kind for one in await engine.store.read_bucket(0, bucket)] == ["wake"]
+        (chunk,) = await engine.store.chunks(0, "example.org")
+        assert [one.key for one in await engine.store.read_chunk(0, "example.org", chunk)] == [
+            ticket("a").key,
+            ticket("b").key,
+        ]
+
+    owned(case, ticket("a"), ticket("b"))
+
+
+def test_a_record_that_is_no_ticket_is_a_dead_letter() -> None:
+    async def case(owner: Owner, engine: SimulatedEngine) -> None:
+        letters: list[DeadLetter] = []
+
+        async def put(letter: DeadLetter) -> None:
+            assert owner.partition.marks[2].span, "not finished before it is stored"
+            letters.append(letter)
+
+        engine.store.put_dead_letter = put  # type: ignore[method-assign]
+        await owner.intake.admit(2, [Record(7, Unreadable(b"?", "no ticket"))])
+        assert [(letter.cause, letter.source) for letter in letters] == [
+            ("unreadable", "partition 0, priority 2, offset 7")
+        ]
+        assert owner.partition.watermarks()[2] == 8
+
+    owned(case)
+
+
+def test_a_host_that_never_gets_a_turn_does_not_stop_the_topic() -> None:
+    async def case(owner: Owner, engine: SimulatedEngine) -> None:
+        owner.tools.idle = True
+        for _ in range(60):
+            owner.intake.news()
+            await owner.intake.step()
+        assert owner.partition.marks[2].position == 80
+
+    owned(case, *(ticket(str(number)) for number in range(80)))
