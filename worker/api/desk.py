@@ -53,8 +53,8 @@ class Desk:
         self._clock = clock
         self._lag = Lag(runtime)
         self._meter = Meter()
-        self._sampled = -_SAMPLE
-        self._rates = Rates(0.0, 0.0, 0.0)
+        self._sampled = clock.monotonic()
+        self._rates = self._meter.sample(self._sampled, runtime.stats)
         self._registry = registry(METRICS, self._look)
 
     def _now(self) -> float:
