@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import functools
+import random
 import ssl
 from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import AsyncExitStack
@@ -460,3 +461,36 @@ async def test_a_silent_server_is_left_within_the_session(crawl: Crawl) -> None:
     assert session_of(worker) is session
     assert lease.holds()
     proxy.close()
+
+
+@over()
+async def test_one_holds_whoever_takes_lets_go_or_is_cancelled(crawl: Crawl) -> None:
+    workers, chance = [await crawl.worker(name) for name in "abc"], random.Random(1)
+    held: dict[int, ClusterLease] = {}
+    epochs = dict.fromkeys(ALL, 0)
+
+    async def contend(worker: ClusterCoordinator) -> None:
+        mine: dict[int, ClusterLease] = {}
+        for _ in range(150):
+            partition = chance.randrange(2)
+            if partition in mine:
+                await worker.release(mine.pop(partition))
+                continue
+            taking = asyncio.create_task(worker.acquire(partition, 0))
+            if chance.random() < 0.5:
+                await asyncio.wait([taking], timeout=chance.random() * 0.004)
+                taking.cancel()
+            await asyncio.wait([taking])
+            if not taking.cancelled() and (lease := taking.result()) is not None:
+                assert partition not in held or not held[partition].holds()
+                assert lease.epoch > epochs[partition]
+                mine[partition] = held[partition] = lease
+                epochs[partition] = lease.epoch
+        for lease in mine.values():
+            await worker.release(lease)
+
+    await asyncio.gather(*map(contend, workers))
+    assert max(epochs.values()) > 20
+    for worker in workers:  # nothing is left behind
+        for partition in range(2):
+            await worker.release(await take(worker, partition))
