@@ -26,7 +26,7 @@ from tests.simulation.scenarios import of_seed
 ROOT = Path(__file__).parents[2]
 MACHINE = {"disk_free": 1.0, "disk_size": 2.0, "memory": 3.0}
 CONDITION = Condition(
-    "crawl", "worker", "1", "crawling", "politeness", "politeness: …", 1.0, 2, 3, 64, dict.fromkeys(HOST_STATES, 1),
+    "crawl", "worker", "1", "crawling", "politeness", "politeness: …", "", 1.0, 2, 3, 64, dict.fromkeys(HOST_STATES, 1),
     9, dict.fromkeys((1, 2, 3, 4), 5), dict.fromkeys((1, 2, 3, 4), 6), 7, 0.5,
 )  # fmt: skip
 Samples = dict[tuple[str, tuple[tuple[str, str], ...]], float]

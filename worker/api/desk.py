@@ -6,8 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from gregor.worker import condition
-from gregor.worker.api import machine
+from gregor.worker import condition, machine
 from gregor.worker.borders import Clock, Orders
 from gregor.worker.condition import Condition, HostView, Lag
 from gregor.worker.config import Config

@@ -25,6 +25,7 @@ COMMANDS: dict[str, Command] = {
     "deadletters": Command("deadletters", "list the URLs that were given up, by cause; try them again"),
     "config": Command("config", "print the settings in force and where each comes from"),
     "status": Command("status", "show the workers, the partitions' owners and what is unfinished"),
+    "doctor": Command("doctor", "look for what could keep a crawl from going well here"),
     "orders": Command("orders", "list the orders that stand"),
     "pause": Command("pause", "make no new requests until resume"),
     "resume": Command("resume", "go on after pause"),

@@ -67,9 +67,11 @@ def ask(arguments: argparse.Namespace, config: Config, method: str, path: str, b
     secret = token(config, "operator", os.environ) or token(config, "viewer", os.environ)
     headers = {"Authorization": f"Bearer {secret}"} if secret else {}
     try:
-        answer = requests.request(
-            method, url.rstrip("/") + path, json=body, headers=headers, timeout=_PATIENCE, allow_redirects=False
-        )
+        with requests.Session() as session:
+            session.trust_env = False  # a token goes to the worker itself, by no proxy
+            answer = session.request(
+                method, url.rstrip("/") + path, json=body, headers=headers, timeout=_PATIENCE, allow_redirects=False
+            )
     except requests.RequestException as error:
         if arguments.api and not isinstance(error, requests.ConnectionError):
             raise BadInput(f"--api {one_line(arguments.api, 200)}: {one_line(str(error), 200)}") from None

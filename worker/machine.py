@@ -1,9 +1,12 @@
 """What the machine has: space on the disk, memory."""
 
+import ctypes
 import os
+import resource
 import shutil
 from pathlib import Path
 
+_TIME_ERROR = 5  # the clock is not synchronised
 _CGROUP = Path("/sys/fs/cgroup/memory.max")
 
 
@@ -29,3 +32,18 @@ def look(path: Path) -> dict[str, float]:
     """All of it, by the names under which the metrics read it."""
     free, size = disk(path)
     return {"disk_free": float(free), "disk_size": float(size), "memory": float(memory())}
+
+
+def open_files() -> int:
+    """How many files and sockets this process may have open."""
+    return resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+
+
+def clock_is_kept() -> bool | None:
+    """Whether a time service keeps the wall clock right; None where the system does not say (adjtimex(2))."""
+    state = ctypes.create_string_buffer(512)  # struct timex with no modes set: a question only
+    try:
+        answer: int = ctypes.CDLL(None, use_errno=True).adjtimex(state)
+    except (OSError, AttributeError):
+        return None
+    return None if answer < 0 else answer != _TIME_ERROR
