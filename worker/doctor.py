@@ -9,8 +9,7 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from gregor.worker import machine, network
-from gregor.worker.adapters.embedded.folder import DATABASE, connect_reading
-from gregor.worker.composition import SystemClock, scope_rules
+from gregor.worker.composition import SystemClock, scope_rules, standing_orders
 from gregor.worker.config import Config, warnings
 from gregor.worker.config_api import address, token
 from gregor.worker.config_servers import password
@@ -40,7 +39,7 @@ async def examine(config: Config, name: str, environ: Mapping[str, str]) -> Asyn
     for finding in (*_settings(config, environ), _clock(), *_limits(config)):
         yield finding
     if config.engine == "embedded":
-        yield _folder(Path(config.data))
+        yield _folder(config)
         yield _disk(Path(config.data))
     yield await _dns(config, name)
     if config.listen:
@@ -90,7 +89,8 @@ def _limits(config: Config) -> Iterator[Finding]:
         yield Finding("warn", "memory", f"{text}: lower concurrency or max_body")
 
 
-def _folder(path: Path) -> Finding:
+def _folder(config: Config) -> Finding:
+    path = Path(config.data)
     if not path.exists():
         parent = next(one for one in path.absolute().parents if one.exists())
         if os.access(parent, os.W_OK | os.X_OK):
@@ -98,10 +98,10 @@ def _folder(path: Path) -> Finding:
         return Finding("fail", "data folder", f"{path} cannot be made: {parent} cannot be written")
     if not os.access(path, os.W_OK | os.X_OK):
         return Finding("fail", "data folder", f"{path} cannot be written")
-    if not (path / DATABASE).exists():
-        return Finding("ok", "data folder", f"{path} holds no crawl yet")
+    if not any(path.iterdir()):
+        return Finding("ok", "data folder", f"{path} is empty")
     try:
-        connect_reading(path)[0].close()
+        standing_orders(config)
     except BadInput as error:
         return Finding("fail", "data folder", str(error))
     return Finding("ok", "data folder", f"{path} holds a crawl")

@@ -94,7 +94,7 @@ def test_a_resolver_that_does_not_answer(doctor: Doctor, silent: str, capsys: py
 def test_the_data_folder(doctor: Doctor, tmp_path: Path) -> None:
     assert doctor()["data folder"].endswith("will be made")
     (tmp_path / "data").mkdir()
-    assert doctor()["data folder"].endswith("holds no crawl yet")
+    assert doctor()["data folder"].endswith("is empty")
     (tmp_path / "data" / "crawl.db").write_bytes(b"not a database, by no means")
     assert doctor(code=1)["data folder"].startswith("fail ")
 
