@@ -1,0 +1,48 @@
+"""What the documentation names is there: files, tests, links, settings and make targets."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PLACES = ("", "worker", "worker/commands")
+IDS = [page.name for page in PAGES]
+
+
+def definitions(file: Path) -> set[str]:
+    """The classes and functions of a module, methods too."""
+    kinds = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    return {node.name for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, kinds)}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=IDS)
+def test_links_lead_somewhere(page: Path) -> None:
+    targets = re.findall(r"\]\(([^)#\s]+)", page.read_text())
+    assert not [one for one in targets if "://" not in one and not (page.parent / one).exists()]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=IDS)
+def test_tests_that_are_named_exist(page: Path) -> None:
+    for file, test in re.findall(r"`(tests/[\w/]+\.py)(?:::(\w+))?`", page.read_text()):
+        assert (ROOT / file).is_file(), file
+        assert not test or test in definitions(ROOT / file), f"{file}::{test}"
+
+
+def test_code_that_the_architecture_names_exists() -> None:
+    text = (ROOT / "docs/architecture.md").read_text()
+    for name in re.findall(r"`((?:\w+/)*\w+\.py)`", text):
+        assert any((ROOT / place / name).is_file() for place in PLACES), name
+    known = {name for file in ROOT.glob("worker/*.py") for name in definitions(file)}
+    known |= definitions(ROOT / "schemas/messages.py") | {file.stem for file in ROOT.glob("worker/*.py")}
+    for owner, name in re.findall(r"`(\w+)\.(_?\w+)(?:\.\w+)?`", text):
+        assert owner in known | {"messages"}, owner
+        assert name == "py" or name in known, f"{owner}.{name}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=IDS)
+def test_make_targets_exist(page: Path) -> None:
+    targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    assert not set(re.findall(r"(?:`|^    )make ([a-z][\w-]*)", page.read_text(), re.MULTILINE)) - targets
