@@ -163,6 +163,8 @@ class Crawl:
         try:
             if isinstance(outcome, LeaseOver):
                 raise LeaseLost
+            if isinstance(outcome, Failed) and host.last_start == before:
+                outcome = msgspec.structs.replace(outcome, host=True)  # it was never sent: no connection came about
             if response is not None:
                 host.latency = response.latency
                 self._tools.stats.answered(response)

@@ -73,7 +73,7 @@ class LeaseOver(msgspec.Struct, frozen=True):
 
 Outcome: TypeAlias = Fetched | Unchanged | Redirected | Gone | Denied | Refused | Pushback | Failed | Broken | LeaseOver
 
-_HOST_FAILURES = frozenset({"connect", "dns", "proxy", "timeout", "tls"})
+_HOST_FAILURES = frozenset({"connect", "dns", "proxy", "tls"})
 _FINAL_FAILURES = frozenset({"too_large_headers", "request", "protocol", "decode"})
 
 

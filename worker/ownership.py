@@ -79,13 +79,14 @@ class Ownership:
                     await self.drop(owned)
                     await self.let_go(coordinator.release(owned.lease))
             wanted = coordinator.wanted()
-            for number, owned in list(self.owned.items()):
-                if number not in wanted:
-                    await self._release(owned)
+            await asyncio.gather(*(self._release(o) for number, o in list(self.owned.items()) if number not in wanted))
             missing = sorted(wanted - self.owned.keys())
             await asyncio.gather(*(self._acquire(number) for number in missing))
-            waiting = [asyncio.create_task(coordinator.changed()), asyncio.create_task(self._change.wait())]
+            changed = asyncio.create_task(coordinator.changed())
+            waiting = [changed, asyncio.create_task(self._change.wait())]
             await asyncio.wait(waiting, timeout=TICK if missing else 2 * TICK, return_when=asyncio.FIRST_COMPLETED)
+            if changed.done():
+                changed.result()  # a coordinator that died ends the worker
             await cancel(waiting)
             if not any(owned.lease.holds() for owned in self.owned.values()):
                 await self.patiently(coordinator.join)  # the session may be lost; joining again changes nothing else
@@ -95,7 +96,11 @@ class Ownership:
         log, store = self._tools.services.log, self._tools.services.store
         begun = self._tools.clock.monotonic()
         record = await self.patiently(store.partition, number)
-        lease = await self._tools.services.coordinator.acquire(number, record.epoch)
+        try:
+            lease = await self._tools.services.coordinator.acquire(number, record.epoch)
+        except Unavailable as error:
+            self._tools.stats.away(error)  # asked again soon
+            return
         if lease is None:
             return
 
