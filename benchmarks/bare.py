@@ -1,8 +1,9 @@
 """The bare reference: what fetching and reading a web costs with the same C libraries and nothing around them.
 
-pycurl's multi interface fetches, lexbor parses, ada resolves links. It knows what it has met in a set, and that is all:
-no robots.txt, no politeness, nothing stored, nothing that survives. `python -m benchmarks.bare PORT SEEDS` crawls to
-the end of the web and prints {"pages", "links"}.
+pycurl's multi interface fetches, lexbor parses, ada resolves links; of each page it reads what the crawler reads: title,
+text, and for each link its URL, its anchor text and whether it is to be followed. It knows what it has met in a set, and
+that is all: no robots.txt, no politeness, no fingerprint, nothing stored, nothing that survives. `python -m benchmarks.bare PORT SEEDS` crawls to
+the end of the web and prints {"pages", "links", "read"}: characters.
 """
 
 import json
@@ -13,7 +14,7 @@ from pathlib import Path
 
 import ada_url
 import pycurl
-from selectolax.lexbor import LexborHTMLParser
+from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 CONNECTIONS = 64
 
@@ -29,7 +30,7 @@ class Bare:
         self._multi.setopt(pycurl.M_MAXCONNECTS, CONNECTIONS)
         self._idle = [self._handle() for _ in range(CONNECTIONS)]
         self._bodies: dict[pycurl.Curl, tuple[str, BytesIO]] = {}
-        self.pages = self.links = 0
+        self.pages = self.links = self.read = 0
 
     def run(self) -> None:
         """Crawl until nothing is left."""
@@ -68,20 +69,26 @@ class Bare:
 
     def _read(self, url: str, html: bytes) -> None:
         tree = LexborHTMLParser(html)
-        title, text = tree.css_first("title"), tree.body.text(separator=" ") if tree.body else ""
-        assert title is None or text
+        title, body = tree.css_first("title"), tree.body
+        self.read += len(_collapsed(title)) + len(_collapsed(body))
         for anchor in tree.css("a[href]"):
-            target = ada_url.join_url(url, anchor.attributes["href"] or "").partition("#")[0]
+            attributes = anchor.attributes
+            target = ada_url.join_url(url, attributes["href"] or "").partition("#")[0]
             self.links += 1
-            if target not in self._seen:
+            self.read += len(_collapsed(anchor))
+            if target not in self._seen and "nofollow" not in (attributes.get("rel") or ""):
                 self._seen.add(target)
                 self._waiting.append(target)
+
+
+def _collapsed(node: LexborNode | None) -> str:
+    return " ".join(node.text().split()) if node is not None else ""
 
 
 def main() -> None:
     bare = Bare(int(sys.argv[1]), Path(sys.argv[2]).read_text().split())
     bare.run()
-    print(json.dumps({"pages": bare.pages, "links": bare.links}))
+    print(json.dumps({"pages": bare.pages, "links": bare.links, "read": bare.read}))
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ Half of them belong to one host and lie in its backlog, where a crawl would have
 log, over many hosts.
 """
 
+import asyncio
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -16,7 +17,7 @@ from gregor.worker.canonical import CORE
 from gregor.worker.composition import SystemClock
 from gregor.worker.config import Config
 
-BATCH = 10_000
+BATCH, AT_ONCE = 10_000, 32
 HUGE = "huge.bench.test"
 
 
@@ -50,11 +51,11 @@ async def _fill_backlog(engine: EmbeddedEngine, urls: int, config: Config) -> No
     wake = Entry(int(engine.coordinator.now() / config.bucket_width), Ticket("", "", HUGE, kind="wake"))
     await engine.store.put_entries(partition, [wake], stamp(1, 1))
     tickets = (_ticket(HUGE, number) for number in range(urls))
-    chunk = 2
-    while batch := list(islice(tickets, config.chunk_size)):
-        await engine.store.put_chunk(partition, HUGE, stamp(1, chunk), batch, stamp(1, chunk))
-        await engine.seen.mark([url_fingerprint(ticket.key) for ticket in batch])
-        chunk += 1
+    chunks = enumerate(iter(lambda: list(islice(tickets, config.chunk_size)), []), 2)
+    while some := list(islice(chunks, AT_ONCE)):
+        writes = (engine.store.put_chunk(partition, HUGE, stamp(1, n), batch, stamp(1, n)) for n, batch in some)
+        await asyncio.gather(*writes)
+        await engine.seen.mark([url_fingerprint(ticket.key) for _, batch in some for ticket in batch])
 
 
 def _spread(urls: int, hosts: int) -> Iterator[Ticket]:

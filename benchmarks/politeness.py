@@ -27,7 +27,7 @@ def measured(hosts: int = HOSTS, delay: float = DELAY, rounds: int = ROUNDS) -> 
     seeds.write_text("".join(f"http://host{number}.bench.test/\n" for number in range(hosts)))
     with anyhost.serving(work) as table:
         line = [GREGOR, "crawl", "--seeds", seeds, "--data", work / "data", "--host-table", table, "--json"]
-        limits = ["--delay", str(delay), "--max-time", str((rounds + 2.5) * delay)]
+        limits = ["--delay", str(delay), "--concurrency", "256", "--max-time", str((rounds + 2.5) * delay)]
         run([*line, *limits, "--set", "stop_grace=1"], work / "out")
     found = anyhost.requests(work)
     shares = _shares(found, hosts, delay, rounds)
