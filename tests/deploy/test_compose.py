@@ -1,0 +1,105 @@
+"""The compose file: what it names exists, what it sets is a setting, nothing secret is in it."""
+
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from gregor.worker.config_sources import load
+from tests.deploy.tools import BIN, ROOT, missing, must, run
+
+COMPOSE = ROOT / "docker/compose.yaml"
+USER_AGENT = {"GREGOR_USER_AGENT": "test/1.0 (+https://example.org/bot)"}
+_SUBSTITUTED = re.compile(r"\$\{(\w+)(?::[-?]([^}]*))?\}")
+
+
+@pytest.fixture(scope="module")
+def services() -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = yaml.safe_load(COMPOSE.read_text())["services"]
+    return found
+
+
+def test_the_whole_stack_is_there(services: dict[str, dict[str, Any]]) -> None:
+    servers = {"kafka", "zookeeper", "redis", "redis-replica", "redis-sentinel", "cassandra"}
+    assert set(services) == servers | {"init", "worker", "prometheus", "grafana"}
+
+
+def test_versions_are_pinned(services: dict[str, dict[str, Any]]) -> None:
+    for name, service in services.items():
+        assert re.search(r":v?\d+\.\d+\.\d+", service["image"]), name
+
+
+def test_each_is_bounded_confined_and_watched(services: dict[str, dict[str, Any]]) -> None:
+    for name, service in services.items():
+        limits = service["deploy"]["resources"]["limits"]
+        assert set(limits) == {"cpus", "memory"}, name
+        assert service["cap_drop"] == ["ALL"], name
+        assert "no-new-privileges:true" in service["security_opt"], name
+        assert all(port.startswith("127.0.0.1:") for port in service.get("ports", ())), name
+        # The worker's check is in its image.
+        assert name == "worker" or "healthcheck" in service, name
+
+
+def test_who_waits_for_whom_exists(services: dict[str, dict[str, Any]]) -> None:
+    for service in services.values():
+        for other, condition in service.get("depends_on", {}).items():
+            assert other in services
+            if condition["condition"] == "service_healthy":
+                assert "test" in services[other]["healthcheck"]
+
+
+@pytest.mark.parametrize("name", ["init", "worker"])
+def test_what_is_set_are_settings(services: dict[str, dict[str, Any]], name: str) -> None:
+    environment = {key: _substituted(value) for key, value in services[name]["environment"].items()}
+    config = load(None, environment).config
+    assert config.engine == "cluster"
+    named = {
+        address.partition(":")[0] for address in (*config.kafka, *config.zookeeper, *config.redis, *config.cassandra)
+    }
+    assert named <= set(services)
+
+
+def _substituted(text: str) -> str:
+    return _SUBSTITUTED.sub(lambda match: USER_AGENT.get(match[1], match[2]), text)
+
+
+def test_nothing_secret_is_in_it(services: dict[str, dict[str, Any]]) -> None:
+    for name, service in services.items():
+        for variable, value in service["environment"].items() if "environment" in service else ():
+            if re.search("PASSWORD|TOKEN|SECRET", variable):
+                assert str(value).startswith("/run/secrets/"), f"{name}: {variable}"
+
+
+def test_files_that_it_mounts_exist(services: dict[str, dict[str, Any]]) -> None:
+    mounted = [volume.split(":")[0] for service in services.values() for volume in service.get("volumes", ())]
+    paths = [COMPOSE.parent / path for path in mounted if path.startswith(".")]
+    assert paths
+    assert [path for path in paths if not path.exists()] == []
+
+
+@pytest.fixture(scope="module")
+def check() -> Iterator[Path]:
+    """What loads a compose file as docker compose does."""
+    path = BIN / "composecheck"
+    if not path.exists():
+        if not shutil.which("go"):
+            missing("go, to build the check of compose files")
+        built = run("go", "build", "-trimpath", "-o", path, ".", timeout=300, cwd=ROOT / "tests/deploy/composecheck")
+        if built.returncode:
+            missing(f"the check of compose files cannot be built: {built.stderr[-500:]}")
+    yield path
+
+
+def test_compose_itself_takes_it(check: Path) -> None:
+    must(run(check, COMPOSE, timeout=30, env=USER_AGENT))
+
+
+def test_the_check_can_fail(check: Path, tmp_path: Path) -> None:
+    broken = tmp_path / "compose.yaml"
+    broken.write_text(COMPOSE.read_text().replace("{init: {condition", "{unit: {condition"))
+    assert "unit" in run(check, broken, timeout=30, env=USER_AGENT).stderr
+    assert "contact" in run(check, COMPOSE, timeout=30, env={"GREGOR_USER_AGENT": ""}).stderr

@@ -1,0 +1,127 @@
+"""The image, built by podman from the very Dockerfile on a stand-in for its base, and run as a cluster runs it."""
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from tests.deploy.tools import ROOT, missing, must, run
+
+IMAGE = "localhost/gregor:test"
+MOST_MEGABYTES = 200
+"""Over the base."""
+CONFINED = ("--network=none", "--read-only", "--tmpfs=/tmp", "--cap-drop=all", "--security-opt=no-new-privileges")
+
+
+class Built(NamedTuple):
+    """The image's description, its size over the base (bytes), and what podman needs to find it."""
+
+    config: dict[str, object]
+    size: int
+    env: dict[str, str]
+
+    def podman(self, *words: str, timeout: float = 60) -> subprocess.CompletedProcess[str]:
+        """Run podman."""
+        return run("podman", *words, timeout=timeout, env=self.env)
+
+    def once(
+        self, *words: str, entrypoint: str = "", options: tuple[str, ...] = ()
+    ) -> subprocess.CompletedProcess[str]:
+        """Run a container to its end."""
+        begin = ("run", "--rm", "--timeout=30", "--no-healthcheck", *CONFINED, *options)
+        return self.podman(*begin, *(("--entrypoint", entrypoint) if entrypoint else ()), IMAGE, *words)
+
+
+@pytest.fixture(scope="module")
+def built() -> Built:
+    if os.geteuid() != 0 or not shutil.which("apt-get"):
+        missing("podman builds here as root on Debian only")
+    prepared = run(ROOT / "tests/deploy/podman.sh", timeout=300)
+    if prepared.returncode:
+        missing(f"podman cannot be had: {prepared.stderr[-800:]}")
+    folder, base = prepared.stdout.split()
+    env = {name: f"{folder}/{file}" for name, file in _SETTINGS.items()}
+    podman = partial(run, "podman", env=env)
+    build = ("build", "--network=host", "--pull=never", "--format=docker", f"--build-arg=PYTHON_IMAGE={base}")
+    must(podman(*build, "-f", "docker/Dockerfile", "-t", IMAGE, ".", timeout=400))
+    mine, below = json.loads(must(podman("image", "inspect", IMAGE, base, timeout=30)))
+    return Built(mine, mine["Size"] - below["Size"], env)
+
+
+_SETTINGS = {"CONTAINERS_STORAGE_CONF": "storage.conf", "CONTAINERS_CONF": "containers.conf"}
+
+
+def test_it_is_described(built: Built) -> None:
+    config = built.config["Config"]
+    assert isinstance(config, dict)
+    assert config["User"].split(":")[0] not in ("", "0", "root")
+    assert config["StopSignal"] in ("SIGTERM", "15")
+    assert {
+        f"org.opencontainers.image.{name}" for name in ("title", "version", "revision", "licenses", "created")
+    } <= set(config["Labels"])
+    assert built.config["HealthCheck"]
+
+
+def test_it_is_small(built: Built) -> None:
+    assert built.size <= MOST_MEGABYTES * 1_000_000, f"{built.size / 1e6:.0f} MB over the base"
+
+
+@pytest.mark.parametrize("user", ["10001:0", "54321:0"])
+def test_it_runs_confined_as_any_user(built: Built, user: str) -> None:
+    assert must(built.once("--version", options=(f"--user={user}",))).startswith("gregor ")
+    assert "HealthCheck" not in must(built.once("config", "show", options=(f"--user={user}",)))
+
+
+@pytest.mark.parametrize("script", ["command -v gcc cc make", "touch /opt/venv/x", "touch /data/x", "command -v pip"])
+def test_it_has_no_compiler_and_nothing_to_write_to(built: Built, script: str) -> None:
+    found = built.once("-c", script.replace("command -v pip", "test -e /opt/venv/bin/pip"), entrypoint="sh")
+    assert found.returncode, found.stdout
+
+
+def test_a_wrong_setting_ends_it_with_one_line(built: Built) -> None:
+    ended = built.once("worker", options=("--env=GREGOR_NO_SUCH=1",))
+    assert ended.returncode == 2
+    assert "GREGOR_NO_SUCH" in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+def test_what_servers_are_spoken_to_with_is_there(built: Built) -> None:
+    clients = "confluent_kafka, kazoo.client, redis, cassandra.cluster, cassandra.io.libevreactor, pycurl"
+    must(built.once("-c", f"import {clients}, aws_msk_iam_sasl_signer, gregor.worker.composition", entrypoint="python"))
+
+
+@pytest.fixture
+def worker(built: Built, tmp_path: Path) -> Iterator[str]:
+    """A container that crawls nothing for as long as it is let, on a loopback port of ours; its id."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    options = ("--network=host", "--memory=512m", "--read-only", "--tmpfs=/data:mode=0777", "--cap-drop=all")
+    settings = {"LISTEN": f"127.0.0.1:{port}", "LINGER": "yes", "ANONYMOUS_READ": "yes"}
+    environment = [f"--env=GREGOR_{name}={value}" for name, value in settings.items()]
+    seeds = tmp_path / "seeds"
+    seeds.write_text("http://127.0.0.1:9/\n")  # not global: refused without a request
+    mount = f"--volume={seeds}:/seeds:ro"
+    begun = built.podman("run", "-d", *options, *environment, mount, IMAGE, "crawl", "--seeds", "/seeds")
+    container = must(begun).strip()
+    yield container
+    built.podman("rm", "-f", "-t", "0", container)
+
+
+def test_its_health_is_the_workers_and_sigterm_is_a_clean_stop(built: Built, worker: str) -> None:
+    until = time.monotonic() + 40
+    while built.podman("healthcheck", "run", worker).returncode:
+        assert time.monotonic() < until, built.podman("logs", worker).stderr[-3000:]
+        time.sleep(0.2)
+    must(built.podman("exec", worker, "gregor", "status", "--json"))
+    must(built.podman("stop", "-t", "20", worker))
+    (state,) = json.loads(must(built.podman("inspect", worker)))
+    assert state["State"]["ExitCode"] in (0, 3), built.podman("logs", worker).stderr[-3000:]
