@@ -1,9 +1,9 @@
 """The bare reference: what fetching and reading a web costs with the same C libraries and nothing around them.
 
-pycurl's multi interface fetches, lexbor parses, ada resolves links; of each page it reads what the crawler reads: title,
-text, and for each link its URL, its anchor text and whether it is to be followed. It knows what it has met in a set, and
-that is all: no robots.txt, no politeness, no fingerprint, nothing stored, nothing that survives. `python -m benchmarks.bare PORT SEEDS` crawls to
-the end of the web and prints {"pages", "links", "read"}: characters.
+pycurl's multi interface fetches, lexbor parses, ada resolves links; of each page it reads what the crawler reads:
+title, text, and for each link its URL, its anchor text and whether it is to be followed. It knows what it has met in a
+set, and that is all: no robots.txt, no politeness, no fingerprint, nothing stored, nothing that survives.
+`python -m benchmarks.bare PORT SEEDS` crawls to the end of the web and prints {"pages", "links", "read": characters}.
 """
 
 import json
