@@ -1,0 +1,53 @@
+"""What the benchmarks compute, and that their inputs are what they say."""
+
+import asyncio
+import sys
+from pathlib import Path
+
+import pytest
+
+from benchmarks import frontier, measure, politeness
+from benchmarks.anyhost import Request, page
+from gregor.worker.adapters.embedded import open_reader
+
+
+def test_a_run_is_charged_with_its_processor_time_and_memory(tmp_path: Path) -> None:
+    busy = "import time\nx = bytearray(50_000_000)\nwhile time.process_time() < 0.3: pass"
+    cost = measure.run([sys.executable, "-c", busy], tmp_path / "out")
+    assert 0.3 <= cost.cpu < 3.0
+    assert cost.peak > 50
+
+
+def test_a_run_that_fails_is_named(tmp_path: Path) -> None:
+    with pytest.raises(measure.RunFailed, match="status 3"):
+        measure.run([sys.executable, "-c", "raise SystemExit(3)"], tmp_path / "out")
+
+
+def test_the_share_of_the_allowed_requests_is_counted_from_when_all_hosts_were_asked() -> None:
+    found = [Request(at, host, "/") for at, host in ((0.0, "a"), (1.0, "b"), (10.0, "a"), (11.0, "b"), (20.5, "a"))]
+    assert politeness._shares(found, 2, 10.0, 2) == [1.0, 0.5]
+    with pytest.raises(measure.RunFailed, match="2 of 3 hosts"):
+        politeness._shares(found, 3, 10.0, 1)
+
+
+def test_requests_before_their_time_are_counted() -> None:
+    found = [Request(at, host, "/") for at, host in ((0.0, "a"), (5.0, "b"), (9.9, "a"), (15.0, "b"))]
+    assert politeness._early(found, 10.0) == 1
+
+
+def test_the_frontier_holds_what_was_asked_for(tmp_path: Path) -> None:
+    async def waiting() -> int:
+        await frontier.write(tmp_path / "data", 3000, 50)
+        reader = await open_reader(tmp_path / "data")
+        try:
+            return (await reader.counts())["waiting"]
+        finally:
+            await reader.close()
+
+    assert asyncio.run(waiting()) == 3000
+
+
+def test_pages_of_any_host_differ_and_lead_on() -> None:
+    assert page("a.test", "/robots.txt")[0].startswith(b"HTTP/1.1 404")
+    assert page("a.test", "/")[1] != page("b.test", "/")[1]
+    assert b'href="/8"' in page("a.test", "/7")[1]
