@@ -28,7 +28,7 @@ def measured(hosts: int = HOSTS, delay: float = DELAY, rounds: int = ROUNDS) -> 
     with anyhost.serving(work) as table:
         line = [GREGOR, "crawl", "--seeds", seeds, "--data", work / "data", "--host-table", table, "--json"]
         limits = ["--delay", str(delay), "--concurrency", "256", "--max-time", str((rounds + 2.5) * delay)]
-        run([*line, *limits, "--set", "stop_grace=1"], work / "out")
+        cost = run([*line, *limits, "--set", "stop_grace=1"], work / "out")
     found = anyhost.requests(work)
     shares = _shares(found, hosts, delay, rounds)
     return {
@@ -36,6 +36,7 @@ def measured(hosts: int = HOSTS, delay: float = DELAY, rounds: int = ROUNDS) -> 
         "politeness.used.least": Figure(round(min(shares), 3), "of what the delays allow"),
         "politeness.rate": Figure(round(middle(shares) * hosts / delay, 1), "requests/s", hosts / delay),
         "politeness.early": Figure(_early(found, delay), "requests"),
+        "politeness.cpu": Figure(round(1000 * cost.cpu / len(found), 3), "ms a request"),
     }
 
 
