@@ -12,6 +12,7 @@ from gregor.schemas.messages import PRIORITIES
 from gregor.worker.borders import Unavailable
 from gregor.worker.config import Config
 from gregor.worker.hosts import Host
+from gregor.worker.limits import ADVICE
 from gregor.worker.ownership import Owned
 from gregor.worker.partition import Partition
 from gregor.worker.runtime import Runtime
@@ -19,17 +20,6 @@ from gregor.worker.tools import Tools
 
 HostState = Literal["active", "waiting", "backing_off", "blocked", "idle"]
 HOST_STATES: Final[tuple[HostState, ...]] = ("active", "waiting", "backing_off", "blocked", "idle")
-ADVICE: Final = {
-    "starting": "wait",
-    "paused": "see `gregor orders`, then `gregor resume`",
-    "service": "bring it back; nothing is lost meanwhile",
-    "concurrency": "raise concurrency, if CPU and network have room",
-    "politeness": "more hosts help: wider seeds or scope, more memory_urls; or a shorter delay, if the sites agree",
-    "nothing": "no URL is left to this worker: add seeds, or let it end",
-    "answers": "the hosts are slow to answer: the stages among the metrics tell where",
-}
-"""What would help against each of the things that limit the speed."""
-LIMITS: Final = tuple(ADVICE)
 LAG_SECONDS: Final = 5.0
 """How old the ends of the log may be that a lag is told by."""
 _SILENCE: Final = 30.0
@@ -91,17 +81,15 @@ def look(runtime: Runtime, config: Config, monotonic: float) -> Condition:
     now, orders = tools.now(), tools.services.coordinator.orders()
     hosts = Counter(state_of(host, tools, now) for partition in owned for host in partition.hosts.values())
     due = [at for partition in owned if (at := partition.calendar.next_due()) is not None]
-    word = stats.limiting.split(":")[0].split(" ")[0]
-    limit = word if word in ADVICE else "service"
     stopping = runtime.ending is not None
     return Condition(
         crawl=config.crawl,
         worker=tools.name,
         version=__version__,
         state="stopping" if stopping else "paused" if orders.paused else "crawling" if stats.started else "starting",
-        limit=limit,
+        limit=stats.limit,
         limiting=stats.limiting,
-        advice=ADVICE[limit],
+        advice=ADVICE[stats.limit],
         seconds=max(0.0, monotonic - stats.started) if stats.started else 0.0,
         partitions=len(owned),
         running=stats.running,

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final, get_args
 
 from gregor.schemas.messages import PRIORITIES, TERMINAL
-from gregor.worker.condition import HOST_STATES, LIMITS
+from gregor.worker.condition import HOST_STATES
+from gregor.worker.limits import ADVICE
 from gregor.worker.metrics import Look, Metric, Sample
 from gregor.worker.stats import STAGES
 from gregor.worker.timing import Timing
@@ -129,7 +130,7 @@ METRICS: Final = (
     Metric("gregor_calendar_overdue_seconds", "gauge", "How late the oldest due bucket of the calendar is.",
            lambda look: _one(look.condition.overdue)),
     Metric("gregor_limit", "gauge", "1 for what limits the speed now, 0 for all else.",
-           lambda look: [((limit,), limit == look.condition.limit) for limit in LIMITS], {"by": ", ".join(LIMITS)}),
+           lambda look: [((limit,), limit == look.condition.limit) for limit in ADVICE], {"by": ", ".join(ADVICE)}),
     Metric("gregor_paused", "gauge", "1 while the crawl is paused by order.",
            lambda look: _one(look.condition.state == "paused")),
     # Workers and leases

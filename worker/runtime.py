@@ -6,6 +6,7 @@ and with it its leases: never a live zombie. There is one way to stop, whatever 
 
 import asyncio
 import random
+import time
 from collections.abc import Mapping
 from functools import partial
 
@@ -17,6 +18,7 @@ from gregor.worker.ending import Budget, Ending, has_ended
 from gregor.worker.examine import Examiner
 from gregor.worker.fetching import Fetcher
 from gregor.worker.hosts import Host
+from gregor.worker.limits import Limits, Sample
 from gregor.worker.measured import measured
 from gregor.worker.ownership import TICK, Owned, Ownership
 from gregor.worker.processors import installed
@@ -70,6 +72,8 @@ class Runtime:
         self._budget = Budget(config, self.stats)
         self._ending: Ending | None = None
         self._looked = 0.0
+        self._counted = clock.monotonic()
+        self._limits = Limits(config.concurrency)
 
     def stop(self, detail: str = "by a signal") -> None:
         """Begin the clean stop: no new turns; what runs is finished and committed."""
@@ -135,7 +139,7 @@ class Runtime:
             self._tools.idle = free and (due is None or due > now + SOON)
             if now >= self._looked + TICK / 2:
                 self._looked = now
-                self._gauge(now, paused, due)
+                self._gauge(now, paused)
                 self._desk.fetcher.prefetch([host.queue.first() for host in schedule.near(16)])
             if self._running or len(schedule):
                 pause = TICK / 5
@@ -160,12 +164,18 @@ class Runtime:
         host.busy = True
         owned.visits += 1
         owned.idle.clear()
-        self._running += 1
+        self._count(1)
         task = self._ownership.start(owned, partial(owned.crawl.visit, host))
         task.add_done_callback(lambda _: self._over(owned))  # also when it is cancelled before it began
 
+    def _count(self, change: int) -> None:
+        """So many visits more run from now on."""
+        now = self._clock.monotonic()
+        self.stats.occupied += self._running * (now - self._counted)
+        self._running, self._counted = self._running + change, now
+
     def _over(self, owned: Owned) -> None:
-        self._running -= 1
+        self._count(-1)
         owned.visits -= 1
         if not owned.visits:
             owned.idle.set()
@@ -202,25 +212,19 @@ class Runtime:
         assert self._ending is not None
         return self._ending
 
-    def _gauge(self, now: float, paused: bool, due: float | None) -> None:
+    def _gauge(self, now: float, paused: bool) -> None:
         """What the live view shows."""
         stats, partitions = self.stats, [owned.crawl.partition for owned in self._ownership.owned.values()]
         stats.beat, stats.running = now, self._running
         stats.queued = sum(partition.size for partition in partitions)
         stats.hosts = sum(len(partition.hosts) for partition in partitions)
         stats.hosts_waiting = len(self._tools.schedule)
-        if paused:
-            stats.limiting = "paused by order"
-        elif stats.service_away:
-            stats.limiting = f"{stats.service_away} is away"
-        elif self._running >= self._config.concurrency:
-            stats.limiting = "concurrency"
-        elif due is not None and due > now:
-            stats.limiting = "politeness: every host waits for its turn"
-        elif not self._running:
-            stats.limiting = "nothing to do yet"
-        else:
-            stats.limiting = "answers of the hosts"
+        self._count(0)
+        visits, failures = sum(stats.states.values()), sum(stats.errors.values())
+        stages = {stage: timing.total for stage, timing in stats.stages.items()}
+        cpu, hosts = time.process_time(), stats.hosts
+        sample = Sample(now, cpu, visits, failures, stats.occupied, stages, hosts, paused, stats.service_away)
+        stats.limit, stats.limiting = self._limits.judge(sample)
 
 
 def _measured(services: Services, stats: Stats) -> Services:

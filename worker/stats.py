@@ -39,7 +39,9 @@ class Stats:
     _counted: tuple[int, int] = (0, 0)  # own pages and bytes that `before` has already
     partitions: int = 0
     service_away: str = ""
+    limit: str = "starting"  # one word for `limiting`, a key of `limits.ADVICE`
     limiting: str = "starting"
+    occupied: float = 0.0  # seconds that visits took, all together
     beat: float = 0.0  # when the worker's loop turned last
     stages: dict[str, Timing] = field(default_factory=lambda: {stage: Timing() for stage in STAGES})
     calls: dict[tuple[str, str], Timing] = field(default_factory=dict)  # of the borders, by border and method

@@ -163,7 +163,7 @@ async def test_what_is_wrong_gets_its_status_and_one_sentence(worker: Operated) 
 async def test_status_hosts_and_metrics_tell_the_same(worker: Operated) -> None:
     await worker.until(lambda: worker.runtime.stats.pages > 10)
     await worker.ask("PUT", "/api/v1/orders/pause")
-    await worker.until(lambda: worker.runtime.stats.running == 0)
+    await worker.until(lambda: worker.runtime.stats.running == 0 and worker.runtime.stats.limit == "paused")
     status = (await worker.ask("GET", "/api/v1/status", VIEWER)).json()
     text = (await worker.ask("GET", "/metrics", VIEWER)).text
     samples = {
