@@ -38,6 +38,7 @@ def test_all_that_was_appended_is_read_once(inherited: list[int], steps: list[tu
         assert backlog.to_read == bool(set(stored) - set(read))
         assert backlog.empty == (not stored)
         assert len(read) == len(set(read))
+        assert backlog.open_count < SIZE, "there is always room in the open chunk"
         assert not [amount for amount in stored.values() if amount > SIZE]
 
 

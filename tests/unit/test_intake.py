@@ -123,6 +123,30 @@ def test_the_tickets_of_a_host_whose_turn_is_far_off_wait_outside_memory() -> No
     owned(case, ticket("a"), ticket("b"))
 
 
+def test_what_waits_is_written_then_seen_then_finished() -> None:
+    async def case(owner: Owner, engine: SimulatedEngine) -> None:
+        order: list[tuple[str, int]] = []
+
+        def noted(handle: Any, method: str) -> None:
+            original = getattr(handle, method)
+
+            async def call(*arguments: Any) -> Any:
+                order.append((method, owner.partition.watermarks()[2]))
+                return await original(*arguments)
+
+            setattr(handle, method, call)
+
+        noted(engine.store, "put_entries")
+        noted(engine.store, "put_chunk")
+        noted(engine.seen, "mark")
+        owner.partition.host("example.org").next_turn = owner.tools.clock.monotonic() + 3600.0
+        assert await owner.intake.step()
+        assert order == [("put_entries", 0), ("put_chunk", 0), ("mark", 0)]
+        assert owner.partition.watermarks()[2] == 1
+
+    owned(case, ticket("a"))
+
+
 def test_a_record_that_is_no_ticket_is_a_dead_letter() -> None:
     async def case(owner: Owner, engine: SimulatedEngine) -> None:
         letters: list[DeadLetter] = []
