@@ -1,0 +1,201 @@
+"""The chart, rendered by helm over several values: what runs is what they say, is confined, and has time to give way."""
+
+import ipaddress
+import math
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from gregor.schemas import topics
+from gregor.worker.config import Config
+from gregor.worker.config_sources import load
+from tests.deploy import values_schema
+from tests.deploy.tools import ROOT, go_tool, must, run
+
+CHART = ROOT / "helm/gregor"
+VALUES = {path.stem: path for path in sorted((ROOT / "tests/deploy/values").glob("*.yaml"))}
+Resource = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def helm() -> Path:
+    return go_tool("helm", "helm.sh/helm/v3/cmd/helm@v3.19.5", "GREGOR_HELM")
+
+
+@pytest.fixture(scope="module", params=[None, *VALUES])
+def name(request: pytest.FixtureRequest) -> Iterator[str | None]:
+    found: str | None = request.param
+    yield found
+
+
+@pytest.fixture(scope="module")
+def resources(helm: Path, name: str | None) -> list[Resource]:
+    """What is rendered with the values of that name, or with the chart's own."""
+    given = ("-f", VALUES[name]) if name else ()
+    words = ("template", "crawl", CHART, "--namespace", "web", "--kube-version", "1.33.0", *given)
+    return [one for one in yaml.safe_load_all(must(run(helm, *words, timeout=30))) if one]
+
+
+def of(resources: list[Resource], kind: str) -> list[Resource]:
+    return [one for one in resources if one["kind"] == kind]
+
+
+def pods(resources: list[Resource]) -> list[Resource]:
+    """The pods' specs, by whatever makes them."""
+    made = [one["spec"]["template"]["spec"] for one in resources if one["kind"] in ("Deployment", "Job")]
+    return made + [one["spec"] for one in of(resources, "Pod")]
+
+
+def test_the_schema_is_the_configs() -> None:
+    assert values_schema.PATH.read_text() == values_schema.text(), "run python -m tests.deploy.values_schema"
+
+
+@pytest.mark.parametrize("values", [None, *VALUES.values()])
+def test_lint(helm: Path, values: Path | None) -> None:
+    must(run(helm, "lint", "--strict", CHART, *(("-f", values) if values else ()), timeout=30))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "named"),
+    [
+        ("config.max_page=1", "max_page"),
+        ("config.max_pages=-1", "max_pages"),
+        ("config.scope=hosts", "scope"),
+        ("config.listen=0.0.0.0:1", "listen"),
+        ("config.kafka_password_env=X", "kafka_password_env"),
+        ("config.kafka=broker:9092", "kafka"),
+        ("config.kafka={broker}", "kafka"),
+        ("config.partitions=many", "partitions"),
+        ("config.crawl=Crawl", "crawl"),
+        ("config.hosts[0].hosts=x", "hosts"),
+        ("worker.replicas=1", "worker"),
+        ("workers.replicas=-1", "replicas"),
+        ("autoscaling.kind=vpa", "kind"),
+        ("files.kafka_pasword_file.secret=x", "kafka_pasword_file"),
+        ("files.kafka_password_file.value=secret", "value"),
+        ("image.digest=latest", "digest"),
+    ],
+)
+def test_a_wrong_value_is_refused_by_name(helm: Path, wrong: str, named: str) -> None:
+    refused = run(helm, "lint", CHART, "--set", wrong, timeout=30)
+    assert refused.returncode
+    assert named in refused.stdout
+
+
+def test_the_workers_read_what_the_values_say(resources: list[Resource], name: str | None, tmp_path: Path) -> None:
+    """The rendered file is read by the worker's own code."""
+    values = yaml.safe_load((CHART / "values.yaml").read_text())["config"]
+    values |= yaml.safe_load(VALUES[name].read_text()).get("config", {}) if name else {}
+    for rendered in of(resources, "ConfigMap"):
+        if "gregor.toml" not in rendered["data"]:
+            continue
+        path = tmp_path / "gregor.toml"
+        path.write_text(rendered["data"]["gregor.toml"])
+        config = load(str(path), {}).config
+        assert config.engine == "cluster"
+        table = tomllib.loads(path.read_text())
+        assert {key: table["host" if key == "hosts" else key] for key in values} == values
+
+
+def test_secrets_are_references_only(resources: list[Resource]) -> None:
+    assert of(resources, "Secret") == []
+    for pod in pods(resources):
+        mounted = {
+            item["path"]
+            for volume in pod["volumes"]
+            for source in volume.get("projected", {}).get("sources", ())
+            for item in source["secret"]["items"]
+        }
+        assert mounted <= set(Config.__struct_fields__)
+    for rendered in of(resources, "ConfigMap"):
+        table = tomllib.loads(rendered["data"].get("gregor.toml", ""))
+        assert all(value.startswith("/etc/gregor/files/") for key, value in table.items() if key.endswith("_file"))
+
+
+def test_pods_are_restricted(resources: list[Resource]) -> None:
+    """What the pod-security standard "restricted" asks for, and a read-only file system."""
+    for pod in pods(resources):
+        assert pod["automountServiceAccountToken"] is False
+        assert pod["securityContext"]["runAsNonRoot"] is True
+        assert pod["securityContext"]["runAsUser"] > 0
+        assert pod["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
+        assert not {"hostNetwork", "hostPID", "hostIPC"} & set(pod)
+        assert all(set(volume) - {"name"} <= {"configMap", "projected", "emptyDir"} for volume in pod["volumes"])
+        for container in pod["containers"]:
+            context = container["securityContext"]
+            assert context["allowPrivilegeEscalation"] is False
+            assert context["readOnlyRootFilesystem"] is True
+            assert context["capabilities"] == {"drop": ["ALL"]}
+            assert "memory" in container["resources"]["limits"]
+            assert {mount["name"] for mount in container["volumeMounts"]} == {one["name"] for one in pod["volumes"]}
+
+
+def test_there_is_time_for_the_hand_over(resources: list[Resource]) -> None:
+    (workers,) = of(resources, "Deployment")
+    pod = workers["spec"]["template"]["spec"]
+    (config,) = (one for one in of(resources, "ConfigMap") if one["metadata"]["name"] == "crawl-gregor")
+    table = tomllib.loads(config["data"]["gregor.toml"])
+    assert pod["terminationGracePeriodSeconds"] >= table["stop_grace"] + 2 * table["server_timeout"]
+    probe = pod["containers"][0]["startupProbe"]
+    assert probe["periodSeconds"] * probe["failureThreshold"] > math.ceil(table["start_timeout"])
+    assert workers["spec"]["strategy"]["rollingUpdate"] == {"maxSurge": 0, "maxUnavailable": 1}
+
+
+def test_selectors_find_the_workers_alone(resources: list[Resource]) -> None:
+    (workers,) = of(resources, "Deployment")
+    labels = workers["spec"]["template"]["metadata"]["labels"].items()
+    (job,) = of(resources, "Job")
+    others = job["spec"]["template"]["metadata"]["labels"].items()
+    (service,) = of(resources, "Service")
+    (budget,) = of(resources, "PodDisruptionBudget")
+    for selector in (
+        workers["spec"]["selector"]["matchLabels"],
+        service["spec"]["selector"],
+        budget["spec"]["selector"]["matchLabels"],
+    ):
+        assert selector.items() <= labels
+        assert not selector.items() <= others
+
+
+def test_what_scales_is_the_only_one_that_says_how_many(resources: list[Resource]) -> None:
+    (workers,) = of(resources, "Deployment")
+    scalers = of(resources, "ScaledObject") + of(resources, "HorizontalPodAutoscaler")
+    assert len(scalers) + ("replicas" in workers["spec"]) == 1
+    for scaler in scalers:
+        assert scaler["spec"]["scaleTargetRef"]["name"] == workers["metadata"]["name"]
+
+
+def test_lag_is_that_of_the_frontiers_group(resources: list[Resource]) -> None:
+    for scaler in of(resources, "ScaledObject"):
+        asked = {(one["metadata"]["consumerGroup"], one["metadata"]["topic"]) for one in scaler["spec"]["triggers"]}
+        assert asked == {(topics.group("web"), topics.frontier("web", priority)) for priority in (1, 2, 3, 4)}
+
+
+def test_the_network_policy_closes_the_metadata_address(resources: list[Resource]) -> None:
+    for policy in of(resources, "NetworkPolicy"):
+        for rule in policy["spec"]["egress"]:
+            for block in (peer["ipBlock"] for peer in rule["to"] if "ipBlock" in peer):
+                for address in map(ipaddress.ip_address, ("169.254.169.254", "fd00:ec2::254")):
+                    closed = [ipaddress.ip_network(one) for one in block.get("except", ())]
+                    assert address not in ipaddress.ip_network(block["cidr"]) or any(address in one for one in closed)
+                    assert all(one.subnet_of(ipaddress.ip_network(block["cidr"])) for one in closed)  # type: ignore[arg-type]
+
+
+def test_monitoring_carries_our_rules_and_dashboards(resources: list[Resource]) -> None:
+    rules = of(resources, "PrometheusRule")
+    for rule in rules:
+        assert rule["spec"] == yaml.safe_load((ROOT / "monitoring/alerts.yml").read_text())
+    dashboards = [one for one in of(resources, "ConfigMap") if one["metadata"]["name"].endswith("-dashboards")]
+    assert len(rules) == len(dashboards) == len(of(resources, "ServiceMonitor"))
+    for one in dashboards:
+        assert len(one["data"]) == len(list((ROOT / "monitoring/dashboards").glob("*.json")))
+
+
+def test_monitoring_without_a_token_is_refused(helm: Path) -> None:
+    refused = run(helm, "template", CHART, "--kube-version=1.33.0", "--set=monitoring.enabled=true", timeout=30)
+    assert refused.returncode
+    assert "viewer_token_file" in refused.stderr

@@ -1,0 +1,142 @@
+"""helm/gregor/values.schema.json, made of the config's types: `python -m tests.deploy.values_schema` writes it."""
+
+import json
+from typing import Any, Final
+
+import msgspec
+
+from gregor.worker.config import Config
+from tests.deploy.tools import ROOT
+
+PATH: Final = ROOT / "helm/gregor/values.schema.json"
+CHARTS_OWN: Final = frozenset({"engine", "listen", "data", "log_file", "anonymous_read"})
+"""Settings that the chart itself makes, or that make no sense in a pod."""
+
+_Schema = dict[str, Any]
+
+
+def _object(properties: _Schema, *required: str, description: str = "") -> _Schema:
+    told = {"description": description} if description else {}
+    schema = {**told, "type": "object", "additionalProperties": False, "properties": properties}
+    return {**schema, "required": list(required)} if required else schema
+
+
+def _map(values: _Schema, names: str = "") -> _Schema:
+    return {"type": "object", "additionalProperties": values, "propertyNames": {"pattern": names}}
+
+
+_TEXT: Final[_Schema] = {"type": "string"}
+_NAME: Final[_Schema] = {"type": "string", "pattern": "^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$"}
+_TEXTS: Final[_Schema] = _map(_TEXT)
+_NETWORKS: Final[_Schema] = {"type": "array", "items": {"type": "string", "pattern": "^[0-9a-f:.]+/[0-9]{1,3}$"}}
+_VARIABLE: Final = "^[A-Z_][A-Z0-9_]*$"
+_KEY: Final = _object({"secret": _NAME, "key": {"type": "string", "minLength": 1}}, "secret", "key")
+_QUANTITY: Final[_Schema] = {"type": ["string", "number"], "pattern": "^[0-9.]+(m|[KMGT]i?)?$"}
+
+
+def _whole(least: int) -> _Schema:
+    return {"type": "integer", "minimum": least}
+
+
+def schema() -> _Schema:
+    """The schema of all values."""
+    config, others = _config()
+    files = sorted(name for name in Config.__struct_fields__ if name.endswith("_file") and name not in CHARTS_OWN)
+    resources = _map(_QUANTITY, "^(cpu|memory|ephemeral-storage)$")
+    values = {
+        "global": {"type": "object"},
+        "image": _object(
+            {
+                "repository": {"type": "string", "minLength": 1},
+                "tag": _TEXT,
+                "digest": {"type": "string", "pattern": "^(sha256:[0-9a-f]{64})?$"},
+                "pull_policy": {"enum": ["IfNotPresent", "Always", "Never"]},
+                "pull_secrets": {"type": "array", "items": _NAME},
+            }
+        ),
+        "config": config,
+        "files": _object(dict.fromkeys(files, _KEY), description="settings that name a file: keys of Secrets"),
+        "secret_env": _map(_KEY, _VARIABLE),
+        "env": {**_map(_TEXT), "propertyNames": {"pattern": _VARIABLE, "not": {"pattern": "^GREGOR_"}}},
+        "workers": _object(
+            {
+                "replicas": _whole(0),
+                "resources": _object({"requests": resources, "limits": resources}),
+                "node_selector": _TEXTS,
+                "tolerations": {"type": "array", "items": {"type": "object"}},
+                "annotations": _TEXTS,
+                "priority_class": _TEXT,
+            }
+        ),
+        "autoscaling": _object(
+            {
+                "kind": {"enum": ["none", "keda", "hpa"]},
+                "minimum": _whole(1),
+                "maximum": _whole(1),
+                "lag": _whole(1),
+                "cpu": {**_whole(1), "maximum": 100},
+                "cooldown": {**_whole(0), "maximum": 3600},
+                "authentication": _TEXT,
+                "trigger": _TEXTS,
+            }
+        ),
+        "service_account": _object({"annotations": _TEXTS}),
+        "disruption_budget": _object({"max_unavailable": _whole(1)}),
+        "network_policy": _object(
+            {
+                "enabled": {"type": "boolean"},
+                "servers": {**_NETWORKS, "minItems": 1},
+                "server_ports": {"type": "array", "items": {**_whole(1), "maximum": 65535}},
+                "clients": {"type": "array", "items": _NAME},
+                "closed": _NETWORKS,
+                "closed6": _NETWORKS,
+            }
+        ),
+        "monitoring": _object(
+            {
+                "enabled": {"type": "boolean"},
+                "interval": {"type": "string", "pattern": "^[0-9]+(ms|s|m)$"},
+                "labels": _TEXTS,
+            }
+        ),
+    }
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **_object(values), "$defs": others}
+
+
+def _config() -> tuple[_Schema, dict[str, _Schema]]:
+    """The settings that may be given, and what their schemas refer to. "none" is TOML's way to say null."""
+    made = _without_defaults(msgspec.json.schema(Config))
+    definitions: dict[str, _Schema] = made["$defs"]
+    config = definitions.pop("Config")
+    for name in list(config["properties"]):
+        if name in CHARTS_OWN or name.endswith(("_env", "_file")):
+            del config["properties"][name]
+    # What is waited for when a pod ends or starts is computed from these.
+    config["required"] = ["stop_grace", "server_timeout", "start_timeout", "crawl", *_SERVERS]
+    for server in _SERVERS:
+        config["properties"][server]["items"] = {"type": "string", "pattern": r"^[^\s/,]+:[0-9]{1,5}$"}
+        config["properties"][server]["minItems"] = 1
+    return config, definitions
+
+
+_SERVERS: Final = ("kafka", "zookeeper", "redis", "cassandra")
+
+
+def _without_defaults(node: Any) -> Any:
+    """A default in the schema would be a second truth beside the config's."""
+    if isinstance(node, list):
+        return [_without_defaults(one) for one in node]
+    if not isinstance(node, dict):
+        return node
+    if node == {"type": "null"}:
+        return {"const": "none"}
+    return {key: _without_defaults(value) for key, value in node.items() if key != "default"}
+
+
+def text() -> str:
+    """The file."""
+    return json.dumps(schema(), indent=2) + "\n"
+
+
+if __name__ == "__main__":
+    PATH.write_text(text())
