@@ -15,7 +15,7 @@ SEED ?= 1
 DATA ?= data
 
 .PHONY: help setup check format test crawl bench conformance reported realweb fuzz simulation \
-	up down demo-cluster
+	up down demo-cluster chaos
 
 help:  ## Show what there is
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -71,3 +71,6 @@ down: setup  ## End them
 
 demo-cluster: setup  ## Servers, two workers, a crawl of the bundled web, and everything down again
 	@$(PY) -m tests.cluster.demo
+
+chaos: setup  ## ROUNDS=n rounds of faults on real servers, from SEED=s on
+	@$(PY) -m tests.cluster.chaos --rounds $(ROUNDS) --seed $(SEED)

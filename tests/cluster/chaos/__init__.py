@@ -1,0 +1,1 @@
+"""Crawls on real servers while workers and servers are killed, stopped and cut off."""

@@ -1,0 +1,64 @@
+"""`python -m tests.cluster.chaos --rounds N --seed S`: rounds of chaos, a line each, then one JSON object of counts."""
+
+import argparse
+import json
+import sys
+import tempfile
+from pathlib import Path
+
+from tests.cluster.chaos.round import NAMES, Plan, Result, run
+from tests.cluster.servers import Servers
+
+
+def main() -> int:
+    """Exit 1 when a round found a violation; its folder is kept."""
+    parser = argparse.ArgumentParser(prog="python -m tests.cluster.chaos")
+    parser.add_argument("--rounds", type=int, default=1)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--hosts", type=int, default=200)
+    parser.add_argument("--pages", type=int, default=10_000)
+    parser.add_argument("--delay", type=float, default=0.5)
+    parser.add_argument("--faults", type=int, default=20)
+    parser.add_argument("--every", type=float, default=6.0)
+    parser.add_argument("--longest", type=float, default=1200.0)
+    arguments = vars(parser.parse_args())
+    rounds, first = arguments.pop("rounds"), arguments.pop("seed")
+    results: list[Result] = []
+    with Servers() as servers:
+        services = {name: servers.get(name) for name in NAMES}
+        for seed in range(first, first + rounds):
+            folder = Path(tempfile.mkdtemp(prefix=f"gregor-chaos-{seed}-"))
+            result = run(Plan(seed, **arguments), services, folder)
+            results.append(result)
+            _tell(result, folder)
+    print(
+        json.dumps(
+            {
+                "rounds": len(results),
+                "failed": sum(bool(result.violations) for result in results),
+                "violations": sum(len(result.violations) for result in results),
+                "pages": sum(result.pages for result in results),
+                "requests": sum(result.requests for result in results),
+                "faults": sum(len(result.faults) for result in results),
+                "slowest_handover": round(max((result.slowest for result in results), default=0.0), 2),
+            }
+        )
+    )
+    return int(any(result.violations for result in results))
+
+
+def _tell(result: Result, folder: Path) -> None:
+    print(
+        f"seed {result.seed}: {result.pages} pages, {result.requests} requests, {len(result.faults)} faults "
+        f"({' '.join(result.faults)}), {len(result.handovers)} hand-overs (slowest {result.slowest:.1f} s), "
+        f"{result.seconds:.0f} s: {len(result.violations)} violations",
+        flush=True,
+    )
+    for violation in result.violations[:20]:
+        print(f"  {violation}")
+    if result.violations:
+        print(f"  evidence in {folder}", flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

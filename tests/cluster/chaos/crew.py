@@ -1,0 +1,91 @@
+"""The workers of a round: processes that are started, killed, stopped and cut off from ZooKeeper."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from tests.cluster.chaos.cable import Cable
+
+GREGOR: Final = (sys.executable, "-m", "gregor.worker.cli")
+
+
+@dataclass
+class Worker:
+    """One incarnation. `hurt` are the times (monotonic) at which it was killed, stopped or cut off."""
+
+    name: str
+    process: subprocess.Popen[bytes]
+    cable: Cable
+    hurt: list[float] = field(default_factory=list)
+    ended: float = 0.0
+
+    @property
+    def alive(self) -> bool:
+        """Whether the process runs."""
+        return self.process.poll() is None
+
+
+class Crew:
+    """Starts workers and remembers every incarnation."""
+
+    def __init__(self, folder: Path, config: Path, zookeeper: str) -> None:
+        self.workers: list[Worker] = []
+        self._folder = folder
+        self._config = config
+        self._zookeeper = zookeeper
+
+    @property
+    def alive(self) -> list[Worker]:
+        """Those whose process runs."""
+        return [worker for worker in self.workers if worker.alive]
+
+    def start(self) -> Worker:
+        """One more worker, with a connection to ZooKeeper of its own that can be cut."""
+        name = f"w{len(self.workers) + 1}"
+        cable = Cable(self._zookeeper)
+        agent = f"gregor/0 (+http://chaos.example/; {name})"
+        line = [*GREGOR, "worker", "--user-agent", agent, "--set", f"zookeeper={cable.address}"]
+        with (self._folder / f"{name}.log").open("wb") as log:
+            process = subprocess.Popen(
+                line,
+                env={**os.environ, "GREGOR_CONFIG": str(self._config)},
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+        worker = Worker(name, process, cable)
+        self.workers.append(worker)
+        return worker
+
+    def kill(self, worker: Worker) -> None:
+        """SIGKILL."""
+        worker.hurt.append(time.monotonic())
+        worker.process.kill()
+        worker.process.wait()
+        worker.ended = time.monotonic()
+        worker.cable.close()
+
+    def stop(self, worker: Worker) -> None:
+        """SIGSTOP; `resume` it later."""
+        worker.hurt.append(time.monotonic())
+        worker.process.send_signal(signal.SIGSTOP)
+
+    def resume(self, worker: Worker) -> None:
+        """SIGCONT."""
+        if worker.alive:
+            worker.process.send_signal(signal.SIGCONT)
+            worker.hurt.append(time.monotonic())
+
+    def close(self) -> None:
+        """End everybody."""
+        for worker in self.workers:
+            if worker.alive:
+                worker.process.kill()
+            worker.process.wait()
+            worker.cable.close()

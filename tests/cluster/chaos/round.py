@@ -1,0 +1,160 @@
+"""One round: set up, crawl with faults until the workers end by themselves, then ask the log and the stores."""
+
+import asyncio
+import os
+import random
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import msgspec
+
+from gregor.worker import composition
+from gregor.worker.config_sources import load
+from gregor.worker.demo.child import child
+from tests.cluster.chaos import faults, web, witness
+from tests.cluster.chaos.crew import GREGOR, Crew
+from tests.cluster.chaos.server import Asked
+from tests.cluster.servers import Service
+from tests.cluster.servers.__main__ import config as servers_config
+
+NAMES = ("kafka", "zookeeper", "redis", "cassandra")
+PARTITIONS = 24
+WORKERS = 3
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a round is made of. `every`: seconds between two faults; `faults`: how many; `longest`: seconds in all."""
+
+    seed: int
+    hosts: int = 60
+    pages: int = 1000
+    delay: float = 0.5
+    faults: int = 9
+    every: float = 4.0
+    longest: float = 240.0
+
+
+@dataclass
+class Result:
+    """What was found. Each violation is one line."""
+
+    seed: int
+    seconds: float = 0.0
+    pages: int = 0
+    requests: int = 0
+    repeated: int = 0
+    faults: list[str] = field(default_factory=list)
+    handovers: list[tuple[float, float]] = field(default_factory=list)
+    violations: list[str] = field(default_factory=list)
+
+    @property
+    def slowest(self) -> float:
+        """The longest hand-over after a SIGKILL, the host's own delay taken off."""
+        return max((seconds - delay for seconds, delay in self.handovers), default=0.0)
+
+
+def run(plan: Plan, services: dict[str, Service], folder: Path) -> Result:
+    """One round, with everything that it started ended."""
+    site = web.make(plan.seed, plan.hosts, plan.pages)
+    result = Result(plan.seed)
+    log = folder / "requests.jsonl"
+    arguments = [str(number) for number in (plan.seed, plan.hosts, plan.pages)]
+    with child("tests.cluster.chaos.server", [*arguments, str(log)]) as report:
+        config = _configure(plan, services, folder, report["port"])
+        _gregor(config, "init")
+        (folder / "seeds.txt").write_text("\n".join(site.seeds) + "\n")
+        _gregor(config, "seed", "--seeds", str(folder / "seeds.txt"))
+        crew = Crew(folder, config, services["zookeeper"].address)
+        done = faults.Faults(crew, services, random.Random(plan.seed))
+        begun = time.monotonic()
+        try:
+            _crawl(plan, crew, done, result)
+        finally:
+            crew.close()
+        result.seconds = time.monotonic() - begun
+    result.faults = [kind for _, kind in done.done]
+    asked = [msgspec.json.decode(line, type=Asked) for line in log.read_bytes().splitlines()]
+    hurt = {worker.name: worker.hurt for worker in crew.workers}
+    result.requests = len(asked)
+    result.handovers = witness.handovers(site, asked, done.kills, PARTITIONS)
+    result.violations += witness.impolite(site, asked, plan.delay)
+    result.violations += witness.extra(site, asked, hurt)
+    asyncio.run(_stored(site, config, result))
+    return result
+
+
+def _crawl(plan: Plan, crew: Crew, done: faults.Faults, result: Result) -> None:
+    """Until all workers have ended by themselves; a worker that failed is started again, and is a violation."""
+    chance = random.Random(f"faults {plan.seed}")
+    kinds = [chance.choice(faults.KINDS) for _ in range(plan.faults)]
+    for _ in range(WORKERS):
+        crew.start()
+    begun = time.monotonic()
+    strikes = [begun + 5.0 + plan.every * number * (0.75 + 0.5 * chance.random()) for number in range(plan.faults)]
+    told: set[str] = set()
+    while time.monotonic() - begun < plan.longest:
+        while strikes and time.monotonic() >= strikes[0]:
+            strikes.pop(0)
+            done.strike(kinds.pop(0))
+        done.tick()
+        for worker in crew.workers:
+            code = worker.process.poll()
+            if code not in (None, 0, -9) and worker.name not in told:
+                told.add(worker.name)
+                result.violations.append(f"worker {worker.name} ended with {code}: see {worker.name}.log")
+                crew.start()
+        if not crew.alive and done.settled:
+            return
+        time.sleep(0.05)  # a look at processes and the clock: there is no event to await
+    result.violations.append(f"the crawl did not end within {plan.longest:g} s")
+
+
+def _configure(plan: Plan, services: dict[str, Service], folder: Path, port: int) -> Path:
+    (folder / "hosts.table").write_text(f"*:80 127.0.0.1:{port}\n")
+    file = folder / "gregor.toml"
+    file.write_text(
+        servers_config({name: services[name].addresses for name in NAMES})
+        + f"""
+crawl = "chaos-{plan.seed}-{os.getpid()}-{int(time.time())}"
+partitions = {PARTITIONS}
+delay = {plan.delay}
+delay_factor = 0
+scope = "any"
+host_table = "{folder / "hosts.table"}"
+session_timeout = {faults.SESSION}
+lease_margin = 1.0
+retry_pause = 1.0
+retries = 5
+server_timeout = 5.0
+concurrency = 64
+"""
+    )
+    return file
+
+
+def _gregor(config: Path, *words: str) -> None:
+    line = [*GREGOR, *words, "--config", str(config)]
+    subprocess.run(line, check=True, timeout=120, stdout=subprocess.DEVNULL, stderr=sys.stderr)
+
+
+async def _stored(site: web.Web, config: Path, result: Result) -> None:
+    """Every page that can be reached is stored, with the body that was sent; every URL is in a terminal state."""
+    expected = web.expected(site)
+    settings = load(str(config), {}, ()).config
+    reader, _ = await composition.open_crawl(settings)
+    try:
+        found = {page.href: page.body async for page in reader.pages()}
+        waiting = [row.href async for row in reader.rows("waiting", None)]
+        dead = [f"{row.href} {row.outcome}" async for row in reader.rows("dead", None)]
+    finally:
+        await reader.close()
+    result.pages = len(found)
+    result.violations += [f"{url} is lost" for url in expected if url not in found]
+    result.violations += [f"{url} has another body" for url, body in expected.items() if found.get(url, body) != body]
+    result.violations += [f"{url} was never linked" for url in found if url not in expected]
+    result.violations += [f"{url} still waits" for url in waiting]
+    result.violations += [f"{url} was given up" for url in dead]
