@@ -155,8 +155,7 @@ class Runtime:
         owned = self._ownership.owned.get(host.partition)
         if owned is None or not host.alive:
             return
-        if self._tools.standing.blocks(self._services.coordinator.orders(), host.name):
-            host.next_turn = self._clock.monotonic() + 10 * TICK
+        if self._held_back(owned, host):
             self._tools.turn(owned.crawl.partition, host)
             return
         if host.known:
@@ -167,6 +166,18 @@ class Runtime:
         self._count(1)
         task = self._ownership.start(owned, partial(owned.crawl.visit, host))
         task.add_done_callback(lambda _: self._over(owned))  # also when it is cancelled before it began
+
+    def _held_back(self, owned: Owned, host: Host) -> bool:
+        """Whether an order came after the host's turn was set: it is blocked, or its delay is longer now."""
+        now, orders, standing = self._clock.monotonic(), self._services.coordinator.orders(), self._tools.standing
+        if standing.blocks(orders, host.name):
+            host.next_turn = now + 10 * TICK
+            return True
+        later = host.last_start + standing.delay(orders, host.name)
+        if later <= now:
+            return False
+        host.next_turn = later
+        return True
 
     def _count(self, change: int) -> None:
         """So many visits more run from now on."""

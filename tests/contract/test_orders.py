@@ -70,6 +70,10 @@ async def test_a_domain_is_slowed_down(worker: Operated) -> None:
     await worker.until(lambda: all(host.next_turn > worker.runtime.stats.beat + 50
                                    for owned in worker.runtime.owned.values()
                                    for host in owned.crawl.partition.hosts.values()))  # fmt: skip
+    before = worker.asked("h0.example")
+    await asyncio.sleep(0.3)
+    assert worker.asked("h0.example") == before
+    assert worker.runtime.stats.too_close == 0
 
 
 @over
