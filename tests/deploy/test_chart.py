@@ -1,4 +1,4 @@
-"""The chart, rendered by helm over several values: what runs is what they say, is confined, and has time to give way."""
+"""The chart, rendered by helm over several values: it runs what they say, confined, and with time to give way."""
 
 import ipaddress
 import math

@@ -1,4 +1,4 @@
-"""helm/gregor/values.schema.json, made of the config's types: `python -m tests.deploy.values_schema` writes it."""
+"""What Helm and Terraform know of the settings, made of the config's types: `python -m tests.deploy.values_schema`."""
 
 import json
 from typing import Any, Final
@@ -9,6 +9,7 @@ from gregor.worker.config import Config
 from tests.deploy.tools import ROOT
 
 PATH: Final = ROOT / "helm/gregor/values.schema.json"
+NAMES_PATH: Final = ROOT / "terraform/modules/workers/settings.json"
 CHARTS_OWN: Final = frozenset({"engine", "listen", "data", "log_file", "anonymous_read"})
 """Settings that the chart itself makes, or that make no sense in a pod."""
 
@@ -134,9 +135,16 @@ def _without_defaults(node: Any) -> Any:
 
 
 def text() -> str:
-    """The file."""
+    """values.schema.json of the chart."""
     return json.dumps(schema(), indent=2) + "\n"
+
+
+def names() -> str:
+    """The names that the Terraform module takes: those of the chart; tables do not fit there."""
+    properties = _config()[0]["properties"]
+    return json.dumps(sorted(name for name in properties if name not in ("hosts", "headers")), indent=2) + "\n"
 
 
 if __name__ == "__main__":
     PATH.write_text(text())
+    NAMES_PATH.write_text(names())

@@ -1,0 +1,41 @@
+# Three zones, any of which may be lost.
+terraform {
+  required_version = ">= 1.11"
+  required_providers {
+    aws = {
+      source  = "hashicorp/aws"
+      version = "~> 6.25"
+    }
+  }
+}
+
+provider "aws" {
+  region = var.region
+
+  default_tags {
+    tags = { Project = var.name, ManagedBy = "terraform" }
+  }
+}
+
+module "crawl" {
+  source                  = "../../modules/crawl"
+  name                    = var.name
+  zones                   = var.zones
+  crawl                   = var.crawl
+  partitions              = var.partitions
+  user_agent              = var.user_agent
+  settings                = var.settings
+  image                   = var.image
+  repository_arn          = var.repository_arn
+  workers_min             = var.workers_min
+  workers_max             = var.workers_max
+  spot                    = var.spot
+  redis_nodes             = 3
+  redis_replicas          = 1
+  redis_password          = var.redis_password
+  cassandra_nodes         = var.cassandra_nodes
+  cassandra_instance_type = var.cassandra_instance_type
+  cassandra_volume_size   = var.cassandra_volume_size
+  mail                    = var.mail
+  budget                  = var.budget
+}

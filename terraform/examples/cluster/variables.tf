@@ -1,0 +1,105 @@
+variable "region" {
+  type        = string
+  default     = "us-east-1"
+  description = "The AWS region."
+}
+
+variable "zones" {
+  type        = list(string)
+  default     = ["us-east-1a", "us-east-1b", "us-east-1c"]
+  description = "Its availability zones."
+}
+
+variable "name" {
+  type        = string
+  default     = "gregor"
+  description = "What everything is named after."
+}
+
+variable "crawl" {
+  type        = string
+  default     = "crawl"
+  description = "The setting crawl."
+}
+
+variable "partitions" {
+  type        = number
+  default     = 256
+  description = "The setting partitions; fixed once per crawl."
+}
+
+variable "user_agent" {
+  type        = string
+  description = "The setting user_agent, with a contact."
+}
+
+variable "settings" {
+  type        = any
+  default     = {}
+  description = "More settings, named as the config's fields."
+}
+
+variable "image" {
+  type        = string
+  description = "The crawler's image, by digest or version."
+}
+
+variable "repository_arn" {
+  type        = string
+  default     = ""
+  description = "The image's repository in ECR; empty: another registry."
+}
+
+variable "redis_password" {
+  type        = string
+  sensitive   = true
+  description = "Password of Redis; it ends in the state, which has to be guarded."
+}
+
+variable "mail" {
+  type        = list(string)
+  default     = []
+  description = "Who hears alarms."
+}
+
+variable "workers_min" {
+  type        = number
+  default     = 3
+  description = "Workers at least."
+}
+
+variable "workers_max" {
+  type        = number
+  default     = 30
+  description = "Workers at most."
+}
+
+variable "spot" {
+  type        = bool
+  default     = true
+  description = "Spot machines for workers beyond the first."
+}
+
+variable "cassandra_nodes" {
+  type        = number
+  default     = 6
+  description = "Nodes of Cassandra."
+}
+
+variable "cassandra_instance_type" {
+  type        = string
+  default     = "r7g.xlarge"
+  description = "Size of a node of Cassandra."
+}
+
+variable "cassandra_volume_size" {
+  type        = number
+  default     = 1000
+  description = "GiB of a node of Cassandra."
+}
+
+variable "budget" {
+  type        = number
+  default     = 5000
+  description = "USD a month, of the whole account."
+}

@@ -1,0 +1,4 @@
+output "topic_arn" {
+  description = "Where alarms go."
+  value       = aws_sns_topic.this.arn
+}

@@ -1,0 +1,9 @@
+output "addresses" {
+  description = "NAME:PORT of each node."
+  value       = [for node in sort(keys(local.names)) : "${local.names[node]}:${var.client_port}"]
+}
+
+output "group_names" {
+  description = "For alarms."
+  value       = [for group in aws_autoscaling_group.this : group.name]
+}

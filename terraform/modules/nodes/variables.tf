@@ -1,0 +1,115 @@
+variable "name" {
+  type        = string
+  description = "What everything is named after."
+}
+
+variable "vpc_id" {
+  type        = string
+  description = "The VPC."
+}
+
+variable "client_security_group_id" {
+  type        = string
+  description = "The security group of the workers, the only clients."
+}
+
+variable "kms_key_arn" {
+  type        = string
+  description = "The key that encrypts what is at rest."
+}
+
+variable "subnets" {
+  type        = map(string)
+  description = "Private subnets by zone."
+}
+
+variable "zone_id" {
+  type        = string
+  description = "The private DNS zone of the nodes' names."
+}
+
+variable "zone_arn" {
+  type        = string
+  description = "Its ARN."
+}
+
+variable "domain" {
+  type        = string
+  description = "Its name."
+}
+
+variable "volume_size" {
+  type        = number
+  default     = 20
+  description = "GiB of a node's disk."
+
+  validation {
+    condition     = var.volume_size >= 8 && var.volume_size <= 16384
+    error_message = "volume_size must be from 8 to 16384."
+  }
+}
+
+# Only of these types EC2 encrypts what goes from machine to machine, which is the encryption in transit here.
+variable "instance_type" {
+  type        = string
+  default     = "m7g.medium"
+  description = "Size of a node."
+
+  validation {
+    condition     = can(regex("^[a-z]+(5n|5dn|6i|6in|6id|6a|6g|6gd|6gn|7i|7a|7g|7gd|7gn|8g|8gd)[.]", var.instance_type))
+    error_message = "instance_type must be one whose traffic EC2 encrypts by itself, for example m7g.large."
+  }
+}
+
+variable "nodes" {
+  type        = number
+  default     = 3
+  description = "Nodes, spread over the zones."
+}
+
+variable "kind" {
+  type        = string
+  description = "What they are, a part of their names."
+}
+
+variable "architecture" {
+  type        = string
+  default     = "arm64"
+  description = "Of the instance type: arm64 or x86_64."
+}
+
+variable "image" {
+  type        = string
+  description = "The server's container image."
+}
+
+variable "user" {
+  type        = string
+  description = "UID:GID of the server in its image."
+}
+
+variable "mount" {
+  type        = string
+  description = "Where the server keeps its data."
+}
+
+variable "environment" {
+  type        = map(string)
+  description = "Environment of the server."
+}
+
+variable "environment_by_node" {
+  type        = map(string)
+  default     = {}
+  description = "More of it, in which NODE stands for the node's number, ZONE for its zone."
+}
+
+variable "client_port" {
+  type        = number
+  description = "What clients connect to."
+}
+
+variable "peer_ports" {
+  type        = list(number)
+  description = "What the nodes connect to among themselves."
+}

@@ -1,0 +1,233 @@
+# Workers on EC2, in a group over the zones. A machine holds one worker in a container; its settings are a file, its
+# secrets come from Secrets Manager into memory. What ends a machine waits until the worker has let go.
+
+locals {
+  settings = merge({ engine = "cluster", listen = "0.0.0.0:9100", data = "/data", log_format = "json" }, var.settings, {
+    for field, _ in var.secrets : "${field}_file" => "/run/gregor/${field}"
+  })
+
+  # JSON is TOML for texts, numbers, booleans and lists of them.
+  toml = join("\n", [for field in sort(keys(local.settings)) : "${field} = ${jsonencode(local.settings[field])}"])
+
+  # Hand-over: running requests, then the commit and the release, each of which may take server_timeout.
+  grace = ceil(lookup(var.settings, "stop_grace", 10)) + 3 * ceil(lookup(var.settings, "server_timeout", 10)) + 15
+}
+
+data "aws_ssm_parameter" "image" {
+  name = "/aws/service/ami-amazon-linux-latest/al2023-ami-kernel-default-${can(regex("^[a-z]+[0-9]g", var.instance_type)) ? "arm64" : "x86_64"}"
+}
+
+data "aws_region" "current" {}
+data "aws_partition" "current" {}
+data "aws_caller_identity" "current" {}
+
+resource "aws_cloudwatch_log_group" "this" {
+  name              = "/${var.name}/workers"
+  retention_in_days = 30
+  kms_key_id        = var.kms_key_arn
+}
+
+data "aws_iam_policy_document" "assume" {
+  statement {
+    actions = ["sts:AssumeRole"]
+
+    principals {
+      type        = "Service"
+      identifiers = ["ec2.amazonaws.com"]
+    }
+  }
+}
+
+data "aws_iam_policy_document" "worker" {
+  source_policy_documents = [var.kafka_policy]
+
+  dynamic "statement" {
+    for_each = length(var.secrets) > 0 ? [1] : []
+
+    content {
+      sid       = "ReadOwnSecrets"
+      actions   = ["secretsmanager:GetSecretValue"]
+      resources = values(var.secrets)
+    }
+  }
+
+  statement {
+    sid       = "Decrypt"
+    actions   = ["kms:Decrypt"]
+    resources = [var.kms_key_arn]
+
+    condition {
+      test     = "StringEquals"
+      variable = "kms:ViaService"
+      values   = ["secretsmanager.${data.aws_region.current.region}.amazonaws.com"]
+    }
+  }
+
+  statement {
+    sid       = "WriteLogs"
+    actions   = ["logs:CreateLogStream", "logs:PutLogEvents"]
+    resources = ["${aws_cloudwatch_log_group.this.arn}:*"]
+  }
+
+  statement {
+    sid     = "SayThatItLetGo"
+    actions = ["autoscaling:CompleteLifecycleAction"]
+    resources = [
+      "arn:${data.aws_partition.current.partition}:autoscaling:${data.aws_region.current.region}:${data.aws_caller_identity.current.account_id}:autoScalingGroup:*:autoScalingGroupName/${var.name}-workers"
+    ]
+  }
+
+  dynamic "statement" {
+    for_each = var.repository_arn == "" ? [] : [1]
+
+    content {
+      sid       = "PullImage"
+      actions   = ["ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer", "ecr:BatchCheckLayerAvailability"]
+      resources = [var.repository_arn]
+    }
+  }
+
+  # AWS knows no narrower resource for it.
+  dynamic "statement" {
+    for_each = var.repository_arn == "" ? [] : [1]
+
+    content {
+      sid       = "LogInToRegistry"
+      actions   = ["ecr:GetAuthorizationToken"]
+      resources = ["*"]
+    }
+  }
+}
+
+resource "aws_iam_role" "this" {
+  name_prefix        = "${var.name}-worker-"
+  assume_role_policy = data.aws_iam_policy_document.assume.json
+}
+
+resource "aws_iam_role_policy" "this" {
+  name   = "worker"
+  role   = aws_iam_role.this.id
+  policy = data.aws_iam_policy_document.worker.json
+}
+
+resource "aws_iam_instance_profile" "this" {
+  name_prefix = "${var.name}-worker-"
+  role        = aws_iam_role.this.name
+}
+
+resource "aws_launch_template" "this" {
+  name_prefix            = "${var.name}-worker-"
+  image_id               = data.aws_ssm_parameter.image.insecure_value
+  instance_type          = var.instance_type
+  update_default_version = true
+
+  user_data = base64encode(templatefile("${path.module}/boot.sh.tftpl", {
+    region    = data.aws_region.current.region
+    image     = var.image
+    registry  = split("/", var.image)[0]
+    private   = var.repository_arn != ""
+    secrets   = var.secrets
+    toml      = local.toml
+    log_group = aws_cloudwatch_log_group.this.name
+    group     = "${var.name}-workers"
+    hook      = "drain"
+    grace     = local.grace
+  }))
+
+  iam_instance_profile {
+    arn = aws_iam_instance_profile.this.arn
+  }
+
+  metadata_options {
+    http_endpoint               = "enabled"
+    http_tokens                 = "required"
+    http_put_response_hop_limit = 1
+  }
+
+  network_interfaces {
+    associate_public_ip_address = false
+    security_groups             = [var.security_group_id]
+    delete_on_termination       = true
+  }
+
+  block_device_mappings {
+    device_name = "/dev/xvda"
+
+    ebs {
+      volume_size = 20
+      volume_type = "gp3"
+      encrypted   = true
+      kms_key_id  = var.kms_key_arn
+    }
+  }
+
+  tag_specifications {
+    resource_type = "instance"
+    tags          = { Name = "${var.name}-worker" }
+  }
+}
+
+resource "aws_autoscaling_group" "this" {
+  name                      = "${var.name}-workers"
+  min_size                  = var.workers_min
+  max_size                  = var.workers_max
+  vpc_zone_identifier       = values(var.subnets)
+  health_check_type         = "EC2"
+  health_check_grace_period = 300
+  default_instance_warmup   = 120
+
+  mixed_instances_policy {
+    instances_distribution {
+      on_demand_base_capacity                  = var.spot ? 1 : 0
+      on_demand_percentage_above_base_capacity = var.spot ? 0 : 100
+      spot_allocation_strategy                 = "capacity-optimized"
+    }
+
+    launch_template {
+      launch_template_specification {
+        launch_template_id = aws_launch_template.this.id
+        version            = aws_launch_template.this.latest_version
+      }
+    }
+  }
+
+  # One after another: each change of members moves partitions.
+  instance_refresh {
+    strategy = "Rolling"
+
+    preferences {
+      min_healthy_percentage = 90
+      instance_warmup        = 120
+    }
+  }
+
+  tag {
+    key                 = "Name"
+    value               = "${var.name}-worker"
+    propagate_at_launch = true
+  }
+}
+
+# A machine is not taken before its worker has let go, or the grace is over.
+resource "aws_autoscaling_lifecycle_hook" "drain" {
+  name                   = "drain"
+  autoscaling_group_name = aws_autoscaling_group.this.name
+  lifecycle_transition   = "autoscaling:EC2_INSTANCE_TERMINATING"
+  heartbeat_timeout      = local.grace + 60
+  default_result         = "CONTINUE"
+}
+
+resource "aws_autoscaling_policy" "cpu" {
+  name                      = "cpu"
+  autoscaling_group_name    = aws_autoscaling_group.this.name
+  policy_type               = "TargetTrackingScaling"
+  estimated_instance_warmup = 300
+
+  target_tracking_configuration {
+    target_value = 65
+
+    predefined_metric_specification {
+      predefined_metric_type = "ASGAverageCPUUtilization"
+    }
+  }
+}

@@ -1,0 +1,102 @@
+variable "name" {
+  type        = string
+  description = "What everything is named after."
+}
+
+variable "subnets" {
+  type        = map(string)
+  description = "Private subnets by zone."
+}
+
+variable "security_group_id" {
+  type        = string
+  description = "The security group of the workers; the servers' groups name it."
+}
+
+variable "kms_key_arn" {
+  type        = string
+  description = "The key that encrypts what is at rest."
+}
+
+# settings.json is made of the config's types: `python -m tests.deploy.values_schema`.
+variable "settings" {
+  type        = any
+  description = "Settings, named as the config's fields; without tables and secrets."
+
+  validation {
+    condition     = length(setsubtract(keys(var.settings), jsondecode(file("${path.module}/settings.json")))) == 0
+    error_message = "settings has unknown names: ${join(", ", setsubtract(keys(var.settings), jsondecode(file("${path.module}/settings.json"))))}; see docs/configuration.md."
+  }
+
+  validation {
+    condition     = contains(["host", "domain", "domains", "prefixes", "any"], lookup(var.settings, "scope", "host"))
+    error_message = "settings.scope must be host, domain, domains, prefixes or any."
+  }
+}
+
+variable "secrets" {
+  type        = map(string)
+  default     = {}
+  description = "ARNs in Secrets Manager by what they are: redis_password, viewer_token, operator_token, …"
+
+  validation {
+    condition     = alltrue([for name in keys(var.secrets) : can(regex("^(kafka|zookeeper|redis|cassandra)_password$|^(viewer|operator)_token$", name))])
+    error_message = "secrets must be named kafka_password, zookeeper_password, redis_password, cassandra_password, viewer_token or operator_token."
+  }
+}
+
+variable "kafka_policy" {
+  type        = string
+  description = "The IAM policy by which Kafka knows a worker."
+}
+
+variable "image" {
+  type        = string
+  description = "The crawler's image, by digest or version."
+
+  validation {
+    condition     = can(regex("(@sha256:[0-9a-f]{64}|:[0-9][^/]*)$", var.image))
+    error_message = "image must end in a version or a digest, not in a tag that moves."
+  }
+}
+
+variable "repository_arn" {
+  type        = string
+  default     = ""
+  description = "The image's repository in ECR; empty: another registry, without a login."
+}
+
+# Only of these types EC2 encrypts what goes from machine to machine.
+variable "instance_type" {
+  type        = string
+  default     = "c7g.medium"
+  description = "Size of a worker's machine; a worker uses one core."
+
+  validation {
+    condition     = can(regex("^[a-z]+(5n|5dn|6i|6in|6id|6a|6g|6gd|6gn|7i|7a|7g|7gd|7gn|8g|8gd)[.]", var.instance_type))
+    error_message = "instance_type must be one whose traffic EC2 encrypts by itself, for example c7g.medium."
+  }
+}
+
+variable "workers_min" {
+  type        = number
+  default     = 2
+  description = "Workers at least."
+
+  validation {
+    condition     = var.workers_min >= 0 && var.workers_min <= var.workers_max
+    error_message = "workers_min must be from 0 to workers_max."
+  }
+}
+
+variable "workers_max" {
+  type        = number
+  default     = 10
+  description = "Workers at most; more than partitions are of no use."
+}
+
+variable "spot" {
+  type        = bool
+  default     = false
+  description = "Spot machines beyond the first: cheaper, taken back with two minutes' notice, which is enough to let go."
+}

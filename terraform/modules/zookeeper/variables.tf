@@ -1,0 +1,85 @@
+variable "name" {
+  type        = string
+  description = "What everything is named after."
+}
+
+variable "vpc_id" {
+  type        = string
+  description = "The VPC."
+}
+
+variable "client_security_group_id" {
+  type        = string
+  description = "The security group of the workers, the only clients."
+}
+
+variable "kms_key_arn" {
+  type        = string
+  description = "The key that encrypts what is at rest."
+}
+
+variable "subnets" {
+  type        = map(string)
+  description = "Private subnets by zone."
+}
+
+variable "zone_id" {
+  type        = string
+  description = "The private DNS zone of the nodes' names."
+}
+
+variable "zone_arn" {
+  type        = string
+  description = "Its ARN."
+}
+
+variable "domain" {
+  type        = string
+  description = "Its name."
+}
+
+variable "volume_size" {
+  type        = number
+  default     = 20
+  description = "GiB of a node's disk."
+
+  validation {
+    condition     = var.volume_size >= 8 && var.volume_size <= 16384
+    error_message = "volume_size must be from 8 to 16384."
+  }
+}
+
+# Only of these types EC2 encrypts what goes from machine to machine, which is the encryption in transit here.
+variable "instance_type" {
+  type        = string
+  default     = "m7g.medium"
+  description = "Size of a node."
+
+  validation {
+    condition     = can(regex("^[a-z]+(5n|5dn|6i|6in|6id|6a|6g|6gd|6gn|7i|7a|7g|7gd|7gn|8g|8gd)[.]", var.instance_type))
+    error_message = "instance_type must be one whose traffic EC2 encrypts by itself, for example m7g.large."
+  }
+}
+
+variable "nodes" {
+  type        = number
+  default     = 3
+  description = "Nodes; an odd number, so that more than half can agree."
+
+  validation {
+    condition     = contains([1, 3, 5, 7], var.nodes)
+    error_message = "nodes must be 1, 3, 5 or 7."
+  }
+}
+
+variable "session_timeout_max" {
+  type        = number
+  default     = 60
+  description = "The largest session_timeout (seconds) that a worker may ask for."
+}
+
+variable "image" {
+  type        = string
+  default     = "docker.io/library/zookeeper:3.9.4"
+  description = "Its container image."
+}
