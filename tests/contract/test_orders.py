@@ -192,6 +192,18 @@ async def test_status_hosts_and_metrics_tell_the_same(worker: Operated) -> None:
     assert second["next"] == ""
 
 
+@over
+async def test_a_scrape_does_not_wait_for_a_log_that_is_away(worker: Operated) -> None:
+    async def never(_: int) -> dict[int, int]:
+        await asyncio.get_running_loop().create_future()
+        raise AssertionError
+
+    worker.runtime.tools.services.log.ends = never  # type: ignore[method-assign]
+    answer = await worker.ask("GET", "/metrics", VIEWER)
+    assert answer.status_code == 200
+    assert "gregor_visits_total" in answer.text
+
+
 async def _limited(worker: Operated) -> None:
     """More requests than are answered get 429; the crawl and /healthz do not notice."""
     answers = [await worker.ask("GET", "/api/v1/status", VIEWER) for _ in range(12)]

@@ -1,5 +1,6 @@
 """What the API can say and do: it reads the worker on its own event loop and gives orders through the coordinator."""
 
+import asyncio
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -19,6 +20,7 @@ from gregor.worker.runtime import Runtime
 
 _LOG = Log("api")
 _SAMPLE = 1.0  # seconds between two samples of the rates
+_PATIENCE = 1.0  # seconds for which a scrape waits for the ends of the log
 
 
 class Counts(msgspec.Struct, frozen=True):
@@ -51,6 +53,7 @@ class Desk:
         self._config = config
         self._clock = clock
         self._lag = Lag(runtime)
+        self._looking: asyncio.Task[None] | None = None
         self._meter = Meter()
         self._sampled = clock.monotonic()
         self._rates = self._meter.sample(self._sampled, runtime.stats)
@@ -94,8 +97,12 @@ class Desk:
         return condition.hosts(self._runtime, self._now(), limit, state=state, after=after)
 
     async def metrics(self) -> bytes:
-        """The answer to a scrape."""
-        await self._lag.look(self._now())
+        """The answer to a scrape. It does not wait for a log that is away: the lag is then what was known."""
+        if self._looking is None or self._looking.done():
+            self._looking = asyncio.create_task(self._lag.look(self._now()))
+        await asyncio.wait((self._looking,), timeout=_PATIENCE)
+        if self._looking.done():
+            self._looking.result()  # raises what no log may raise
         return exposition(self._registry)
 
     def _look(self) -> Look:
