@@ -10,6 +10,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -32,7 +33,7 @@ PARTITIONS = 4
 def with_database(path: Path, case: Callable[[Database], Awaitable[None]]) -> None:
     async def whole() -> None:
         folder = Folder.open(path, PARTITIONS, "rules 1")
-        database = Database(folder.connect())
+        database = Database(folder.connect(), folder.connect())
         try:
             async with asyncio.timeout(30):
                 await case(database)
@@ -344,3 +345,21 @@ def test_distinct_fingerprints_are_counted_in_any_number_of_passes(numbers: list
         distinct.add(numbers[:5])
         distinct.add(numbers[5:])
         assert distinct.count() == len(set(numbers))
+
+
+def test_a_look_sees_what_was_acknowledged_and_nothing_else(tmp_path: Path) -> None:
+    def count(connection: sqlite3.Connection) -> int:
+        return int(connection.execute("SELECT count(*) FROM seed_hosts").fetchone()[0])
+
+    def add(host: str, connection: sqlite3.Connection) -> None:
+        connection.execute("INSERT INTO seed_hosts VALUES (?)", (host,))
+
+    async def case(database: Database) -> None:
+        for number in range(20):
+            assert database.look(count) == number
+            await database.write(partial(add, f"h{number}"))
+        await database.close()
+        with pytest.raises(DatabaseClosed):
+            database.look(count)
+
+    with_database(tmp_path, case)

@@ -53,7 +53,7 @@ async def open_engine(
     `DiskFull`.
     """
     folder = Folder.open(path, partitions, canonical, bucket_width)
-    database = Database(folder.connect())
+    database = Database(folder.connect(), folder.connect())
     try:
         coordinator = await EmbeddedCoordinator.open(database, partitions, clock)
     except BaseException:

@@ -44,8 +44,10 @@ class _Answer(NamedTuple):
 class Database:
     """SQLite behind futures. ``work`` runs on the thread, maybe more than once, and has no effect but in the tables."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: sqlite3.Connection, looking: sqlite3.Connection) -> None:
+        """``looking`` is a second connection to the same file."""
         self._connection = connection
+        self._looking = looking
         self._forget: list[Callable[[], None]] = []
         self._loop = asyncio.get_running_loop()
         self._calls: queue.SimpleQueue[_Call[Any] | None] = queue.SimpleQueue()
@@ -70,10 +72,23 @@ class Database:
         """Run ``work`` on what is committed; it sees every write that was acknowledged."""
         return self._submit(work, writes=False)
 
+    def look(self, work: Work[T]) -> T:
+        """Run ``work`` at once on what is committed; it sees every write that was acknowledged. Raises as `read`.
+
+        For look-ups of a few entries, which a page waits for: in the thread they would wait for what is being flushed.
+        """
+        if self._ended:
+            raise self._closed()
+        try:
+            return work(self._looking)
+        except sqlite3.Error as error:
+            raise _translate(error) from error
+
     async def close(self) -> None:
         """Finish what was called before, then end. May be repeated."""
         self._calls.put(None)
         await asyncio.to_thread(self._thread.join)
+        self._looking.close()
 
     def _submit(self, work: Work[T], *, writes: bool) -> asyncio.Future[T]:
         future: asyncio.Future[T] = self._loop.create_future()

@@ -70,14 +70,14 @@ class EmbeddedStore:
 
     async def rows(self, keys: Sequence[str]) -> list[Row | None]:
         wanted = list(keys)
-        found = await self._database.read(lambda connection: read_rows(connection, wanted))
+        found = self._database.look(lambda connection: read_rows(connection, wanted))
         return [found.get(key) for key in wanted]
 
     async def put_rows(self, rows: Sequence[Row], stamp: int) -> None:
         await self._put(_PUT_ROW, [(row.key, stamp, row.host, row.state, encode(row)) for row in rows])
 
     async def page(self, key: str, visit: int) -> Page | None:
-        return await self._database.read(lambda connection: read_page(connection, key, visit))
+        return self._database.look(lambda connection: read_page(connection, key, visit))
 
     async def put_page(self, page: Page, body: BinaryIO | None, wire: BinaryIO | None, stamp: int) -> None:
         small: list[tuple[str, bytes]] = []
@@ -97,7 +97,7 @@ class EmbeddedStore:
         await self._database.write(put)
 
     async def near(self, simhash: int, distance: int) -> str | None:
-        return await self._database.read(lambda connection: simhashes.near(connection, simhash, distance))
+        return self._database.look(lambda connection: simhashes.near(connection, simhash, distance))
 
     async def buckets(self, partition: int, first: int, last: int, limit: int) -> list[int]:
         return await self._numbers(_BUCKETS, (partition, first, last, limit))
@@ -190,7 +190,7 @@ class EmbeddedStore:
             await self._database.write(lambda connection: _execute(connection, statement, rows))
 
     async def _one(self, statement: str, name: object, kind: type[T]) -> T | None:
-        return await self._database.read(lambda connection: read_one(connection, statement, name, kind))
+        return self._database.look(lambda connection: read_one(connection, statement, name, kind))
 
     async def _numbers(self, statement: str, values: tuple[object, ...]) -> list[int]:
         def numbers(connection: sqlite3.Connection) -> list[int]:
