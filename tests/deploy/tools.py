@@ -3,7 +3,7 @@
 import os
 import shutil
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NoReturn
 
@@ -61,11 +61,3 @@ def go_tool(name: str, package: str, variable: str) -> Path:
         if built.returncode:
             missing(f"{name}: go install {package} failed: {built.stderr[-500:]}")
     return path
-
-
-def succeeds(command: Sequence[str | Path], timeout: float) -> bool:
-    """Whether it ends well within ``timeout`` seconds."""
-    try:
-        return run(*command, timeout=timeout).returncode == 0
-    except (subprocess.TimeoutExpired, OSError):
-        return False
