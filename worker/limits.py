@@ -66,7 +66,7 @@ class Limits:
         while len(samples) > 2 and samples[1].at <= now.at - WINDOW:
             samples.popleft()
         if now.paused:
-            return Limit("paused", "paused by order")
+            return Limit("paused", "an order to pause")
         if now.away:
             return Limit("service", f"{now.away} is away")
         if not now.hosts:
