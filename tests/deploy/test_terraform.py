@@ -17,12 +17,13 @@ from tests.deploy import values_schema
 from tests.deploy.tools import ROOT, SHARED, missing, must, run
 
 TF = SHARED / "tools/terraform-offline/tf"
+PASSWORD = "0123456789abcdefXY"
 SETTINGS = {"delay": 2.5, "scope": "domain", "stop_grace": 20}
 GIVEN = {
     "user_agent": "test/1.0 (+https://example.org/bot)",
     "image": "123456789012.dkr.ecr.us-east-1.amazonaws.com/gregor:0.1.0",
     "repository_arn": "arn:aws:ecr:us-east-1:123456789012:repository/gregor",
-    "redis_password": "0123456789abcdefXY",
+    "redis_password": PASSWORD,
     "mail": ["crawl@example.org"],
     "settings": SETTINGS,
 }
@@ -194,7 +195,7 @@ def test_secrets_are_not_told_at_boot(applied: Applied, tmp_path: Path) -> None:
     """And each boot script is one that bash, and shellcheck where it is, take."""
     for number, template in enumerate(applied.of("aws_launch_template")):
         text = base64.b64decode(template["user_data"]).decode()
-        assert GIVEN["redis_password"] not in text
+        assert PASSWORD not in text
         assert len(text) < 16384, "EC2 takes no more"
         script = tmp_path / f"{number}.sh"
         script.write_text(text)
