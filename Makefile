@@ -34,7 +34,7 @@ check: setup  ## Format, lint, strict types
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy -p gregor
-	@$(BIN)/mypy -p tests -p benchmarks
+	@$(BIN)/mypy -p tests -p benchmarks -p monitoring
 
 format: setup  ## Format and fix
 	@$(BIN)/ruff format .
