@@ -16,12 +16,16 @@ GREGOR: Final = (sys.executable, "-m", "gregor.worker.cli")
 
 @dataclass
 class Worker:
-    """One incarnation. `hurt` are the times (monotonic) at which it was killed, stopped or cut off."""
+    """One incarnation. `hurt`: when (monotonic) it was killed, stopped, cut off, or its leases were in danger.
+
+    `away`: it was stopped or cut off last.
+    """
 
     name: str
     process: subprocess.Popen[bytes]
     cable: Cable
     hurt: list[float] = field(default_factory=list)
+    away: bool = False
     ended: float = 0.0
 
     @property

@@ -36,23 +36,28 @@ class Faults:
                 self._after(2.0, self.crew.start)
             case "stop" if len(victims) > 1:
                 worker = self.chance.choice(victims)
+                worker.away = True
                 self.crew.stop(worker)
                 self._after(1.6 * SESSION, lambda: self.crew.resume(worker))
             case "cut" if len(victims) > 1:
                 worker = self.chance.choice(victims)
+                worker.away = True
                 worker.hurt.append(time.monotonic())
                 worker.cable.cut()
                 self._after(2.0 * SESSION, lambda: self._mend(worker))
             case "join" if len(victims) < 5:
                 self.crew.start()
             case "kafka" | "zookeeper" | "redis" | "cassandra":
+                if kind == "zookeeper":  # everybody's leases may end
+                    for worker in self.crew.alive:
+                        worker.hurt.append(time.monotonic())
                 service = self.services[kind]
                 service.nodes[0].kill()
                 service.start()
 
     def _pending(self, worker: Worker) -> bool:
         """Whether it was hurt so lately that it is still on its way back."""
-        return bool(worker.hurt) and time.monotonic() - worker.hurt[-1] < 3.0 * SESSION
+        return worker.away and time.monotonic() - worker.hurt[-1] < 3.0 * SESSION
 
     def _mend(self, worker: Worker) -> None:
         worker.cable.mend()

@@ -1,12 +1,14 @@
 """Serves a round's web in a process of its own and logs every request: the witness of what the workers did.
 
 `python -m tests.cluster.chaos.server SEED HOSTS PAGES LOG` prints its port and ends when its standard input closes. A
-line of the log is one request: when it started (monotonic seconds), host, path, agent, status.
+line of the log is one request: when it started (monotonic seconds), host, path, agent, status, and how late the server
+was lately, since a busy machine makes the witness see a request later than it came.
 """
 
 import asyncio
 import sys
 import time
+from collections import deque
 from pathlib import Path
 from typing import BinaryIO
 
@@ -24,6 +26,7 @@ class Asked(msgspec.Struct, frozen=True, array_like=True):
     path: str
     agent: str
     status: int
+    lag: float
 
     @property
     def url(self) -> str:
@@ -38,6 +41,14 @@ class Server:
         self._web = web
         self._log = log
         self._refused: set[str] = set()
+        self._lags: deque[float] = deque([0.0], maxlen=100)
+
+    async def watch(self) -> None:
+        """Measure how late this process is, a hundred times a second."""
+        while True:
+            due = time.monotonic() + 0.01
+            await asyncio.sleep(0.01)
+            self._lags.append(time.monotonic() - due)
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """One connection."""
@@ -48,7 +59,7 @@ class Server:
                 fields = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in head[1:])}
                 path, host = head[0].split(" ")[1], fields.get("host", "").lower()
                 status, extra, body = self._answer(host, path)
-                asked = Asked(at, host, path, fields.get("user-agent", ""), status)
+                asked = Asked(at, host, path, fields.get("user-agent", ""), status, max(self._lags))
                 self._log.write(msgspec.json.encode(asked) + b"\n")
                 length = f"Content-Length: {len(body)}\r\n"
                 writer.write(f"HTTP/1.1 {status} X\r\nContent-Type: text/html\r\n{extra}{length}\r\n".encode() + body)
@@ -74,9 +85,12 @@ class Server:
 async def main(seed: int, hosts: int, pages: int, log: Path) -> None:
     """Serve until the parent is gone."""
     with log.open("wb", buffering=0) as file:
-        server = await asyncio.start_server(Server(make(seed, hosts, pages), file).serve, "127.0.0.1", 0, backlog=1024)
+        site = Server(make(seed, hosts, pages), file)
+        server = await asyncio.start_server(site.serve, "127.0.0.1", 0, backlog=1024)
+        watch = asyncio.create_task(site.watch())
         ready({"port": server.sockets[0].getsockname()[1]})
         await parent_gone()
+        watch.cancel()
         server.close()
 
 

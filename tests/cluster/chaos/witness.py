@@ -34,20 +34,20 @@ def impolite(web: Web, log: Iterable[Asked], delay: float) -> list[str]:
     """Requests too close, disallowed ones, and pages before robots.txt."""
     violations = []
     for host, requests in by_host(log).items():
-        asked_robots, last, last_page = False, -1e9, -1e9
+        asked_robots, last, last_page, lag = False, -1e9, -1e9, 0.0
         crawl_delay = max(delay, web.hosts[host].crawl_delay) if host in web.hosts else delay
         for one in requests:
             robots = one.path == "/robots.txt"
-            if one.at - last < delay - TOLERANCE:
+            if one.at - last < delay - TOLERANCE - lag:
                 violations.append(f"{one.url} {one.at - last:.3f} s after the request before, by {name_of(one)}")
-            elif not robots and one.at - last_page < crawl_delay - TOLERANCE:
+            elif not robots and one.at - last_page < crawl_delay - TOLERANCE - lag:
                 violations.append(f"{one.url} {one.at - last_page:.3f} s after the page before, by {name_of(one)}")
             if one.path.startswith("/private/"):
                 violations.append(f"{one.url} is disallowed")
             if not robots and not asked_robots:
                 violations.append(f"{one.url} before robots.txt")
             asked_robots = asked_robots or robots
-            last, last_page = one.at, last_page if robots else one.at
+            last, last_page, lag = one.at, last_page if robots else one.at, one.lag
     return violations
 
 

@@ -7,6 +7,8 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, stop_after_delay, wait_exponential
+
 from gregor.worker.adapters.cluster import cassandra_setup
 from gregor.worker.adapters.cluster.cassandra_client import Cassandra
 from gregor.worker.adapters.cluster.coordinator import ClusterCoordinator
@@ -75,22 +77,29 @@ class _Opening:
         self.stack = AsyncExitStack()
 
     async def __call__(self, opened: Callable[[], Awaitable[T]]) -> T:
-        pause, told = FIRST_PAUSE, False
-        while True:
-            try:
-                return await opened()
-            except Unavailable as error:
-                if time.monotonic() + pause > self._end:
-                    raise BadInput(f"{error}; is it up, and is the address right?") from None
-                if not told:
-                    complain(f"{error}; trying again")
-                    told = True
-            await asyncio.sleep(pause)
-            pause = min(2.0 * pause, LONGEST_PAUSE)
+        attempts = AsyncRetrying(
+            retry=retry_if_exception_type(Unavailable),
+            wait=wait_exponential(FIRST_PAUSE, LONGEST_PAUSE),
+            stop=stop_after_delay(max(0.0, self._end - time.monotonic())),
+            before_sleep=_tell,
+            reraise=True,
+        )
+        try:
+            async for attempt in attempts:
+                with attempt:
+                    return await opened()
+        except Unavailable as error:
+            raise BadInput(f"{error}; is it up, and is the address right?") from None
+        raise AssertionError("the last attempt returns or raises")
 
     def keep(self, service: Any) -> None:
         """Close it with the others."""
         self.stack.push_async_callback(service.close)
+
+
+async def _tell(state: RetryCallState) -> None:
+    if state.attempt_number == 1 and state.outcome is not None:
+        complain(f"{state.outcome.exception()}; trying again")
 
 
 async def set_up(config: Config, canonical: str, clock: Clock, environ: Mapping[str, str]) -> list[str]:
