@@ -31,7 +31,7 @@ def test_the_share_of_the_allowed_requests_is_counted_from_when_all_hosts_were_a
 
 
 def test_requests_before_their_time_are_counted() -> None:
-    found = [Request(at, host, "/") for at, host in ((0.0, "a"), (5.0, "b"), (9.9, "a"), (15.0, "b"))]
+    found = [Request(at, host, "/") for at, host in ((0.0, "a"), (5.0, "b"), (9.8, "a"), (15.0, "b"))]
     assert politeness._early(found, 10.0) == 1
 
 
