@@ -98,6 +98,18 @@ def test_what_servers_are_spoken_to_with_is_there(built: Built) -> None:
     must(built.once("-c", f"import {clients}, aws_msk_iam_sasl_signer, gregor.worker.composition", entrypoint="python"))
 
 
+def test_every_file_of_the_project_is_there(built: Built) -> None:
+    listing = "import gregor, pathlib; f = pathlib.Path(gregor.__file__).parent; print(*f.rglob('*'), sep='\\n')"
+    there = {path.rpartition("/gregor/")[2] for path in must(built.once("-c", listing, entrypoint="python")).split()}
+    ours = {
+        str(path.relative_to(ROOT))
+        for folder in ("worker", "partitioner", "schemas")
+        for path in (ROOT / folder).rglob("*")
+        if path.is_file() and path.suffix != ".pyc"
+    }
+    assert ours - there == set()
+
+
 @pytest.fixture
 def worker(built: Built, tmp_path: Path) -> Iterator[str]:
     """A container that crawls nothing for as long as it is let, on a loopback port of ours; its id."""

@@ -218,6 +218,7 @@ def test_secrets_are_not_told_at_boot(applied: Applied, tmp_path: Path) -> None:
         ("cluster", {"cassandra_nodes": 2}, "cassandra_replication"),
         ("cluster", {"cassandra_instance_type": "t3.large"}, "instance_type"),
         ("cluster", {"workers_min": 50}, "workers_min"),
+        ("cluster", {"schedules": {"night": {"recurrence": "at night", "workers": 0}}}, "schedules"),
         ("small", {"zones": ["us-east-1a"]}, "zones"),
         ("small", {"name": "Not Good"}, "name"),
     ],

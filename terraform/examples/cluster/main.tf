@@ -30,6 +30,7 @@ module "crawl" {
   workers_min             = var.workers_min
   workers_max             = var.workers_max
   spot                    = var.spot
+  schedules               = var.schedules
   redis_nodes             = 3
   redis_replicas          = 1
   redis_password          = var.redis_password

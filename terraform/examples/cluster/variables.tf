@@ -103,3 +103,9 @@ variable "budget" {
   default     = 5000
   description = "USD a month, of the whole account."
 }
+
+variable "schedules" {
+  type        = map(object({ recurrence = string, workers = number }))
+  default     = {}
+  description = "By name: at which times (cron, UTC) how many workers; 0 stops the crawl, which goes on later."
+}

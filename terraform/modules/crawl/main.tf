@@ -208,6 +208,7 @@ module "workers" {
   workers_min       = var.workers_min
   workers_max       = min(var.workers_max, var.partitions)
   spot              = var.spot
+  schedules         = var.schedules
 }
 
 module "monitoring" {

@@ -149,10 +149,10 @@ data "aws_iam_policy_document" "client" {
     resources = ["${local.own.topic}${var.crawl}.*"]
   }
 
-  # Deleting records below the watermark asks for AlterTopic, on the frontier alone.
+  # Kafka asks for the right to delete a topic from who deletes its records below the watermark.
   statement {
     sid       = "Frontier"
-    actions   = ["kafka-cluster:AlterTopic"]
+    actions   = ["kafka-cluster:DeleteTopic"]
     resources = ["${local.own.topic}${var.crawl}.frontier.*"]
   }
 

@@ -231,3 +231,13 @@ resource "aws_autoscaling_policy" "cpu" {
     }
   }
 }
+
+resource "aws_autoscaling_schedule" "this" {
+  for_each               = var.schedules
+  scheduled_action_name  = each.key
+  autoscaling_group_name = aws_autoscaling_group.this.name
+  recurrence             = each.value.recurrence
+  min_size               = each.value.workers
+  max_size               = max(each.value.workers, each.value.workers == 0 ? 0 : var.workers_max)
+  desired_capacity       = each.value.workers
+}

@@ -100,3 +100,14 @@ variable "spot" {
   default     = false
   description = "Spot machines beyond the first: cheaper, taken back with two minutes' notice, which is enough to let go."
 }
+
+variable "schedules" {
+  type        = map(object({ recurrence = string, workers = number }))
+  default     = {}
+  description = "By name: at which times (cron, UTC) how many workers; 0 stops the crawl, which goes on later."
+
+  validation {
+    condition     = alltrue([for one in var.schedules : length(split(" ", one.recurrence)) == 5 && one.workers >= 0])
+    error_message = "schedules wants recurrence as five fields of cron, and workers from 0."
+  }
+}

@@ -24,7 +24,7 @@ module "nodes" {
 
   environment = {
     ZOO_TICK_TIME               = "500"
-    ZOO_CFG_EXTRA               = "minSessionTimeout=1000 maxSessionTimeout=${var.session_timeout_max * 1000}"
+    ZOO_CFG_EXTRA               = "minSessionTimeout=1000 maxSessionTimeout=${var.session_timeout_max * 1000} quorumListenOnAllIPs=true"
     ZOO_4LW_COMMANDS_WHITELIST  = "srvr"
     ZOO_ADMINSERVER_ENABLED     = "false"
     ZOO_AUTOPURGE_PURGEINTERVAL = "24"
