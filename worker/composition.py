@@ -19,6 +19,7 @@ from gregor.worker.config import Config, ConfigError, replace
 from gregor.worker.credentials import authorizations
 from gregor.worker.ending import Ending, has_ended
 from gregor.worker.errors import BadInput
+from gregor.worker.patience import when_there
 from gregor.worker.runtime import Runtime
 from gregor.worker.scope import Scope, ScopeRules
 from gregor.worker.seeding import Seed
@@ -103,7 +104,7 @@ async def crawl(config: Config, seeds: Iterable[Seed], started: Callable[[Runtim
         ended = await has_ended(engine.log, engine.store, config.partitions)
         fresh = [seed for seed in seeds if not (await engine.store.rows([seed.url.key]))[0]] if ended else seeds
         published = await seeding.publish(engine.log, engine.store, fresh)
-        hosts = await engine.store.seed_hosts()
+        hosts = await when_there(engine.store.seed_hosts, config.start_timeout)
         if ended and hosts and not published and not config.linger:
             return Finished()
         services = Services(engine.log, engine.seen, engine.store, engine.coordinator, transport, resolver)

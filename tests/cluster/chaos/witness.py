@@ -37,10 +37,11 @@ def impolite(web: Web, log: Iterable[Asked], delay: float) -> list[str]:
         asked_robots, last, last_page, lag = False, -1e9, -1e9, 0.0
         crawl_delay = max(delay, web.hosts[host].crawl_delay) if host in web.hosts else delay
         for one in requests:
+            late = TOLERANCE + max(lag, one.lag)
             robots = one.path == "/robots.txt"
-            if one.at - last < delay - TOLERANCE - lag:
+            if one.at - last < delay - late:
                 violations.append(f"{one.url} {one.at - last:.3f} s after the request before, by {name_of(one)}")
-            elif not robots and one.at - last_page < crawl_delay - TOLERANCE - lag:
+            elif not robots and one.at - last_page < crawl_delay - late:
                 violations.append(f"{one.url} {one.at - last_page:.3f} s after the page before, by {name_of(one)}")
             if one.path.startswith("/private/"):
                 violations.append(f"{one.url} is disallowed")

@@ -7,8 +7,6 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, stop_after_delay, wait_exponential
-
 from gregor.worker.adapters.cluster import cassandra_setup
 from gregor.worker.adapters.cluster.cassandra_client import Cassandra
 from gregor.worker.adapters.cluster.coordinator import ClusterCoordinator
@@ -21,12 +19,11 @@ from gregor.worker.adapters.cluster.store import ClusterStore
 from gregor.worker.adapters.cluster.zookeeper_client import ZooKeeper
 from gregor.worker.adapters.cluster.zookeeper_setup import check_tree, ensure_tree
 from gregor.worker.adapters.cluster.zookeeper_tree import Tree
-from gregor.worker.borders import Clock, Unavailable
+from gregor.worker.borders import Clock
 from gregor.worker.config import Config
-from gregor.worker.errors import BadInput, complain
+from gregor.worker.patience import when_there
 
 T = TypeVar("T")
-FIRST_PAUSE, LONGEST_PAUSE = 0.5, 5.0
 
 
 @dataclass(frozen=True)
@@ -77,29 +74,11 @@ class _Opening:
         self.stack = AsyncExitStack()
 
     async def __call__(self, opened: Callable[[], Awaitable[T]]) -> T:
-        attempts = AsyncRetrying(
-            retry=retry_if_exception_type(Unavailable),
-            wait=wait_exponential(FIRST_PAUSE, LONGEST_PAUSE),
-            stop=stop_after_delay(max(0.0, self._end - time.monotonic())),
-            before_sleep=_tell,
-            reraise=True,
-        )
-        try:
-            async for attempt in attempts:
-                with attempt:
-                    return await opened()
-        except Unavailable as error:
-            raise BadInput(f"{error}; is it up, and is the address right?") from None
-        raise AssertionError("the last attempt returns or raises")
+        return await when_there(opened, self._end - time.monotonic())
 
     def keep(self, service: Any) -> None:
         """Close it with the others."""
         self.stack.push_async_callback(service.close)
-
-
-async def _tell(state: RetryCallState) -> None:
-    if state.attempt_number == 1 and state.outcome is not None:
-        complain(f"{state.outcome.exception()}; trying again")
 
 
 async def set_up(config: Config, canonical: str, clock: Clock, environ: Mapping[str, str]) -> list[str]:
