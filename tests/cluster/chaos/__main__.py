@@ -2,10 +2,12 @@
 
 import argparse
 import json
+import shutil
 import sys
 import tempfile
 from pathlib import Path
 
+from tests.cluster.chaos.faults import KINDS
 from tests.cluster.chaos.round import NAMES, Plan, Result, run
 from tests.cluster.servers import Servers
 
@@ -21,16 +23,19 @@ def main() -> int:
     parser.add_argument("--faults", type=int, default=20)
     parser.add_argument("--every", type=float, default=6.0)
     parser.add_argument("--longest", type=float, default=1200.0)
+    parser.add_argument("--kinds", nargs="+", choices=KINDS, default=list(KINDS))
     arguments = vars(parser.parse_args())
     rounds, first = arguments.pop("rounds"), arguments.pop("seed")
+    arguments["kinds"] = tuple(arguments["kinds"])
     results: list[Result] = []
     with Servers() as servers:
         services = {name: servers.get(name) for name in NAMES}
         for seed in range(first, first + rounds):
             folder = Path(tempfile.mkdtemp(prefix=f"gregor-chaos-{seed}-"))
-            result = run(Plan(seed, **arguments), services, folder)
+            plan = Plan(seed, **arguments)
+            result = run(plan, services, folder)
             results.append(result)
-            _tell(result, folder)
+            _tell(result, plan, folder)
     print(
         json.dumps(
             {
@@ -40,6 +45,8 @@ def main() -> int:
                 "pages": sum(result.pages for result in results),
                 "requests": sum(result.requests for result in results),
                 "faults": sum(len(result.faults) for result in results),
+                "handovers": sum(len(result.handovers) for result in results),
+                "handovers_undisturbed": sum(len(result.judged) for result in results),
                 "slowest_handover": round(max((result.slowest for result in results), default=0.0), 2),
             }
         )
@@ -47,17 +54,20 @@ def main() -> int:
     return int(any(result.violations for result in results))
 
 
-def _tell(result: Result, folder: Path) -> None:
+def _tell(result: Result, plan: Plan, folder: Path) -> None:
     print(
         f"seed {result.seed}: {result.pages} pages, {result.requests} requests, {len(result.faults)} faults "
-        f"({' '.join(result.faults)}), {len(result.handovers)} hand-overs (slowest {result.slowest:.1f} s), "
+        f"({' '.join(result.faults)}), {len(result.handovers)} hand-overs "
+        f"({len(result.judged)} undisturbed, the slowest {result.slowest:.1f} s), "
         f"{result.seconds:.0f} s: {len(result.violations)} violations",
         flush=True,
     )
     for violation in result.violations[:20]:
         print(f"  {violation}")
     if result.violations:
-        print(f"  evidence in {folder}", flush=True)
+        print(f"  evidence in {folder}; again: {plan.command}", flush=True)
+    else:
+        shutil.rmtree(folder)
 
 
 if __name__ == "__main__":

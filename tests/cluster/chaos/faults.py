@@ -2,19 +2,34 @@
 
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
+
+from redis import Redis
 
 from tests.cluster.chaos.crew import Crew, Worker
 from tests.cluster.servers import Service
+from tests.cluster.servers.redis import MASTER
 
 SESSION = 4.0
 """The workers' session time-out, in seconds."""
+RECOVERY = 5.0
+"""Seconds after a server answers again until its clients have surely asked again: their time-out."""
+KINDS = ("kill", "stop", "cut", "join", "kafka", "zookeeper", "promote", "cassandra")
+
+
+def kinds(chance: random.Random, among: Sequence[str], count: int) -> list[str]:
+    """So many faults in random order, every kind before any comes again."""
+    found: list[str] = []
+    while len(found) < count:
+        found += chance.sample(among, len(among))
+    return found[:count]
 
 
 @dataclass
 class Faults:
-    """Strikes one fault after another. `done` lists them: (monotonic time, what)."""
+    """Strikes faults; servers come back on threads, so that faults overlap. Times are monotonic seconds."""
 
     crew: Crew
     services: dict[str, Service]
@@ -22,38 +37,64 @@ class Faults:
     done: list[tuple[float, str]] = field(default_factory=list)
     kills: list[tuple[float, str]] = field(default_factory=list)
     """SIGKILLs of workers: when, and whose."""
-    _later: list[tuple[float, Callable[[], None]]] = field(default_factory=list)
+    troubles: list[tuple[float, float]] = field(default_factory=list)
+    """From when until when something other than a SIGKILL of a worker may hold the crawl up."""
+    _later: list[tuple[float, Callable[[], object]]] = field(default_factory=list)
+    _pool: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(4))
+    _restarts: dict[str, Future[None]] = field(default_factory=dict)
 
     def strike(self, kind: str) -> None:
-        """One fault now."""
-        self.done.append((time.monotonic(), kind))
+        """One fault now; nothing when too few workers are well, or that server is still coming back."""
+        now = time.monotonic()
+        if self._hit(kind, now):
+            self.done.append((now, kind))
+
+    def _hit(self, kind: str, now: float) -> bool:
         victims = [worker for worker in self.crew.alive if not self._pending(worker)]
+        if kind in ("kill", "stop", "cut"):
+            if len(victims) < 2:
+                return False
+            self._hurt(kind, self.chance.choice(victims), now)
+            return True
+        if kind == "join":
+            self.crew.start()
+            return True
+        return self._restart(kind, now)
+
+    def _hurt(self, kind: str, worker: Worker, now: float) -> None:
         match kind:
-            case "kill" if len(victims) > 1:
-                worker = self.chance.choice(victims)
+            case "kill":
                 self.crew.kill(worker)
                 self.kills.append((worker.ended, worker.name))
                 self._after(2.0, self.crew.start)
-            case "stop" if len(victims) > 1:
-                worker = self.chance.choice(victims)
+            case "stop":
                 worker.away = True
                 self.crew.stop(worker)
                 self._after(1.6 * SESSION, lambda: self.crew.resume(worker))
-            case "cut" if len(victims) > 1:
-                worker = self.chance.choice(victims)
+                self.troubles.append((now, now + 2.6 * SESSION))
+            case "cut":
                 worker.away = True
-                worker.hurt.append(time.monotonic())
+                worker.hurt.append(now)
                 worker.cable.cut()
                 self._after(2.0 * SESSION, lambda: self._mend(worker))
-            case "join" if len(victims) < 5:
-                self.crew.start()
-            case "kafka" | "zookeeper" | "redis" | "cassandra":
-                if kind == "zookeeper":  # everybody's leases may end
-                    for worker in self.crew.alive:
-                        worker.hurt.append(time.monotonic())
-                service = self.services[kind]
-                service.nodes[0].kill()
-                service.start()
+                self.troubles.append((now, now + 3.0 * SESSION))
+
+    def _restart(self, kind: str, now: float) -> bool:
+        if kind in self._restarts and not self._restarts[kind].done():
+            return False
+        if kind == "zookeeper":  # everybody's leases may end
+            for worker in self.crew.alive:
+                worker.hurt.append(now)
+        self._restarts[kind] = self._pool.submit(self._bring_back, kind, now)
+        return True
+
+    def _bring_back(self, kind: str, now: float) -> None:
+        if kind == "promote":
+            _promote(self.services["sentinel"])
+        else:
+            self.services[kind].nodes[0].kill()
+            self.services[kind].start()
+        self.troubles.append((now, time.monotonic() + RECOVERY))
 
     def _pending(self, worker: Worker) -> bool:
         """Whether it was hurt so lately that it is still on its way back."""
@@ -64,7 +105,7 @@ class Faults:
         worker.hurt.append(time.monotonic())
 
     def _after(self, seconds: float, call: Callable[[], object]) -> None:
-        self._later.append((time.monotonic() + seconds, lambda: _drop(call())))
+        self._later.append((time.monotonic() + seconds, call))
 
     def tick(self) -> None:
         """What was put off and is due now."""
@@ -75,12 +116,23 @@ class Faults:
 
     @property
     def settled(self) -> bool:
-        """Whether nothing is put off any more."""
-        return not self._later
+        """Whether nothing is put off any more, and every server is back."""
+        return not self._later and all(restart.done() for restart in self._restarts.values())
+
+    def close(self) -> None:
+        """Wait for the servers; raises `ServerFailed` when one did not come back."""
+        self._pool.shutdown()
+        for restart in self._restarts.values():
+            restart.result()
 
 
-def _drop(_: object) -> None:
-    """A result that nobody needs."""
-
-
-KINDS = ("kill", "stop", "cut", "join", "kill", "kafka", "zookeeper", "redis", "cassandra")
+def _promote(pair: Service) -> None:
+    """End the primary, let the Sentinel promote the replica, and bring the old one back as the new one's replica."""
+    host, _, port = pair.addresses[-1].rpartition(":")
+    with Redis(host, int(port), socket_timeout=5) as sentinel:
+        primary = sentinel.sentinel_get_master_addr_by_name(MASTER)
+        pair.nodes[pair.addresses.index(f"{primary[0]}:{primary[1]}")].kill()
+        end = time.monotonic() + 30.0
+        while sentinel.sentinel_get_master_addr_by_name(MASTER) == primary and time.monotonic() < end:
+            time.sleep(0.1)  # the Sentinel decides in its own time
+    pair.start()

@@ -14,14 +14,20 @@ import msgspec
 from gregor.worker import composition
 from gregor.worker.config_sources import load
 from gregor.worker.demo.child import child
-from tests.cluster.chaos import faults, web, witness
+from tests.cluster.chaos import evidence, faults, web, witness
 from tests.cluster.chaos.crew import GREGOR, Crew
+from tests.cluster.chaos.faults import KINDS
 from tests.cluster.chaos.server import Asked
 from tests.cluster.servers import Service
 from tests.cluster.servers.__main__ import config as servers_config
+from tests.cluster.servers.redis import MASTER
 
-NAMES = ("kafka", "zookeeper", "redis", "cassandra")
+NAMES = ("kafka", "zookeeper", "sentinel", "cassandra")
 PARTITIONS = 24
+TAKE_OVER = 2.0
+"""Seconds that a hand-over may take beside the session's end and the host's delay."""
+LEASE = 2.0
+"""Seconds within which no partition can go to another worker and come back."""
 WORKERS = 3
 
 
@@ -36,6 +42,14 @@ class Plan:
     faults: int = 9
     every: float = 4.0
     longest: float = 240.0
+    kinds: tuple[str, ...] = KINDS
+
+    @property
+    def command(self) -> str:
+        """What runs this round again."""
+        numbers = (f"--{name} {getattr(self, name):g}" for name in ("seed", "hosts", "pages", "delay", "faults"))
+        rest = f"--every {self.every:g} --longest {self.longest:g} --kinds {' '.join(self.kinds)}"
+        return f"python -m tests.cluster.chaos {' '.join(numbers)} {rest}"
 
 
 @dataclass
@@ -46,15 +60,19 @@ class Result:
     seconds: float = 0.0
     pages: int = 0
     requests: int = 0
-    repeated: int = 0
     faults: list[str] = field(default_factory=list)
-    handovers: list[tuple[float, float]] = field(default_factory=list)
+    handovers: list[witness.Handover] = field(default_factory=list)
     violations: list[str] = field(default_factory=list)
 
     @property
+    def judged(self) -> list[witness.Handover]:
+        """The hand-overs during which nothing else was wrong."""
+        return [one for one in self.handovers if one.judged]
+
+    @property
     def slowest(self) -> float:
-        """The longest hand-over after a SIGKILL, the host's own delay taken off."""
-        return max((seconds - delay for seconds, delay in self.handovers), default=0.0)
+        """Seconds of the longest of them."""
+        return max((one.seconds for one in self.judged), default=0.0)
 
 
 def run(plan: Plan, services: dict[str, Service], folder: Path) -> Result:
@@ -75,22 +93,36 @@ def run(plan: Plan, services: dict[str, Service], folder: Path) -> Result:
             _crawl(plan, crew, done, result)
         finally:
             crew.close()
+            done.close()
         result.seconds = time.monotonic() - begun
     result.faults = [kind for _, kind in done.done]
     asked = [msgspec.json.decode(line, type=Asked) for line in log.read_bytes().splitlines()]
-    hurt = {worker.name: worker.hurt for worker in crew.workers}
     result.requests = len(asked)
-    result.handovers = witness.handovers(site, asked, done.kills, PARTITIONS)
+    _judge(plan, site, asked, crew, done, result)
+    asyncio.run(_stored(site, config, result))
+    evidence.keep(folder, plan.command, begun, done, crew.workers, result.violations)
+    return result
+
+
+def _judge(plan: Plan, site: web.Web, asked: list[Asked], crew: Crew, done: faults.Faults, result: Result) -> None:
+    """What the request log says."""
+    hurt = {worker.name: worker.hurt for worker in crew.workers}
+    least = faults.SESSION + TAKE_OVER + plan.delay
+    result.handovers = witness.handovers(site, asked, done.kills, done.troubles, PARTITIONS, least)
     result.violations += witness.impolite(site, asked, plan.delay)
     result.violations += witness.extra(site, asked, hurt)
-    asyncio.run(_stored(site, config, result))
-    return result
+    result.violations += witness.two_owners(asked, PARTITIONS, LEASE)
+    result.violations += [
+        f"partition {one.partition} waited {one.seconds:.2f} s for its new owner, {one.allowed:g} s allowed"
+        for one in result.judged
+        if one.seconds > one.allowed
+    ]
 
 
 def _crawl(plan: Plan, crew: Crew, done: faults.Faults, result: Result) -> None:
     """Until all workers have ended by themselves; a worker that failed is started again, and is a violation."""
     chance = random.Random(f"faults {plan.seed}")
-    kinds = [chance.choice(faults.KINDS) for _ in range(plan.faults)]
+    kinds = faults.kinds(chance, plan.kinds, plan.faults)
     for _ in range(WORKERS):
         crew.start()
     begun = time.monotonic()
@@ -117,8 +149,10 @@ def _configure(plan: Plan, services: dict[str, Service], folder: Path, port: int
     (folder / "hosts.table").write_text(f"*:80 127.0.0.1:{port}\n")
     file = folder / "gregor.toml"
     file.write_text(
-        servers_config({name: services[name].addresses for name in NAMES})
+        servers_config({name: services[name].addresses for name in NAMES if name != "sentinel"})
         + f"""
+redis = ["{services["sentinel"].addresses[-1]}"]
+redis_sentinel = "{MASTER}"
 crawl = "chaos-{plan.seed}-{os.getpid()}-{int(time.time())}"
 partitions = {PARTITIONS}
 delay = {plan.delay}

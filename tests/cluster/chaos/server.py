@@ -17,6 +17,9 @@ import msgspec
 from gregor.worker.demo.child import parent_gone, ready
 from tests.cluster.chaos.web import Web, make
 
+RETRY_AFTER = 1
+"""Seconds that a busy page asks for."""
+
 
 class Asked(msgspec.Struct, frozen=True, array_like=True):
     """One request as the server saw it."""
@@ -77,7 +80,7 @@ class Server:
             return 301, f"Location: {self._web.redirects[here]}\r\n", b""
         if here in self._web.busy and here not in self._refused:
             self._refused.add(here)
-            return 503, "Retry-After: 1\r\n", b""
+            return 503, f"Retry-After: {RETRY_AFTER}\r\n", b""
         body = self._web.bodies.get(here)
         return (404, "", b"none") if body is None else (200, "", body)
 

@@ -3,16 +3,21 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import pairwise
+from dataclasses import dataclass
+from itertools import groupby, pairwise
 
 from gregor.partitioner.hashing import partition_of
-from tests.cluster.chaos.server import Asked
+from tests.cluster.chaos.server import RETRY_AFTER, Asked
 from tests.cluster.chaos.web import Web
 
 TOLERANCE = 0.05
 """Seconds: what the clocks and the scheduling of a busy machine may move the start of a request."""
 IN_FLIGHT = 12.0
 """Seconds before a worker was hurt in which a request of it may have been under way, its settle included."""
+OWNED = 3.0
+"""Seconds before a SIGKILL in which whoever asked in a partition still owned it."""
+PUBLISHED = 2.0
+"""Seconds after which the links of a page that was asked for have been published."""
 _NAME = re.compile(r"; (w\d+)\)")
 
 
@@ -34,6 +39,7 @@ def impolite(web: Web, log: Iterable[Asked], delay: float) -> list[str]:
     """Requests too close, disallowed ones, and pages before robots.txt."""
     violations = []
     for host, requests in by_host(log).items():
+        refused: Asked | None = None
         asked_robots, last, last_page, lag = False, -1e9, -1e9, 0.0
         crawl_delay = max(delay, web.hosts[host].crawl_delay) if host in web.hosts else delay
         for one in requests:
@@ -43,11 +49,14 @@ def impolite(web: Web, log: Iterable[Asked], delay: float) -> list[str]:
                 violations.append(f"{one.url} {one.at - last:.3f} s after the request before, by {name_of(one)}")
             elif not robots and one.at - last_page < crawl_delay - late:
                 violations.append(f"{one.url} {one.at - last_page:.3f} s after the page before, by {name_of(one)}")
+            if refused and refused.agent == one.agent and one.at - refused.at < RETRY_AFTER - late:
+                violations.append(f"{one.url} {one.at - refused.at:.3f} s after a Retry-After of {RETRY_AFTER} s")
             if one.path.startswith("/private/"):
                 violations.append(f"{one.url} is disallowed")
             if not robots and not asked_robots:
                 violations.append(f"{one.url} before robots.txt")
             asked_robots = asked_robots or robots
+            refused = one if one.status == 503 else None
             last, last_page, lag = one.at, last_page if robots else one.at, one.lag
     return violations
 
@@ -69,18 +78,71 @@ def extra(web: Web, log: Iterable[Asked], hurt: Mapping[str, Sequence[float]]) -
     return violations
 
 
+@dataclass(frozen=True)
+class Handover:
+    """A partition with a URL due that lost its owner by SIGKILL: seconds to the next request, and how many it may be.
+
+    `judged`: nothing else was wrong meanwhile.
+    """
+
+    killed: float
+    partition: int
+    seconds: float
+    allowed: float
+    judged: bool
+
+
 def handovers(
-    web: Web, log: Iterable[Asked], kills: Sequence[tuple[float, str]], partitions: int
-) -> list[tuple[float, float]]:
-    """For each partition that lost its owner by SIGKILL: seconds to the next request, and the delay of that host."""
+    web: Web,
+    log: Iterable[Asked],
+    kills: Sequence[tuple[float, str]],
+    troubles: Sequence[tuple[float, float]],
+    partitions: int,
+    least: float,
+) -> list[Handover]:
+    """Of every partition whose last request, just before a SIGKILL, was the victim's. `least`: seconds allowed before
+    the delay of the host that is asked first."""
     found = []
-    requests: dict[int, list[Asked]] = defaultdict(list)
-    for one in sorted(log, key=lambda asked: asked.at):
-        requests[partition_of(one.host, partitions)].append(one)
+    requests = sorted(log, key=lambda one: one.at)
     for moment, name in kills:
-        for asked in requests.values():
+        due = _due(web, requests, moment)
+        for partition, asked in by_partition(requests, partitions).items():
             before = [one for one in asked if one.at <= moment]
             after = next((one for one in asked if one.at > moment), None)
-            if before and after and name_of(before[-1]) == name and moment - before[-1].at < 3.0:
-                found.append((after.at - moment, web.hosts[after.host].crawl_delay))
+            owned = before and name_of(before[-1]) == name and moment - before[-1].at < OWNED
+            if owned and after and any(one.at > moment and one.url in due for one in asked):
+                allowed = least + web.hosts[after.host].crawl_delay
+                judged = not any(since <= moment + allowed and until >= moment for since, until in troubles)
+                found.append(Handover(moment, partition, after.at - moment, allowed, judged))
+    return found
+
+
+def _due(web: Web, log: Sequence[Asked], moment: float) -> set[str]:
+    """What had been found, and published, but not asked for by then."""
+    known = set(web.seeds)
+    for one in log:
+        if one.at < moment - PUBLISHED:
+            known.update([web.redirects[one.url]] if one.url in web.redirects else web.links.get(one.url, ()))
+    return known - {one.url for one in log if one.at <= moment}
+
+
+def two_owners(log: Iterable[Asked], partitions: int, lease: float) -> list[str]:
+    """A worker asks in a partition, another does, and the first again, all within `lease` seconds: no hand-over, which
+    takes a lost session or two changes of members, is that fast."""
+    violations = []
+    for partition, requests in by_partition(log, partitions).items():
+        turns = [list(turn) for _, turn in groupby(requests, name_of)]
+        for first, second, third in zip(turns, turns[1:], turns[2:], strict=False):
+            gap = third[0].at - first[-1].at
+            if name_of(first[0]) == name_of(third[0]) and gap < lease:
+                names = f"{name_of(first[0])} and {name_of(second[0])}"
+                violations.append(f"partition {partition} had two owners, {names}: {third[0].url} after {gap:.2f} s")
+    return violations
+
+
+def by_partition(log: Iterable[Asked], partitions: int) -> dict[int, list[Asked]]:
+    """The requests of each partition, in order."""
+    found: dict[int, list[Asked]] = defaultdict(list)
+    for one in sorted(log, key=lambda asked: asked.at):
+        found[partition_of(one.host, partitions)].append(one)
     return found
