@@ -193,15 +193,21 @@ def test_a_machine_waits_for_the_hand_over(applied: Applied) -> None:
 
 def test_secrets_are_not_told_at_boot(applied: Applied, tmp_path: Path) -> None:
     """And each boot script is one that bash, and shellcheck where it is, take."""
-    for number, template in enumerate(applied.of("aws_launch_template")):
+    for template in applied.of("aws_launch_template"):
         text = base64.b64decode(template["user_data"]).decode()
         assert PASSWORD not in text
         assert len(text) < 16384, "EC2 takes no more"
-        script = tmp_path / f"{number}.sh"
-        script.write_text(text)
-        must(run("bash", "-n", script, timeout=10))
-        if shutil.which("shellcheck"):
-            must(run("shellcheck", script, timeout=60))
+        for number, one in enumerate(scripts(text)):
+            script = tmp_path / f"{number}.sh"
+            script.write_text(one)
+            must(run("bash", "-n", script, timeout=10))
+            if shutil.which("shellcheck"):
+                must(run("shellcheck", script, timeout=60))
+
+
+def scripts(text: str) -> list[str]:
+    """A boot script, and the scripts that it writes."""
+    return [text, *("#!/bin/bash" + part.partition("\nEND\n")[0] for part in text.split("#!/bin/bash")[2:])]
 
 
 @pytest.mark.parametrize(
