@@ -119,17 +119,17 @@ class Faults:
         """Whether nothing is put off any more, and every server is back."""
         return not self._later and all(restart.done() for restart in self._restarts.values())
 
-    def close(self) -> None:
-        """Wait for the servers; raises `ServerFailed` when one did not come back."""
+    def close(self) -> list[str]:
+        """Wait for the servers; a line for each that could not be brought back."""
         self._pool.shutdown()
-        for restart in self._restarts.values():
-            restart.result()
+        failures = {kind: restart.exception() for kind, restart in self._restarts.items()}
+        return [f"{kind} failed: {failure!r}" for kind, failure in failures.items() if failure]
 
 
 def _promote(pair: Service) -> None:
     """End the primary, let the Sentinel promote the replica, and bring the old one back as the new one's replica."""
     host, _, port = pair.addresses[-1].rpartition(":")
-    with Redis(host, int(port), socket_timeout=5) as sentinel:
+    with Redis(host, int(port), socket_timeout=5, decode_responses=True) as sentinel:
         primary = sentinel.sentinel_get_master_addr_by_name(MASTER)
         pair.nodes[pair.addresses.index(f"{primary[0]}:{primary[1]}")].kill()
         end = time.monotonic() + 30.0

@@ -93,7 +93,7 @@ def run(plan: Plan, services: dict[str, Service], folder: Path) -> Result:
             _crawl(plan, crew, done, result)
         finally:
             crew.close()
-            done.close()
+            result.violations += done.close()
         result.seconds = time.monotonic() - begun
     result.faults = [kind for _, kind in done.done]
     asked = [msgspec.json.decode(line, type=Asked) for line in log.read_bytes().splitlines()]
