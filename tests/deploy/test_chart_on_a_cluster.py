@@ -47,8 +47,8 @@ class Cluster(NamedTuple):
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     if not KUBE.exists() or not shutil.which("etcd"):
         pytest.skip(f"{KUBE} or etcd (package etcd-server) is not there")
-    name = hashlib.sha256((KUBE / "go.sum").read_bytes() + (KUBE / "kube").read_bytes()).hexdigest()[:12]
-    programs = CACHE / "kube-offline" / name
+    built = hashlib.sha256((KUBE / "go.sum").read_bytes() + (KUBE / "kube").read_bytes()).hexdigest()[:12]
+    programs = CACHE / "kube-offline" / built
     if not all((programs / program).exists() for program in PROGRAMS):
         pytest.skip(f"kube-offline is not built (once, minutes): {KUBE}/kube bin")
     folder = tmp_path_factory.mktemp("kube")
@@ -56,8 +56,10 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
         must(run(KUBE / "kube", "up", folder, "3", timeout=120))
         must(run(KUBE / "kube", "crds", folder, timeout=120))
         one = Cluster(programs, folder / "kubeconfig")
-        namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "web", "labels": RESTRICTED}}
-        one.kubectl("apply", "-f", "-", text=json.dumps(namespace))
+        for name in ("web", "dry"):
+            made = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": RESTRICTED}}
+            one.kubectl("apply", "-f", "-", text=json.dumps(made))
+        one.kubectl("-n", "dry", "create", "serviceaccount", "crawl-gregor")  # pods are refused without
         yield one
     finally:
         run(KUBE / "kube", "down", folder, timeout=60)
@@ -80,4 +82,4 @@ def test_a_releases_life(cluster: Cluster) -> None:
 def test_the_server_takes_every_resource(cluster: Cluster, values: Path) -> None:
     """Strictly: an unknown field of KEDA's or Prometheus's resources is refused too."""
     manifest = cluster.helm("template", "crawl", CHART, "--kube-version=1.33.0", "-f", values)
-    cluster.kubectl("-n", "web", "apply", "--dry-run=server", "--validate=strict", "-f", "-", text=manifest)
+    cluster.kubectl("-n", "dry", "apply", "--dry-run=server", "--validate=strict", "-f", "-", text=manifest)
