@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
+PATIENCE = 0.5  # seconds until a task that did not end is cancelled again
+
 
 async def until(event: asyncio.Event, seconds: float) -> None:
     """Until the event is set, at most so long."""
@@ -15,8 +17,13 @@ async def until(event: asyncio.Event, seconds: float) -> None:
 
 
 async def cancel(tasks: Sequence[asyncio.Future[Any]]) -> None:
-    """Cancel tasks and await their end."""
-    for task in tasks:
-        task.cancel()
-    if tasks:
-        await asyncio.wait(tasks)
+    """Cancel tasks and await their end.
+
+    Again after a while: a cancellation can be swallowed, as by `asyncio.wait_for` when what it waits for ends at the same
+    moment (before Python 3.12), and the task would go on for ever.
+    """
+    pending = set(tasks)
+    while pending:
+        for task in pending:
+            task.cancel()
+        _, pending = await asyncio.wait(pending, timeout=PATIENCE)
