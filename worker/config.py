@@ -31,7 +31,7 @@ class HostOverride(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     """
 
     host: Annotated[str, Meta(min_length=1, description="the host, with its port when it is neither 80 nor 443")]
-    delay: Annotated[float, Meta(ge=0)] | None = None
+    delay: Annotated[float, Meta(ge=0, le=31_536_000)] | None = None
     max_pages: Annotated[int, Meta(ge=0)] | None = None
     max_bytes: Annotated[int, Meta(ge=0)] | None = None
     headers: dict[str, str] = {}
@@ -95,26 +95,38 @@ class Config(Api, frozen=True, kw_only=True, forbid_unknown_fields=True):
     max_time: Annotated[float, Meta(ge=0, description="run time of this process")] | None = None
 
     # Politeness
-    delay: Annotated[float, Meta(ge=0, description="between the starts of two requests to one host")] = 1.0
-    delay_factor: Annotated[float, Meta(ge=0, description="a host also waits so often its last latency; 0: off")] = 1.0
-    max_crawl_delay: Annotated[float, Meta(ge=0, description="the longest crawl-delay of a robots.txt obeyed")] = 60.0
-    first_contact_delay: Annotated[float, Meta(ge=0, description="wait before a new host; none: delay")] | None = None
+    delay: Annotated[float, Meta(ge=0, le=31_536_000, description="between the starts of two requests to one host")] = (
+        1.0
+    )
+    delay_factor: Annotated[
+        float, Meta(ge=0, le=31_536_000, description="a host also waits so often its last latency; 0: off")
+    ] = 1.0
+    max_crawl_delay: Annotated[
+        float, Meta(ge=0, le=31_536_000, description="the longest crawl-delay of a robots.txt obeyed")
+    ] = 60.0
+    first_contact_delay: (
+        Annotated[float, Meta(ge=0, le=31_536_000, description="wait before a new host; none: delay")] | None
+    ) = None
     robots: Annotated[Literal["obey", "ignore"], Meta(description="robots.txt; ignore only what is yours")] = "obey"
     robots_ttl: Annotated[float, Meta(gt=0, le=86400, description="longest life of a robots.txt read (RFC 9309)")] = (
         86400.0
     )
     robots_redirects: Annotated[int, Meta(ge=0, le=20, description="redirects of a robots.txt followed")] = 5
-    robots_answer: Annotated[float, Meta(gt=0, description="wait for a robots.txt that another host answers")] = 60.0
+    robots_answer: Annotated[
+        float, Meta(gt=0, le=31_536_000, description="wait for a robots.txt that another host answers")
+    ] = 60.0
     max_robots: Annotated[int, Meta(ge=512000, description="bytes read of a robots.txt (RFC 9309: 500 KiB)")] = 524288
     concurrency: Annotated[int, Meta(ge=1, le=10000, description="requests at once in all")] = 64
     per_address: Annotated[int, Meta(ge=1, description="requests at once to one IP address")] | None = None
 
     # One request
-    connect_timeout: Annotated[float, Meta(gt=0, description="name lookup, and connect with TLS, each")] = 10.0
-    read_timeout: Annotated[float, Meta(gt=0, description="the longest silence of a server")] = 20.0
-    total_timeout: Annotated[float, Meta(gt=0, description="one answer in all")] = 120.0
+    connect_timeout: Annotated[
+        float, Meta(gt=0, le=31_536_000, description="name lookup, and connect with TLS, each")
+    ] = 10.0
+    read_timeout: Annotated[float, Meta(gt=0, le=31_536_000, description="the longest silence of a server")] = 20.0
+    total_timeout: Annotated[float, Meta(gt=0, le=31_536_000, description="one answer in all")] = 120.0
     minimum_rate: Annotated[int, Meta(ge=0, description="bytes a second, below it an answer is given up; 0: off")] = 0
-    rate_window: Annotated[float, Meta(gt=0, description="over how long the rate is measured")] = 30.0
+    rate_window: Annotated[float, Meta(gt=0, le=31_536_000, description="over how long the rate is measured")] = 30.0
     max_body: Annotated[int, Meta(ge=1, description="one body, decoded; the rest is cut")] = 16 * 1024 * 1024
     max_wire: Annotated[int, Meta(ge=1, description="one body as received; none: as max_body")] | None = None
     max_header_bytes: Annotated[int, Meta(ge=1024, description="all headers of an answer")] = 256 * 1024
@@ -146,11 +158,13 @@ class Config(Api, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     # When something fails
     retries: Annotated[int, Meta(ge=0, le=100, description="further tries of a failed URL or robots.txt")] = 3
-    retry_pause: Annotated[float, Meta(gt=0, description="first pause; doubles with every try")] = 30.0
-    retry_pause_max: Annotated[float, Meta(gt=0, description="longest pause")] = 3600.0
+    retry_pause: Annotated[float, Meta(gt=0, le=31_536_000, description="first pause; doubles with every try")] = 30.0
+    retry_pause_max: Annotated[float, Meta(gt=0, le=31_536_000, description="longest pause")] = 3600.0
     retry_jitter: Annotated[float, Meta(ge=0, le=1, description="a pause is longer by up to this share")] = 0.25
-    retry_after_max: Annotated[float, Meta(ge=0, description="longest Retry-After obeyed")] = 86400.0
-    failure_ttl: Annotated[float, Meta(gt=0, description="life of a failed look-up; none: retry_pause")] | None = None
+    retry_after_max: Annotated[float, Meta(ge=0, le=31_536_000, description="longest Retry-After obeyed")] = 86400.0
+    failure_ttl: (
+        Annotated[float, Meta(gt=0, le=31_536_000, description="life of a failed look-up; none: retry_pause")] | None
+    ) = None
     host_failures: Annotated[
         int, Meta(ge=1, description="failed connections in a row after which the URLs of a host are given up")
     ] = 5
@@ -192,9 +206,9 @@ class Config(Api, frozen=True, kw_only=True, forbid_unknown_fields=True):
     log_format: Annotated[Literal["text", "json"], Meta(description="one event a line, as text or JSON")] = "text"
     log_file: Annotated[str, Meta(description="where the log goes; default: standard error")] = ""
     progress_interval: Annotated[float, Meta(gt=0, description="between two lines of progress in a pipe")] = 10.0
-    stop_grace: Annotated[float, Meta(ge=0, description="how long running requests may end after the first stop")] = (
-        10.0
-    )
+    stop_grace: Annotated[
+        float, Meta(ge=0, le=31_536_000, description="how long running requests may end after the first stop")
+    ] = 10.0
 
     hosts: Annotated[tuple[HostOverride, ...], Meta(description="`[[host]]` tables: what differs for a host")] = ()
 

@@ -29,7 +29,7 @@ class _Line(Struct, frozen=True, forbid_unknown_fields=True):
 
     url: str
     label: Annotated[str, Meta(max_length=1000)] | None = None
-    depth: Annotated[int, Meta(ge=0)] = 0
+    depth: Annotated[int, Meta(ge=0, le=1_000_000)] = 0
     priority: Annotated[int, Meta(ge=1, le=4)] | None = None
 
 

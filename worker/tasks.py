@@ -19,8 +19,8 @@ async def until(event: asyncio.Event, seconds: float) -> None:
 async def cancel(tasks: Sequence[asyncio.Future[Any]]) -> None:
     """Cancel tasks and await their end.
 
-    Again after a while: a cancellation can be swallowed, as by `asyncio.wait_for` when what it waits for ends at the same
-    moment (before Python 3.12), and the task would go on for ever.
+    Again after a while: a cancellation can be swallowed, as by `asyncio.wait_for` when what it waits for ends at the
+    same moment (before Python 3.12), and the task would go on for ever.
     """
     pending = set(tasks)
     while pending:

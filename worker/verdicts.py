@@ -84,7 +84,8 @@ def conclude(
         case Denied(rule):
             return Verdict("denied", "denied", rule=rule)
         case Refused(detail):
-            return Verdict("refused", "address not allowed", rule=detail, cause="refused_address")
+            rule = f"{detail} is not global: allow_networks (--allow-network) can allow its network"
+            return Verdict("refused", "address not allowed", rule=rule, cause="refused_address")
         case Broken(cause, detail, status):
             return Verdict("dead", detail, status, cause=cause)
         case Pushback(status, after):

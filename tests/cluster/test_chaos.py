@@ -10,7 +10,7 @@ def test_nothing_is_lost_and_nobody_is_disturbed(
     kafka: Service, zookeeper: Service, sentinel: Service, cassandra: Service, tmp_path: Path
 ) -> None:
     services = {"kafka": kafka, "zookeeper": zookeeper, "sentinel": sentinel, "cassandra": cassandra}
-    result = run(Plan(seed=7), services, tmp_path)
+    result = run(Plan(seed=7, timed=False, longest=420.0), services, tmp_path)
     assert not result.violations, "\n".join(result.violations[:20])
     assert result.pages > 700
     assert len(result.faults) >= 5

@@ -49,7 +49,12 @@ def _output(path: str, binary: bool) -> Iterator[BinaryIO]:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
-    whole, part = Path(path), Path(f"{path}.part")
+    whole = Path(path).resolve()  # a link stays a link
+    part = whole.with_name(f"{whole.name}.part")
+    if whole.exists() and not whole.is_file():  # a pipe or a device: it cannot be replaced, only written to
+        with whole.open("wb") as file:
+            yield file
+        return
     try:
         with part.open("wb") as file:
             yield file
