@@ -71,6 +71,7 @@ class Runtime:
         self._running = 0
         self._budget = Budget(config, self.stats)
         self._ending: Ending | None = None
+        self._ended = asyncio.Event()  # it ends now, whatever its loops wait for
         self._looked = 0.0
         self._counted = clock.monotonic()
         self._limits = Limits(config.concurrency)
@@ -82,7 +83,7 @@ class Runtime:
     def _end(self, ending: Ending) -> None:
         if self._ending is None:
             self._ending = ending
-            self._tools.woken.set()
+            self._ended.set()
 
     def measure(self, scope: Scope) -> None:
         """Measure links by another scope from now on: there are new seeds."""
@@ -110,14 +111,14 @@ class Runtime:
         await self._ownership.patiently(self._services.coordinator.join)
         own = self._ownership
         loops = [asyncio.create_task(own.watched(loop)) for loop in (own.own, self._dispatch, own.commit)]
-        failed = asyncio.create_task(own.failed.wait())
+        over = [asyncio.create_task(event.wait()) for event in (own.failed, self._ended)]
         try:
-            await asyncio.wait([failed, loops[1]], return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait(over, return_when=asyncio.FIRST_COMPLETED)
             if own.failure is not None:
                 raise own.failure
             return await self._leave(loops)
         finally:
-            await cancel([failed, *loops, *(task for owned in own.owned.values() for task in owned.tasks)])
+            await cancel([*over, *loops, *(task for owned in own.owned.values() for task in owned.tasks)])
 
     async def _dispatch(self) -> None:
         """Start turns as they come due, as many at once as configured, until the crawl ends."""
