@@ -55,8 +55,10 @@ def test_a_late_witness_does_not_accuse() -> None:
 def test_a_page_asked_for_again_needs_a_misfortune_of_who_asked_first() -> None:
     log = [*GOOD, asked(6.0, "/p1", "w2")]
     assert len(witness.extra(WEB, log, {"w2": [2.0]})) == 1
-    assert len(witness.extra(WEB, log, {"w1": [1.4]})) == 1
+    assert len(witness.extra(WEB, log, {"w1": [-witness.LEASE_ENDS]})) == 1
+    assert len(witness.extra(WEB, log, {"w1": [2.0 + witness.IN_FLIGHT]})) == 1
     assert witness.extra(WEB, log, {"w1": [2.0]}) == []
+    assert witness.extra(WEB, log, {"w1": [0.5]}) == []
 
 
 def test_workers_that_take_turns_in_a_partition_are_two_owners() -> None:

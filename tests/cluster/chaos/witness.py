@@ -12,6 +12,8 @@ from tests.cluster.chaos.web import Web
 
 TOLERANCE = 0.05
 """Seconds: what the clocks and the scheduling of a busy machine may move the start of a request."""
+LEASE_ENDS = 4.0
+"""Seconds (a session) within which the leases of a worker end that no longer hears ZooKeeper: it works on till then."""
 IN_FLIGHT = 12.0
 """Seconds before a worker was hurt in which a request of it may have been under way, its settle included."""
 OWNED = 3.0
@@ -73,7 +75,7 @@ def extra(web: Web, log: Iterable[Asked], hurt: Mapping[str, Sequence[float]]) -
             if before.status == 503 and url in web.busy:
                 continue
             times = hurt.get(name_of(before), ())
-            if not any(0.0 <= moment - before.at <= IN_FLIGHT for moment in times):
+            if not any(-LEASE_ENDS <= moment - before.at <= IN_FLIGHT for moment in times):
                 violations.append(f"{url} by {name_of(before)}, {again.at - before.at:.1f} s later by {name_of(again)}")
     return violations
 

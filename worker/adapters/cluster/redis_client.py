@@ -25,6 +25,10 @@ _TOGETHER: Final = 16
 _NOT_NOW: Final = ("OOM", "MISCONF", "NOREPLICAS", "BUSY", "UNBLOCKED", "CLUSTERDOWN", "TRYAGAIN", "LOADING")
 
 
+# uvloop answers a write to a connection that ended in this moment with a RuntimeError, which redis-py lets pass.
+AWAY: Final = (RedisError, OSError, RuntimeError)
+
+
 class Command(Struct, frozen=True):
     """A command on one key, or a script on the keys of one hash tag. ``key`` says on which node of a cluster."""
 
@@ -92,7 +96,7 @@ class RedisClient:
                 for answer in answers:
                     if isinstance(answer, Exception):
                         raise answer
-            except (RedisError, OSError) as error:
+            except AWAY as error:
                 raise _translated(error) from None
         for acknowledged in answers[len(commands) :]:
             if acknowledged < replicas:
@@ -132,7 +136,7 @@ class RedisClient:
                 memory, replication = (_by_node(section, nodes) for section in sections)
                 return [(memory[node.name], replication[node.name]) for node in nodes]
             return [(await self._client.info("memory"), await self._client.info("replication"))]
-        except (RedisError, OSError) as error:
+        except AWAY as error:
             raise _translated(error) from None
 
     def _connect(self, servers: Servers, options: dict[str, Any]) -> Redis | RedisCluster:
