@@ -8,7 +8,7 @@ Everything here may be cut short at any await: each effect can be repeated witho
 after all of its effects.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from time import perf_counter
 from typing import TypeVar
 
@@ -16,7 +16,7 @@ import msgspec
 
 from gregor.schemas.messages import DeadLetter, Page, Row, Ticket, url_fingerprint
 from gregor.worker.backqueue import FromLog, Item
-from gregor.worker.borders import Entry, Record
+from gregor.worker.borders import Entry
 from gregor.worker.examine import Examined, Examiner
 from gregor.worker.fetching import AddressBusy, Fetcher
 from gregor.worker.hosts import Host
@@ -65,11 +65,7 @@ class Crawl:
         """The politeness of its hosts."""
         return self._turns
 
-    # Admit
-
-    async def admit(self, priority: int, records: Sequence[Record]) -> None:
-        """Frontier records become live tickets, or waiting ones, or are finished as seen."""
-        await self.intake.admit(priority, records)
+    # Admit: `Intake` reads topics, calendar and backlogs, and makes live tickets of them, or waiting ones.
 
     # Visit
 

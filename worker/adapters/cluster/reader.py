@@ -28,6 +28,7 @@ from gregor.worker.adapters.cluster.store_calendar import Calendars
 from gregor.worker.adapters.cluster.store_pages import Pages
 from gregor.worker.adapters.distinct import Distinct
 from gregor.worker.borders import FrontierLog, Waiting
+from gregor.worker.verdicts import is_stale
 
 _SLICE: Final = 1000
 _PAGES: Final = 16
@@ -132,7 +133,7 @@ class ClusterReader:
         asking = [waiting for waiting in tickets if waiting.ticket.kind not in ("wake", "robots")]
         rows = await read_rows(self._cassandra, [waiting.ticket.key for waiting in asking])
         paired = zip(asking, rows, strict=True)
-        return [(waiting, row) for waiting, row in paired if row is None or not _finished(waiting.ticket, row)]
+        return [(waiting, row) for waiting, row in paired if not is_stale(waiting.ticket, row)]
 
     async def _in_log(self, partition: int) -> AsyncIterator[list[Waiting]]:
         """The records above the watermarks; what cannot be read is no URL."""
@@ -161,10 +162,3 @@ class ClusterReader:
 
     async def _in_chunk(self, partition: int, host: str, chunk: int) -> list[Waiting]:
         return [Waiting(ticket, "backlog") for ticket in await self._backlogs.read(partition, host, chunk)]
-
-
-def _finished(ticket: Ticket, row: Row) -> bool:
-    """Whether a ticket asks for a visit that was settled."""
-    return ticket.visit < row.visits or (
-        ticket.visit == row.visits and row.state in TERMINAL and ticket.kind != "revisit"
-    )

@@ -31,6 +31,7 @@ from gregor.worker.adapters.embedded.folder import connect_reading
 from gregor.worker.adapters.embedded.log import read_committed, read_records
 from gregor.worker.adapters.embedded.queries import HOST, ROBOTS, decode_page, read_one, read_page, read_rows
 from gregor.worker.borders import Waiting
+from gregor.worker.verdicts import is_stale
 
 T = TypeVar("T")
 
@@ -153,7 +154,11 @@ class EmbeddedReader:
         keys = list({waiting.ticket.key for waiting in tickets})
         rows = await self._ask(lambda connection: read_rows(connection, keys))
         paired = [(waiting, rows.get(waiting.ticket.key)) for waiting in tickets]
-        return [(waiting, row) for waiting, row in paired if not _finished(waiting.ticket, row)]
+        return [
+            (waiting, row)
+            for waiting, row in paired
+            if waiting.ticket.kind not in ("wake", "robots") and not is_stale(waiting.ticket, row)
+        ]
 
     async def _log(self, partition: int) -> AsyncIterator[list[Waiting]]:
         """The records above the watermarks; what cannot be read is no URL."""
@@ -182,17 +187,6 @@ class EmbeddedReader:
 
     async def _ask(self, work: Work[T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._thread, work, self._connection)
-
-
-def _finished(ticket: Ticket, row: Row | None) -> bool:
-    """Whether a ticket asks for a visit of a URL that was settled, or for none of a URL."""
-    if ticket.kind in ("wake", "robots"):
-        return True
-    if row is None:
-        return False
-    return ticket.visit < row.visits or (
-        ticket.visit == row.visits and row.state in TERMINAL and ticket.kind != "revisit"
-    )
 
 
 def _ticket(data: bytes) -> Ticket | None:
