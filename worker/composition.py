@@ -5,7 +5,7 @@ import os
 import random
 import time
 from collections.abc import Callable, Iterable
-from contextlib import AsyncExitStack
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING
 from gregor.worker import deadletters, network, seeding
 from gregor.worker.adapters import embedded
 from gregor.worker.adapters.embedded.folder import connect_reading
-from gregor.worker.borders import Orders, Reader
+from gregor.worker.borders import Clock, Orders, Reader
 from gregor.worker.canonical import CanonicalRules
-from gregor.worker.config import Config, ConfigError, replace
+from gregor.worker.config import Config, replace
 from gregor.worker.credentials import authorizations
 from gregor.worker.ending import Ending, has_ended
 from gregor.worker.errors import BadInput
 from gregor.worker.patience import when_there
+from gregor.worker.rules import canonical_rules, scope_rules, urls_of
 from gregor.worker.runtime import Runtime
 from gregor.worker.scope import Scope, ScopeRules
 from gregor.worker.seeding import Seed
@@ -46,26 +47,6 @@ class SystemClock:
 @dataclass(frozen=True)
 class Finished:
     """The crawl had ended before, and nothing new was seeded."""
-
-
-def canonical_rules(config: Config) -> CanonicalRules:
-    """The optional operations on keys."""
-    return CanonicalRules(**dict.fromkeys(config.canonical, True))
-
-
-def urls_of(config: Config) -> Urls:
-    """How the crawl parses URLs."""
-    return Urls(canonical_rules(config), max_length=config.max_url_length)
-
-
-def scope_rules(config: Config) -> ScopeRules:
-    """The scope as configured; raises `ConfigError` for a pattern that cannot hold."""
-    rules = ScopeRules(config.scope, config.domains, config.prefixes, config.include, config.exclude)
-    try:
-        Scope(rules)
-    except ValueError as error:
-        raise ConfigError(str(error)) from None
-    return rules
 
 
 def place(config: Config) -> tuple[str, bool]:
@@ -125,11 +106,18 @@ async def crawl(config: Config, seeds: Iterable[Seed], started: Callable[[Runtim
             housekeeping = asyncio.create_task(_keep_house(config, engine, runtime, rules))
             stack.callback(housekeeping.cancel)
         if config.listen:
-            from gregor.worker.api.serving import serving  # whoever does not listen need not load a server
-
-            await stack.enter_async_context(serving(config, runtime, clock, os.environ))
+            await stack.enter_async_context(_serving(config, runtime, clock))
         started(runtime)
         return await runtime.run()
+
+
+def _serving(config: Config, runtime: Runtime, clock: Clock) -> AbstractAsyncContextManager[str]:
+    """The API of a worker, while it runs; whoever does not listen need not load a server."""
+    from gregor.worker.api.serving import serving
+    from gregor.worker.api.worker_desk import WorkerDesk
+
+    desk = WorkerDesk(runtime, config, clock)
+    return serving(config, desk, os.environ, lambda: runtime.stop("because its API ended"))
 
 
 async def _settled(config: Config) -> dict[str, int]:

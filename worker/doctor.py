@@ -9,7 +9,7 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from gregor.worker import machine, network
-from gregor.worker.composition import SystemClock, scope_rules, standing_orders
+from gregor.worker.composition import SystemClock, standing_orders
 from gregor.worker.config import Config, warnings
 from gregor.worker.config_api import address, token
 from gregor.worker.config_servers import password
@@ -17,6 +17,7 @@ from gregor.worker.credentials import authorizations
 from gregor.worker.dns import DnsFailure
 from gregor.worker.errors import BadInput
 from gregor.worker.reporting import size
+from gregor.worker.rules import scope_rules
 from gregor.worker.stats import Stats
 
 SERVERS: Final = ("kafka", "zookeeper", "redis", "cassandra")

@@ -14,6 +14,7 @@ from gregor.worker.adapters.embedded import EmbeddedEngine, open_engine
 from gregor.worker.adapters.resolver import DnsResolver
 from gregor.worker.adapters.transport.memory import MemoryTransport, Scripted
 from gregor.worker.api.serving import serving
+from gregor.worker.api.worker_desk import WorkerDesk
 from gregor.worker.composition import SystemClock
 from gregor.worker.config import Config
 from gregor.worker.host_table import HostTable
@@ -89,7 +90,8 @@ async def operated(folder: Path, hosts: int = 2, **changes: Any) -> AsyncIterato
     try:
         seeds = [urls.parse(f"http://h{host}.example/0") for host in range(hosts)]
         await publish(engine.log, engine.store, [Seed(url) for url in seeds if url is not None])
-        async with serving(config, runtime, clock, ENVIRON) as url:
+        desk = WorkerDesk(runtime, config, clock)
+        async with serving(config, desk, ENVIRON, runtime.stop) as url:
             running = asyncio.create_task(runtime.run())
             try:
                 yield Operated(runtime, engine, transport, url)

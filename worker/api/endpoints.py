@@ -96,12 +96,12 @@ async def _metrics(desk: Desk, _: Request) -> Response:
 
 
 async def _status(desk: Desk, _: Request) -> Status:
-    return desk.status()
+    return await desk.status()
 
 
 async def _hosts(desk: Desk, request: Request) -> Hosts:
     asked = query(request, HostsQuery)
-    found = desk.hosts(asked.limit, asked.state, asked.after)
+    found = await desk.hosts(asked.limit, asked.state, asked.after)
     more = asked.after and len(found) == asked.limit
     return Hosts(found, found[-1].host if more else "")
 

@@ -1,9 +1,9 @@
-"""The server of the API, in the worker's own event loop: what it reads changes only between two of its steps."""
+"""The server of the API, in the event loop of what it reads, which so changes only between two steps."""
 
 import asyncio
 import contextlib
 import socket
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Final
 
@@ -13,12 +13,10 @@ from gregor.worker.api.access import Access
 from gregor.worker.api.app import application
 from gregor.worker.api.console import response
 from gregor.worker.api.desk import Desk
-from gregor.worker.borders import Clock
 from gregor.worker.config import Config
 from gregor.worker.config_api import address, token
 from gregor.worker.errors import BadInput
 from gregor.worker.logging import Log
-from gregor.worker.runtime import Runtime
 
 _LOG = Log("api")
 _MOST_CONNECTIONS: Final = 200
@@ -34,10 +32,12 @@ class _Server(uvicorn.Server):
 
 
 @asynccontextmanager
-async def serving(config: Config, runtime: Runtime, clock: Clock, environ: Mapping[str, str]) -> AsyncIterator[str]:
-    """Serve a worker's API while the block runs; gives its URL. Raises `BadInput` when that cannot begin.
+async def serving(
+    config: Config, desk: Desk, environ: Mapping[str, str], ended: Callable[[], None]
+) -> AsyncIterator[str]:
+    """Serve an API while the block runs; gives its URL. Raises `BadInput` when that cannot begin.
 
-    A server that ends by itself ends the worker: nobody could see or steer it any more.
+    ``ended`` is called when the server ends, also by itself: nobody could see or steer the process any more.
     """
     access = Access(
         token(config, "viewer", environ), token(config, "operator", environ), anonymous_read=config.anonymous_read
@@ -45,7 +45,7 @@ async def serving(config: Config, runtime: Runtime, clock: Clock, environ: Mappi
     listener = _listen(config)
     host, port = listener.getsockname()[:2]
     url = f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
-    app = application(Desk(runtime, config, clock), access, config.api_rate, response())
+    app = application(desk, access, config.api_rate, response())
     server = _Server(
         uvicorn.Config(
             app,
@@ -62,7 +62,7 @@ async def serving(config: Config, runtime: Runtime, clock: Clock, environ: Mappi
         )
     )
     task = asyncio.create_task(server.serve([listener]))
-    task.add_done_callback(lambda _: runtime.stop("because its API ended"))
+    task.add_done_callback(lambda _: ended())
     _LOG.info("listening", url=url)
     try:
         yield url

@@ -51,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Crawl to the end, a budget or a signal."""
     import uvloop
 
-    from gregor.worker import composition
+    from gregor.worker.rules import urls_of
     from gregor.worker.seeds_input import open_seeds
 
     config = settings(arguments).config
@@ -59,7 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
     for warning in warnings(config):
         complain(warning)
     stdin = io.BytesIO() if sys.stdin is None else sys.stdin.buffer
-    seeds = open_seeds(arguments.seed, arguments.seeds, stdin, composition.urls_of(config))
+    seeds = open_seeds(arguments.seed, arguments.seeds, stdin, urls_of(config))
     try:
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
             found = runner.run(_crawl(config, seeds))

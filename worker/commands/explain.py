@@ -8,6 +8,7 @@ from gregor.worker.commands import FINISHED
 from gregor.worker.commands.common import SCOPE, add_settings, not_negative, reading, run_reading, settings
 from gregor.worker.config import Config
 from gregor.worker.explaining import Attempt, Explanation, Rule, explain
+from gregor.worker.rules import scope_rules
 from gregor.worker.scope import Scope
 from gregor.worker.text import one_line
 
@@ -29,11 +30,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 async def _explain(arguments: argparse.Namespace, config: Config) -> int:
-    from gregor.worker import composition
-
     async with reading(config) as crawl:
         url = crawl.url(arguments.url)
-        scope = Scope(composition.scope_rules(config), await crawl.reader.seed_hosts())
+        scope = Scope(scope_rules(config), await crawl.reader.seed_hosts())
         found = await explain(crawl.reader, crawl.urls, url, config, scope, arguments.mentions)
     if arguments.json:
         sys.stdout.buffer.write(records.encode(found) + b"\n")

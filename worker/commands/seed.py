@@ -21,11 +21,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Publish them; durable when it returns."""
     from gregor.worker import composition
+    from gregor.worker.rules import urls_of
     from gregor.worker.seeds_input import open_seeds
 
     config = settings(arguments).config
     stdin = io.BytesIO() if sys.stdin is None else sys.stdin.buffer
-    seeds = open_seeds(arguments.seed, arguments.seeds, stdin, composition.urls_of(config))
+    seeds = open_seeds(arguments.seed, arguments.seeds, stdin, urls_of(config))
     try:
         if not seeds.count:
             raise BadInput("no seed is given: name URLs, or a file with --seeds")

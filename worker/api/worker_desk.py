@@ -1,0 +1,85 @@
+"""The desk of a worker: it reads the worker on its own event loop."""
+
+import asyncio
+from pathlib import Path
+
+from gregor.worker import condition, machine
+from gregor.worker.api.desk import Counts, Desk, Status
+from gregor.worker.borders import Clock
+from gregor.worker.condition import Condition, HostView, Lag
+from gregor.worker.config import Config
+from gregor.worker.live import Meter
+from gregor.worker.logging import Log
+from gregor.worker.metric_list import METRICS
+from gregor.worker.metrics import Look, exposition, registry
+from gregor.worker.runtime import Runtime
+
+_LOG = Log("api")
+_SAMPLE = 1.0  # seconds between two samples of the rates
+_PATIENCE = 1.0  # seconds for which a scrape waits for the ends of the log
+
+
+class WorkerDesk(Desk):
+    """One worker's."""
+
+    def __init__(self, runtime: Runtime, config: Config, clock: Clock) -> None:
+        super().__init__(runtime.tools.services.coordinator, clock)
+        self._runtime = runtime
+        self._config = config
+        self._lag = Lag(runtime)
+        self._looking: asyncio.Task[None] | None = None
+        self._meter = Meter()
+        self._sampled = clock.monotonic()
+        self._rates = self._meter.sample(self._sampled, runtime.stats)
+        self._registry = registry(METRICS, self._look)
+
+    def _now(self) -> float:
+        return self._clock.monotonic()
+
+    def unhealthy(self) -> str:
+        return condition.unhealthy(self._runtime, self._now())
+
+    def unready(self) -> str:
+        return condition.unready(self._runtime, self._now())
+
+    async def status(self) -> Status:
+        stats, now = self._runtime.stats, self._now()
+        if now - self._sampled >= _SAMPLE:
+            self._sampled, self._rates = now, self._meter.sample(now, stats)
+        counts = Counts(
+            stats.pages,
+            stats.pages_200,
+            stats.bytes,
+            stats.requests,
+            dict(stats.states),
+            {str(status): count for status, count in sorted(stats.statuses.items())},
+            dict(stats.errors.most_common(50)),
+            stats.total_pages_200,
+            stats.total_bytes,
+        )
+        return Status(self._condition(), self._rates, counts)
+
+    async def hosts(self, limit: int, state: str, after: str) -> list[HostView]:
+        return condition.hosts(self._runtime, self._now(), limit, state=state, after=after)
+
+    async def metrics(self) -> bytes:
+        """The answer to a scrape. It does not wait for a log that is away: the lag is then what was known."""
+        if self._looking is None or self._looking.done():
+            self._looking = asyncio.create_task(self._lag.look(self._now()))
+        await asyncio.wait((self._looking,), timeout=_PATIENCE)
+        if self._looking.done():
+            self._looking.result()  # raises what no log may raise
+        return exposition(self._registry)
+
+    def stop(self, who: str, why: str) -> None:
+        _LOG.info("stop ordered", who=who, why=why)
+        self._runtime.stop("by order")
+
+    def _condition(self) -> Condition:
+        """What it is doing now."""
+        return condition.look(self._runtime, self._config, self._now())
+
+    def _look(self) -> Look:
+        stats = self._runtime.stats
+        here = machine.look(Path(self._config.data))
+        return Look(stats, self._condition(), self._lag, here, stats.margin.value(self._now()))
