@@ -21,7 +21,7 @@ class Ticket(msgspec.Struct, frozen=True, array_like=True):
     ``new`` tickets come from the frontier (``visit`` 0); ``retry`` and ``revisit`` only from the calendar. ``robots``
     asks the owner of ``host`` to fetch a robots.txt for another host's ``origin``. ``wake`` is a calendar entry that
     names a ``host`` which has a backlog. ``attempts`` counts failed attempts in a row. ``hops`` counts the redirects
-    that led here.
+    that led here. ``lastmod`` and ``changefreq`` are what a sitemap says of the URL.
     """
 
     href: str
@@ -37,11 +37,18 @@ class Ticket(msgspec.Struct, frozen=True, array_like=True):
     label: str = ""
     origin: str = ""
     attempts: int = 0
+    lastmod: float = 0.0
+    changefreq: str = ""
 
     @property
     def identity(self) -> tuple[str, int, str]:
         """What makes two tickets the same ask."""
         return (self.origin or self.key, self.visit, self.kind)
+
+    @property
+    def news(self) -> str:
+        """What its publication tells: the URL, and what a sitemap says of it."""
+        return f"{self.key} {self.lastmod:.0f} {self.changefreq}" if self.lastmod or self.changefreq else self.key
 
     @property
     def id(self) -> int:
@@ -83,6 +90,8 @@ class Row(msgspec.Struct, frozen=True, array_like=True):
     first_seen: float = 0.0
     changed: int = 0
     unchanged: int = 0
+    lastmod: float = 0.0
+    changefreq: str = ""
 
 
 class Link(msgspec.Struct, frozen=True, array_like=True):

@@ -200,6 +200,12 @@ class Config(Api, frozen=True, kw_only=True, forbid_unknown_fields=True):
     revisit: Annotated[float, Meta(gt=0, description="first interval after which a page is visited again")] | None = (
         None
     )
+    revisit_min: (
+        Annotated[float, Meta(gt=0, description="shortest interval between visits; none: an eighth of revisit")] | None
+    ) = None
+    revisit_max: (
+        Annotated[float, Meta(gt=0, description="longest interval between visits; none: 64 times revisit")] | None
+    ) = None
 
     # What is told, and stopping
     log_level: Annotated[Literal["debug", "info", "warning", "error"], Meta(description="least level logged")] = "info"
@@ -238,6 +244,8 @@ def check(config: Config) -> None:
         raise ConfigError(f"dns_ttl_min ({config.dns_ttl_min}) is above dns_ttl_max ({config.dns_ttl_max})")
     if config.retry_pause > config.retry_pause_max:
         raise ConfigError(f"retry_pause ({config.retry_pause}) is above retry_pause_max ({config.retry_pause_max})")
+    if config.revisit is not None and (bounds := revisit_bounds(config))[0] > bounds[1]:
+        raise ConfigError(f"revisit_min ({bounds[0]:g}) is above revisit_max ({bounds[1]:g})")
     if config.proxy and config.resolver:
         raise ConfigError("resolver has no effect with a proxy, which resolves names itself: set only one of them")
     for headers in (config.headers, *(override.headers for override in config.hosts)):
@@ -250,6 +258,14 @@ def check(config: Config) -> None:
             raise ConfigError(f"[[host]] {name}: write the host in lower case, in its xn-- form, without a scheme")
         if names.count(name) > 1:
             raise ConfigError(f"[[host]] {name} stands there twice: put what differs into one table")
+
+
+def revisit_bounds(config: Config) -> tuple[float, float]:
+    """The shortest and the longest interval between two visits of a page, seconds; revisits are on."""
+    assert config.revisit is not None
+    shortest = config.revisit / 8 if config.revisit_min is None else config.revisit_min
+    longest = config.revisit * 64 if config.revisit_max is None else config.revisit_max
+    return shortest, longest
 
 
 def warnings(config: Config) -> list[str]:

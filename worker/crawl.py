@@ -32,7 +32,7 @@ from gregor.worker.transport import Response
 from gregor.worker.traps import Traps
 from gregor.worker.turns import Turns
 from gregor.worker.urls import Url
-from gregor.worker.verdicts import Policy, Verdict, conclude, is_stale, of_redirect
+from gregor.worker.verdicts import Policy, Verdict, conclude, heard, is_stale, of_redirect, of_stored
 
 T = TypeVar("T")
 
@@ -93,6 +93,7 @@ class Crawl:
                 return await self._answer_for(host, item)
             row = (await self._effect(lambda: store.rows([ticket.key])))[0]
             if is_stale(ticket, row):
+                await self._hear(ticket, row)
                 self._finish(item)
                 return False
             stored = await self._effect(lambda: store.page(ticket.key, ticket.visit + 1)) if item.inherited else None
@@ -108,6 +109,16 @@ class Crawl:
         except AddressBusy as busy:
             self._wait_for(str(busy), host, item)
             return True
+
+    async def _hear(self, ticket: Ticket, row: Row | None) -> None:
+        """What a sitemap says of a known page is kept, and may bring a visit forward: the later entry gets stale."""
+        news = heard(ticket, row, self._policy, self._tools.now())
+        if news is None:
+            return
+        known, again = news
+        if again is not None:
+            await self._appoint(again, known.due)
+        await self._effect(lambda: self._tools.services.store.put_rows([known], self.partition.stamp()))
 
     def _closed(self, host: Host) -> Outcome | None:
         """Why no URL of the host is fetched now, if so."""
@@ -152,9 +163,9 @@ class Crawl:
         """The request itself; True when one was made."""
         await self._turns.promise(host)
         before, now = host.last_start, self._tools.now()
-        conditions = await self._conditions(item.ticket, row)
+        stored = await self._version(item.ticket, row)
         outcome, response = await self._desk.fetcher.fetch(
-            url, lambda: self._turns.may_send(host), now, self._desk.fetcher.limits, conditions
+            url, lambda: self._turns.may_send(host), now, self._desk.fetcher.limits, _conditions(stored)
         )
         try:
             if isinstance(outcome, LeaseOver):
@@ -178,22 +189,18 @@ class Crawl:
             stages, begun = self._tools.stats.stages, perf_counter()
             outcome, examined = self.examine(item.ticket, url, outcome)
             stages["parse"].observe((parsed := perf_counter()) - begun)
-            await self.settle(host, item, row, outcome, url, response, examined)
+            await self.settle(host, item, row, outcome, url, response, examined, stored)
             stages["settle"].observe(perf_counter() - parsed)
         finally:
             if response is not None:
                 response.close()
         return host.last_start != before or isinstance(outcome, Failed)
 
-    async def _conditions(self, ticket: Ticket, row: Row | None) -> tuple[tuple[str, str], ...]:
-        """The validators of the stored version, for a revisit (RFC 9110 section 13)."""
+    async def _version(self, ticket: Ticket, row: Row | None) -> Page | None:
+        """The stored version of what is visited again."""
         if ticket.kind != "revisit" or row is None or not row.page:
-            return ()
-        page = await self._effect(lambda: self._tools.services.store.page(ticket.key, row.page))
-        if page is None:
-            return ()
-        stated = (("If-None-Match", page.etag), ("If-Modified-Since", page.last_modified))
-        return tuple((name, value) for name, value in stated if value)
+            return None
+        return await self._effect(lambda: self._tools.services.store.page(ticket.key, row.page))
 
     async def _answer_for(self, host: Host, item: Item) -> bool:
         """Fetch a robots.txt that another host's owner asked for."""
@@ -240,12 +247,16 @@ class Crawl:
         url: Url | None = None,
         response: Response | None = None,
         examined: Examined | None = None,
+        stored: Page | None = None,
     ) -> None:
         """Make an outcome durable, in the order in which nothing can be lost."""
         ticket = item.ticket
         pushed = isinstance(outcome, Denied) is False and response is not None and response.status in (429, 503)
         host.pushbacks = host.pushbacks + 1 if pushed else host.pushbacks if response is None else 0
-        verdict = conclude(ticket, outcome, row, self._policy, host.pushbacks, self._tools.now(), self._tools.chance)
+        same = examined is not None and stored is not None and examined.page.fingerprint == stored.fingerprint
+        verdict = conclude(
+            ticket, outcome, row, self._policy, host.pushbacks, self._tools.now(), self._tools.chance, same
+        )
         tickets: list[Ticket] = []
         if isinstance(outcome, Redirected) and url is not None:
             tickets, link = self._desk.examiner.redirect(ticket, url, outcome.location)
@@ -267,7 +278,7 @@ class Crawl:
         """The page of this very ticket is stored: go on from there, without a fetch."""
         if page.state == "fetched":
             await self._storing.claim(page)
-        verdict = Verdict(page.state, page.state, page.status)
+        verdict = of_stored(page, item.ticket, row, self._policy, self._tools.now(), self._tools.chance)
         tickets = [
             self._desk.examiner.follow(item.ticket, target, link.kind)
             for link in page.links
@@ -287,10 +298,7 @@ class Crawl:
         if page is not None:  # before the row: after it nobody would tell
             await self._effect(lambda: services.log.announce(page))
         if (follower := verdict.next) is not None:  # 3 the next ticket
-            bucket = partition.calendar.place(verdict.due, self._tools.now())
-            entry = Entry(bucket, follower)
-            await self._effect(lambda: services.store.put_entries(partition.id, [entry], partition.stamp()))
-            partition.calendar.placed(bucket)
+            await self._appoint(follower, verdict.due)
         if verdict.state == "dead":
             letter = DeadLetter(
                 ticket.key,
@@ -308,6 +316,14 @@ class Crawl:
         await self._effect(lambda: services.seen.mark([url_fingerprint(ticket.key)]))  # 5 seen, finished
         self._count(verdict, page)
         self._finish(item, moved=verdict.state == "waiting")
+
+    async def _appoint(self, ticket: Ticket, due: float) -> None:
+        """Write a ticket into the calendar."""
+        partition, store = self.partition, self._tools.services.store
+        bucket = partition.calendar.place(due, self._tools.now())
+        entry = Entry(bucket, ticket)
+        await self._effect(lambda: store.put_entries(partition.id, [entry], partition.stamp()))
+        partition.calendar.placed(bucket)
 
     def _finish(self, item: Item, *, moved: bool = False) -> None:
         """The ticket is finished, its followers with it; calendar entries that followed one that moved go back."""
@@ -328,3 +344,11 @@ class Crawl:
 
     async def _effect(self, call: Callable[[], Awaitable[T]]) -> T:
         return await self._tools.effect(self.partition.lease, call)
+
+
+def _conditions(stored: Page | None) -> tuple[tuple[str, str], ...]:
+    """The validators of a stored version (RFC 9110 section 13)."""
+    if stored is None:
+        return ()
+    stated = (("If-None-Match", stored.etag), ("If-Modified-Since", stored.last_modified))
+    return tuple((name, value) for name, value in stated if value)

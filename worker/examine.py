@@ -185,10 +185,10 @@ class Examiner:
         found = sitemaps.parse(document.read(), url.href, document.content_type)
         page.fingerprint = bytes.fromhex(page.body)[:16]
         tickets: list[Ticket] = []
-        entries = [(loc, "sitemap", 1) for loc in found.sitemaps]
-        entries += [(entry.loc, "url", of_sitemap_url(entry.priority)) for entry in found.urls]
-        for reference, kind, priority in entries:
-            target = self._tools.urls.resolve(reference, url.href)
+        entries = [(entry, "sitemap", 1) for entry in found.children]
+        entries += [(entry, "url", of_sitemap_url(entry.priority)) for entry in found.urls]
+        for entry, kind, priority in entries:
+            target = self._tools.urls.resolve(entry.loc, url.href)
             if target is None:
                 self._tools.stats.links["malformed"] += 1
                 continue
@@ -196,22 +196,15 @@ class Examiner:
             if kind == "sitemap" and ticket.hops >= DEEPEST_SITEMAP:
                 fate = "hops"
             page.links.append(Link(target.href, kind, False, fate))
-            if fate == "sent" and not self._sent.knows(target.key):
-                depth = ticket.depth if kind == "sitemap" else ticket.depth + 1
-                hops = ticket.hops + 1 if kind == "sitemap" else 0
-                tickets.append(
-                    Ticket(
-                        target.href,
-                        target.key,
-                        target.host,
-                        0,
-                        "new",
-                        priority,
-                        depth,
-                        hops,
-                        ticket.key,
-                        kind,
-                        ticket.label,
-                    )
+            depth = ticket.depth if kind == "sitemap" else ticket.depth + 1
+            hops = ticket.hops + 1 if kind == "sitemap" else 0
+            follow = Ticket(
+                target.href, target.key, target.host, 0, "new", priority, depth, hops, ticket.key, kind, ticket.label
+            )
+            if self._tools.config.revisit is not None:
+                follow = msgspec.structs.replace(
+                    follow, lastmod=entry.lastmod or 0.0, changefreq=entry.changefreq or ""
                 )
+            if fate == "sent" and not self._sent.knows(follow.news):
+                tickets.append(follow)
         return tickets

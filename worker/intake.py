@@ -9,6 +9,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import TypeVar
 
+import msgspec
+
 from gregor.schemas.messages import PRIORITIES, DeadLetter, Ticket, url_fingerprint
 from gregor.worker.backqueue import FromBucket, FromChunk, FromLog, Source
 from gregor.worker.borders import Entry, Record, Unreadable
@@ -109,7 +111,7 @@ class Intake:
         self._tools.stats.seen.update("seen" if known else "new" for known in seen)
         overflow: list[tuple[Ticket, FromLog]] = []
         for (ticket, source), known in zip(tickets, seen, strict=True):
-            if known and ticket.kind == "new":
+            if known and ticket.kind == "new" and ticket.news == ticket.key:
                 partition.finish([source])
             elif not self._enter(ticket, source):
                 overflow.append((ticket, source))
@@ -125,6 +127,8 @@ class Intake:
             if isinstance(source, FromLog) and len(twin.followers) >= MOST_FOLLOWERS:
                 return False
             twin.followers.append(source)
+            if ticket.news != ticket.key:  # what a sitemap says of it goes along
+                twin.ticket = msgspec.structs.replace(twin.ticket, lastmod=ticket.lastmod, changefreq=ticket.changefreq)
             return True
         host = partition.host(ticket.host)
         if isinstance(source, FromLog) and ticket.kind == "new":

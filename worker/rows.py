@@ -1,6 +1,7 @@
 """What the store says of a URL after a visit. Pure."""
 
 from gregor.schemas.messages import Attempt, Page, Row, Ticket
+from gregor.worker.revisits import Said
 from gregor.worker.verdicts import Verdict
 
 REMEMBERED_ATTEMPTS = 10
@@ -10,7 +11,8 @@ def settled_row(ticket: Ticket, row: Row | None, verdict: Verdict, page: Page | 
     """The row after the visit of a ticket. Where a URL was found is what its first visit said."""
     attempt = Attempt(now, verdict.outcome, verdict.status, page.elapsed if page is not None else 0.0, owner)
     first = row if row is not None else ticket
-    new_version = page is not None and row is not None and row.page > 0
+    said = Said.of(ticket, row)
+    new_version = page is not None and row is not None and row.page > 0 and not verdict.same
     return Row(
         key=ticket.key,
         href=ticket.href,
@@ -32,5 +34,7 @@ def settled_row(ticket: Ticket, row: Row | None, verdict: Verdict, page: Page | 
         attempts=(*(row.attempts if row is not None else ()), attempt)[-REMEMBERED_ATTEMPTS:],
         first_seen=row.first_seen if row is not None else now,
         changed=(row.changed if row is not None else 0) + new_version,
-        unchanged=(row.unchanged if row is not None else 0) + (verdict.outcome == "unchanged"),
+        unchanged=(row.unchanged if row is not None else 0) + verdict.same,
+        lastmod=said.lastmod,
+        changefreq=said.changefreq,
     )

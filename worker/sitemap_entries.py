@@ -7,7 +7,17 @@ from email.utils import parsedate_to_datetime
 
 import msgspec
 
-CHANGE_FREQUENCIES = frozenset({"always", "hourly", "daily", "weekly", "monthly", "yearly", "never"})
+_SECONDS_A_DAY = 86_400.0
+CHANGE_FREQUENCIES = {
+    "always": 0.0,
+    "hourly": 3600.0,
+    "daily": _SECONDS_A_DAY,
+    "weekly": 7 * _SECONDS_A_DAY,
+    "monthly": 30 * _SECONDS_A_DAY,
+    "yearly": 365 * _SECONDS_A_DAY,
+    "never": math.inf,
+}
+"""Seconds between two changes of a page, by the words of the protocol."""
 DEFAULT_PRIORITY = 0.5
 
 _DAY = re.compile(r"(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?", re.ASCII)

@@ -113,5 +113,7 @@ class Sent:
         """Tickets were published and acknowledged."""
         for ticket in tickets:
             self._keys[url_fingerprint(ticket.key)] = None
+            if ticket.news != ticket.key:
+                self._keys[url_fingerprint(ticket.news)] = None
         while len(self._keys) > self._size:
             self._keys.popitem(last=False)

@@ -5,7 +5,7 @@ from typing import assert_never
 
 import msgspec
 
-from gregor.schemas.messages import Link, Row, State, Ticket
+from gregor.schemas.messages import Link, Page, Row, State, Ticket
 from gregor.worker.config import Config
 from gregor.worker.outcomes import (
     Broken,
@@ -21,12 +21,13 @@ from gregor.worker.outcomes import (
     Unchanged,
 )
 from gregor.worker.politeness import back_off
+from gregor.worker.revisits import Revisits, Said
 from gregor.worker.urls import Url
 
 
 class Verdict(msgspec.Struct, frozen=True):
     """`pause`: the host is left alone so long (seconds; 0: as usual). `host_failed`: it counts as the host's failure.
-    `cause` names the failure for the dead letter and the counters."""
+    `cause` names the failure for the dead letter and the counters. `same`: a revisit found what was there before."""
 
     state: State
     outcome: str
@@ -38,6 +39,7 @@ class Verdict(msgspec.Struct, frozen=True):
     pause: float = 0.0
     host_failed: bool = False
     cause: str = ""
+    same: bool = False
 
 
 class Policy(msgspec.Struct, frozen=True):
@@ -46,13 +48,14 @@ class Policy(msgspec.Struct, frozen=True):
     retries: int
     pause: float
     longest: float
-    revisit: float | None
+    revisits: Revisits | None
     jitter: float
 
     @classmethod
     def of(cls, config: Config) -> "Policy":
         """The policy of a configuration."""
-        return cls(config.retries, config.retry_pause, config.retry_pause_max, config.revisit, config.retry_jitter)
+        pauses = config.retry_pause, config.retry_pause_max
+        return cls(config.retries, *pauses, Revisits.of(config), config.retry_jitter)
 
 
 def is_stale(ticket: Ticket, row: Row | None) -> bool:
@@ -68,15 +71,23 @@ def is_stale(ticket: Ticket, row: Row | None) -> bool:
 
 
 def conclude(
-    ticket: Ticket, outcome: Outcome, row: Row | None, policy: Policy, pushbacks: int, now: float, chance: random.Random
+    ticket: Ticket,
+    outcome: Outcome,
+    row: Row | None,
+    policy: Policy,
+    pushbacks: int,
+    now: float,
+    chance: random.Random,
+    same: bool = False,
 ) -> Verdict:
-    """What an outcome means. `pushbacks` counts the host's 429 and 503 answers in a row, this one included."""
+    """What an outcome means. `pushbacks` counts the host's 429 and 503 answers in a row, this one included. `same`: the
+    document that came says what the stored one says."""
     match outcome:
         case Fetched(response):
-            return _revisit("fetched", "fetched", response.status, ticket, row, policy, now, chance)
+            return _revisit("fetched", "fetched", response.status, same, ticket, row, policy, now, chance)
         case Unchanged():
             state: State = row.state if row is not None and row.state in ("fetched", "duplicate") else "gone"
-            return _revisit(state, "unchanged", 304, ticket, row, policy, now, chance)
+            return _revisit(state, "unchanged", 304, True, ticket, row, policy, now, chance)
         case Redirected(status, location):
             return Verdict("redirected", f"redirected ({status})", status, target=location)
         case Gone(status):
@@ -136,17 +147,49 @@ def _revisit(
     state: State,
     outcome: str,
     status: int,
+    same: bool,
     ticket: Ticket,
     row: Row | None,
     policy: Policy,
     now: float,
     chance: random.Random,
 ) -> Verdict:
-    """A page that is visited again gets its next ticket: sooner when it changed often, later when it did not."""
-    if policy.revisit is None:
-        return Verdict(state, outcome, status)
+    """A page that is visited again gets its next ticket."""
+    if policy.revisits is None:
+        return Verdict(state, outcome, status, same=same)
     changed, unchanged = (row.changed, row.unchanged) if row is not None else (0, 0)
-    unchanged += outcome == "unchanged"
-    interval = policy.revisit * 2.0 ** max(-3, min(unchanged - changed, 6)) * (1.0 + 0.1 * chance.random())
-    again = msgspec.structs.replace(ticket, visit=ticket.visit + 1, kind="revisit", attempts=0, hops=0)
-    return Verdict(state, outcome, status, next=again, due=now + interval)
+    changed += not same and row is not None and row.page > 0
+    unchanged += same
+    interval = policy.revisits.interval(changed, unchanged, Said.of(ticket, row), now, 0.1 * chance.random())
+    return Verdict(state, outcome, status, next=_again(ticket, ticket.visit + 1), due=now + interval, same=same)
+
+
+def of_stored(
+    page: Page, ticket: Ticket, row: Row | None, policy: Policy, now: float, chance: random.Random
+) -> Verdict:
+    """What follows from the page of this very ticket, which an earlier settle stored."""
+    return _revisit(page.state, page.state, page.status, False, ticket, row, policy, now, chance)
+
+
+def heard(ticket: Ticket, row: Row | None, policy: Policy, now: float) -> tuple[Row, Ticket | None] | None:
+    """What a stale ticket tells of a known page (a sitemap's word): its row with that, and a visit sooner than planned.
+
+    None if it tells nothing new. What is said of a URL that has no page, nor had one, is no reason to ask again.
+    """
+    said = Said(ticket.lastmod, ticket.changefreq)
+    if policy.revisits is None or row is None or row.state not in ("fetched", "duplicate", "gone") or not said:
+        return None
+    due = policy.revisits.owed(row, said, now)
+    if due is None and said == Said(row.lastmod, row.changefreq):
+        return None
+    asked = msgspec.structs.replace(ticket, href=row.href, via=row.via, link=row.link, depth=row.depth)
+    again = None if due is None else _again(asked, row.visits)
+    known = msgspec.structs.replace(
+        row, lastmod=said.lastmod, changefreq=said.changefreq, due=row.due if due is None else due
+    )
+    return known, again
+
+
+def _again(ticket: Ticket, visit: int) -> Ticket:
+    """The ticket of a revisit. What sitemaps say stays in the row, where it may become newer meanwhile."""
+    return msgspec.structs.replace(ticket, visit=visit, kind="revisit", attempts=0, hops=0, lastmod=0.0, changefreq="")

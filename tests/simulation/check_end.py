@@ -11,7 +11,18 @@ from gregor.worker.scope import Scope, ScopeRules
 from gregor.worker.urls import Urls
 from tests.simulation.crawl import Run
 from tests.simulation.reading import SimulatedReader
-from tests.simulation.resources import File, Flaky, Html, Redirect, Resource, Status, Vanishing, body_of, lasting
+from tests.simulation.resources import (
+    Changing,
+    File,
+    Flaky,
+    Html,
+    Redirect,
+    Resource,
+    Status,
+    Vanishing,
+    body_of,
+    lasting,
+)
 from tests.simulation.web import FOREVER, path_of
 from tests.simulation.webs import DOMAIN, rules_of
 
@@ -92,7 +103,7 @@ def _of_resource(resource: Resource) -> tuple[str, ...]:
             return ("gone",)
         case Status():
             return ("dead",)
-        case Flaky() | Vanishing():
+        case Flaky() | Vanishing() | Changing():
             return _of_resource(lasting(resource))
 
 

@@ -66,7 +66,15 @@ class Vanishing:
     first: "Resource"
 
 
-Resource: TypeAlias = Html | File | Redirect | Status | Flaky | Vanishing
+@dataclass(frozen=True)
+class Changing:
+    """It is one document for the first request, and another one from then on."""
+
+    first: File
+    then: File
+
+
+Resource: TypeAlias = Html | File | Redirect | Status | Flaky | Vanishing | Changing
 
 
 def lasting(resource: Resource) -> Resource:
@@ -76,6 +84,8 @@ def lasting(resource: Resource) -> Resource:
             return lasting(then)
         case Vanishing(first):
             return lasting(first)
+        case Changing(_, then):
+            return then
         case _:
             return resource
 
@@ -96,7 +106,7 @@ def body_of(resource: Resource) -> bytes:
             return f"<html><head><title>{title}</title>{head}</head><body><p>{resource.words}</p>{anchors}".encode()
         case File(body):
             return body
-        case Flaky() | Vanishing():
+        case Flaky() | Vanishing() | Changing():
             return body_of(lasting(resource))
         case _:
             return b""

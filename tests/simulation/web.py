@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from gregor.worker.addresses import AddressPolicy
 from tests.simulation.resources import (
+    Changing,
     Fault,
     File,
     Flaky,
@@ -171,6 +172,8 @@ class Web:
             return _fault_reply(resource.faults[asked], latency)
         if isinstance(resource, Vanishing) and asked:
             return _reply(Status(404), latency)
+        if isinstance(resource, Changing) and not asked:
+            return _reply(resource.first, latency)
         return _reply(lasting(resource), latency)
 
     def close_connections(self, client: str, now: float) -> None:
@@ -215,5 +218,5 @@ def _reply(resource: Resource, latency: float) -> Reply:
             return Reply(status, (("Location", target),), latency=latency)
         case Status(status):
             return Reply(status, latency=latency)
-        case Flaky() | Vanishing():
+        case Flaky() | Vanishing() | Changing():
             raise ValueError("only what lasts is an answer")

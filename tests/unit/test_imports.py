@@ -20,10 +20,10 @@ _PURE = """
     worker/backqueue worker/calendar worker/canonical worker/charset worker/cookies worker/css worker/domains
     worker/host_table worker/hosts worker/html worker/html_guard worker/http_rules worker/legacy_query
     worker/link_header worker/media_type worker/meta_robots worker/orders worker/outcomes worker/partition
-    worker/politeness worker/priority worker/references worker/robots worker/robots_agents worker/robots_match
-    worker/robots_text worker/rules worker/schedule worker/scope worker/simhashing worker/sitemap_entries
-    worker/sitemap_location worker/sitemap_xml worker/sitemaps worker/traps worker/url_loops worker/urls worker/verdicts
-    worker/watermark worker/xhtml
+    worker/politeness worker/priority worker/references worker/revisits worker/robots worker/robots_agents
+    worker/robots_match worker/robots_text worker/rules worker/schedule worker/scope worker/simhashing
+    worker/sitemap_entries worker/sitemap_location worker/sitemap_xml worker/sitemaps worker/traps worker/url_loops
+    worker/urls worker/verdicts worker/watermark worker/xhtml
 """
 
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from gregor.schemas.messages import TERMINAL, Row, State, Ticket, TicketKind
 from gregor.worker.outcomes import Broken, Denied, Failed, Gone, Outcome, Pushback, Redirected, Refused, Unchanged
+from gregor.worker.revisits import Revisits
 from gregor.worker.verdicts import Policy, conclude, is_stale
 
 NOW = 1_700_000_000.0
@@ -33,7 +34,7 @@ POLICIES = st.builds(
     retries=st.integers(0, 5),
     pause=st.floats(0.1, 60.0),
     longest=st.floats(60.0, 3600.0),
-    revisit=st.none() | st.floats(1.0, 86400.0),
+    revisits=st.none() | st.floats(1.0, 86400.0).map(lambda first: Revisits(first, first / 8, first * 64)),
     jitter=st.floats(0.0, 1.0),
 )
 
@@ -88,21 +89,21 @@ def test_retries_end(policy: Policy, seed: int) -> None:
 
 @pytest.mark.parametrize(("after", "pushbacks", "pause"), [(120.0, 1, 120.0), (None, 1, 10.0), (None, 3, 40.0)])
 def test_a_pushback_pauses_host_and_url_alike(after: float | None, pushbacks: int, pause: float) -> None:
-    policy = Policy(retries=3, pause=10.0, longest=300.0, revisit=None, jitter=0.0)
+    policy = Policy(retries=3, pause=10.0, longest=300.0, revisits=None, jitter=0.0)
     verdict = conclude(TICKET, Pushback(429, after), None, policy, pushbacks, NOW, random.Random(1))
     assert (verdict.pause, verdict.due) == (pause, NOW + pause)
 
 
 @given(changed=st.integers(0, 50), unchanged=st.integers(0, 50), seed=st.integers())
 def test_a_page_is_visited_sooner_the_more_it_changes(changed: int, unchanged: int, seed: int) -> None:
-    policy = Policy(retries=3, pause=1.0, longest=60.0, revisit=800.0, jitter=0.0)
+    policy = Policy(retries=3, pause=1.0, longest=60.0, revisits=Revisits(800.0, 100.0, 51200.0), jitter=0.0)
     ticket = msgspec.structs.replace(TICKET, kind="revisit", visit=5)
 
     def wait(changes: int) -> float:
         known = row(5, "fetched", changed=changes, unchanged=unchanged)
         return conclude(ticket, Unchanged(), known, policy, 0, NOW, random.Random(seed)).due - NOW
 
-    assert 100.0 <= wait(changed) <= 800.0 * 64 * 1.1
+    assert 100.0 <= wait(changed) <= 800.0 * 64
     assert wait(changed + 1) <= wait(changed)
 
 
@@ -110,5 +111,5 @@ def test_a_page_is_visited_sooner_the_more_it_changes(changed: int, unchanged: i
     ("known", "state"), [(row(1, "duplicate"), "duplicate"), (row(1, "fetched"), "fetched"), (None, "gone")]
 )
 def test_unchanged_keeps_what_the_page_was(known: Row | None, state: State) -> None:
-    policy = Policy(retries=3, pause=1.0, longest=60.0, revisit=None, jitter=0.0)
+    policy = Policy(retries=3, pause=1.0, longest=60.0, revisits=None, jitter=0.0)
     assert conclude(TICKET, Unchanged(), known, policy, 0, NOW, random.Random(1)).state == state

@@ -1,0 +1,69 @@
+"""Visits that come again: what sitemaps say moves them, and no fault around it loses one or makes one too many."""
+
+from email.utils import formatdate
+from typing import Any
+
+import pytest
+
+from tests.simulation.clock import WALL_EPOCH
+from tests.simulation.faults import Fault
+from tests.simulation.resources import Changing, File, Resource
+from tests.simulation.sites import HOST, crawl, page, requests, row, site, star
+
+SETTINGS: dict[str, Any] = {
+    "sitemaps": True, "revisit": 40.0, "revisit_min": 10.0, "revisit_max": 10_000.0, "max_time": 130.0, "partitions": 1,
+}  # fmt: skip
+
+
+def sitemap(changed_at: float, frequency: str = "yearly") -> File:
+    """A sitemap that says when /p0 changed (virtual seconds); of /p1 it always says the same."""
+    entries = [("/p0", changed_at), ("/p1", -50.0)]
+    urls = "".join(
+        f"<url><loc>http://{HOST}{path}</loc><lastmod>{formatdate(WALL_EPOCH + at)}</lastmod>"
+        f"<changefreq>{frequency}</changefreq></url>"
+        for path, at in entries
+    )
+    return File(f"<urlset>{urls}</urlset>".encode(), "application/xml")
+
+
+def resources(first: File, then: File) -> dict[str, Resource]:
+    return star(2) | {"/sitemap.xml": Changing(first, then)}
+
+
+def test_a_page_that_a_sitemap_says_has_changed_is_visited_before_its_time() -> None:
+    run = crawl([site(resources(sitemap(-900.0), sitemap(20.0)))], **SETTINGS)
+    assert len(requests(run, "/sitemap.xml")) >= 2
+    assert len(requests(run, "/p0")) == 2, "once for the news, and it is no news any more"
+    assert len(requests(run, "/p1")) == 1, "a year is longer than the run"
+    assert row(run, "/p0").changefreq == "yearly"
+
+
+def test_the_frequency_that_a_sitemap_states_brings_visits_forward() -> None:
+    quick = resources(sitemap(-900.0, "never"), sitemap(-900.0, "always"))
+    run = crawl([site(quick)], **SETTINGS | {"recently_sent": 0})
+    assert len(requests(run, "/p1")) >= 3
+
+
+@pytest.mark.parametrize("n", range(1, 9))
+@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize("op", ["put_entries", "put_rows"])
+def test_a_worker_dies_while_it_hears_news(op: str, when: Any, n: int) -> None:
+    run = crawl([site(resources(sitemap(-900.0), sitemap(20.0)))], Fault("die", "store", op, n, when), **SETTINGS)
+    assert 2 <= len(requests(run, "/p0")) <= 3
+    assert row(run, "/p0").visits >= 2
+
+
+@pytest.mark.parametrize("n", range(1, 4))
+def test_a_page_is_visited_again_though_its_first_settle_was_cut_short(n: int) -> None:
+    run = crawl(
+        [site({"/": page("only")})], Fault("die", "store", "put_page", n, "after"), revisit=20.0, max_time=150.0
+    )
+    assert row(run, "/").visits >= 3
+
+
+def test_a_page_that_comes_again_as_it_was_did_not_change() -> None:
+    run = crawl([site({"/": page("only")})], revisit=20.0, max_time=150.0)
+    kept = row(run, "/")
+    assert (kept.changed, kept.unchanged) == (0, kept.visits - 1)
+    gaps = [later - earlier for earlier, later in zip(requests(run, "/"), requests(run, "/")[1:], strict=False)]
+    assert gaps == sorted(gaps)

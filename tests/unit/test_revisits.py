@@ -1,0 +1,136 @@
+"""When a page is visited again: bounds hold, observed changes and what sitemaps say move the interval the right way."""
+
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gregor.schemas.messages import Attempt, Row, Ticket
+from gregor.worker.config import Config, ConfigError, check, replace
+from gregor.worker.outcomes import Unchanged
+from gregor.worker.revisits import Revisits, Said
+from gregor.worker.rows import settled_row
+from gregor.worker.sitemap_entries import CHANGE_FREQUENCIES
+from gregor.worker.verdicts import Policy, conclude, heard, is_stale
+
+NOW = 1_700_000_000.0
+DAY = 86_400.0
+HOURLY = Revisits(first=10 * DAY, shortest=600.0, longest=400 * DAY)
+POLICY = Policy(retries=3, pause=1.0, longest=60.0, revisits=HOURLY, jitter=0.0)
+TICKET = Ticket("http://h/", "http://h/", "h")
+
+DATES = st.just(0.0) | st.floats(-1e9, 4e9)
+SAID = st.builds(Said, DATES, st.sampled_from(["", *CHANGE_FREQUENCIES]))
+COUNTS = st.integers(0, 100)
+
+
+@st.composite
+def revisits(draw: st.DrawFn) -> Revisits:
+    shortest = draw(st.floats(1.0, 1e6))
+    return Revisits(draw(st.floats(1.0, 1e7)), shortest, shortest * draw(st.floats(1.0, 1e4)))
+
+
+def row(visited: float, due: float = 0.0, **fields: object) -> Row:
+    attempts = (Attempt(visited, "fetched", 200),)
+    return Row("http://h/", "http://h/", "h", 1, "fetched", "fetched", due=due, attempts=attempts, **fields)  # type: ignore[arg-type]
+
+
+@given(revisits(), COUNTS, COUNTS, SAID, st.floats(0.0, 3e9), st.floats(0.0, 0.1))
+def test_every_interval_is_within_the_bounds(
+    policy: Revisits, changed: int, unchanged: int, said: Said, fetched: float, spread: float
+) -> None:
+    assert policy.shortest <= policy.interval(changed, unchanged, said, fetched, spread) <= policy.longest
+
+
+@given(revisits(), COUNTS, COUNTS, SAID)
+def test_a_change_never_makes_it_later(policy: Revisits, changed: int, unchanged: int, said: Said) -> None:
+    before = policy.interval(changed, unchanged, said, NOW)
+    assert policy.interval(changed + 1, unchanged, said, NOW) <= before
+    assert policy.interval(changed, unchanged + 1, said, NOW) >= before
+
+
+@pytest.mark.parametrize(
+    ("word", "interval"),
+    [
+        ("always", 600.0),
+        ("hourly", 3600.0),
+        ("daily", DAY),
+        ("weekly", 7 * DAY),
+        ("monthly", 30 * DAY),
+        ("yearly", 365 * DAY),
+        ("never", 400 * DAY),
+        ("", 10 * DAY),
+    ],
+)
+def test_the_stated_frequency_is_where_it_begins(word: str, interval: float) -> None:
+    assert HOURLY.interval(0, 0, Said(0.0, word), NOW) == interval
+
+
+def test_what_changed_long_ago_is_less_urgent() -> None:
+    intervals = [HOURLY.interval(0, 0, Said(NOW - age * DAY), NOW) for age in (1, 100, 200, 1000, 100_000)]
+    assert intervals == [10 * DAY, 10 * DAY, 20 * DAY, 100 * DAY, 400 * DAY]
+
+
+@given(SAID, st.floats(0.0, 2 * NOW), st.just(0.0) | st.floats(0.0, 2 * NOW), revisits())
+def test_what_is_heard_never_makes_a_visit_later_nor_too_early(
+    said: Said, visited: float, due: float, policy: Revisits
+) -> None:
+    sooner = policy.owed(row(visited, due), said, NOW)
+    if sooner is not None:
+        assert sooner >= max(NOW, visited + policy.shortest)
+        assert not due or sooner < due
+
+
+@pytest.mark.parametrize(
+    ("lastmod", "changefreq", "expected"),
+    [
+        (NOW - 10.0, "", NOW),  # it changed after our visit
+        (NOW - 2 * DAY, "", None),  # before it
+        (NOW + 30 * DAY, "", None),  # no date of a change
+        (NOW - 2 * DAY, "daily", NOW),
+        (NOW - 2 * DAY, "weekly", NOW + 6 * DAY),
+        (NOW - 2 * DAY, "yearly", None),
+        (0.0, "always", NOW),
+    ],
+)
+def test_news_of_a_page_that_was_visited_a_day_ago(lastmod: float, changefreq: str, expected: float | None) -> None:
+    assert HOURLY.owed(row(NOW - DAY, NOW + 9 * DAY), Said(lastmod, changefreq), NOW) == expected
+
+
+def test_a_change_is_not_looked_at_within_the_shortest_interval() -> None:
+    assert HOURLY.owed(row(NOW - 60.0, NOW + DAY), Said(NOW - 1.0), NOW) == NOW + 540.0
+
+
+def test_a_stale_ticket_with_news_makes_a_revisit_that_is_valid_and_its_row_remembers() -> None:
+    known = row(NOW - DAY, NOW + 9 * DAY)
+    ticket = Ticket("http://h/", "http://h/", "h", link="url", lastmod=NOW - 5.0, changefreq="daily")
+    assert is_stale(ticket, known)
+    news = heard(ticket, known, POLICY, NOW)
+    assert news is not None
+    remembered, again = news
+    assert again is not None
+    assert (again.kind, again.visit, again.lastmod, again.link) == ("revisit", 1, 0.0, "seed")
+    assert not is_stale(again, remembered)
+    assert (remembered.due, remembered.lastmod, remembered.changefreq) == (NOW, NOW - 5.0, "daily")
+    assert heard(ticket, remembered, POLICY, NOW) is None, "the same news again is none"
+    after = settled_row(again, remembered, conclude(again, Unchanged(), remembered, POLICY, 0, NOW, random.Random(1)),
+                        None, NOW, "w")  # fmt: skip
+    assert (after.lastmod, after.changefreq) == (NOW - 5.0, "daily")
+    assert DAY <= after.due - NOW <= 2 * DAY * 1.1, "the next interval begins with what the sitemap said"
+
+
+@pytest.mark.parametrize("state", ["redirected", "denied", "dead", "refused", "waiting"])
+def test_news_of_a_url_without_a_page_is_no_reason_to_ask(state: str) -> None:
+    known = Row("http://h/", "http://h/", "h", 1, state, state, attempts=(Attempt(NOW - DAY, state),))  # type: ignore[arg-type]
+    assert heard(Ticket("http://h/", "http://h/", "h", lastmod=NOW - 1.0), known, POLICY, NOW) is None
+
+
+@pytest.mark.parametrize(("bounds", "wrong"), [((None, None), False), ((50.0, None), False), ((100.0, 50.0), True)])
+def test_bounds_that_contradict_each_other_are_refused(bounds: tuple[float | None, float | None], wrong: bool) -> None:
+    config = replace(Config(), revisit=100.0, revisit_min=bounds[0], revisit_max=bounds[1])
+    if not wrong:
+        check(config)
+        return
+    with pytest.raises(ConfigError, match="revisit_min"):
+        check(config)
