@@ -56,14 +56,31 @@ class Ticket(msgspec.Struct, frozen=True, array_like=True):
         return xxhash.xxh3_64_intdigest(f"{self.kind} {self.visit} {self.origin} {self.key or self.host}".encode()) >> 1
 
 
+class Asked(msgspec.Struct, frozen=True, array_like=True):
+    """The start of one request to a host, and what was in force then.
+
+    ``delay``: the least time since the start of any request before it; ``page_delay``: since that of a page; 0 for a
+    robots.txt. ``rules``: the ``fetched_at`` of the robots.txt that allowed it; 0: none was read. ``href``: what was
+    asked for, if that is not the key of the URL it stands with.
+    """
+
+    at: float
+    delay: float
+    page_delay: float = 0.0
+    rules: float = 0.0
+    href: str = ""
+    robots: bool = False
+
+
 class Attempt(msgspec.Struct, frozen=True, array_like=True):
-    """One visit as `gregor explain` tells it."""
+    """One visit as `gregor explain` tells it. ``asked``: the host's requests that no visit before it has told."""
 
     at: float
     outcome: str
     status: int = 0
     elapsed: float = 0.0
     owner: str = ""
+    asked: tuple[Asked, ...] = ()
 
 
 class Row(msgspec.Struct, frozen=True, array_like=True):
@@ -165,10 +182,20 @@ class HostRecord(msgspec.Struct, frozen=True, array_like=True):
     bytes: int = 0
 
 
+class RobotsCopy(msgspec.Struct, frozen=True, array_like=True):
+    """What held by the answers from ``since`` to ``until``: a text, for an agent; None: nothing was allowed."""
+
+    since: float
+    until: float
+    text: bytes | None
+    agent: str = ""
+
+
 class RobotsRecord(msgspec.Struct, frozen=True, array_like=True):
     """A robots.txt by asking origin. ``verdict``: "parsed", "allow" (4xx) or "unreachable".
 
-    ``good_body`` and ``good_at`` are the last copy that could be read.
+    ``good_body`` and ``good_at`` are the last copy that could be read. ``agent``: the User-Agent that asked. ``since``:
+    the first of the answers in a row that meant the same; ``earlier``: what held before, oldest first.
     """
 
     origin: str
@@ -179,6 +206,9 @@ class RobotsRecord(msgspec.Struct, frozen=True, array_like=True):
     status: int = 0
     good_body: bytes | None = None
     good_at: float = 0.0
+    agent: str = ""
+    since: float = 0.0
+    earlier: tuple[RobotsCopy, ...] = ()
 
 
 class DeadLetter(msgspec.Struct, frozen=True, array_like=True):

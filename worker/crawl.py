@@ -103,9 +103,10 @@ class Crawl:
             if (closed := self._closed(host)) is not None:
                 await self.settle(host, item, row, closed)
                 return False
-            if not await self._robots_allow(host, item, row, url):
+            rules = await self._robots_allow(host, item, row, url)
+            if rules is None:
                 return item.state != "visited"
-            return await self._fetch(host, item, row, url)
+            return await self._fetch(host, item, row, url, rules.known)
         except AddressBusy as busy:
             self._wait_for(str(busy), host, item)
             return True
@@ -128,22 +129,21 @@ class Crawl:
             return Denied(budget)
         return None
 
-    async def _robots_allow(self, host: Host, item: Item, row: Row | None, url: Url) -> bool:
-        """Whether robots.txt allows the URL. If not, its ticket was settled, or went back to wait for the file."""
-        answer = await self._desk.robots.rules(
-            self.partition, host, url, lambda: self._turns.may_send(host, robots=True)
-        )
+    async def _robots_allow(self, host: Host, item: Item, row: Row | None, url: Url) -> Rules | None:
+        """The robots.txt that allows the URL. None: its ticket was settled, or went back to wait for its turn."""
+        answer = await self._desk.robots.rules(self.partition, host, url, lambda: self._turns.may_send(host))
         match answer:
-            case Rules(robots):
-                host.crawl_delays[url.origin] = robots.crawl_delay
+            case Rules(robots) if self._spaced_by(robots.crawl_delay, host, url):
                 decision = robots.decide(url.href)
                 self._tools.stats.robots["allowed" if decision.allowed else "denied"] += 1
                 if not decision.allowed:
                     await self.settle(host, item, row, Denied(f"robots.txt line {decision.line}: {decision.rule}"))
-                return decision.allowed
+                return answer if decision.allowed else None
+            case Rules():
+                host.next_turn = self._turns.page_due(host)
             case AddressRefused(detail):
                 await self.settle(host, item, row, Refused(detail))
-                return False
+                return None
             case TurnUsed(latency, robots):
                 host.latency = latency
                 self._tools.stats.stages["robots"].observe(latency)
@@ -157,15 +157,26 @@ class Crawl:
                 self._tools.stats.robots["unreachable"] += 1
                 await self._turns.failed(host, cause, after)
         host.queue.put_back(item)
-        return False
+        return None
 
-    async def _fetch(self, host: Host, item: Item, row: Row | None, url: Url) -> bool:
+    def _spaced_by(self, crawl_delay: float | None, host: Host, url: Url) -> bool:
+        """Note what an origin asks for. False when it is more than was known, and the last page was too lately."""
+        if host.crawl_delays.get(url.origin) == crawl_delay:
+            return True
+        host.crawl_delays[url.origin] = crawl_delay
+        return self._turns.page_due(host) <= self._tools.clock.monotonic()
+
+    async def _fetch(self, host: Host, item: Item, row: Row | None, url: Url, rules: float) -> bool:
         """The request itself; True when one was made."""
         await self._turns.promise(host)
         before, now = host.last_start, self._tools.now()
         stored = await self._version(item.ticket, row)
         outcome, response = await self._desk.fetcher.fetch(
-            url, lambda: self._turns.may_send(host), now, self._desk.fetcher.limits, _conditions(stored)
+            url,
+            lambda: self._turns.may_send(host, url.href, rules),
+            now,
+            self._desk.fetcher.limits,
+            _conditions(stored),
         )
         try:
             if isinstance(outcome, LeaseOver):
@@ -204,9 +215,7 @@ class Crawl:
 
     async def _answer_for(self, host: Host, item: Item) -> bool:
         """Fetch a robots.txt that another host's owner asked for."""
-        made = await self._desk.robots.answer_for(
-            self.partition, host, item.ticket, lambda: self._turns.may_send(host, robots=True)
-        )
+        made = await self._desk.robots.answer_for(self.partition, host, item.ticket, lambda: self._turns.may_send(host))
         self._finish(item)
         if made:
             await self._turns.asked(host, robots=True)
@@ -311,7 +320,8 @@ class Crawl:
             )
             await self._effect(lambda: services.store.put_dead_letter(letter))
             await self._effect(lambda: services.log.announce(letter))
-        settled = settled_row(ticket, row, verdict, page, self._tools.now(), self._tools.name)
+        now, name = self._tools.now(), self._tools.name
+        settled = settled_row(ticket, row, verdict, page, now, name, host.told())
         await self._effect(lambda: services.store.put_rows([settled], partition.stamp()))  # 4 the row
         await self._effect(lambda: services.seen.mark([url_fingerprint(ticket.key)]))  # 5 seen, finished
         self._count(verdict, page)

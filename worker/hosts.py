@@ -4,8 +4,11 @@ import math
 from collections import deque
 from collections.abc import Callable
 
-from gregor.schemas.messages import HostRecord
+from gregor.schemas.messages import Asked, HostRecord
 from gregor.worker.backqueue import BackQueue, FromBucket
+
+UNTOLD = 32
+"""Requests of a host that wait for a row to be told in; most are told by the visit that made them."""
 
 
 class Backlog:
@@ -64,6 +67,7 @@ class Host:
 
     __slots__ = (
         "alive",
+        "asked",
         "backlog",
         "busy",
         "cause",
@@ -93,6 +97,7 @@ class Host:
         self.last_start = -math.inf
         self.last_page = -math.inf  # the last request that was not for a robots.txt
         self.latency = 0.0
+        self.asked: tuple[Asked, ...] = ()  # requests that no row tells of yet
         self.crawl_delays: dict[str, float | None] = {}  # what the robots.txt of each origin asks for
         self.busy = False
         self.alive = True
@@ -102,6 +107,15 @@ class Host:
         self.pushbacks = 0  # 429 and 503 answers in a row
         self.walks: dict[str, RobotsWalk] = {}
         self.cause = ""  # the last failure of the host as a whole
+
+    def note(self, asked: Asked) -> None:
+        """Remember a request until a row tells of it."""
+        self.asked = (*self.asked[-UNTOLD:], asked)
+
+    def told(self) -> tuple[Asked, ...]:
+        """The requests that no row tells of yet, for the row of a visit."""
+        asked, self.asked = self.asked, ()
+        return asked
 
     @property
     def crawl_delay(self) -> float:

@@ -11,7 +11,7 @@ from typing import TypeAlias, TypeVar
 import msgspec
 
 from gregor.schemas.messages import RobotsRecord, Ticket
-from gregor.worker import http_rules, robots, sitemaps
+from gregor.worker import robots, robots_copies, sitemaps
 from gregor.worker.fetching import Fetcher
 from gregor.worker.hosts import Host, RobotsWalk
 from gregor.worker.outcomes import LeaseOver, Outcome, Refused
@@ -26,9 +26,10 @@ T = TypeVar("T")
 
 
 class Rules(msgspec.Struct, frozen=True):
-    """What holds for the origin now."""
+    """What holds for the origin now, and when the answer came that says so (unix seconds; 0: nobody was asked)."""
 
     robots: Robots
+    known: float = 0.0
 
 
 class TurnUsed(msgspec.Struct, frozen=True):
@@ -74,7 +75,7 @@ class RobotsDesk:
         self._fetcher = fetcher
         self._sent = sent
         self._hops = tools.config.robots_redirects
-        self._cache: OrderedDict[str, tuple[Robots, float]] = OrderedDict()
+        self._cache: OrderedDict[str, tuple[Rules, float]] = OrderedDict()
         self._limits = msgspec.structs.replace(
             fetcher.limits, max_body=tools.config.max_robots, max_wire=tools.config.max_robots
         )
@@ -89,10 +90,10 @@ class RobotsDesk:
         if cached is not None and cached[1] > now:
             self._cache.move_to_end(url.origin)
             self._tools.stats.cached["robots", "hit"] += 1
-            return Rules(cached[0])
+            return cached[0]
         self._tools.stats.cached["robots", "miss"] += 1
         record = await self._effect(partition, lambda: self._tools.services.store.robots(url.origin))
-        if record is not None and record.expires > now:
+        if record is not None and robots_copies.holds(record, self._tools.config.user_agent, now):
             host.walks.pop(url.origin, None)
             answer = self._of_record(record, url, now)
             if isinstance(answer, Rules):
@@ -116,20 +117,19 @@ class RobotsDesk:
             self._sent.learn(tickets)
 
     def _of_record(self, record: RobotsRecord, url: Url, now: float) -> Answer:
-        agent, href = self._tools.config.user_agent, robots_url(url)
-        if record.verdict == "parsed":
-            return self._remember(url.origin, robots.parse(record.body, agent, href), record.expires)
-        if record.verdict == "allow":
-            return self._remember(url.origin, robots.ALLOW_ALL, record.expires)
-        if record.good_body is not None and robots.usable_last_good(record.good_at, now):
-            return self._remember(url.origin, robots.parse(record.good_body, agent, href), record.expires)
-        return NotReachable(f"robots.txt unreachable ({record.status or 'no answer'})", record.expires - now)
+        text = robots_copies.in_force(record, now)
+        if text is None:
+            return NotReachable(f"robots.txt unreachable ({record.status or 'no answer'})", record.expires - now)
+        if not text:
+            return self._remember(record, robots.ALLOW_ALL)
+        return self._remember(record, robots.parse(text, self._tools.config.user_agent, robots_url(url)))
 
-    def _remember(self, origin: str, rules: Robots, expires: float) -> Rules:
-        self._cache[origin] = (rules, expires)
+    def _remember(self, record: RobotsRecord, found: Robots) -> Rules:
+        rules = Rules(found, record.fetched_at)
+        self._cache[record.origin] = (rules, record.expires)
         while len(self._cache) > self._tools.config.robots_memory:
             self._cache.popitem(last=False)
-        return Rules(rules)
+        return rules
 
     async def _turn(
         self,
@@ -213,30 +213,17 @@ class RobotsDesk:
     ) -> Answer:
         """Store what was learnt of an origin's file, and say what holds."""
         now = self._tools.now()
-        record = self._record(url.origin, status, headers, body, before, now)
+        record = robots_copies.recorded(url.origin, status, headers, body, before, now, self._tools.config)
         await self._effect(partition, lambda: self._tools.services.store.put_robots(record, partition.stamp()))
         return self._of_record(record, url, now)
-
-    def _record(
-        self, origin: str, status: int, headers: dict[str, str], body: bytes, before: RobotsRecord | None, now: float
-    ) -> RobotsRecord:
-        config = self._tools.config
-        life = min(config.robots_ttl, robots.time_to_live(headers, now, minimum=60.0))
-        if 200 <= status < 300:
-            return RobotsRecord(origin, "parsed", now, now + life, body, status, body, now)
-        if 400 <= status < 500 and status != 429:
-            return RobotsRecord(origin, "allow", now, now + life, b"", status)
-        asked = http_rules.retry_after(headers.get("retry-after"), now) or 0.0
-        soon = now + max(config.failure_ttl or config.retry_pause, min(asked, config.retry_after_max))
-        good = (before.good_body, before.good_at) if before is not None else (None, 0.0)
-        return RobotsRecord(origin, "unreachable", now, soon, b"", status, *good)
 
     async def answer_for(self, partition: Partition, host: Host, ticket: Ticket, may_send: Callable[[], bool]) -> bool:
         """Fetch a robots.txt for another host's origin, leave the answer in the store. True if a request was made."""
         now = self._tools.now()
         before = await self._effect(partition, lambda: self._tools.services.store.robots(ticket.origin))
         target = self._tools.urls.parse(ticket.href)
-        if target is None or (before is not None and before.expires > now):
+        agent = self._tools.config.user_agent
+        if target is None or (before is not None and robots_copies.holds(before, agent, now)):
             return False
         outcome, response = await self._fetcher.fetch(target, may_send, now, self._limits)
         try:
@@ -245,7 +232,7 @@ class RobotsDesk:
             status, headers, body = 0, {}, b""
             if response is not None:
                 host.latency = response.latency
-                headers, agent = _lower(response.headers), self._tools.config.user_agent
+                headers = _lower(response.headers)
                 verdict = robots.answer(response.status, headers, b"", agent, ticket.href, ticket.hops, self._hops)
                 if isinstance(verdict, robots.Redirect):
                     further = self._tools.urls.parse(verdict.location)
@@ -257,7 +244,7 @@ class RobotsDesk:
                         return True
                 status = 404 if isinstance(verdict, robots.AllowAll) else response.status
                 body = response.body.read()
-            record = self._record(ticket.origin, status, headers, body, before, now)
+            record = robots_copies.recorded(ticket.origin, status, headers, body, before, now, self._tools.config)
             await self._effect(partition, lambda: self._tools.services.store.put_robots(record, partition.stamp()))
             return True
         finally:

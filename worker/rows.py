@@ -1,15 +1,30 @@
 """What the store says of a URL after a visit. Pure."""
 
-from gregor.schemas.messages import Attempt, Page, Row, Ticket
+import msgspec
+
+from gregor.schemas.messages import Asked, Attempt, Page, Row, Ticket
 from gregor.worker.revisits import Said
 from gregor.worker.verdicts import Verdict
 
 REMEMBERED_ATTEMPTS = 10
 
 
-def settled_row(ticket: Ticket, row: Row | None, verdict: Verdict, page: Page | None, now: float, owner: str) -> Row:
-    """The row after the visit of a ticket. Where a URL was found is what its first visit said."""
-    attempt = Attempt(now, verdict.outcome, verdict.status, page.elapsed if page is not None else 0.0, owner)
+def settled_row(
+    ticket: Ticket,
+    row: Row | None,
+    verdict: Verdict,
+    page: Page | None,
+    now: float,
+    owner: str,
+    asked: tuple[Asked, ...] = (),
+) -> Row:
+    """The row after the visit of a ticket. Where a URL was found is what its first visit said.
+
+    ``asked``: the requests to its host that no row tells of yet.
+    """
+    elapsed = page.elapsed if page is not None else 0.0
+    told = tuple(msgspec.structs.replace(one, href="") if one.href == ticket.key else one for one in asked)
+    attempt = Attempt(now, verdict.outcome, verdict.status, elapsed, owner, told)
     first = row if row is not None else ticket
     said = Said.of(ticket, row)
     new_version = page is not None and row is not None and row.page > 0 and not verdict.same

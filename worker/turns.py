@@ -2,7 +2,7 @@
 
 import msgspec
 
-from gregor.schemas.messages import HostRecord
+from gregor.schemas.messages import Asked, HostRecord
 from gregor.worker import politeness
 from gregor.worker.hosts import Host
 from gregor.worker.partition import Partition
@@ -36,19 +36,31 @@ class Turns:
         if not self.given_up(host):
             host.next_turn = max(host.next_turn, self._tools.monotonic(earliest))
 
-    def may_send(self, host: Host, *, robots: bool = False) -> bool:
-        """Asked last before a request is written: notes its start. False when the lease may be over."""
+    def may_send(self, host: Host, href: str = "", rules: float = 0.0) -> bool:
+        """Asked last before a request is written: notes its start. False when the lease may be over.
+
+        ``href``: the page that is asked for, empty for a robots.txt; ``rules``: when the robots.txt that allows it was
+        fetched.
+        """
         if not self._partition.lease.holds():
             return False
-        now, stats = self._tools.clock.monotonic(), self._tools.stats
-        if robots:
-            stats.spaced(now - host.last_start, self.delay(host, crawl_delay=False), now)
-        else:
-            stats.spaced(now - host.last_page, self.delay(host), now)
+        now, stats, delay = self._tools.clock.monotonic(), self._tools.stats, self.delay(host, crawl_delay=False)
+        if href:
+            longest = self._tools.config.max_crawl_delay
+            page_delay = politeness.delay_in_force(delay, host.crawl_delay, longest, 0.0, 0.0)
+            stats.spaced(now - host.last_page, page_delay, now)
             host.last_page = now
+            host.note(Asked(self._tools.now(), delay, page_delay, rules, href))
+        else:
+            stats.spaced(now - host.last_start, delay, now)
+            host.note(Asked(self._tools.now(), delay, robots=True))
         host.last_start = now
         stats.requests += 1
         return True
+
+    def page_due(self, host: Host) -> float:
+        """When a page of the host may be asked for, monotonic seconds, as far as its last page decides."""
+        return host.last_page + self.delay(host)
 
     def given_up(self, host: Host) -> bool:
         """Whether the host failed so often that its tickets are given up until the next probe."""
@@ -134,8 +146,8 @@ class Turns:
 
     def _set_next(self, host: Host, pause: float, robots: bool = False) -> None:
         now = self._tools.clock.monotonic()
-        page_due = host.last_page + self.delay(host)
-        host.next_turn = max(host.last_start + self.delay(host, crawl_delay=not robots), page_due, now + pause)
+        due = host.last_start + self.delay(host, crawl_delay=not robots)
+        host.next_turn = max(due, self.page_due(host), now + pause)
 
     async def _put(self, host: Host, record: HostRecord) -> None:
         partition, store = self._partition, self._tools.services.store
