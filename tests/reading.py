@@ -6,7 +6,7 @@ from hashlib import sha256
 from typing import BinaryIO
 
 from gregor.schemas.messages import DeadLetter, HostRecord, Link, Page, RobotsRecord, Row, Ticket
-from gregor.worker.borders import Waiting
+from gregor.worker.borders import Similar, Waiting
 
 AT = 1_700_000_000.25
 
@@ -48,6 +48,10 @@ class MemoryReader:
 
     async def body(self, sha256: str) -> BinaryIO | None:
         return io.BytesIO(self._bodies[sha256]) if sha256 in self._bodies else None
+
+    async def similar(self, simhash: int, distance: int, limit: int) -> list[Similar]:
+        apart = sorted(((one.simhash ^ simhash).bit_count(), one.key) for one in self._pages.values() if one.simhash)
+        return [Similar(key, bits) for bits, key in apart if bits <= distance][:limit]
 
     async def find(self, key: str, host: str) -> list[Waiting]:
         return [one for one in self._waiting if one.ticket.key == key]

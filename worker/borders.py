@@ -180,6 +180,13 @@ class Waiting(msgspec.Struct, frozen=True):
     due: float = 0.0
 
 
+class Similar(msgspec.Struct, frozen=True):
+    """A stored page whose simhash differs from the one asked for in ``apart`` bits."""
+
+    key: str
+    apart: int
+
+
 class Reader(Protocol):
     """What the reading commands ask, beside a running crawl or after it. No method needs all in memory."""
 
@@ -194,6 +201,9 @@ class Reader(Protocol):
         """A version of a page, the newest by default."""
 
     async def body(self, sha256: str) -> BinaryIO | None: ...
+
+    async def similar(self, simhash: int, distance: int, limit: int) -> list[Similar]:
+        """Stored pages whose simhash is within ``distance`` (<= 3) bits, the nearest first; one for each simhash."""
 
     async def find(self, key: str, host: str) -> list[Waiting]: ...
 

@@ -4,8 +4,8 @@ import asyncio
 import os
 import random
 import time
-from collections.abc import Callable, Iterable
-from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -100,24 +100,36 @@ async def crawl(config: Config, seeds: Iterable[Seed], started: Callable[[Runtim
             stats=stats,
             authorizations=secrets,
         )
+        api = await stack.enter_async_context(_serving(config, engine, runtime, clock)) if config.listen else ""
         if isinstance(engine, embedded.EmbeddedEngine):
             runtime.stats.before = await _settled(config)
         else:
-            housekeeping = asyncio.create_task(_keep_house(config, engine, runtime, rules))
+            housekeeping = asyncio.create_task(_keep_house(config, engine, runtime, rules, api))
             stack.callback(housekeeping.cancel)
-        if config.listen:
-            await stack.enter_async_context(_serving(config, runtime, clock))
         started(runtime)
         return await runtime.run()
 
 
-def _serving(config: Config, runtime: Runtime, clock: Clock) -> AbstractAsyncContextManager[str]:
+@asynccontextmanager
+async def _serving(
+    config: Config, engine: "embedded.EmbeddedEngine | ClusterEngine", runtime: Runtime, clock: Clock
+) -> AsyncIterator[str]:
     """The API of a worker, while it runs; whoever does not listen need not load a server."""
+    from gregor.worker.api.archive import Archive
     from gregor.worker.api.serving import serving
     from gregor.worker.api.worker_desk import WorkerDesk
 
-    desk = WorkerDesk(runtime, config, clock)
-    return serving(config, desk, os.environ, lambda: runtime.stop("because its API ended"))
+    async with AsyncExitStack() as stack:
+        if isinstance(engine, embedded.EmbeddedEngine):
+            reader: Reader = await embedded.open_reader(Path(config.data))
+            stack.push_async_callback(reader.close)
+            members = None
+        else:
+            reader, members = engine.reader, engine.coordinator.members
+        desk = WorkerDesk(runtime, config, clock, Archive(reader, urls_of(config), config), members)
+        yield await stack.enter_async_context(
+            serving(config, desk, os.environ, lambda: runtime.stop("because its API ended"))
+        )
 
 
 async def _settled(config: Config) -> dict[str, int]:
@@ -129,11 +141,11 @@ async def _settled(config: Config) -> dict[str, int]:
         await reader.close()
 
 
-async def _keep_house(config: Config, engine: "ClusterEngine", runtime: Runtime, rules: ScopeRules) -> None:
+async def _keep_house(config: Config, engine: "ClusterEngine", runtime: Runtime, rules: ScopeRules, api: str) -> None:
     """What the workers of a cluster tell and learn of each other beside the crawl, every few seconds."""
     from gregor.worker.adapters.cluster.housekeeping import keep_house
 
-    await keep_house(config, engine, runtime, lambda hosts: runtime.measure(Scope(rules, hosts)))
+    await keep_house(config, engine, runtime, api, lambda hosts: runtime.measure(Scope(rules, hosts)))
 
 
 async def seed(config: Config, seeds: Iterable[Seed]) -> int:

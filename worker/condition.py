@@ -13,6 +13,8 @@ from gregor.worker.borders import Unavailable
 from gregor.worker.config import Config
 from gregor.worker.hosts import Host
 from gregor.worker.limits import ADVICE
+from gregor.worker.live import Rates
+from gregor.worker.members import Members, Owner, Worker
 from gregor.worker.ownership import Owned
 from gregor.worker.partition import Partition
 from gregor.worker.runtime import Runtime
@@ -127,6 +129,21 @@ def _view(host: Host, owned: Owned, tools: Tools, monotonic: float) -> HostView:
         host.record.failures,
         host.cause,
     )
+
+
+def alone(runtime: Runtime, config: Config, rates: Rates, now: float) -> Members:
+    """The one worker of a crawl and its partitions, at a time in unix seconds."""
+    stats, owned = runtime.stats, runtime.owned
+    queued = {number: one.crawl.partition.size for number, one in owned.items()}
+    total = sum(queued.values())
+    worker = Worker(runtime.name, now, len(owned), total, stats.running, rates.pages, rates.requests, stats.limiting)
+    partitions = [
+        Owner(number, runtime.name, one.lease.epoch, one.lease.taken_at, queued[number])
+        if (one := owned.get(number)) is not None
+        else Owner(number)
+        for number in range(config.partitions)
+    ]
+    return Members([worker], partitions)
 
 
 def unhealthy(runtime: Runtime, monotonic: float) -> str:

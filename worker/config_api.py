@@ -2,6 +2,7 @@
 
 import ipaddress
 import re
+import socket
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
@@ -38,6 +39,23 @@ def address(api: Api) -> tuple[str, int]:
     if match is None or int(match["port"]) > 65535:
         raise BadInput(f"listen {one_line(api.listen, 80)!r} must be ADDRESS:PORT, for example 127.0.0.1:9100")
     return match["name"] or match["six"], int(match["port"])
+
+
+def reachable(url: str, peer: str) -> str:
+    """A URL at which an API listens as others reach it: for "any address", the one by which this machine reaches
+    ``peer`` (HOST:PORT); the URL as it is where no address is found. Nothing is sent."""
+    port = url.rstrip("/").rpartition(":")[2]
+    if url not in (f"http://0.0.0.0:{port}/", f"http://[::]:{port}/"):
+        return url
+    host, _, where = peer.rpartition(":")
+    try:
+        family, kind, *_, to = socket.getaddrinfo(host.strip("[]"), where, type=socket.SOCK_DGRAM)[0]
+        with socket.socket(family, kind) as probe:
+            probe.connect(to)
+            own = probe.getsockname()[0]
+    except OSError:
+        return url
+    return f"http://[{own}]:{port}/" if ":" in own else f"http://{own}:{port}/"
 
 
 def is_loopback(host: str) -> bool:

@@ -10,9 +10,10 @@ from typing import Any
 
 import requests
 
-from gregor.worker.adapters.embedded import EmbeddedEngine, open_engine
+from gregor.worker.adapters.embedded import EmbeddedEngine, open_engine, open_reader
 from gregor.worker.adapters.resolver import DnsResolver
 from gregor.worker.adapters.transport.memory import MemoryTransport, Scripted
+from gregor.worker.api.archive import Archive
 from gregor.worker.api.serving import serving
 from gregor.worker.api.worker_desk import WorkerDesk
 from gregor.worker.composition import SystemClock
@@ -61,6 +62,15 @@ class Operated:
             while not holds():  # noqa: ASYNC110 - what is waited for happens in many places
                 await asyncio.sleep(0.01)
 
+    async def until_state(self, url: str) -> None:
+        """Wait until a URL is settled."""
+        async with asyncio.timeout(30):
+            while True:
+                row = (await self.engine.store.rows([url]))[0]
+                if row is not None and row.state != "waiting":
+                    return
+                await asyncio.sleep(0.01)
+
     def asked(self, host: str) -> int:
         """How many requests a host saw."""
         return sum(f"//{host}/" in request.href for request in self.transport.requests)
@@ -90,7 +100,8 @@ async def operated(folder: Path, hosts: int = 2, **changes: Any) -> AsyncIterato
     try:
         seeds = [urls.parse(f"http://h{host}.example/0") for host in range(hosts)]
         await publish(engine.log, engine.store, [Seed(url) for url in seeds if url is not None])
-        desk = WorkerDesk(runtime, config, clock)
+        reader = await open_reader(folder)
+        desk = WorkerDesk(runtime, config, clock, Archive(reader, urls, config))
         async with serving(config, desk, ENVIRON, runtime.stop) as url:
             running = asyncio.create_task(runtime.run())
             try:
@@ -98,6 +109,7 @@ async def operated(folder: Path, hosts: int = 2, **changes: Any) -> AsyncIterato
             finally:
                 runtime.stop()
                 await running
+        await reader.close()
     finally:
         await engine.close()
 

@@ -86,6 +86,24 @@ async def test_the_newest_version_of_a_page_is_read(world: World) -> None:
 
 
 @run
+async def test_pages_that_are_nearly_the_same_are_found(world: World) -> None:
+    engine = await world.open()
+    simhash = 0xF123_4567_89AB_CDEF
+    for path, flipped in (("same", 0), ("three", 0b111 << 40), ("four", 0b1111 << 20), ("one", 1)):
+        found = page(path)
+        found.simhash = simhash ^ flipped
+        await engine.store.put_page(found, None, None, 1)
+    await engine.store.put_page(page("without"), None, None, 1)
+    await world.again()
+    reader = await world.reader()
+    nearest = [(found.key[19:], found.apart) for found in await reader.similar(simhash, 3, 10)]
+    assert nearest == [("same", 0), ("one", 1), ("three", 3)]
+    assert [found.apart for found in await reader.similar(simhash, 3, 2)] == [0, 1]
+    assert [found.apart for found in await reader.similar(simhash, 0, 10)] == [0]
+    assert await reader.similar(0, 3, 10) == []
+
+
+@run
 async def test_a_waiting_url_is_found_where_it_is(world: World) -> None:
     engine = await world.open()
     await engine.log.publish([ticket("log"), ticket("other")])

@@ -9,7 +9,7 @@ import msgspec
 
 from gregor.partitioner.hashing import partition_of
 from gregor.schemas.messages import TERMINAL, DeadLetter, HostRecord, Page, RobotsRecord, Row, Ticket, decode_ticket
-from gregor.worker.borders import Waiting
+from gregor.worker.borders import Similar, Waiting
 from tests.simulation.engine import World
 
 
@@ -39,6 +39,10 @@ class SimulatedReader:
     async def body(self, sha256: str) -> BinaryIO | None:
         data = self._store.bodies.get(sha256)
         return None if data is None else io.BytesIO(data)
+
+    async def similar(self, simhash: int, distance: int, limit: int) -> list[Similar]:
+        apart = sorted(((one.simhash ^ simhash).bit_count(), one.key) for one in self._newest() if one.simhash)
+        return [Similar(key, bits) for bits, key in apart if bits <= distance][:limit]
 
     async def find(self, key: str, host: str) -> list[Waiting]:
         partition = partition_of(host, self._world.partitions)

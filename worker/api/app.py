@@ -15,7 +15,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from gregor.worker.api import problems
 from gregor.worker.api.access import Access, Bucket, Role, require
 from gregor.worker.api.desk import Desk
-from gregor.worker.api.endpoints import ENDPOINTS, Endpoint
+from gregor.worker.api.endpoint import Endpoint
+from gregor.worker.api.endpoints import ENDPOINTS
 from gregor.worker.api.openapi import document
 from gregor.worker.api.problems import Problem
 from gregor.worker.borders import DiskFull, Unavailable
@@ -108,7 +109,7 @@ def _dispatch(desk: Desk, methods: dict[str, Endpoint]) -> Callable[[Request], A
         except BadInput as error:
             raise Problem(400, f"{str(error)[:1].upper()}{str(error)[1:]}.") from None
         except (Unavailable, DiskFull):
-            raise Problem(503, "What would be changed cannot be reached now.", {"Retry-After": "5"}) from None
+            raise Problem(503, "What the crawl is kept in cannot be reached now.", {"Retry-After": "5"}) from None
         if isinstance(answer, Response):
             return answer
         if answer is None:

@@ -1,15 +1,19 @@
 """What the API can say and do. Orders go through the coordinator; the rest depends on whose API it is."""
 
+import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import partial
 
 import msgspec
 
+from gregor.worker.api.archive import Archive
+from gregor.worker.api.history import EVERY, Past, Point
 from gregor.worker.borders import Clock, Coordinator, Orders
 from gregor.worker.condition import Condition, HostView
 from gregor.worker.live import Rates
 from gregor.worker.logging import Log
+from gregor.worker.members import Members
 from gregor.worker.orders import Kind, Order, give, listed, name_of, take_back
 
 _LOG = Log("api")
@@ -40,9 +44,21 @@ class Status(msgspec.Struct, frozen=True):
 class Desk(ABC):
     """Answers the endpoints."""
 
-    def __init__(self, coordinator: Coordinator, clock: Clock) -> None:
+    def __init__(self, coordinator: Coordinator, clock: Clock, archive: Archive) -> None:
         self._coordinator = coordinator
         self._clock = clock
+        self.archive = archive
+        self.history = Past()
+
+    async def keep(self) -> None:
+        """Remember how fast it goes, for ever."""
+        while True:
+            status = await self.status()
+            now, rates = status.now, status.rates
+            at, backing_off = self._clock.wall(), now.hosts.get("backing_off", 0)
+            rate = (rates.pages, rates.requests, rates.bytes)
+            self.history.add(Point(at, *rate, now.running, now.back_queues, backing_off))
+            await asyncio.sleep(EVERY)
 
     @abstractmethod
     def unhealthy(self) -> str:
@@ -59,6 +75,10 @@ class Desk(ABC):
     @abstractmethod
     async def hosts(self, limit: int, state: str, after: str) -> list[HostView]:
         """Hosts in memory."""
+
+    @abstractmethod
+    async def members(self) -> Members:
+        """Workers, and who owns what. Raises `Unavailable`."""
 
     @abstractmethod
     async def metrics(self) -> bytes:

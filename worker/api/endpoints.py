@@ -3,8 +3,7 @@
 The router and the OpenAPI document are made of this table.
 """
 
-from collections.abc import Awaitable, Callable
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Final, Literal
 
 import msgspec
 from msgspec import Meta
@@ -12,8 +11,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from gregor.worker import metrics
-from gregor.worker.api.access import Role
 from gregor.worker.api.desk import Desk, Status
+from gregor.worker.api.endpoint import V1, Endpoint, Handler
+from gregor.worker.api.reading import READING
 from gregor.worker.api.requests import body, host, query
 from gregor.worker.condition import HostState, HostView
 from gregor.worker.orders import LONGEST_DELAY, Kind, Order
@@ -58,23 +58,6 @@ class StandingOrders(msgspec.Struct, frozen=True):
     """All of them."""
 
     orders: list[Order]
-
-
-Handler = Callable[[Desk, Request], Awaitable[Any]]
-
-
-class Endpoint(msgspec.Struct, frozen=True):
-    """``answer``: what the handler gives is encoded as JSON; a `Response` goes out as it is, None as 204."""
-
-    method: Literal["GET", "PUT", "DELETE", "POST"]
-    path: str
-    role: Role
-    summary: str
-    handler: Handler
-    answer: Any = None
-    body: Any = None
-    query: Any = None
-    status: int = 200
 
 
 async def _healthz(desk: Desk, _: Request) -> Response:
@@ -139,22 +122,22 @@ async def _stop(desk: Desk, request: Request) -> Health:
     return Health(True, "the worker stops; nothing is lost")
 
 
-_V1: Final = "/api/v1"
 ENDPOINTS: Final = (
     Endpoint("GET", "/healthz", "anyone", "Whether the worker's loop turns and its leases hold", _healthz, Health),
     Endpoint("GET", "/readyz", "viewer", "Whether the worker crawls", _readyz, Health),
     Endpoint("GET", "/metrics", "viewer", "Metrics for Prometheus", _metrics),
-    Endpoint("GET", f"{_V1}/status", "viewer", "What the worker does, how fast, what limits it", _status, Status),
-    Endpoint("GET", f"{_V1}/hosts", "viewer", "Hosts in memory", _hosts, Hosts, query=HostsQuery),
-    Endpoint("GET", f"{_V1}/orders", "viewer", "The orders that stand", _orders, StandingOrders),
-    Endpoint("PUT", f"{_V1}/orders/pause", "operator", "Pause the crawl", _pause, Order, Reason),
-    Endpoint("DELETE", f"{_V1}/orders/pause", "operator", "Go on", _take_back("pause"), None, Reason, status=204),
-    Endpoint("PUT", f"{_V1}/orders/block/{{host}}", "operator", "Send a host nothing", _block, Order, Reason),
-    Endpoint("DELETE", f"{_V1}/orders/block/{{host}}", "operator", "Let a host be crawled again",
+    Endpoint("GET", f"{V1}/status", "viewer", "What the worker does, how fast, what limits it", _status, Status),
+    Endpoint("GET", f"{V1}/hosts", "viewer", "Hosts in memory", _hosts, Hosts, query=HostsQuery),
+    Endpoint("GET", f"{V1}/orders", "viewer", "The orders that stand", _orders, StandingOrders),
+    Endpoint("PUT", f"{V1}/orders/pause", "operator", "Pause the crawl", _pause, Order, Reason),
+    Endpoint("DELETE", f"{V1}/orders/pause", "operator", "Go on", _take_back("pause"), None, Reason, status=204),
+    Endpoint("PUT", f"{V1}/orders/block/{{host}}", "operator", "Send a host nothing", _block, Order, Reason),
+    Endpoint("DELETE", f"{V1}/orders/block/{{host}}", "operator", "Let a host be crawled again",
              _take_back("block"), None, Reason, status=204),
-    Endpoint("PUT", f"{_V1}/orders/delay/{{host}}", "operator", "Set the least delay of a host", _delay, Order, Delay),
-    Endpoint("DELETE", f"{_V1}/orders/delay/{{host}}", "operator", "Set no delay for a host",
+    Endpoint("PUT", f"{V1}/orders/delay/{{host}}", "operator", "Set the least delay of a host", _delay, Order, Delay),
+    Endpoint("DELETE", f"{V1}/orders/delay/{{host}}", "operator", "Set no delay for a host",
              _take_back("delay"), None, Reason, status=204),
-    Endpoint("POST", f"{_V1}/stop", "operator", "End this worker cleanly", _stop, Health, Reason, status=202),
+    Endpoint("POST", f"{V1}/stop", "operator", "End this worker cleanly", _stop, Health, Reason, status=202),
+    *READING,
 )  # fmt: skip
 """All of them but the OpenAPI document and the console, which have no worker to ask."""

@@ -6,7 +6,8 @@ from typing import Any, Final
 import msgspec
 
 from gregor import __version__
-from gregor.worker.api.endpoints import ENDPOINTS, Endpoint
+from gregor.worker.api.endpoint import Endpoint
+from gregor.worker.api.endpoints import ENDPOINTS
 from gregor.worker.api.problems import MEDIA_TYPE, Details
 
 _REFERENCE: Final = "#/components/schemas/{name}"
@@ -17,7 +18,7 @@ _REFUSALS: Final = {
     "413": "The body is too large",
     "415": "The body is not JSON",
     "429": "Too many requests; Retry-After says when",
-    "503": "What would be changed cannot be reached now",
+    "503": "What the crawl is kept in cannot be reached now",
 }
 
 

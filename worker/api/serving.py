@@ -17,6 +17,7 @@ from gregor.worker.config import Config
 from gregor.worker.config_api import address, token
 from gregor.worker.errors import BadInput
 from gregor.worker.logging import Log
+from gregor.worker.tasks import cancel
 
 _LOG = Log("api")
 _MOST_CONNECTIONS: Final = 200
@@ -61,14 +62,16 @@ async def serving(
             h11_max_incomplete_event_size=16384,
         )
     )
-    task = asyncio.create_task(server.serve([listener]))
-    task.add_done_callback(lambda _: ended())
+    task, keeper = asyncio.create_task(server.serve([listener])), asyncio.create_task(desk.keep())
+    for one in (task, keeper):
+        one.add_done_callback(lambda _: ended())
     _LOG.info("listening", url=url)
     try:
         yield url
     finally:
         server.should_exit = True
         await task
+        await cancel([keeper])
 
 
 def _listen(config: Config) -> socket.socket:

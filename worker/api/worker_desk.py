@@ -1,15 +1,18 @@
 """The desk of a worker: it reads the worker on its own event loop."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from gregor.worker import condition, machine
+from gregor.worker.api.archive import Archive
 from gregor.worker.api.desk import Counts, Desk, Status
 from gregor.worker.borders import Clock
 from gregor.worker.condition import Condition, HostView, Lag
 from gregor.worker.config import Config
 from gregor.worker.live import Meter
 from gregor.worker.logging import Log
+from gregor.worker.members import Members
 from gregor.worker.metric_list import METRICS
 from gregor.worker.metrics import Look, exposition, registry
 from gregor.worker.runtime import Runtime
@@ -22,8 +25,17 @@ _PATIENCE = 1.0  # seconds for which a scrape waits for the ends of the log
 class WorkerDesk(Desk):
     """One worker's."""
 
-    def __init__(self, runtime: Runtime, config: Config, clock: Clock) -> None:
-        super().__init__(runtime.tools.services.coordinator, clock)
+    def __init__(
+        self,
+        runtime: Runtime,
+        config: Config,
+        clock: Clock,
+        archive: Archive,
+        members: Callable[[], Awaitable[Members]] | None = None,
+    ) -> None:
+        """``members``: how others of the crawl are heard of; None when it is alone."""
+        super().__init__(runtime.tools.services.coordinator, clock, archive)
+        self._members = members
         self._runtime = runtime
         self._config = config
         self._lag = Lag(runtime)
@@ -61,6 +73,11 @@ class WorkerDesk(Desk):
 
     async def hosts(self, limit: int, state: str, after: str) -> list[HostView]:
         return condition.hosts(self._runtime, self._now(), limit, state=state, after=after)
+
+    async def members(self) -> Members:
+        if self._members is not None:
+            return await self._members()
+        return condition.alone(self._runtime, self._config, (await self.status()).rates, self._clock.wall())
 
     async def metrics(self) -> bytes:
         """The answer to a scrape. It does not wait for a log that is away: the lag is then what was known."""

@@ -9,12 +9,13 @@ from gregor.schemas.messages import decode, encode
 from gregor.worker.adapters.cluster.lease import ClusterLease
 from gregor.worker.adapters.cluster.membership import Membership
 from gregor.worker.adapters.cluster.ownership import Ownership
-from gregor.worker.adapters.cluster.status import WorkerStatus, put_status
+from gregor.worker.adapters.cluster.status import WorkerStatus, members, put_status
 from gregor.worker.adapters.cluster.zookeeper_client import SERVICE, ZooKeeper
 from gregor.worker.adapters.cluster.zookeeper_setup import Facts, check_tree
 from gregor.worker.adapters.cluster.zookeeper_tree import Put, Tree
 from gregor.worker.borders import Clock, Lease, Orders, Unavailable
 from gregor.worker.config_servers import Servers
+from gregor.worker.members import Members
 
 _KEEP: Final = 1 / 6
 """How often the session is asked for, as a part of its time-out."""
@@ -29,6 +30,7 @@ class ClusterCoordinator:
         """``member``: the worker's name and weight."""
         self._zookeeper = zookeeper
         self._tree = tree
+        self._partitions = partitions
         self._clock = clock
         self._orders = Orders()
         self._orders_known = False
@@ -131,6 +133,10 @@ class ClusterCoordinator:
     async def put_status(self, status: WorkerStatus) -> None:
         """Say how it goes, for `gregor status`; it is gone with the session."""
         await put_status(self._zookeeper, self._tree, status)
+
+    async def members(self) -> Members:
+        """Workers, and who owns what. Raises `Unavailable`."""
+        return await members(self._zookeeper, self._tree, self._partitions)
 
     async def close(self) -> None:
         """End the session and with it all leases."""

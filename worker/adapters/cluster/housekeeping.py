@@ -8,6 +8,7 @@ from gregor.worker.adapters.cluster.engine import ClusterEngine
 from gregor.worker.adapters.cluster.status import WorkerStatus
 from gregor.worker.borders import Unavailable
 from gregor.worker.config import Config
+from gregor.worker.config_api import reachable
 from gregor.worker.stats import Stats
 
 if TYPE_CHECKING:
@@ -17,9 +18,13 @@ EVERY = 3.0  # seconds
 
 
 async def keep_house(
-    config: Config, engine: ClusterEngine, runtime: "Runtime", measure: Callable[[list[str]], None]
+    config: Config, engine: ClusterEngine, runtime: "Runtime", api: str, measure: Callable[[list[str]], None]
 ) -> None:
-    """For ever: say how it goes, count the pages of all workers where a budget needs it, hear of new seeds."""
+    """For ever: say how it goes, count the pages of all workers where a budget needs it, hear of new seeds.
+
+    ``api``: the URL at which the worker's API listens, if it does.
+    """
+    api = await asyncio.to_thread(reachable, api, config.zookeeper[0]) if api else ""
     last, hosts = (engine.coordinator.now(), runtime.stats.pages, runtime.stats.requests), 0
     while True:
         try:
@@ -29,7 +34,7 @@ async def keep_house(
             if len(found) != hosts:
                 measure(found)
                 hosts = len(found)
-            await engine.coordinator.put_status(_status(runtime, engine.coordinator.now(), last))
+            await engine.coordinator.put_status(_status(runtime, api, engine.coordinator.now(), last))
         except Unavailable as error:
             runtime.stats.away(error)
         last = (engine.coordinator.now(), runtime.stats.pages, runtime.stats.requests)
@@ -43,7 +48,7 @@ async def _recount(config: Config, engine: ClusterEngine, stats: Stats) -> None:
     stats.recounted({name: sum(record.counts.get(name, 0) for record in records) for name in names})
 
 
-def _status(runtime: "Runtime", now: float, last: tuple[float, int, int]) -> WorkerStatus:
+def _status(runtime: "Runtime", api: str, now: float, last: tuple[float, int, int]) -> WorkerStatus:
     stats = runtime.stats
     queued = {number: owned.crawl.partition.size for number, owned in sorted(runtime.owned.items())}
     elapsed = max(now - last[0], 0.001)
@@ -55,4 +60,5 @@ def _status(runtime: "Runtime", now: float, last: tuple[float, int, int]) -> Wor
         running=stats.running,
         rates={"pages": (stats.pages - last[1]) / elapsed, "requests": (stats.requests - last[2]) / elapsed},
         limiting=stats.limiting,
+        api=api,
     )

@@ -27,7 +27,7 @@ from gregor.worker.adapters.cluster.store_backlogs import Backlogs
 from gregor.worker.adapters.cluster.store_calendar import Calendars
 from gregor.worker.adapters.cluster.store_pages import Pages
 from gregor.worker.adapters.distinct import Distinct
-from gregor.worker.borders import FrontierLog, Waiting
+from gregor.worker.borders import FrontierLog, Similar, Waiting
 from gregor.worker.verdicts import is_stale
 
 _SLICE: Final = 1000
@@ -75,6 +75,9 @@ class ClusterReader:
 
     async def body(self, sha256: str) -> BinaryIO | None:
         return await self._pages.body(bytes.fromhex(sha256))
+
+    async def similar(self, simhash: int, distance: int, limit: int) -> list[Similar]:
+        return await self._pages.similar(simhash, distance, limit)
 
     async def find(self, key: str, host: str) -> list[Waiting]:
         partition = partition_of(host, self._partitions)

@@ -6,6 +6,8 @@ from msgspec import Struct, json
 
 from gregor.worker.adapters.cluster.zookeeper_tree import Nodes, Owner, Tree
 from gregor.worker.borders import Unavailable
+from gregor.worker.members import Members, Worker
+from gregor.worker.members import Owner as Held
 
 
 class WorkerStatus(Struct, frozen=True, kw_only=True):
@@ -21,6 +23,8 @@ class WorkerStatus(Struct, frozen=True, kw_only=True):
     rates: dict[str, float] = {}
     """By name, per second."""
     limiting: str = ""
+    api: str = ""
+    """The URL of its API, as the others reach it; empty when it has none."""
 
 
 async def put_status(nodes: Nodes, tree: Tree, status: WorkerStatus) -> None:
@@ -43,7 +47,41 @@ async def statuses(nodes: Nodes, tree: Tree) -> list[WorkerStatus]:
 
 async def owners(nodes: Nodes, tree: Tree) -> dict[int, tuple[str, int]]:
     """The owner's name and the epoch of every partition that has an owner."""
+    found = await _owner_nodes(nodes, tree)
+    return {partition: (owner.name, owner.epoch) for partition, (owner, _) in sorted(found.items())}
+
+
+async def members(nodes: Nodes, tree: Tree, partitions: int) -> Members:
+    """Workers, and who owns each partition since when."""
+    said, owned = await asyncio.gather(statuses(nodes, tree), _owner_nodes(nodes, tree))
+    queued = {number: count for one in said for number, count in one.queued.items()}
+    workers = [
+        Worker(
+            one.name,
+            one.at,
+            len(one.partitions),
+            sum(one.queued.values()),
+            one.running,
+            one.rates.get("pages", 0.0),
+            one.rates.get("requests", 0.0),
+            one.limiting,
+            one.api,
+        )
+        for one in said
+    ]
+    known = [(number, owned.get(number), queued.get(number, 0)) for number in range(partitions)]
+    return Members(
+        workers,
+        [Held(number, had[0].name, had[0].epoch, had[1], size) if had else Held(number) for number, had, size in known],
+    )
+
+
+async def _owner_nodes(nodes: Nodes, tree: Tree) -> dict[int, tuple[Owner, float]]:
+    """Owners by partition, each with the time of the hand-over: nobody writes the node again."""
     names = await nodes.children(tree.owners)
     found = await asyncio.gather(*(nodes.get(f"{tree.owners}/{name}") for name in names))
-    read = {int(name): json.decode(node[0], type=Owner) for name, node in zip(names, found, strict=True) if node}
-    return {partition: (owner.name, owner.epoch) for partition, owner in sorted(read.items())}
+    return {
+        int(name): (json.decode(node[0], type=Owner), node[1].mtime)
+        for name, node in zip(names, found, strict=True)
+        if node
+    }

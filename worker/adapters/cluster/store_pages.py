@@ -12,6 +12,7 @@ from cassandra.query import UNSET_VALUE
 
 from gregor.schemas.messages import Page, decode, encode
 from gregor.worker.adapters.cluster.cassandra_client import Cassandra
+from gregor.worker.borders import Similar
 from gregor.worker.simhashing import bands
 
 CHUNK: Final = 512 * 1024
@@ -113,14 +114,22 @@ class Pages:
 
     async def near(self, simhash: int, distance: int) -> str | None:
         """See `PageStore.near`; the nearest that is still stored. None for 0, the simhash of a page without text."""
+        found = await self.similar(simhash, distance, 1)
+        return found[0].key if found else None
+
+    async def similar(self, simhash: int, distance: int, limit: int) -> list[Similar]:
+        """See `Reader.similar`; those that are still stored."""
         if not simhash:
-            return None
+            return []
         found = await self._cassandra.read(_NEAR, (_bands(simhash),))
-        apart = {((unsigned(other) ^ simhash).bit_count(), key) for other, key in found}
-        for differing, key in sorted(apart)[:_CHECKED]:
+        apart = {((unsigned(other) ^ simhash).bit_count(), str(key)) for other, key in found}
+        there: list[Similar] = []
+        for differing, key in sorted(apart)[: _CHECKED * limit]:
             if differing <= distance and await self._cassandra.read(_EXISTS, (key,)):
-                return str(key)
-        return None
+                there.append(Similar(key, differing))
+                if len(there) == limit:
+                    break
+        return there
 
     async def _put_body(self, sha256: bytes, stream: BinaryIO, first: _Chunk) -> None:
         """Always written anew: the same bytes under the same name, with the time to live of the newest page."""

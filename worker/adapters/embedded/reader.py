@@ -30,7 +30,8 @@ from gregor.worker.adapters.embedded.database import Work
 from gregor.worker.adapters.embedded.folder import connect_reading
 from gregor.worker.adapters.embedded.log import read_committed, read_records
 from gregor.worker.adapters.embedded.queries import HOST, ROBOTS, decode_page, read_one, read_page, read_rows
-from gregor.worker.borders import Waiting
+from gregor.worker.adapters.embedded.simhashes import similar
+from gregor.worker.borders import Similar, Waiting
 from gregor.worker.verdicts import is_stale
 
 T = TypeVar("T")
@@ -85,6 +86,9 @@ class EmbeddedReader:
 
     async def body(self, sha256: str) -> BinaryIO | None:
         return await self._ask(lambda connection: open_body(connection, self._path, sha256))
+
+    async def similar(self, simhash: int, distance: int, limit: int) -> list[Similar]:
+        return await self._ask(lambda connection: similar(connection, simhash, distance, limit))
 
     async def find(self, key: str, host: str) -> list[Waiting]:
         partition = partition_of(host, self._partitions)

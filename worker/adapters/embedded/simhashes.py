@@ -5,9 +5,11 @@ Detecting Near-Duplicates for Web Crawling, WWW 2007): candidates are found by b
 """
 
 import sqlite3
+from collections.abc import Iterator
 from typing import Final
 
 from gregor.worker.adapters.embedded.seen import signed, unsigned
+from gregor.worker.borders import Similar
 
 # At a million pages a band holds some 15 simhashes; a flood of similar ones must not make every look-up slow.
 _CANDIDATES: Final = 1000
@@ -21,17 +23,27 @@ def put(connection: sqlite3.Connection, simhash: int, key: str) -> None:
 
 def near(connection: sqlite3.Connection, simhash: int, distance: int) -> str | None:
     """The key of a page whose simhash is within ``distance`` (<= 3) bits; the nearest, None for 0."""
-    if not simhash:
-        return None
-    best: int | None = None
-    for band in _bands(simhash):
+    best = min(_within(connection, simhash, distance), default=None)
+    return None if best is None else _key(connection, best[1])
+
+
+def similar(connection: sqlite3.Connection, simhash: int, distance: int, limit: int) -> list[Similar]:
+    """See `Reader.similar`."""
+    nearest = sorted(set(_within(connection, simhash, distance)))[:limit]
+    return [Similar(_key(connection, found), apart) for apart, found in nearest]
+
+
+def _within(connection: sqlite3.Connection, simhash: int, distance: int) -> Iterator[tuple[int, int]]:
+    """Stored simhashes (as SQLite has them) that are near, each with the number of bits that differ; maybe twice."""
+    for band in _bands(simhash) if simhash else ():
         for (found,) in connection.execute("SELECT simhash FROM bands WHERE band = ? LIMIT ?", (band, _CANDIDATES)):
-            differing = (unsigned(found) ^ simhash).bit_count()
-            if differing <= distance:
-                distance, best = differing, found
-    if best is None:
-        return None
-    key: str = connection.execute("SELECT key FROM simhashes WHERE simhash = ?", (best,)).fetchone()[0]
+            apart = (unsigned(found) ^ simhash).bit_count()
+            if apart <= distance:
+                yield apart, found
+
+
+def _key(connection: sqlite3.Connection, found: int) -> str:
+    key: str = connection.execute("SELECT key FROM simhashes WHERE simhash = ?", (found,)).fetchone()[0]
     return key
 
 

@@ -81,9 +81,14 @@ def _response(script: Scripted, limits: Limits) -> Response:
         body=body,
         wire_body=None,
         request_head=b"",
-        response_head=b"",
+        response_head=_head(script),
         address="",
         latency=script.delay,
         elapsed=script.delay,
         truncated="size" if len(script.body) > limits.max_body else script.truncated,
     )
+
+
+def _head(script: Scripted) -> bytes:
+    lines = [f"HTTP/1.1 {script.status}", *(f"{name}: {value}" for name, value in script.headers)]
+    return "".join(f"{line}\r\n" for line in lines).encode() + b"\r\n"

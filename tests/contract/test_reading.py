@@ -1,0 +1,119 @@
+"""The endpoints that read what is kept: beside a worker that crawls, whatever sites said."""
+
+import time
+from functools import partial
+from typing import Any
+
+from tests.contract.kept_site import HOST, HOSTILE, PROSE, START, crawled
+from tests.contract.operated import VIEWER, Operated, over
+
+kept = partial(over, delay=0.01, retries=0, hosts=1)
+
+
+async def read(worker: Operated, path: str, **parameters: Any) -> Any:
+    answer = await worker.ask("GET", f"/api/v1/{path}", VIEWER, params=parameters)
+    assert (answer.status_code, answer.headers["content-type"]) == (200, "application/json")
+    return answer.json()
+
+
+@kept
+async def test_what_is_kept_is_told_as_it_is(worker: Operated) -> None:
+    await crawled(worker)
+    page = await read(worker, "page", url=START)
+    assert (page["record"]["title"], page["record"]["state"], page["visit"], page["visits"]) == (
+        HOSTILE,
+        "fetched",
+        1,
+        1,
+    )
+    assert f"X-Hostile: {HOSTILE}" in page["response_head"]
+    assert "text" not in page["record"]
+    links = {link["url"]: link for link in page["links"]}
+    assert links[f"{START}story"] == {
+        "url": f"{START}story",
+        "kind": "a",
+        "nofollow": False,
+        "fate": "sent",
+        "text": HOSTILE,
+    }
+    assert page["links_total"] == len(page["links"])
+    story = await read(worker, "page", url=f"{START}story", visit=1)
+    assert PROSE in story["text"]
+    assert not story["text_cut"]
+
+
+@kept
+async def test_near_duplicates_are_found_for_each_other(worker: Operated) -> None:
+    await crawled(worker)
+    near = await read(worker, "similar", url=f"{START}story")
+    assert len(near["simhash"]) == 16
+    found = {one["url"]: one for one in near["pages"]}
+    assert f"{START}story" not in found
+    assert found[f"{START}retold"]["title"] == "A story, retold"
+    assert all(0 <= one["apart"] <= 3 for one in found.values())
+    assert (await read(worker, "similar", url=START))["pages"] == []
+
+
+@kept
+async def test_every_url_is_explained(worker: Operated) -> None:
+    await crawled(worker)
+    states = {
+        path: (await read(worker, "explain", url=START + path))["state"] for path in ("", "gone", "fails", "none")
+    }
+    assert states == {"": "fetched", "gone": "gone", "fails": "dead", "none": None}
+    story = await read(worker, "explain", url=f"{START}story")
+    assert (story["discovered_via"], story["discovered_as"]) == (START, "a")
+    assert story["attempts"][0]["owner"]
+    assert story["robots"]["allows"]
+
+
+@kept
+async def test_urls_and_dead_letters_are_listed(worker: Operated) -> None:
+    await crawled(worker)
+    dead = await read(worker, "deadletters")
+    assert dead["complete"]
+    (cause,) = dead["causes"]
+    assert (cause["count"], [one["url"] for one in cause["examples"]]) == (1, [f"{START}fails"])
+    assert (await read(worker, "deadletters", cause="another"))["causes"] == []
+    listed = await read(worker, "pages", host=HOST, state="gone")
+    assert listed["complete"]
+    assert [(one["url"], one["status"]) for one in listed["urls"]] == [(f"{START}gone", 410)]
+    some = await read(worker, "pages", host=HOST, limit=2)
+    assert (len(some["urls"]), some["complete"]) == (2, False)
+
+
+@kept
+async def test_who_owns_what_is_told(worker: Operated) -> None:
+    await worker.until(lambda: len(worker.runtime.owned) == 2)
+    told = await read(worker, "workers")
+    assert [(one["name"], one["partitions"]) for one in told["workers"]] == [("worker-1", 2)]
+    assert [(one["partition"], one["owner"], one["epoch"]) for one in told["partitions"]] == [
+        (0, "worker-1", 1),
+        (1, "worker-1", 1),
+    ]
+    assert all(abs(one["since"] - time.time()) < 600 for one in told["partitions"])
+    points = (await read(worker, "history"))["points"]
+    assert points
+    assert (await read(worker, "history", after=points[-1]["at"]))["points"] == []
+
+
+@kept
+async def test_what_cannot_be_read_is_refused(worker: Operated) -> None:
+    for path, parameters, status in (
+        ("page", {"url": "http://never.example/"}, 404),
+        ("similar", {"url": "http://never.example/"}, 404),
+        ("page", {"url": "mailto:a@b.example"}, 400),
+        ("explain", {"url": ""}, 400),
+        ("explain", {}, 400),
+        ("page", {"url": START, "visit": 0}, 400),
+        ("page", {"url": START, "more": 1}, 400),
+        ("pages", {"state": "nowhere"}, 400),
+        ("pages", {"host": "a b"}, 400),
+        ("pages", {"limit": 501}, 400),
+        ("deadletters", {"examples": 0}, 400),
+        ("history", {"after": "now"}, 400),
+    ):
+        answer = await worker.ask("GET", f"/api/v1/{path}", VIEWER, params=parameters)
+        assert answer.status_code == status, (path, parameters)
+        assert answer.headers["content-type"] == "application/problem+json"
+        assert (await worker.ask("GET", f"/api/v1/{path}", "")).status_code == 401

@@ -1,0 +1,248 @@
+"""What the API reads of the stores: why a URL was fetched or not, stored pages, near-duplicates, dead letters.
+
+Texts of sites leave as JSON strings, within bounds, and nothing of a site is ever sent under a media type of its own.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable
+from typing import Final, TypeVar
+
+from msgspec import Struct
+
+from gregor.schemas.events import rfc3339
+from gregor.schemas.messages import DeadLetter, Page
+from gregor.worker import records
+from gregor.worker.api.problems import Problem
+from gregor.worker.borders import Reader
+from gregor.worker.config import Config
+from gregor.worker.deadletters import dead
+from gregor.worker.errors import BadInput
+from gregor.worker.explaining import Explanation, explain
+from gregor.worker.heads import masked, printable
+from gregor.worker.records import Record
+from gregor.worker.rules import scope_rules
+from gregor.worker.scope import Scope
+from gregor.worker.urls import Url, Urls
+
+T = TypeVar("T")
+NEAR: Final = 3
+"""Bits in which the simhashes of near-duplicates differ at most."""
+PATIENCE: Final = 10.0
+"""Seconds for which an answer is worked at."""
+_MOST_TEXT: Final = 200_000
+_MOST_LINKS: Final = 1000
+_MOST_SIMILAR: Final = 50
+_SCANS: Final = 2  # scans of whole tables that run at once; others wait
+
+
+class LinkView(Struct, frozen=True):
+    """A link of a page, and what became of it."""
+
+    url: str
+    kind: str
+    nofollow: bool
+    fate: str
+    text: str
+
+
+class PageView(Struct, frozen=True):
+    """A stored page. ``record`` tells its URL as `gregor show` does, without text and links."""
+
+    record: Record
+    visit: int
+    visits: int
+    text: str
+    text_cut: bool
+    request_head: list[str]
+    response_head: list[str]
+    links: list[LinkView]
+    links_total: int
+    address: str
+    elapsed: float
+    tls_fault: str
+    language: str
+
+
+class SimilarView(Struct, frozen=True):
+    """A page that is nearly the same: ``apart`` bits of its simhash differ."""
+
+    url: str
+    apart: int
+    title: str
+    state: str
+
+
+class SimilarPages(Struct, frozen=True):
+    """``simhash`` as 16 hexadecimal digits; empty when the page has too little text for one."""
+
+    simhash: str
+    pages: list[SimilarView]
+
+
+class Brief(Struct, frozen=True):
+    """A URL in a list."""
+
+    url: str
+    state: str
+    status: int
+    outcome: str
+    at: str
+
+
+class Briefs(Struct, frozen=True):
+    """Some URLs. ``complete``: there are no others that were asked for."""
+
+    urls: list[Brief]
+    complete: bool
+
+
+class LetterView(Struct, frozen=True):
+    """A URL that was given up."""
+
+    url: str
+    cause: str
+    detail: str
+    at: str
+    attempts: int
+
+
+class Cause(Struct, frozen=True):
+    """How many URLs were given up for a cause, and some of them."""
+
+    cause: str
+    count: int
+    examples: list[LetterView]
+
+
+class DeadLetters(Struct, frozen=True):
+    """By cause, the most frequent first. ``complete``: all were counted."""
+
+    causes: list[Cause]
+    complete: bool
+
+
+class Archive:
+    """What is kept of a crawl, beside its workers or after them."""
+
+    def __init__(self, reader: Reader, urls: Urls, config: Config) -> None:
+        self._reader = reader
+        self._urls = urls
+        self._config = config
+        self._scanning = asyncio.Semaphore(_SCANS)
+
+    async def explain(self, text: str) -> Explanation:
+        """Why a URL was fetched or not. Raises `BadInput`, `Unavailable`, `Problem` (503)."""
+        return await _within(self._explain(self._url(text)))
+
+    async def page(self, text: str, visit: int | None) -> PageView:
+        """A version of a page, the newest for None. Raises `BadInput`, `Unavailable`, `Problem` (404, 503)."""
+        return await _within(self._page(self._url(text), visit))
+
+    async def similar(self, text: str) -> SimilarPages:
+        """Near-duplicates of a page. Raises as `page`."""
+        return await _within(self._similar(self._url(text)))
+
+    async def list(self, state: str | None, host: str | None, limit: int) -> Briefs:
+        """URLs that have a row. Raises `Unavailable`."""
+        found: list[Brief] = []
+
+        async def look() -> bool:
+            async for row in self._reader.rows(state, host):
+                if len(found) == limit:
+                    return False
+                at = rfc3339(row.attempts[-1].at) if row.attempts else ""
+                found.append(Brief(row.href, row.state, row.status, row.outcome, at))
+            return True
+
+        return Briefs(found, await self._all(look()))
+
+    async def dead(self, cause: str | None, examples: int) -> DeadLetters:
+        """What was given up, of one cause or of all. Raises `Unavailable`."""
+        counts: Counter[str] = Counter()
+        kept: dict[str, list[LetterView]] = {}
+
+        async def look() -> bool:
+            async for one in dead(self._reader, cause):
+                letter = one.letter
+                counts[letter.cause] += 1
+                if counts[letter.cause] <= examples:
+                    kept.setdefault(letter.cause, []).append(_letter(letter))
+            return True
+
+        complete = await self._all(look())
+        return DeadLetters([Cause(name, count, kept[name]) for name, count in counts.most_common()], complete)
+
+    def _url(self, text: str) -> Url:
+        url = self._urls.parse(text)
+        if url is None:
+            raise BadInput("this is not an http(s) URL")
+        return url
+
+    async def _explain(self, url: Url) -> Explanation:
+        scope = Scope(scope_rules(self._config), await self._reader.seed_hosts())
+        return await explain(self._reader, self._urls, url, self._config, scope, mentions=0)
+
+    async def _page(self, url: Url, visit: int | None) -> PageView:
+        row, page = await self._reader.row(url.key), await self._stored(url, visit)
+        record = await records.of_page(self._reader, page)
+        record.links = []
+        if row is not None:
+            record.state, record.outcome, record.rule = row.state, row.outcome or None, row.rule or None
+        return PageView(
+            record=record,
+            visit=page.visit,
+            visits=max(page.visit, row.visits if row is not None else 0),
+            text=page.text[:_MOST_TEXT],
+            text_cut=len(page.text) > _MOST_TEXT,
+            request_head=printable(masked(page.request_head)),
+            response_head=printable(page.response_head),
+            links=[LinkView(one.url, one.kind, one.nofollow, one.fate, one.text) for one in page.links[:_MOST_LINKS]],
+            links_total=len(page.links),
+            address=page.address,
+            elapsed=page.elapsed,
+            tls_fault=page.tls_fault,
+            language=page.language,
+        )
+
+    async def _stored(self, url: Url, visit: int | None) -> Page:
+        page = await self._reader.page(url.key, visit)
+        if page is None:
+            raise Problem(404, "No document of this URL is kept.")
+        return page
+
+    async def _similar(self, url: Url) -> SimilarPages:
+        page = await self._stored(url, None)
+        if not page.simhash:
+            return SimilarPages("", [])
+        found = []
+        for one in await self._reader.similar(page.simhash, NEAR, _MOST_SIMILAR + 1):
+            other = await self._reader.page(one.key) if one.key != page.key else None
+            if other is not None:
+                found.append(SimilarView(other.href, one.apart, other.title or "", other.state))
+        return SimilarPages(f"{page.simhash:016x}", found[:_MOST_SIMILAR])
+
+    async def _all(self, look: Awaitable[bool]) -> bool:
+        """Look through a whole table for at most `PATIENCE`; whether all of it was seen."""
+
+        async def in_turn() -> bool:
+            async with self._scanning:
+                return await look
+
+        try:
+            return await asyncio.wait_for(in_turn(), PATIENCE)
+        except TimeoutError:
+            return False
+
+
+async def _within(answer: Awaitable[T]) -> T:
+    try:
+        return await asyncio.wait_for(answer, PATIENCE)
+    except TimeoutError:
+        raise Problem(503, f"This took longer than {PATIENCE:g} seconds.", {"Retry-After": "10"}) from None
+
+
+def _letter(letter: DeadLetter) -> LetterView:
+    return LetterView(
+        letter.href or letter.source, letter.cause, letter.detail, rfc3339(letter.at), max(1, letter.attempts)
+    )

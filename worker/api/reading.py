@@ -1,0 +1,101 @@
+"""The endpoints that read what is kept of a crawl, and who runs it."""
+
+from typing import Annotated, Final, Literal
+
+import msgspec
+from msgspec import Meta
+from starlette.requests import Request
+
+from gregor.schemas.messages import State
+from gregor.worker.api.archive import Briefs, DeadLetters, PageView, SimilarPages
+from gregor.worker.api.desk import Desk
+from gregor.worker.api.endpoint import V1, Endpoint
+from gregor.worker.api.history import Point
+from gregor.worker.api.requests import query
+from gregor.worker.explaining import Explanation
+from gregor.worker.members import Members
+from gregor.worker.orders import host_of
+
+_Url = Annotated[str, Meta(min_length=1, max_length=8192)]
+
+
+class UrlQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A URL of the crawl."""
+
+    url: _Url
+
+
+class PageQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """``visit``: the version; without it the newest."""
+
+    url: _Url
+    visit: Annotated[int, Meta(ge=1)] | None = None
+
+
+class PagesQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """URLs that have been visited, in a state, of a host, or all."""
+
+    state: State | Literal[""] = ""
+    host: Annotated[str, Meta(max_length=300)] = ""
+    limit: Annotated[int, Meta(ge=1, le=500)] = 100
+
+
+class DeadQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """``examples``: so many URLs of each cause."""
+
+    cause: Annotated[str, Meta(max_length=300)] = ""
+    examples: Annotated[int, Meta(ge=1, le=500)] = 5
+
+
+class HistoryQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """``after``: only what came later, unix seconds."""
+
+    after: float = 0.0
+
+
+class History(msgspec.Struct, frozen=True):
+    """The last hour or less, the oldest first."""
+
+    points: list[Point]
+
+
+async def _explain(desk: Desk, request: Request) -> Explanation:
+    return await desk.archive.explain(query(request, UrlQuery).url)
+
+
+async def _page(desk: Desk, request: Request) -> PageView:
+    asked = query(request, PageQuery)
+    return await desk.archive.page(asked.url, asked.visit)
+
+
+async def _similar(desk: Desk, request: Request) -> SimilarPages:
+    return await desk.archive.similar(query(request, UrlQuery).url)
+
+
+async def _pages(desk: Desk, request: Request) -> Briefs:
+    asked = query(request, PagesQuery)
+    return await desk.archive.list(asked.state or None, host_of(asked.host) if asked.host else None, asked.limit)
+
+
+async def _dead(desk: Desk, request: Request) -> DeadLetters:
+    asked = query(request, DeadQuery)
+    return await desk.archive.dead(asked.cause or None, asked.examples)
+
+
+async def _members(desk: Desk, _: Request) -> Members:
+    return await desk.members()
+
+
+async def _history(desk: Desk, request: Request) -> History:
+    return History(desk.history.since(query(request, HistoryQuery).after))
+
+
+READING: Final = (
+    Endpoint("GET", f"{V1}/history", "viewer", "Rates of the last hour", _history, History, query=HistoryQuery),
+    Endpoint("GET", f"{V1}/workers", "viewer", "Workers, and who owns each partition", _members, Members),
+    Endpoint("GET", f"{V1}/explain", "viewer", "Why a URL was fetched or not", _explain, Explanation, query=UrlQuery),
+    Endpoint("GET", f"{V1}/pages", "viewer", "URLs that were visited", _pages, Briefs, query=PagesQuery),
+    Endpoint("GET", f"{V1}/page", "viewer", "A stored page: text, heads, links", _page, PageView, query=PageQuery),
+    Endpoint("GET", f"{V1}/similar", "viewer", "Near-duplicates of a page", _similar, SimilarPages, query=UrlQuery),
+    Endpoint("GET", f"{V1}/deadletters", "viewer", "URLs given up, by cause", _dead, DeadLetters, query=DeadQuery),
+)

@@ -1,0 +1,34 @@
+"""Who runs a crawl: its workers and who owns each partition, as the coordinator has it."""
+
+from msgspec import Struct
+
+
+class Worker(Struct, frozen=True):
+    """A worker. ``at``: when it said so, unix seconds; ``pages`` and ``requests``: a second; ``api``: its API's URL."""
+
+    name: str
+    at: float
+    partitions: int
+    queued: int
+    running: int
+    pages: float
+    requests: float
+    limiting: str
+    api: str = ""
+
+
+class Owner(Struct, frozen=True):
+    """A partition. Nobody owns it when ``owner`` is empty; ``since``: the last hand-over, unix seconds, 0: unknown."""
+
+    partition: int
+    owner: str = ""
+    epoch: int = 0
+    since: float = 0.0
+    queued: int = 0
+
+
+class Members(Struct, frozen=True):
+    """All of them, by name and number."""
+
+    workers: list[Worker]
+    partitions: list[Owner]
