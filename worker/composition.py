@@ -10,9 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gregor.worker import deadletters, network, seeding
+from gregor.worker import auditing, deadletters, network, seeding
 from gregor.worker.adapters import embedded
 from gregor.worker.adapters.embedded.folder import connect_reading
+from gregor.worker.adapters.sorting import Sorted
+from gregor.worker.audit import Findings
 from gregor.worker.borders import Clock, Orders, Reader
 from gregor.worker.canonical import CanonicalRules
 from gregor.worker.config import Config, replace
@@ -228,6 +230,16 @@ async def open_crawl(config: Config) -> tuple[Reader, Urls]:
         return reader, urls_of(config)
     _, rules = _made_for(config)
     return await embedded.open_reader(Path(config.data)), Urls(rules, max_length=config.max_url_length)
+
+
+async def audit(config: Config, host: str | None) -> Findings:
+    """Judge the requests that the crawl has on record, or those to one host."""
+    reader, _ = await open_crawl(config)
+    try:
+        with Sorted() as sorting:
+            return await auditing.audit(reader, sorting, config.user_agent, host)
+    finally:
+        await reader.close()
 
 
 async def retry_dead(config: Config, cause: str | None) -> int:

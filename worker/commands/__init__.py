@@ -23,6 +23,7 @@ COMMANDS: dict[str, Command] = {
     "explain": Command("explain", "say what happened to a URL, and why"),
     "export": Command("export", "write the stored pages as WARC or JSON lines"),
     "deadletters": Command("deadletters", "list the URLs that were given up, by cause; try them again"),
+    "audit": Command("audit", "judge every request by robots.txt and the delays that were in force"),
     "config": Command("config", "print the settings in force and where each comes from"),
     "status": Command("status", "show the workers, the partitions' owners and what is unfinished"),
     "doctor": Command("doctor", "look for what could keep a crawl from going well here"),

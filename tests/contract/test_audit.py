@@ -1,0 +1,94 @@
+"""`gregor audit`: a real crawl is clean; a store that was doctored is caught."""
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from gregor.schemas.messages import Asked, Attempt, RobotsRecord, Row
+from gregor.worker import cli
+from gregor.worker.adapters.sorting import Sorted
+from gregor.worker.audit import Findings
+from gregor.worker.auditing import audit
+from tests.contract import small_web
+from tests.contract.small_web import CRAWL_DELAY, DELAY, FAST, SLOW, SmallWeb
+from tests.contract.world import World, run
+
+HOST, AT = "a.example", 1_800_000_000.0
+ROBOTS = RobotsRecord(f"http://{HOST}", "parsed", AT, AT + 9, b"User-agent: *\nDisallow: /private", 200, agent="gregor")
+
+
+def row(path: str, at: float, host: str = HOST) -> Row:
+    url = f"http://{host}{path}"
+    attempt = Attempt(at + 1, "fetched", 200, 0.5, "worker", (Asked(at, 2.0, 5.0, AT),))
+    return Row(url, url, host, 1, "fetched", "fetched", 200, attempts=(attempt,))
+
+
+async def audited(world: World, *rows: Row, host: str | None = None) -> Findings:
+    engine = await world.open()
+    await engine.store.put_rows(rows, 1)
+    await engine.store.put_robots(ROBOTS, 1)
+    await world.again()
+    with Sorted() as sorting:
+        return await audit(await world.reader(), sorting, "gregor", host)
+
+
+@run
+async def test_a_polite_store_is_clean(world: World) -> None:
+    findings = await audited(world, row("/b", AT + 15), row("/a", AT + 10), row("/", AT + 5))
+    assert (findings.listed, findings.requests, findings.hosts) == ([], 3, 1)
+    assert [round(margin.share, 3) for margin in findings.margins] == [1.0]
+
+
+@run
+async def test_a_request_under_disallow_is_caught(world: World) -> None:
+    findings = await audited(world, row("/", AT + 5), row("/private/x", AT + 10))
+    assert [(one.kind, one.url) for one in findings.listed] == [("disallowed", f"http://{HOST}/private/x")]
+    assert findings.listed[0].detail == "robots.txt line 2: Disallow: /private"
+
+
+@run
+async def test_two_requests_too_near_are_caught(world: World) -> None:
+    findings = await audited(world, row("/", AT + 5), row("/b", AT + 9.9), row("/", AT + 8, "b.example"))
+    assert [(one.kind, one.url, one.host) for one in findings.listed] == [("too near", f"http://{HOST}/b", HOST)]
+    assert findings.margins[0].gap == pytest.approx(4.9)
+    assert findings.unkept == 1
+
+
+@run
+async def test_one_host_may_be_judged_alone(world: World) -> None:
+    findings = await audited(world, row("/private", AT + 5), row("/", AT, "b.example"), host="b.example")
+    assert (findings.requests, findings.listed) == (1, [])
+
+
+def crawled(web: SmallWeb, folder: Path, *more: str) -> Path:
+    assert cli.main([*web.command_line(folder), *more]) == 0
+    return folder / "data"
+
+
+def test_a_real_crawl_is_clean(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with small_web.serving() as web:
+        data = crawled(web, tmp_path)
+        requests = len(web.log)
+    capsys.readouterr()
+    assert cli.main(["audit", "--data", str(data), "--json"]) == 0
+    told = msgspec.json.decode(capsys.readouterr().out)
+    assert (told["violations"], told["listed"], told["untold"], told["unkept"]) == (0, [], 0, 0)
+    assert told["requests"] == requests  # every single one that the server saw
+    delays = {margin["host"]: margin["delay"] for margin in told["margins"]}
+    assert delays == {**dict.fromkeys(FAST, DELAY), SLOW: CRAWL_DELAY}
+    assert all(margin["share"] > 0.99 for margin in told["margins"])
+    assert cli.main(["audit", "--data", str(data)]) == 0
+    assert "no violations" in capsys.readouterr().out
+
+
+def test_a_crawl_that_reads_no_robots_txt_is_not(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with small_web.serving() as web:
+        data = crawled(web, tmp_path, "--max-pages", "2", "--set", "robots=ignore")
+    capsys.readouterr()
+    assert cli.main(["audit", "--data", str(data)]) == 1
+    assert "no robots.txt was read" in capsys.readouterr().out
+
+
+def test_without_a_crawl_there_is_nothing_to_judge(tmp_path: Path) -> None:
+    assert cli.main(["audit", "--data", str(tmp_path / "none")]) == 2

@@ -1,0 +1,59 @@
+"""What is kept of a robots.txt over many answers."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gregor.schemas.messages import RobotsRecord, decode, encode
+from gregor.worker.config import Config
+from gregor.worker.robots_copies import KEPT, KEPT_BYTES, copies, holds, in_force, recorded
+
+ORIGIN, CONFIG = "http://a.example", Config()
+DAY = 86400.0
+
+
+def after(*answers: tuple[int, bytes]) -> RobotsRecord:
+    """The record after answers that came a day apart."""
+    record: RobotsRecord | None = None
+    for day, (status, body) in enumerate(answers, 1):
+        record = recorded(ORIGIN, status, {}, body, record, day * DAY, CONFIG)
+    assert record is not None
+    return decode(encode(record), RobotsRecord)
+
+
+def test_answers_in_a_row_that_mean_the_same_are_one_copy() -> None:
+    record = after((200, b"a"), (200, b"a"), (503, b""), (200, b"b"), (404, b""), (410, b"x"), (200, b"a"))
+    told = [(one.since / DAY, one.until / DAY, one.text) for one in copies(record)]
+    assert told == [(1, 3, b"a"), (4, 4, b"b"), (5, 6, b""), (7, 7, b"a")]
+    assert {one.agent for one in copies(record)} == {CONFIG.user_agent}
+
+
+def test_without_a_good_copy_an_unreachable_file_allows_nothing() -> None:
+    assert [one.text for one in copies(after((503, b""), (0, b""), (200, b"a")))] == [None, b"a"]
+    record = after((200, b"a"), (503, b""))
+    assert in_force(record, 3 * DAY) == b"a"
+    assert in_force(record, 40 * DAY) is None
+
+
+def test_another_agent_asks_anew() -> None:
+    record = after((200, b"a"))
+    assert holds(record, CONFIG.user_agent, DAY + 1)
+    assert not holds(record, "other/1.0", DAY + 1)
+    assert not holds(record, CONFIG.user_agent, 3 * DAY)
+
+
+def test_a_record_of_an_older_version_is_its_only_copy() -> None:
+    old = RobotsRecord(ORIGIN, "parsed", 5.0, 9.0, b"a", 200)
+    assert [(one.since, one.until, one.text) for one in copies(old)] == [(5.0, 5.0, b"a")]
+    assert holds(old, "anyone", 6.0)
+
+
+@given(st.lists(st.integers(0, 200_000), max_size=40))
+def test_history_is_bounded_and_its_newest_part_is_kept(sizes: list[int]) -> None:
+    answers = [(200, bytes([number + 1]) * size) for number, size in enumerate([*sizes, 1])]
+    kept = copies(after(*answers))
+    assert len(kept) <= KEPT + 1
+    assert sum(len(one.text or b"") for one in kept[:-1]) <= KEPT_BYTES
+    texts: list[bytes] = []
+    for _, body in answers:
+        texts += [body] if not texts or texts[-1] != body else []
+    assert [one.text for one in kept] == texts[-len(kept) :]

@@ -1,0 +1,70 @@
+"""`gregor audit`: whether any request broke robots.txt as it was known then, or the delay in force; how near it came.
+
+Exit code 1 when one did.
+"""
+
+import argparse
+import asyncio
+import sys
+
+import msgspec
+
+from gregor.schemas.events import rfc3339
+from gregor.worker import records, reporting
+from gregor.worker.audit import Findings, Margin, Violation
+from gregor.worker.commands import FAILED, FINISHED
+from gregor.worker.commands.common import add_settings, settings
+from gregor.worker.text import one_line
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What is judged, and form."""
+    parser.add_argument("--host", help="only requests to this host (with its port when it is neither 80 nor 443)")
+    parser.add_argument("--json", action="store_true", help="one JSON object")
+    add_settings(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Judge every request that is on record."""
+    from gregor.worker import composition
+
+    findings = asyncio.run(composition.audit(settings(arguments).config, arguments.host))
+    if arguments.json:
+        sys.stdout.buffer.write(records.encode(_public(findings)) + b"\n")
+    else:
+        _print(findings)
+    return FAILED if findings.violations else FINISHED
+
+
+def _print(findings: Findings) -> None:
+    print(f"{reporting.count(findings.requests, 'request')} to {reporting.count(findings.hosts, 'host')} on record")
+    if findings.untold:
+        print(f"{reporting.count(findings.untold, 'visit')} without a request on record")
+    if findings.unkept:
+        print(f"{reporting.count(findings.unkept, 'request')} by a robots.txt that is not kept any more")
+    for one in findings.listed:
+        print(f"{one.kind:<10} {rfc3339(one.at)} {one_line(one.url, 500)}: {one_line(one.detail, 200)}")
+    if left := findings.violations.total() - len(findings.listed):
+        print(f"… and {left} more")
+    print(reporting.count(findings.violations.total(), "violation") if findings.violations else "no violations")
+    if findings.margins:
+        print(f"\n{'GAP':>10} {'DELAY':>8} {'MARGIN':>8}  smallest margins, one a host")
+    for margin in findings.margins:
+        print(f"{margin.gap:>8.3f} s {margin.delay:>6g} s {margin.share:>8.3f}  {one_line(margin.url, 500)}")
+
+
+def _public(findings: Findings) -> dict[str, object]:
+    return {
+        "hosts": findings.hosts,
+        "requests": findings.requests,
+        "untold": findings.untold,
+        "unkept": findings.unkept,
+        "violations": findings.violations.total(),
+        "by_kind": dict(findings.violations),
+        "listed": [_dated(one) for one in findings.listed],
+        "margins": [_dated(one) for one in findings.margins],
+    }
+
+
+def _dated(one: Violation | Margin) -> dict[str, object]:
+    return {**msgspec.structs.asdict(one), "at": rfc3339(one.at)}
