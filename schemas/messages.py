@@ -21,7 +21,8 @@ class Ticket(msgspec.Struct, frozen=True, array_like=True):
     ``new`` tickets come from the frontier (``visit`` 0); ``retry`` and ``revisit`` only from the calendar. ``robots``
     asks the owner of ``host`` to fetch a robots.txt for another host's ``origin``. ``wake`` is a calendar entry that
     names a ``host`` which has a backlog. ``attempts`` counts failed attempts in a row. ``hops`` counts the redirects
-    that led here. ``lastmod`` and ``changefreq`` are what a sitemap says of the URL.
+    that led here. ``lastmod`` and ``changefreq`` are what a sitemap says of the URL. ``at``: when it was made, 0 when
+    that is not known.
     """
 
     href: str
@@ -39,6 +40,7 @@ class Ticket(msgspec.Struct, frozen=True, array_like=True):
     attempts: int = 0
     lastmod: float = 0.0
     changefreq: str = ""
+    at: float = 0.0
 
     @property
     def identity(self) -> tuple[str, int, str]:

@@ -74,6 +74,7 @@ class BackQueue:
 
     def put_back(self, item: Item) -> None:
         """Return an item to the front."""
+        self._sequence += 1
         item.state = "queued"
         heapq.heappush(self._heap, (-1, -self._sequence, item))
         self._size += 1

@@ -78,9 +78,9 @@ async def crawl(config: Config, seeds: Iterable[Seed], started: Callable[[Runtim
     table, rules, clock = network.host_table(config), scope_rules(config), SystemClock()
     secrets = authorizations(config, os.environ)
     async with AsyncExitStack() as stack:
-        transport = network.transport(config, table)
-        stack.push_async_callback(transport.close)
         stats = Stats()
+        transport = network.transport(config, table, stats)
+        stack.push_async_callback(transport.close)
         resolver = network.resolver(config, table, clock.monotonic, stats)
         engine = await _open_engine(config)
         stack.push_async_callback(engine.close)

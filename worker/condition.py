@@ -3,7 +3,7 @@
 import heapq
 from collections import Counter
 from collections.abc import Iterator
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 from msgspec import Struct
 
@@ -20,15 +20,18 @@ from gregor.worker.partition import Partition
 from gregor.worker.runtime import Runtime
 from gregor.worker.tools import Tools
 
-HostState = Literal["active", "waiting", "backing_off", "blocked", "idle"]
-HOST_STATES: Final[tuple[HostState, ...]] = ("active", "waiting", "backing_off", "blocked", "idle")
+HostState = Literal["active", "waiting", "backing_off", "robots", "blocked", "idle"]
+HOST_STATES: Final[tuple[HostState, ...]] = get_args(HostState)
+"""robots: it waits because its robots.txt cannot be read; blocked: by an order."""
 LAG_SECONDS: Final = 5.0
 """How old the ends of the log may be that a lag is told by."""
 _SILENCE: Final = 30.0
+_COUNT_AGAIN: Final = 1.0
 
 
 class Condition(Struct, frozen=True):
-    """One worker at one moment. Durations are seconds. ``overdue``: how late the calendar's oldest due bucket is."""
+    """One worker at one moment. Durations are seconds. ``overdue``: how late the oldest of the
+    ``due`` buckets of the calendar is."""
 
     crawl: str
     worker: str
@@ -46,6 +49,7 @@ class Condition(Struct, frozen=True):
     front_queues: dict[int, int]
     window: dict[int, int]
     buckets: int
+    due: int
     overdue: float
 
 
@@ -67,6 +71,8 @@ def state_of(host: Host, tools: Tools, now: float) -> HostState:
         return "blocked"
     if host.busy:
         return "active"
+    if host.queue and host.shut:
+        return "robots"
     if host.record.not_before > now:
         return "backing_off"
     return "waiting" if host.queue else "idle"
@@ -81,7 +87,6 @@ def look(runtime: Runtime, config: Config, monotonic: float) -> Condition:
     """How it is at a monotonic time."""
     stats, tools, owned = runtime.stats, runtime.tools, list(partitions(runtime))
     now, orders = tools.now(), tools.services.coordinator.orders()
-    hosts = Counter(state_of(host, tools, now) for partition in owned for host in partition.hosts.values())
     due = [at for partition in owned if (at := partition.calendar.next_due()) is not None]
     stopping = runtime.ending is not None
     return Condition(
@@ -96,13 +101,24 @@ def look(runtime: Runtime, config: Config, monotonic: float) -> Condition:
         partitions=len(owned),
         running=stats.running,
         concurrency=config.concurrency,
-        hosts={state: hosts[state] for state in HOST_STATES},
+        hosts=_host_states(runtime, monotonic),
         back_queues=sum(partition.size for partition in owned),
         front_queues={p: sum(partition.load[p] for partition in owned) for p in PRIORITIES},
         window={p: sum(partition.marks[p].span for partition in owned) for p in PRIORITIES},
         buckets=sum(partition.calendar.held for partition in owned),
+        due=sum(partition.calendar.overdue(now) for partition in owned),
         overdue=max(0.0, now - min(due)) if due else 0.0,
     )
+
+
+def _host_states(runtime: Runtime, monotonic: float) -> dict[str, int]:
+    """How many hosts are in each state; counted once a second at most, however often it is asked for."""
+    stats, tools = runtime.stats, runtime.tools
+    if monotonic - stats.host_states_at >= _COUNT_AGAIN:
+        now = tools.now()
+        found = Counter(state_of(host, tools, now) for one in partitions(runtime) for host in one.hosts.values())
+        stats.host_states, stats.host_states_at = {state: found[state] for state in HOST_STATES}, monotonic
+    return stats.host_states
 
 
 def hosts(runtime: Runtime, monotonic: float, limit: int, *, state: str = "", after: str = "") -> list[HostView]:
@@ -174,6 +190,8 @@ class Lag:
         self._looked = -LAG_SECONDS
         self._marks: dict[tuple[int, int], tuple[int, float]] = {}  # each watermark, and when it moved last
         self.records: dict[tuple[int, int], int] = {}
+        self.oldest: dict[tuple[int, int], float] = {}
+        """Seconds since the oldest unfinished record was published, 0 where there is none."""
         self.stalled = 0.0
         """Seconds for which the watermark that waits longest has not moved although records lie beyond it."""
 
@@ -184,16 +202,18 @@ class Lag:
         self._looked = monotonic
         records: dict[tuple[int, int], int] = {}
         marks: dict[tuple[int, int], tuple[int, float]] = {}
+        oldest: dict[tuple[int, int], float] = {}
         try:
             for partition in list(partitions(self._runtime)):
                 ends = await self._runtime.tools.services.log.ends(partition.id)
                 for priority, low in partition.watermarks().items():
                     where = (partition.id, priority)
                     records[where] = max(0, ends[priority] - low)
+                    oldest[where] = partition.oldest(priority, self._runtime.tools.now())
                     before = self._marks.get(where)
                     moved = before is None or before[0] != low or not records[where]
                     marks[where] = (low, monotonic if moved or before is None else before[1])
         except Unavailable:
             return
-        self.records, self._marks = records, marks
+        self.records, self.oldest, self._marks = records, oldest, marks
         self.stalled = max((monotonic - since for _, since in marks.values()), default=0.0)

@@ -14,6 +14,7 @@ from typing import TypeVar
 
 import msgspec
 
+from gregor.partitioner.hashing import partition_of
 from gregor.schemas.messages import DeadLetter, Page, Row, Ticket, url_fingerprint
 from gregor.worker.backqueue import FromLog, Item
 from gregor.worker.borders import Entry
@@ -197,11 +198,13 @@ class Crawl:
                 host.queue.put_back(item)
                 await self._turns.asked(host)
                 return True
-            stages, begun = self._tools.stats.stages, perf_counter()
+            stats, begun = self._tools.stats, perf_counter()
             outcome, examined = self.examine(item.ticket, url, outcome)
-            stages["parse"].observe((parsed := perf_counter()) - begun)
-            await self.settle(host, item, row, outcome, url, response, examined, stored)
-            stages["settle"].observe(perf_counter() - parsed)
+            stats.stages["parse"].observe(perf_counter() - begun)
+            parsed = self._tools.clock.monotonic()
+            settle = self.settle(host, item, row, outcome, url, response, examined, stored)
+            await stats.spending.charge("settle", settle)
+            stats.stages["settle"].observe(self._tools.clock.monotonic() - parsed)
         finally:
             if response is not None:
                 response.close()
@@ -240,10 +243,14 @@ class Crawl:
         """Read the document, if one came. A processor that fails on it makes another outcome."""
         if not isinstance(outcome, Fetched):
             return outcome, None
+        spending = self._tools.stats.spending
+        before = spending.switch("parse")
         try:
             return outcome, self._desk.examiner.examine(ticket, url, outcome.response)
         except ProcessorError as error:
             return Broken("processor", str(error), outcome.response.status), None
+        finally:
+            spending.switch(before)
 
     # Settle
 
@@ -303,7 +310,7 @@ class Crawl:
         if tickets:  # 2 outlinks published
             await self._effect(lambda: services.log.publish(tickets))
             self._desk.sent.learn(tickets)
-            self._tools.stats.links["sent"] += len(tickets)
+            self._sent(tickets)
         if page is not None:  # before the row: after it nobody would tell
             await self._effect(lambda: services.log.announce(page))
         if (follower := verdict.next) is not None:  # 3 the next ticket
@@ -334,6 +341,15 @@ class Crawl:
         entry = Entry(bucket, ticket)
         await self._effect(lambda: store.put_entries(partition.id, [entry], partition.stamp()))
         partition.calendar.placed(bucket)
+
+    def _sent(self, tickets: list[Ticket]) -> None:
+        """Count links that were published, and how many of them stay on this worker."""
+        stats, partitions = self._tools.stats, self._tools.config.partitions
+        mine = self._tools.services.coordinator.wanted()
+        stays = sum(partition_of(ticket.host, partitions) in mine for ticket in tickets)
+        stats.links["sent"] += len(tickets)
+        stats.churn["stays"] += stays
+        stats.churn["crosses"] += len(tickets) - stays
 
     def _finish(self, item: Item, *, moved: bool = False) -> None:
         """The ticket is finished, its followers with it; calendar entries that followed one that moved go back."""

@@ -149,7 +149,18 @@ class Examiner:
         """The ticket of a link of a page."""
         depth = ticket.depth + 1
         return Ticket(
-            target.href, target.key, target.host, 0, "new", of_link(depth), depth, 0, ticket.key, kind, ticket.label
+            target.href,
+            target.key,
+            target.host,
+            0,
+            "new",
+            of_link(depth),
+            depth,
+            0,
+            ticket.key,
+            kind,
+            ticket.label,
+            at=self._tools.now(),
         )
 
     def redirect(self, ticket: Ticket, source: Url, location: str) -> tuple[list[Ticket], Link | None]:
@@ -177,6 +188,7 @@ class Examiner:
             ticket.key,
             ticket.link if ticket.link == "sitemap" else "redirect",
             ticket.label,
+            at=self._tools.now(),
         )
         return ([follow] if fate == "sent" else []), Link(target.href, "redirect", False, fate, "", target.key)
 
@@ -199,7 +211,18 @@ class Examiner:
             depth = ticket.depth if kind == "sitemap" else ticket.depth + 1
             hops = ticket.hops + 1 if kind == "sitemap" else 0
             follow = Ticket(
-                target.href, target.key, target.host, 0, "new", priority, depth, hops, ticket.key, kind, ticket.label
+                target.href,
+                target.key,
+                target.host,
+                0,
+                "new",
+                priority,
+                depth,
+                hops,
+                ticket.key,
+                kind,
+                ticket.label,
+                at=self._tools.now(),
             )
             if self._tools.config.revisit is not None:
                 follow = msgspec.structs.replace(

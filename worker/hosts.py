@@ -3,12 +3,16 @@
 import math
 from collections import deque
 from collections.abc import Callable
+from typing import Final
 
 from gregor.schemas.messages import Asked, HostRecord
 from gregor.worker.backqueue import BackQueue, FromBucket
 
 UNTOLD = 32
 """Requests of a host that wait for a row to be told in; most are told by the visit that made them."""
+
+ROBOTS_UNREACHABLE: Final = "robots.txt unreachable"
+"""How the cause of a host begins whose robots.txt gives no answer."""
 
 
 class Backlog:
@@ -116,6 +120,11 @@ class Host:
         """The requests that no row tells of yet, for the row of a visit."""
         asked, self.asked = self.asked, ()
         return asked
+
+    @property
+    def shut(self) -> bool:
+        """Whether it waits for a robots.txt: it cannot be read, or another host was asked for it."""
+        return self.cause.startswith(ROBOTS_UNREACHABLE) or any(walk.asked_until for walk in self.walks.values())
 
     @property
     def crawl_delay(self) -> float:

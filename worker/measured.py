@@ -15,11 +15,14 @@ B = TypeVar("B")
 class _Measured:
     """Stands in for a border. Each method is wrapped at its first use and found as an attribute from then on."""
 
-    def __init__(self, border: Any, name: str, stats: Stats, unmeasured: frozenset[str]) -> None:
+    def __init__(
+        self, border: Any, name: str, stats: Stats, unmeasured: frozenset[str], clock: Callable[[], float]
+    ) -> None:
         self._border = border
         self._name = name
         self._stats = stats
         self._unmeasured = unmeasured
+        self._clock = clock
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self._border, name)
@@ -27,13 +30,15 @@ class _Measured:
             if ismethod(found):
                 self.__dict__[name] = found
             return found  # what is no method is looked up anew each time: it may be a value that changes
-        timed = _timed(found, self._stats.calls.setdefault((self._name, name), Timing()), self._stats)
+        timed = _timed(found, (self._name, name), self._stats, self._clock)
         self.__dict__[name] = timed
         return timed
 
 
-def _timed(call: Callable[..., Awaitable[Any]], timing: Timing, stats: Stats) -> Callable[..., Awaitable[Any]]:
-    clock, observe = time.perf_counter, timing.observe
+def _timed(
+    call: Callable[..., Awaitable[Any]], names: tuple[str, str], stats: Stats, clock: Callable[[], float]
+) -> Callable[..., Awaitable[Any]]:
+    observe = stats.calls.setdefault(names, Timing()).observe
 
     async def timed(*args: Any, **kwargs: Any) -> Any:
         begun = clock()
@@ -41,6 +46,7 @@ def _timed(call: Callable[..., Awaitable[Any]], timing: Timing, stats: Stats) ->
             return await call(*args, **kwargs)
         except Unavailable as error:
             stats.unavailable[error.service] += 1
+            stats.failed_calls[names] += 1
             raise
         finally:
             observe(clock() - begun)
@@ -48,8 +54,8 @@ def _timed(call: Callable[..., Awaitable[Any]], timing: Timing, stats: Stats) ->
     return timed
 
 
-def measured(border: B, name: str, stats: Stats, *unmeasured: str) -> B:
+def measured(border: B, name: str, stats: Stats, *unmeasured: str, clock: Callable[[], float] = time.perf_counter) -> B:
     """The border as it was, its asynchronous calls counted under ``name``. ``unmeasured`` only wait for news."""
-    standing_in: Any = _Measured(border, name, stats, frozenset(unmeasured))
+    standing_in: Any = _Measured(border, name, stats, frozenset(unmeasured), clock)
     given: B = standing_in
     return given

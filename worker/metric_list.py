@@ -7,6 +7,7 @@ from gregor.schemas.messages import PRIORITIES, TERMINAL
 from gregor.worker.condition import HOST_STATES
 from gregor.worker.limits import ADVICE
 from gregor.worker.metrics import Look, Metric, Sample
+from gregor.worker.spending import STAGES as SPENT
 from gregor.worker.stats import STAGES
 from gregor.worker.timing import Timing
 from gregor.worker.transport import FailureKind
@@ -16,6 +17,8 @@ CAUSES: Final = frozenset(
 )
 _CLASSES: Final = ("1xx", "2xx", "3xx", "4xx", "5xx", "other")
 _BORDERS: Final = ("coordinator", "log", "resolver", "seen", "store")
+SERVICES: Final = ("Cassandra", "Kafka", "Redis", "ZooKeeper", "store")
+"""How `Unavailable` names what is away; the store is SQLite's."""
 
 
 def _one(number: Any) -> list[Sample]:
@@ -56,7 +59,10 @@ def _pairs(names: Mapping[str, tuple[str, ...]], counts: Mapping[tuple[str, str]
 _STATES: Final = (*TERMINAL, "waiting")
 _STATE: Final = {"state": ", ".join(_STATES)}
 _BORDER: Final = {"border": ", ".join(_BORDERS)}
-_PRIORITY: Final = {"priority": "1 (highest) to 4"}
+_CALL: Final = {**_BORDER, "call": "the methods of the border, fixed by the program"}
+_PRIORITY: Final = {"priority": "1 (highest) to 4, a topic each"}
+_TOPIC: Final = {"partition": "0 to partitions - 1, those owned", **_PRIORITY}
+_SERVICE: Final = {"service": ", ".join(SERVICES)}
 
 METRICS: Final = (
     # What was done
@@ -73,6 +79,9 @@ METRICS: Final = (
            {"cause": ", ".join((*sorted(CAUSES), "other"))}),
     Metric("gregor_links", "counter", "Links published (sent), or refused as malformed or as leading into a trap.",
            lambda look: _by(("sent", "malformed", "trap"), look.stats.links), {"fate": "sent, malformed, trap"}),
+    Metric("gregor_churn_links", "counter",
+           "Links published, by whether the worker that found them owns the partition of their host.",
+           lambda look: _by(("stays", "crosses"), look.stats.churn), {"way": "stays, crosses"}),
     # What was decided
     Metric("gregor_seen", "counter", "Answers of the URL-seen test.",
            lambda look: _by(("new", "seen"), look.stats.seen), {"answer": "new, seen"}),
@@ -94,13 +103,20 @@ METRICS: Final = (
            _borders, _BORDER),
     Metric("gregor_border_calls", "counter", "The same calls, by method.",
            lambda look: [(names, timing.count) for names, timing in sorted(look.stats.calls.items())],
-           {**_BORDER, "call": "the methods of the border, fixed by the program"}),
+           _CALL),
     Metric("gregor_border_call_seconds", "counter", "Time spent in them, by method.",
-           lambda look: [(names, timing.total) for names, timing in sorted(look.stats.calls.items())],
-           {**_BORDER, "call": "the methods of the border, fixed by the program"}),
-    Metric("gregor_unavailable", "counter", "Calls that failed because a service was away; each is made again.",
-           lambda look: [((service,), count) for service, count in sorted(look.stats.unavailable.items())],
-           {"service": "the services of the engine, fixed by the program"}),
+           lambda look: [(names, timing.total) for names, timing in sorted(look.stats.calls.items())], _CALL),
+    Metric("gregor_border_errors", "counter", "Those of them that failed because a service was away, by method.",
+           lambda look: [(names, look.stats.failed_calls[names]) for names in sorted(look.stats.calls)], _CALL),
+    Metric("gregor_unavailable", "counter", "The same failures, by service.",
+           lambda look: _by(SERVICES, look.stats.unavailable), _SERVICE),
+    Metric("gregor_retries", "counter", "Calls that were made again after such a failure.",
+           lambda look: _by(SERVICES, look.stats.retries), _SERVICE),
+    Metric("gregor_cpu_seconds", "counter",
+           "Processor time by what it was for. fetch: curl; rest: the event loop's other work, the start too; "
+           "threads: all other threads, which are the clients of the stores.",
+           lambda look: _by((*SPENT, "threads"), look.stats.spending.seconds()),
+           {"stage": ", ".join((*SPENT, "threads"))}),
     # Politeness
     Metric("gregor_politeness_margin", "gauge",
            "Smallest gap between two requests to one host as a share of its delay, over the last minute or two; "
@@ -108,7 +124,9 @@ METRICS: Final = (
     Metric("gregor_too_close", "counter", "Requests that came before the delay of their host was over.",
            lambda look: _one(look.stats.too_close)),
     # What is there now
-    Metric("gregor_hosts", "gauge", "Hosts in memory, by what they do.",
+    Metric("gregor_hosts", "gauge",
+           "Hosts in memory, by what they do. robots: they wait because their robots.txt cannot be read; "
+           "blocked: by an order.",
            lambda look: _by(HOST_STATES, look.condition.hosts), {"state": ", ".join(HOST_STATES)}),
     Metric("gregor_visits_running", "gauge", "Visits that run.", lambda look: _one(look.condition.running)),
     Metric("gregor_visits_limit", "gauge", "Visits that may run at once (concurrency).",
@@ -121,12 +139,17 @@ METRICS: Final = (
            lambda look: [((str(p),), look.condition.window[p]) for p in PRIORITIES], _PRIORITY),
     Metric("gregor_frontier_lag_records", "gauge", "Records of the log beyond the watermark.",
            lambda look: [((str(n), str(p)), lag) for (n, p), lag in sorted(look.lag.records.items())],
-           {"partition": "0 to partitions - 1, those owned", **_PRIORITY}),
+           _TOPIC),
+    Metric("gregor_frontier_oldest_seconds", "gauge",
+           "Age of the oldest unfinished record of the log: since it was published.",
+           lambda look: [((str(n), str(p)), age) for (n, p), age in sorted(look.lag.oldest.items())], _TOPIC),
     Metric("gregor_frontier_stalled_seconds", "gauge",
            "For how long the watermark that waits longest has not moved although records lie beyond it.",
            lambda look: _one(look.lag.stalled)),
     Metric("gregor_calendar_buckets", "gauge", "Buckets of the calendar that hold entries.",
            lambda look: _one(look.condition.buckets)),
+    Metric("gregor_calendar_due_buckets", "gauge", "Those of them whose time has come, 10,000 at most a partition.",
+           lambda look: _one(look.condition.due)),
     Metric("gregor_calendar_overdue_seconds", "gauge", "How late the oldest due bucket of the calendar is.",
            lambda look: _one(look.condition.overdue)),
     Metric("gregor_limit", "gauge", "1 for what limits the speed now, 0 for all else.",
@@ -136,8 +159,12 @@ METRICS: Final = (
     # Workers and leases
     Metric("gregor_partitions_owned", "gauge", "Partitions whose lease this worker holds.",
            lambda look: _one(look.condition.partitions)),
-    Metric("gregor_takeover_seconds", "histogram", "Time from asking for a partition until its work began.",
+    Metric("gregor_takeover_seconds", "histogram", "Time from wanting a partition until its work began.",
            lambda look: _one(look.stats.takeovers)),
+    Metric("gregor_release_seconds", "histogram", "Time from giving a partition up until another may take it.",
+           lambda look: _one(look.stats.releases)),
+    Metric("gregor_epoch_changes", "counter", "Partitions taken over, each under a new epoch.",
+           lambda look: _one(look.stats.takeovers.count)),
     Metric("gregor_leases_lost", "counter", "Partitions whose lease ended before they were released.",
            lambda look: _one(look.stats.leases_lost)),
     Metric("gregor_worker_info", "gauge", "Always 1.", lambda look: [((look.condition.version,), 1)],

@@ -26,7 +26,7 @@ def host_table(config: Config) -> HostTable:
         raise ConfigError(f"host_table {config.host_table}: {error}") from None
 
 
-def transport(config: Config, table: HostTable) -> Transport:
+def transport(config: Config, table: HostTable, stats: Stats) -> Transport:
     """What fetches: curl, with requests for answers that curl cannot read, or requests alone. Raises `ConfigError`."""
     policy = AddressPolicy([ipaddress.ip_network(n) for n in config.allow_networks], table.endpoints)
     ca_file = Path(config.ca_file) if config.ca_file else None
@@ -35,7 +35,9 @@ def transport(config: Config, table: HostTable) -> Transport:
     tolerant = RequestsTransport(policy, ca_file=ca_file)
     if config.transport == "requests":
         return tolerant
-    return LenientTransport(CurlTransport(policy, ca_file=ca_file, http2=config.http2), tolerant)
+    return LenientTransport(
+        CurlTransport(policy, ca_file=ca_file, http2=config.http2, spending=stats.spending), tolerant
+    )
 
 
 def resolver(config: Config, table: HostTable, monotonic: Callable[[], float], stats: Stats) -> DnsResolver:

@@ -54,6 +54,7 @@ class Ownership:
         self.failed = asyncio.Event()
         self._desk = desk
         self._tools = desk.tools
+        self._wanted: dict[int, float] = {}  # partitions that are missing, and since when (monotonic)
         self._change = asyncio.Event()  # ownership is to be looked at
 
     async def watched(self, work: Callable[[], Awaitable[None]]) -> None:
@@ -81,6 +82,8 @@ class Ownership:
             wanted = coordinator.wanted()
             await asyncio.gather(*(self._release(o) for number, o in list(self.owned.items()) if number not in wanted))
             missing = sorted(wanted - self.owned.keys())
+            now = self._tools.clock.monotonic()
+            self._wanted = {number: self._wanted.get(number, now) for number in missing}
             await asyncio.gather(*(self._acquire(number) for number in missing))
             changed = asyncio.create_task(coordinator.changed())
             waiting = [changed, asyncio.create_task(self._change.wait())]
@@ -94,7 +97,6 @@ class Ownership:
     async def _acquire(self, number: int) -> None:
         """Take a partition that nobody owns: read where its last owner stopped, then begin."""
         log, store = self._tools.services.log, self._tools.services.store
-        begun = self._tools.clock.monotonic()
         record = await self.patiently(store.partition, number)
         try:
             lease = await self._tools.services.coordinator.acquire(number, record.epoch)
@@ -123,7 +125,7 @@ class Ownership:
         owned = self.owned[number] = Owned(Crawl(partition, self._desk, self._capacity()), record)
         self.start(owned, partial(self._intake, owned))
         self._tools.stats.partitions = len(self.owned)
-        self._tools.stats.takeovers.observe(self._tools.clock.monotonic() - begun)
+        self._tools.stats.takeovers.observe(self._tools.clock.monotonic() - self._wanted[number])
 
     async def patiently(self, method: Any, *arguments: Any) -> Any:
         """A read that needs no lease, again while the service is away."""
@@ -141,12 +143,14 @@ class Ownership:
 
     async def _release(self, owned: Owned) -> None:
         """Give up a partition: finish what is in flight, commit, let go."""
+        begun = self._tools.clock.monotonic()
         self.close(owned)
         await asyncio.wait([asyncio.ensure_future(owned.idle.wait())], timeout=self._tools.config.total_timeout)
         await owned.quiet.wait()
         await self.checkpoint(owned)
         await self.drop(owned)
         await self.let_go(self._tools.services.coordinator.release(owned.lease))
+        self._tools.stats.releases.observe(self._tools.clock.monotonic() - begun)
 
     async def let_go(self, release: Awaitable[None]) -> None:
         """Tell the coordinator; when it is away, the session's end says the same."""
@@ -193,7 +197,7 @@ class Ownership:
         intake, calendar = owned.crawl.intake, owned.crawl.partition.calendar
         while True:
             intake.wake.clear()
-            if not await intake.step():
+            if not await self._tools.stats.spending.charge("admit", intake.step()):
                 due = calendar.next_due()
                 wait = TICK * 20 if due is None else max(0.01, due - self._tools.now())
                 await until(intake.wake, TICK if self._tools.idle and owned.crawl.partition.size else wait)

@@ -109,6 +109,11 @@ class Partition:
         """Tickets in memory."""
         return len(self.live)
 
+    def oldest(self, priority: int, now: float) -> float:
+        """Seconds since the oldest unfinished record that was read of a topic was published; 0 when none is known."""
+        found = (self.live.get(identity) for identity in self.marks[priority].oldest(16))
+        return next((max(0.0, now - item.ticket.at) for item in found if item is not None and item.ticket.at), 0.0)
+
     @property
     def read_to_end(self) -> bool:
         """Whether nothing is unfinished as far as this owner knows."""

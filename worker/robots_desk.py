@@ -13,7 +13,7 @@ import msgspec
 from gregor.schemas.messages import RobotsRecord, Ticket
 from gregor.worker import robots, robots_copies, sitemaps
 from gregor.worker.fetching import Fetcher
-from gregor.worker.hosts import Host, RobotsWalk
+from gregor.worker.hosts import ROBOTS_UNREACHABLE, Host, RobotsWalk
 from gregor.worker.outcomes import LeaseOver, Outcome, Refused
 from gregor.worker.partition import Partition
 from gregor.worker.robots import Robots
@@ -106,9 +106,10 @@ class RobotsDesk:
         if not (self._tools.config.sitemaps or self._tools.config.sitemap_only):
             return
         named = rules.sitemaps or (f"{url.origin}{sitemaps.DEFAULT_LOCATIONS[0]}",)
+        now = self._tools.now()
         found = [target for reference in named if (target := self._tools.urls.parse(reference)) is not None]
         tickets = [
-            Ticket(u.href, u.key, u.host, priority=1, via=robots_url(url), link="sitemap")
+            Ticket(u.href, u.key, u.host, priority=1, via=robots_url(url), link="sitemap", at=now)
             for u in found
             if isinstance(self._tools.scope.allows(u), Allowed) and not self._sent.knows(u.key)
         ]
@@ -119,7 +120,7 @@ class RobotsDesk:
     def _of_record(self, record: RobotsRecord, url: Url, now: float) -> Answer:
         text = robots_copies.in_force(record, now)
         if text is None:
-            return NotReachable(f"robots.txt unreachable ({record.status or 'no answer'})", record.expires - now)
+            return NotReachable(f"{ROBOTS_UNREACHABLE} ({record.status or 'no answer'})", record.expires - now)
         if not text:
             return self._remember(record, robots.ALLOW_ALL)
         return self._remember(record, robots.parse(text, self._tools.config.user_agent, robots_url(url)))
@@ -198,7 +199,15 @@ class RobotsDesk:
 
     async def _ask(self, partition: Partition, url: Url, target: Url, hops: int) -> None:
         ticket = Ticket(
-            target.href, target.key, target.host, kind="robots", priority=1, hops=hops, origin=url.origin, link="robots"
+            target.href,
+            target.key,
+            target.host,
+            kind="robots",
+            priority=1,
+            hops=hops,
+            origin=url.origin,
+            link="robots",
+            at=self._tools.now(),
         )
         await self._effect(partition, lambda: self._tools.services.log.publish([ticket]))
 
@@ -238,7 +247,7 @@ class RobotsDesk:
                     further = self._tools.urls.parse(verdict.location)
                     if further is not None:
                         asking = msgspec.structs.replace(
-                            ticket, href=further.href, key=further.key, host=further.host, hops=verdict.hops
+                            ticket, href=further.href, key=further.key, host=further.host, hops=verdict.hops, at=now
                         )
                         await self._effect(partition, lambda: self._tools.services.log.publish([asking]))
                         return True

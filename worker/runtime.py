@@ -7,7 +7,7 @@ and with it its leases: never a live zombie. There is one way to stop, whatever 
 import asyncio
 import random
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 
 from gregor.worker.addressing import AddressGate
@@ -53,7 +53,7 @@ class Runtime:
         self._config = config
         self._clock = clock
         self.stats = stats or Stats()
-        self._services = services = _measured(services, self.stats)
+        self._services = services = _measured(services, self.stats, clock.monotonic)
         self._tools = Tools(config, services, clock, random, urls, scope, self.stats, name)
         gate = AddressGate(config.per_address)
         fetcher = Fetcher(
@@ -239,13 +239,13 @@ class Runtime:
         stats.limit, stats.limiting = self._limits.judge(sample)
 
 
-def _measured(services: Services, stats: Stats) -> Services:
+def _measured(services: Services, stats: Stats, clock: Callable[[], float]) -> Services:
     stats.calls["resolver", "resolve"] = stats.stages["dns"]
     return Services(
-        measured(services.log, "log", stats),
-        measured(services.seen, "seen", stats),
-        measured(services.store, "store", stats),
-        measured(services.coordinator, "coordinator", stats, "changed"),
+        measured(services.log, "log", stats, clock=clock),
+        measured(services.seen, "seen", stats, clock=clock),
+        measured(services.store, "store", stats, clock=clock),
+        measured(services.coordinator, "coordinator", stats, "changed", clock=clock),
         services.transport,
-        measured(services.resolver, "resolver", stats),
+        measured(services.resolver, "resolver", stats, clock=clock),
     )

@@ -1,5 +1,6 @@
 """Seeds: the first tickets of a crawl."""
 
+import time
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
@@ -27,12 +28,13 @@ async def publish(log: FrontierLog, store: PageStore, seeds: Iterable[Seed]) -> 
     count, iterator = 0, iter(seeds)
     while batch := list(islice(iterator, BATCH)):
         await store.add_seed_hosts(sorted({seed.url.host for seed in batch}))
-        await log.publish(list(_tickets(batch)))
+        await log.publish(list(_tickets(batch, time.time())))
         count += len(batch)
     return count
 
 
-def _tickets(seeds: Iterable[Seed]) -> Iterator[Ticket]:
+def _tickets(seeds: Iterable[Seed], at: float) -> Iterator[Ticket]:
     for seed in seeds:
         priority = of_link(seed.depth) if seed.priority is None else seed.priority
-        yield Ticket(seed.url.href, seed.url.key, seed.url.host, priority=priority, depth=seed.depth, label=seed.label)
+        url = seed.url
+        yield Ticket(url.href, url.key, url.host, priority=priority, depth=seed.depth, label=seed.label, at=at)

@@ -1,11 +1,13 @@
 """What a worker did so far and what limits it now, for the live view, the report and the metrics."""
 
+import math
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Final
 
 from gregor.schemas.messages import State
 from gregor.worker.borders import Unavailable
+from gregor.worker.spending import Spending
 from gregor.worker.timing import Lowest, Timing
 from gregor.worker.transport import Response
 
@@ -45,12 +47,19 @@ class Stats:
     beat: float = 0.0  # when the worker's loop turned last
     stages: dict[str, Timing] = field(default_factory=lambda: {stage: Timing() for stage in STAGES})
     calls: dict[tuple[str, str], Timing] = field(default_factory=dict)  # of the borders, by border and method
+    failed_calls: Counter[tuple[str, str]] = field(default_factory=Counter)  # of them, because a service was away
     unavailable: Counter[str] = field(default_factory=Counter)  # by service
+    retries: Counter[str] = field(default_factory=Counter)  # calls made again, by service
     seen: Counter[str] = field(default_factory=Counter)  # answers of the URL-seen test
     contents: Counter[str] = field(default_factory=Counter)  # answers of the content-seen and near-duplicate tests
     robots: Counter[str] = field(default_factory=Counter)  # decisions by robots.txt
     cached: Counter[tuple[str, str]] = field(default_factory=Counter)  # by cache, "hit" or "miss"
-    takeovers: Timing = field(default_factory=Timing)
+    churn: Counter[str] = field(default_factory=Counter)  # links published, "stays" on this worker or "crosses"
+    spending: Spending = field(default_factory=Spending)
+    host_states: dict[str, int] = field(default_factory=dict)  # how many hosts were in each, `host_states_at`
+    host_states_at: float = -math.inf
+    takeovers: Timing = field(default_factory=Timing)  # a partition wanted until its work began
+    releases: Timing = field(default_factory=Timing)  # no longer wanted until let go
     leases_lost: int = 0
     margin: Lowest = field(default_factory=Lowest)  # gaps between requests to a host, as shares of its delay
     too_close: int = 0  # requests that came before their host's delay was over

@@ -75,6 +75,7 @@ class Tools:
                 result = await call()
             except Unavailable as error:
                 self.stats.away(error)
+                self.stats.retries[error.service] += 1
                 await asyncio.sleep(pause * (1.0 + self.chance.random()))
                 pause = min(2.0 * pause, LONGEST_PAUSE)
             else:

@@ -15,7 +15,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from gregor.worker.borders import SeenSet, Unavailable
 from gregor.worker.condition import HOST_STATES, Condition, Lag, look, unhealthy, unready
 from gregor.worker.measured import measured
-from gregor.worker.metric_list import METRICS
+from gregor.worker.metric_list import METRICS, SERVICES
 from gregor.worker.metrics import Look, exposition, registry
 from gregor.worker.metrics_docs import page
 from gregor.worker.runtime import Runtime
@@ -27,7 +27,7 @@ ROOT = Path(__file__).parents[2]
 MACHINE = {"disk_free": 1.0, "disk_size": 2.0, "memory": 3.0}
 CONDITION = Condition(
     "crawl", "worker", "1", "crawling", "politeness", "politeness: …", "", 1.0, 2, 3, 64, dict.fromkeys(HOST_STATES, 1),
-    9, dict.fromkeys((1, 2, 3, 4), 5), dict.fromkeys((1, 2, 3, 4), 6), 7, 0.5,
+    9, dict.fromkeys((1, 2, 3, 4), 5), dict.fromkeys((1, 2, 3, 4), 6), 7, 1, 0.5,
 )  # fmt: skip
 Samples = dict[tuple[str, tuple[tuple[str, str], ...]], float]
 
@@ -107,7 +107,7 @@ class Seen:
     async def seen(self, fingerprints: list[int]) -> list[bool]:
         self.calls += 1
         if self.calls % 2 == 0:
-            raise Unavailable("redis", "gone")
+            raise Unavailable("Redis", "gone")
         return [True for _ in fingerprints]
 
 
@@ -124,7 +124,14 @@ def test_a_border_is_measured_whatever_it_answers() -> None:
     found = scrape(stats)
     assert found["gregor_border_calls_total", (("border", "seen"), ("call", "seen"))] == 2
     assert found["gregor_border_seconds_count", (("border", "seen"),)] == 2
-    assert found["gregor_unavailable_total", (("service", "redis"),)] == 1
+    assert found["gregor_unavailable_total", (("service", "Redis"),)] == 1
+    assert found["gregor_border_errors_total", (("border", "seen"), ("call", "seen"))] == 1
+
+
+def test_every_service_that_can_be_away_has_its_series() -> None:
+    source = "".join(path.read_text() for path in sorted((ROOT / "worker" / "adapters").rglob("*.py")))
+    named = re.findall(r'Unavailable\("(\w+)"', source) + re.findall(r'^SERVICE\b.*= "(\w+)"', source, re.MULTILINE)
+    assert set(named) == set(SERVICES)
 
 
 def test_metrics_cost_a_page_less_than_twenty_microseconds() -> None:
@@ -171,6 +178,10 @@ def test_a_crawl_is_told_as_it_was() -> None:
         found["gregor_border_calls_total", (("border", "store"), ("call", "put_page"))]
         >= found["gregor_pages_total", ()]
     )
+    links = found["gregor_links_total", (("fate", "sent"),)]
+    stays, crosses = (found["gregor_churn_links_total", (("way", way),)] for way in ("stays", "crosses"))
+    assert stays + crosses == links > 0
+    assert found["gregor_epoch_changes_total", ()] >= run.config.partitions
     last = run.workers[-1]
     assert last.ending is not None
     condition = look(last.runtime, run.config, last.runtime.stats.beat)

@@ -15,6 +15,7 @@ from gregor.worker.adapters.transport.curl_loop import CurlLoop
 from gregor.worker.adapters.transport.http1 import one_line, request_head
 from gregor.worker.adapters.transport.kept import KeptSockets
 from gregor.worker.adapters.transport.watch import Watch
+from gregor.worker.spending import Spending
 from gregor.worker.transport import Failure, FailureKind, FetchResult, Limits, Request, Response, Truncation
 
 _KINDS: dict[int, FailureKind] = {
@@ -46,15 +47,23 @@ _STALE = Failure("connect", "a kept connection where a new one was asked for")
 class CurlTransport:
     """A `Transport`. `ca_file` adds trusted certificates (PEM) to the usual ones; `http2` offers HTTP/2 by ALPN.
 
-    At most `idle_connections` are kept open for later requests to the same host.
+    At most `idle_connections` are kept open for later requests to the same host. `spending` is charged
+    with curl's work.
     """
 
     def __init__(
-        self, guard: AddressGuard, *, ca_file: Path | None = None, http2: bool = False, idle_connections: int = 256
+        self,
+        guard: AddressGuard,
+        *,
+        ca_file: Path | None = None,
+        http2: bool = False,
+        idle_connections: int = 256,
+        spending: Spending | None = None,
     ) -> None:
         self._guard = guard
         self._http2 = http2
         self._idle_connections = idle_connections
+        self._spending = spending or Spending()
         self._bundle = _write_bundle(ca_file)
         self._kept = KeptSockets()
         self._curl: CurlLoop | None = None
@@ -83,7 +92,7 @@ class CurlTransport:
         return result if result is not None else await self._transfer(job, way, fresh=True) or _STALE
 
     async def _transfer(self, job: Job, way: Way, fresh: bool) -> FetchResult | None:
-        curl = self._curl = self._curl or CurlLoop(self._idle_connections)
+        curl = self._curl = self._curl or CurlLoop(self._idle_connections, self._spending)
         exchange = self._spare.pop() if self._spare else self._new_exchange()
         exchange.prepare(job, way, fresh)
         future = curl.start(exchange.handle)

@@ -4,6 +4,8 @@ import asyncio
 
 import pycurl
 
+from gregor.worker.spending import Spending
+
 _READ = (pycurl.POLL_IN, pycurl.POLL_INOUT)
 _WRITE = (pycurl.POLL_OUT, pycurl.POLL_INOUT)
 
@@ -11,8 +13,9 @@ _WRITE = (pycurl.POLL_OUT, pycurl.POLL_INOUT)
 class CurlLoop:
     """Runs easy handles; each gives a future of (curl's error number, its message), 0 meaning success."""
 
-    def __init__(self, idle_connections: int) -> None:
+    def __init__(self, idle_connections: int, spending: Spending) -> None:
         self._loop = asyncio.get_running_loop()
+        self._spending = spending
         self._multi = pycurl.CurlMulti()
         self._multi.setopt(pycurl.M_MAXCONNECTS, idle_connections)
         self._multi.setopt(pycurl.M_SOCKETFUNCTION, self._watch)
@@ -69,9 +72,11 @@ class CurlLoop:
             self._timer = self._loop.call_later(milliseconds / 1000, self._act, pycurl.SOCKET_TIMEOUT, 0)
 
     def _act(self, descriptor: int, events: int) -> None:
+        before = self._spending.switch("fetch")
         _, running = self._multi.socket_action(descriptor, events)
         if running < len(self._running):
             self._collect()
+        self._spending.switch(before)
 
     def _collect(self) -> None:
         while True:

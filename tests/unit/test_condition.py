@@ -1,0 +1,59 @@
+"""What a worker says of itself: its hosts by state, how old what it has not finished is."""
+
+import asyncio
+import random
+from pathlib import Path
+
+from gregor.schemas.messages import Ticket
+from gregor.worker.adapters.transport.memory import Scripted
+from gregor.worker.calendar import MOST_OVERDUE, Calendar
+from gregor.worker.condition import look
+from tests.contract.operated import Operated, operated
+
+
+def test_buckets_that_are_due_are_counted() -> None:
+    chance = random.Random(5)
+    numbers = chance.sample(range(1, 4000), 700)
+    calendar = Calendar(0, numbers, 2.0, 10)
+    for now in (0.0, 3.0, 1000.0, 9000.0):
+        assert calendar.overdue(now) == sum((number + 1) * 2.0 <= now for number in numbers)
+    assert Calendar(0, list(range(1, 3 * MOST_OVERDUE)), 1.0, 10).overdue(1e6) == MOST_OVERDUE
+
+
+def test_a_host_without_a_robots_file_is_told_apart(tmp_path: Path) -> None:
+    async def case() -> None:
+        async with operated(tmp_path, hosts=1, retry_pause=600.0, retry_pause_max=600.0) as worker:
+            worker.transport.script("http://silent.example/robots.txt", Scripted(503))
+            await _seed(worker, "http://silent.example/")
+            tell = worker.runtime
+            await worker.until(lambda: _states(worker)["robots"] == 1)
+            condition = look(tell, tell.tools.config, tell.tools.clock.monotonic())
+            assert sum(condition.hosts.values()) == 2
+            told = (await worker.ask("GET", "/api/v1/hosts?state=robots")).json()["hosts"]
+            assert [(one["host"], one["cause"][:22]) for one in told] == [("silent.example", "robots.txt unreachable")]
+
+    asyncio.run(case())
+
+
+async def _seed(worker: Operated, href: str) -> None:
+    host = href.split("/")[2]
+    await worker.engine.log.publish([Ticket(href, href, host, priority=1, at=worker.runtime.tools.now() - 90.0)])
+
+
+def _states(worker: Operated) -> dict[str, int]:
+    runtime = worker.runtime
+    return look(runtime, runtime.tools.config, runtime.tools.clock.monotonic()).hosts
+
+
+def test_the_oldest_record_has_its_age(tmp_path: Path) -> None:
+    async def case() -> None:
+        async with operated(tmp_path, hosts=1, retry_pause=600.0, retry_pause_max=600.0) as worker:
+            worker.transport.script("http://silent.example/robots.txt", Scripted(503))
+            await _seed(worker, "http://silent.example/")
+            await worker.until(lambda: _states(worker)["robots"] == 1)
+            text = (await worker.ask("GET", "/metrics")).text
+            ages = [float(line.split()[1]) for line in text.splitlines() if line.startswith("gregor_frontier_oldest")]
+            assert len(ages) == 2 * 4
+            assert 90.0 <= max(ages) < 600.0
+
+    asyncio.run(case())

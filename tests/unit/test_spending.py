@@ -1,0 +1,99 @@
+"""Processor time by stage: charged to whoever runs, never to who waits; and work runs as if nobody measured it."""
+
+import asyncio
+import time
+
+import pytest
+
+from gregor.worker.spending import STAGES, Spending
+
+
+def burn(seconds: float) -> None:
+    until = time.thread_time() + seconds
+    while time.thread_time() < until:
+        pass
+
+
+async def work(seconds: float) -> str:
+    burn(seconds)
+    await asyncio.sleep(0)
+    burn(seconds)
+    await asyncio.sleep(0.01)
+    return "done"
+
+
+def test_each_stage_is_charged_with_its_own_steps() -> None:
+    spending = Spending()
+
+    async def both() -> tuple[str, str]:
+        one, other = spending.charge("admit", work(0.02)), spending.charge("settle", work(0.04))
+        return await asyncio.gather(one, other)
+
+    before = time.thread_time()
+    assert asyncio.run(both()) == ("done", "done")
+    spent = spending.seconds()
+    assert spent.keys() == {*STAGES, "threads"}
+    assert spent["admit"] >= 0.04
+    assert spent["settle"] >= 0.08
+    assert spent["fetch"] == spent["parse"] == 0.0
+    assert spent["admit"] + spent["settle"] <= time.thread_time() - before
+    assert sum(spent.values()) <= time.process_time()
+
+
+def test_a_stage_within_a_stage_is_charged_alone() -> None:
+    spending = Spending()
+    before = spending.switch("admit")
+    assert spending.switch("parse") == "admit"
+    burn(0.02)
+    assert spending.switch("admit") == "parse"
+    assert spending.switch(before) == "admit"
+    spent = spending.seconds()
+    assert spent["parse"] >= 0.02 > spent["admit"]
+
+
+def test_what_is_raised_comes_through() -> None:
+    async def fails() -> None:
+        await asyncio.sleep(0)
+        raise ValueError("broken")
+
+    with pytest.raises(ValueError, match="broken"):
+        asyncio.run(_driven(Spending(), fails()))
+
+
+async def _driven(spending: Spending, work: object) -> object:
+    return await spending.charge("admit", work)  # type: ignore[arg-type]
+
+
+def test_work_that_is_cancelled_hears_of_it() -> None:
+    heard: list[str] = []
+
+    async def waits() -> None:
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            heard.append("cancelled")
+            raise
+
+    async def case() -> None:
+        spending = Spending()
+        task = asyncio.ensure_future(_driven(spending, waits()))
+        await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert spending.switch("rest") == "rest"
+
+    asyncio.run(case())
+    assert heard == ["cancelled"]
+
+
+def test_work_that_times_out_may_go_on() -> None:
+    async def patient() -> str:
+        try:
+            async with asyncio.timeout(0.01):
+                await asyncio.Event().wait()
+        except TimeoutError:
+            await asyncio.sleep(0)
+        return "went on"
+
+    assert asyncio.run(_driven(Spending(), patient())) == "went on"
