@@ -99,6 +99,8 @@ def of_response(response: Response, href: str, now: float, longest_wait: float) 
     if status == 304:
         return Unchanged()
     if 300 <= status < 400:
+        if len({value for name, value in response.headers if name.lower() == "location"}) > 1:
+            return Broken("redirect", f"status {status} with Locations that contradict each other", status)
         target = http_rules.redirect_target(status, response.header("location"), href)
         if target is not None:
             return Redirected(status, target)

@@ -54,7 +54,7 @@ class Limits(msgspec.Struct, frozen=True):
     rate_window: float = 30.0
 
 
-Truncation: TypeAlias = Literal["size", "time", "cut"]
+Truncation: TypeAlias = Literal["size", "time", "cut", "length"]
 
 
 class Response(msgspec.Struct):
@@ -66,7 +66,7 @@ class Response(msgspec.Struct):
     `latency` is the time from the written request to the first byte of the answer, `elapsed` the whole, in seconds;
     `connect` and `tls` are the parts that the connection and its handshake took, 0 where they were there already.
     `truncated` says why the body is not whole: a size cap, a time limit, or an end that came too early, be it of the
-    connection or of what can be decoded.
+    connection or of what can be decoded; "length": the length that was stated is none, so nobody knows.
     """
 
     status: int

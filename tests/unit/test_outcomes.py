@@ -71,6 +71,14 @@ def test_a_redirect_needs_a_target(status: int) -> None:
     assert isinstance(outcome(status), Broken)
 
 
+def test_locations_that_contradict_each_other_lead_nowhere() -> None:
+    answer = response(302, Location="/a")
+    answer.headers.append(("location", "/a"))
+    assert of_result(answer, HREF, NOW, LONGEST) == Redirected(302, "http://h/a")
+    answer.headers.append(("location", "/b"))
+    assert isinstance(of_result(answer, HREF, NOW, LONGEST), Broken)
+
+
 @pytest.mark.parametrize(
     ("said", "after"),
     [("7", 7.0), ("86400", LONGEST), ("Tue, 14 Nov 2023 22:14:20 GMT", 60.0), ("soon", None), (None, None)],

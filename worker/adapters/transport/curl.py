@@ -126,12 +126,7 @@ def _result(exchange: Exchange, number: int, message: str, head_sent: bytes) -> 
     head, receiver = exchange.head, exchange.receiver
     if head is None or receiver is None:
         return _failure(exchange, number, one_line(message))
-    ended_early: Truncation | None = None
-    if number == pycurl.E_OPERATION_TIMEDOUT:
-        ended_early = "time"
-    elif number != 0:
-        ended_early = "cut"  # unless the receiver knows better: it ends a transfer by an error, too
-    receiver.finish(ended_early)
+    receiver.finish(_ended_early(exchange, number))
     if receiver.corrupt is not None:
         receiver.close()
         return Failure("decode", one_line(receiver.corrupt))
@@ -153,6 +148,16 @@ def _result(exchange: Exchange, number: int, message: str, head_sent: bytes) -> 
         connect=connected,
         tls=max(0.0, secured - connected),
     )
+
+
+def _ended_early(exchange: Exchange, number: int) -> Truncation | None:
+    """Why the body is not whole; the receiver may know better: it ends a transfer by an error, too."""
+    chunks = exchange.chunks
+    if chunks is not None and chunks.done:
+        return None  # what comes after the last chunk is no part of the body
+    if number == pycurl.E_OPERATION_TIMEDOUT:
+        return "time"
+    return "cut" if number != 0 or chunks is not None else None
 
 
 def _failure(exchange: Exchange, number: int, message: str) -> Failure:

@@ -9,6 +9,7 @@ from typing import Concatenate, Literal, NamedTuple, ParamSpec
 import pycurl
 
 from gregor.worker.adapters.transport.attempts import AddressGuard, Job, Way, names_left_to
+from gregor.worker.adapters.transport.framing import Dechunker, framing
 from gregor.worker.adapters.transport.http1 import Fields, Head, MalformedHeadError, Target, parse_head
 from gregor.worker.adapters.transport.kept import KeptSockets, Local
 from gregor.worker.adapters.transport.pace import Pace
@@ -55,6 +56,8 @@ class Exchange:
         handle.setopt(pycurl.PATH_AS_IS, 1)
         handle.setopt(pycurl.HTTP09_ALLOWED, 0)
         handle.setopt(pycurl.HTTP_CONTENT_DECODING, 0)
+        # libcurl reads "5g" as a chunk of five bytes, and what it takes for the last one may be none.
+        handle.setopt(pycurl.HTTP_TRANSFER_DECODING, 0)
         handle.setopt(pycurl.HTTP_VERSION, pycurl.CURL_HTTP_VERSION_2TLS if http2 else pycurl.CURL_HTTP_VERSION_1_1)
         handle.setopt(pycurl.NOPROXY, "")
         handle.setopt(pycurl.CAINFO, ca_bundle)
@@ -74,6 +77,7 @@ class Exchange:
         self.pace = Pace(limits, time.monotonic())
         self.head: Head | None = None
         self.receiver: Receiver | None = None
+        self.chunks: Dechunker | None = None
         self.raw_head = b""
         self._header_lines: list[bytes] = []
         self.refusal: Refusal | None = None
@@ -177,6 +181,7 @@ class Exchange:
             return None  # a proxy's answer to CONNECT
         try:
             head = parse_head(raw)
+            framed = framing(head)
         except MalformedHeadError as fault:
             self.malformed = str(fault)
             return _STOP
@@ -184,7 +189,8 @@ class Exchange:
         if head.status >= 200:  # below is an interim answer; its lines stay counted
             self.raw_head = raw
             self.head = head
-            self.receiver = Receiver(head.headers, self._limits)
+            self.chunks = Dechunker() if framed.chunked else None
+            self.receiver = Receiver(head.headers, self._limits, framed)
         return None
 
     @_raised_later
@@ -192,6 +198,11 @@ class Exchange:
         if self.receiver is None:
             return _STOP
         self.pace.received(len(piece), time.monotonic())
+        if (chunks := self.chunks) is not None:
+            piece = chunks.feed(piece)
+            if chunks.broken:
+                self.receiver.feed(piece)
+                return _STOP
         return None if self.receiver.feed(piece) else _STOP
 
 

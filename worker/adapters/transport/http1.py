@@ -82,9 +82,10 @@ def parse_head(raw: bytes) -> Head:
     """Parse a head as browsers do.
 
     A folded line is joined to the one before with a blank (RFC 9112 section 5.2); a line without a colon, and one that
-    begins with a blank right after the status line (section 2.2), is skipped.
+    begins with a blank right after the status line (section 2.2), is skipped. A NUL is read as a blank
+    (RFC 9110 section 5.5): without it another value, or another host, would stand there.
     """
-    first, *lines = raw.decode("latin-1").replace("\0", "").replace("\r\n", "\n").rstrip("\n").split("\n")
+    first, *lines = raw.decode("latin-1").replace("\0", " ").replace("\r\n", "\n").rstrip("\n").split("\n")
     version, status, reason = parse_status_line(first)
     headers: list[tuple[str, str]] = []
     continues = False

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from gregor.worker.adapters.transport.framing import Framing
 from gregor.worker.decoding import Corrupt, Decoder, TooLarge
 from gregor.worker.documents import SpooledBody
 from gregor.worker.transport import Limits, Truncation
@@ -13,12 +14,13 @@ class Receiver:
     After `finish`, `truncated` says why the body is not whole, and `corrupt` why nothing of it could be decoded.
     """
 
-    def __init__(self, headers: list[tuple[str, str]], limits: Limits) -> None:
+    def __init__(self, headers: list[tuple[str, str]], limits: Limits, framing: Framing) -> None:
         coding = ", ".join(value for name, value in headers if name.lower() == "content-encoding").strip()
         self._decoder = Decoder(coding, limits.max_body) if coding and coding.lower() != "identity" else None
         self._room = limits.max_wire if self._decoder else min(limits.max_wire, limits.max_body)
         self.wire = SpooledBody(cap=self._room)
         self.body = SpooledBody(cap=limits.max_body) if self._decoder else self.wire
+        self._framing = framing
         self.truncated: Truncation | None = None
         self.corrupt: str | None = None
 
@@ -34,8 +36,12 @@ class Receiver:
         return self.truncated is None and self.corrupt is None
 
     def finish(self, truncated: Truncation | None) -> None:
-        """No more comes; `truncated` says why, None at the regular end."""
+        """No more comes; `truncated` says why, None at the regular end. The length has to be as stated."""
         self.truncated = self.truncated or truncated
+        if self.truncated is None and self._framing.length not in (None, self.wire.size):
+            self.truncated = "cut"
+        elif self.truncated is None and self._framing.unclear:
+            self.truncated = "length"
         if self._decoder is not None and self.truncated is None and self.corrupt is None:
             self._decode(self._decoder.finish)
 

@@ -165,7 +165,7 @@ def _receive(exchange: Exchange, answer: requests.Response) -> FetchResult:
     latency = time.monotonic() - exchange.sent_at
     head_read = exchange.answer
     assert isinstance(head_read, TolerantResponse)
-    receiver = Receiver(head_read.head.headers, exchange.job.limits)
+    receiver = Receiver(head_read.head.headers, exchange.job.limits, head_read.framing)
     try:
         ended_early = _read_body(exchange, answer, receiver)
     except BaseException:

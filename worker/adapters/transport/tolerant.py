@@ -4,9 +4,10 @@ import http.client
 import socket
 import ssl
 from http.client import HTTPMessage
-from typing import Any
+from typing import Any, NoReturn
 
-from gregor.worker.adapters.transport.http1 import Head, MalformedHeadError, parse_head, parse_status_line
+from gregor.worker.adapters.transport.framing import LONGEST_LINE, Framing, chunk_size, framing, tokens
+from gregor.worker.adapters.transport.http1 import Head, parse_head, parse_status_line
 from gregor.worker.transport import Limits
 
 
@@ -15,9 +16,10 @@ class HeadTooLargeError(Exception):
 
 
 class TolerantResponse(http.client.HTTPResponse):
-    """After `begin`, `head` and `raw_head` hold what was received."""
+    """After `begin`, `head`, `framing` and `raw_head` hold what was received."""
 
     head: Head
+    framing: Framing
     raw_head: bytes
 
     def __init__(self, limits: Limits, sock: socket.socket, *args: Any, **kwargs: Any) -> None:
@@ -60,29 +62,42 @@ class TolerantResponse(http.client.HTTPResponse):
                 lines = []  # an interim answer; its lines stay counted
 
     def _frame(self, head: Head) -> None:
-        """Where the body ends (RFC 9112 section 6.3). Only this is told to the layers above, by `headers`."""
-        self.headers = self.msg = framing = HTTPMessage()
-        codings = _tokens(head, "transfer-encoding")
-        lengths = set(_tokens(head, "content-length"))
-        options = _tokens(head, "connection")
-        self.chunked = codings[-1:] == ["chunked"]
+        """Where the body ends. Only this is told to the layers above, by `headers`."""
+        self.headers = self.msg = told = HTTPMessage()
+        self.framing = framing(head)
+        self.chunked, self.length, _ = self.framing
         self.chunk_left = None
-        self.length = None
-        if len(codings) > 1 or (codings and not self.chunked):
-            raise MalformedHeadError("unknown transfer coding")
         if self.chunked:
-            framing["Transfer-Encoding"] = "chunked"
-        elif head.status in (204, 304):
-            self.length = 0
-        elif len(lengths) > 1:
-            raise MalformedHeadError("Content-Length lines that contradict each other")
-        elif lengths and (text := lengths.pop()).isascii() and text.isdigit() and len(text) < 19:
-            # A length that is no number is ignored, as browsers do: the body then ends with the connection.
-            self.length = int(text)
-            framing["Content-Length"] = text
+            told["Transfer-Encoding"] = "chunked"
+        elif self.length is not None:
+            told["Content-Length"] = str(self.length)
+        options = tokens(head, "connection")
         persistent = "close" not in options and (self.version == 11 or "keep-alive" in options)
-        both = self.chunked and bool(lengths)
+        both = self.chunked and bool(tokens(head, "content-length"))
         self.will_close = both or not persistent or (self.length is None and not self.chunked)
+
+    def _get_chunk_left(self) -> int | None:
+        """What is left of the chunk, or of the next one; None at the end.
+
+        The standard library's takes whatever `int` takes for a size, and any two bytes for the end of a chunk.
+        """
+        if self.chunk_left:
+            return self.chunk_left
+        if self.chunk_left is not None and self.fp.readline(3) not in (b"\r\n", b"\n"):
+            self._lose_chunks()
+        size = chunk_size(self.fp.readline(LONGEST_LINE))
+        if size is None:
+            self._lose_chunks()
+        if not size:
+            self._read_and_discard_trailer()  # type: ignore[attr-defined]
+            self._close_conn()
+        self.chunk_left = size or None
+        return self.chunk_left
+
+    def _lose_chunks(self) -> NoReturn:
+        self.will_close = True
+        self._close_conn()
+        raise http.client.IncompleteRead(b"")
 
     def _close_conn(self) -> None:
         # A connection with unread bytes is never used again (RFC 9112 section 9.3.2): they would pass for an answer.
@@ -106,9 +121,3 @@ def shut_down(connection: socket.socket) -> None:
         connection.shutdown(socket.SHUT_RDWR)
     except OSError:
         return  # ended already
-
-
-def _tokens(head: Head, name: str) -> list[str]:
-    """The lower-case items of a list header."""
-    values = (value for key, value in head.headers if key.lower() == name)
-    return [item.strip().lower() for value in values for item in value.split(",") if item.strip()]

@@ -1,0 +1,102 @@
+"""Where the body of an HTTP/1 answer ends (RFC 9112 section 6.3), for transports that read it and to check them. Pure.
+
+As browsers do, a length that is no number counts as none; unlike them the body is then marked, for nobody can say that
+it is whole. Lengths that contradict each other are an attack or a broken cache: the answer is refused.
+"""
+
+import re
+from typing import Final, NamedTuple
+
+from gregor.worker.adapters.transport.http1 import Head, MalformedHeadError
+
+LONGEST_LINE: Final = 16_384
+"""Bytes of a chunk's size with its extensions."""
+FREE_OVERHEAD: Final = 1 << 20
+"""Bytes of lines that chunks may have beyond those of their data: tiny chunks cost much and say little."""
+HUGE: Final = 1 << 62
+"""What every longer length is taken for: no body reaches it, so the answer counts as cut."""
+_SIZE = re.compile(rb"0*([0-9A-Fa-f]{1,15})[ \t]*(?:;[^\n]*)?\r?\n")
+
+
+class Framing(NamedTuple):
+    """`length` is None for a chunked body, and for one that ends with the connection; `unclear`: a length was stated,
+    but is none."""
+
+    chunked: bool
+    length: int | None
+    unclear: bool = False
+
+
+def framing(head: Head) -> Framing:
+    """How the body of an answer is framed. MalformedHeadError if that is contradictory or not of our codings."""
+    codings = [coding for coding in tokens(head, "transfer-encoding") if coding != "identity"]
+    if set(codings) > {"chunked"} or (codings and "chunked" not in codings):
+        raise MalformedHeadError("unknown transfer coding")
+    lengths = {_length(text) for text in tokens(head, "content-length")}
+    if head.status in (204, 304):
+        return Framing(False, 0)
+    if codings:  # whatever a length says then, it is overridden
+        return Framing(True, None)
+    if len(lengths) > 1:
+        raise MalformedHeadError("Content-Length lines that contradict each other")
+    length = next(iter(lengths), None)
+    return Framing(False, length, bool(lengths) and length is None)
+
+
+def chunk_size(line: bytes) -> int | None:
+    """The size in the first line of a chunk (RFC 9112 section 7.1); None if it is none, or not whole."""
+    found = _SIZE.fullmatch(line)
+    return None if found is None else int(found[1], 16)
+
+
+class Dechunker:
+    """Takes the chunks of a body off their lines. `done` after the last chunk, `broken` after what is no chunk."""
+
+    def __init__(self) -> None:
+        self.done = self.broken = False
+        self._left = 0
+        self._line = b""
+        self._in_data = False
+        self._overhead = 0
+
+    def feed(self, piece: bytes) -> bytes:
+        """The data in the next piece, up to the end or to the fault."""
+        data, at = [], 0
+        while at < len(piece) and not (self.done or self.broken):
+            if self._left:
+                data.append(piece[at : at + self._left])
+                at += len(data[-1])
+                self._left -= len(data[-1])
+                self._overhead -= len(data[-1])
+                continue
+            end = piece.find(b"\n", at, at + LONGEST_LINE) + 1
+            self._line += piece[at : end or len(piece)]
+            self._overhead += (end or len(piece)) - at
+            at = end or len(piece)
+            if end:
+                self._line_ended()
+            self.broken = self.broken or len(self._line) > LONGEST_LINE or self._overhead > FREE_OVERHEAD
+        return b"".join(data)
+
+    def _line_ended(self) -> None:
+        line, self._line = self._line, b""
+        if self._in_data:
+            self._in_data, self.broken = False, line not in (b"\r\n", b"\n")
+            return
+        size = chunk_size(line)
+        self.done, self.broken = size == 0, size is None
+        self._left = size or 0
+        self._in_data = bool(size)
+
+
+def _length(text: str) -> int | None:
+    if not (text.isascii() and text.isdigit()):
+        return None
+    digits = text.lstrip("0") or "0"
+    return int(digits) if len(digits) < 19 else HUGE
+
+
+def tokens(head: Head, name: str) -> list[str]:
+    """The lower-case items of a list header."""
+    values = (value for key, value in head.headers if key.lower() == name)
+    return [item.strip().lower() for value in values for item in value.split(",") if item.strip()]
