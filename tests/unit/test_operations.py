@@ -1,4 +1,4 @@
-"""docs/operations.md: its commands are commands, its settings settings, its paths are served."""
+"""docs/operations.md and docs/runbook.md: their commands are commands, its settings settings, paths are served."""
 
 import re
 import shlex
@@ -13,9 +13,10 @@ from gregor.worker.config import Config
 from gregor.worker.limits import ADVICE
 
 PAGE = (Path(__file__).parents[2] / "docs" / "operations.md").read_text()
+RUNBOOK = (Path(__file__).parents[2] / "docs" / "runbook.md").read_text()
 SHELL = "\n".join(line[4:] for line in PAGE.splitlines() if line.startswith("    "))
 COMMANDS = [line for line in SHELL.replace("\\\n", " ").splitlines() if line.startswith("gregor ")]
-COMMANDS += re.findall(r"`(gregor [^`]+)`", PAGE)
+COMMANDS += re.findall(r"`(gregor [^`]+)`", PAGE + RUNBOOK)
 
 
 @pytest.mark.parametrize("line", COMMANDS)
@@ -26,7 +27,7 @@ def test_every_command_is_one(line: str) -> None:
 
 
 def test_every_setting_is_one() -> None:
-    named = set(re.findall(r"`([a-z]+(?:_[a-z]+)+)`", PAGE)) | set(re.findall(r"--set ([a-z_]+)=", PAGE))
+    named = set(re.findall(r"`([a-z]+(?:_[a-z]+)+)`", PAGE + RUNBOOK)) | set(re.findall(r"--set ([a-z_]+)=", PAGE))
     assert named - {"gregor_limit"} <= set(Config.__struct_fields__)
 
 
