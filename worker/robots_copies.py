@@ -11,11 +11,21 @@ import msgspec
 from gregor.schemas.messages import RobotsCopy, RobotsRecord
 from gregor.worker import http_rules, robots
 from gregor.worker.config import Config
+from gregor.worker.transport import Response
 
 KEPT: Final = 16
 """Earlier copies of one file."""
 KEPT_BYTES: Final = 256 * 1024
 """Their texts in all: the record is read whenever the file is needed and not in memory."""
+
+
+def status_of(response: Response, verdict: robots.Verdict) -> int:
+    """The status that an answer counts with: 404 when its redirects lead nowhere (RFC 9309 section 2.3.1.2), and 0, no
+    answer, when the file is not whole: what is missing may be the very line that forbids. One that is too long is cut
+    by us, where the RFC allows it."""
+    if isinstance(verdict, robots.AllowAll):
+        return 404
+    return 0 if response.truncated in ("cut", "time") else response.status
 
 
 def recorded(

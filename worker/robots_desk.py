@@ -190,7 +190,7 @@ class RobotsDesk:
                 walk.asked_until = self._tools.clock.monotonic() + self._tools.config.robots_answer
             return TurnUsed(latency)
         del host.walks[url.origin]
-        status = response.status if not isinstance(verdict, robots.AllowAll) else 404
+        status = robots_copies.status_of(response, verdict)
         answer = await self._conclude(partition, url, status, headers, response.body.read(), record)
         if not isinstance(answer, Rules):
             return answer
@@ -251,7 +251,7 @@ class RobotsDesk:
                         )
                         await self._effect(partition, lambda: self._tools.services.log.publish([asking]))
                         return True
-                status = 404 if isinstance(verdict, robots.AllowAll) else response.status
+                status = robots_copies.status_of(response, verdict)
                 body = response.body.read()
             record = robots_copies.recorded(ticket.origin, status, headers, body, before, now, self._tools.config)
             await self._effect(partition, lambda: self._tools.services.store.put_robots(record, partition.stamp()))

@@ -1,11 +1,15 @@
 """What is kept of a robots.txt over many answers."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gregor.schemas.messages import RobotsRecord, decode, encode
 from gregor.worker.config import Config
-from gregor.worker.robots_copies import KEPT, KEPT_BYTES, copies, holds, in_force, recorded
+from gregor.worker.documents import SpooledBody
+from gregor.worker.robots import answer
+from gregor.worker.robots_copies import KEPT, KEPT_BYTES, copies, holds, in_force, recorded, status_of
+from gregor.worker.transport import Response, Truncation
 
 ORIGIN, CONFIG = "http://a.example", Config()
 DAY = 86400.0
@@ -57,3 +61,14 @@ def test_history_is_bounded_and_its_newest_part_is_kept(sizes: list[int]) -> Non
     for _, body in answers:
         texts += [body] if not texts or texts[-1] != body else []
     assert [one.text for one in kept] == texts[-len(kept) :]
+
+
+@pytest.mark.parametrize(
+    ("status", "truncated", "counts"),
+    [(200, None, 200), (200, "size", 200), (200, "cut", 0), (200, "time", 0), (404, "cut", 404), (503, None, 503)],
+)
+def test_a_file_that_is_not_whole_is_none(status: int, truncated: Truncation | None, counts: int) -> None:
+    body = SpooledBody(cap=100)
+    body.write(b"User-agent: *")
+    response = Response(status, "", [], "HTTP/1.1", body, None, b"", b"", "", 0.0, 0.0, truncated)
+    assert status_of(response, answer(status, {}, b"", "gregor", f"{ORIGIN}/robots.txt")) == counts
