@@ -14,6 +14,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from gregor import __version__
+from gregor.worker.config_about import check_about
 from gregor.worker.config_api import Api, check_api
 from gregor.worker.errors import BadInput
 
@@ -230,6 +231,7 @@ def check(config: Config) -> None:
             if isinstance(value, float) and not math.isfinite(value):
                 raise ConfigError(f"{name} must be a finite number, not {value}")
     try:
+        check_about(config)
         check_api(config)
     except BadInput as error:
         raise ConfigError(str(error)) from None

@@ -9,7 +9,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from gregor.worker.config_servers import Servers
+from gregor.worker.config_about import About
 from gregor.worker.errors import BadInput
 from gregor.worker.text import one_line
 
@@ -17,7 +17,7 @@ _ADDRESS = re.compile(r"(?:(?P<name>[a-z0-9.-]+)|\[(?P<six>[0-9a-f:.]+)\]):(?P<p
 SHORTEST_TOKEN = 16
 
 
-class Api(Servers, frozen=True, kw_only=True):
+class Api(About, frozen=True, kw_only=True):
     """Where the API listens and whom it answers."""
 
     listen: Annotated[

@@ -1,7 +1,7 @@
 """The application: what is refused before a handler runs, the router, and how answers leave."""
 
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from typing import Any, Final
 
 import msgspec
@@ -23,8 +23,6 @@ from gregor.worker.borders import DiskFull, Unavailable
 from gregor.worker.errors import BadInput
 
 _ROLE: Final = "gregor.role"
-_OPEN: Final = frozenset({"/", "/healthz"})
-"""Paths that are answered without a token: the console's page holds nothing of the crawl."""
 _ROUTING: Final = {
     404: "There is nothing here; /api/v1/openapi.json lists what there is.",
     405: "This path knows other methods; Allow names them.",
@@ -39,8 +37,17 @@ _HEADERS: Final = (
 class Gate:
     """Around the application: how many requests, whose they are, and headers for every answer."""
 
-    def __init__(self, app: ASGIApp, access: Access, rate: float, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        access: Access,
+        rate: float,
+        open_: Collection[str] = (),
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """``open_``: paths that are answered without a token, besides /healthz."""
         self._app = app
+        self._open = frozenset(open_)
         self._access = access
         self._bucket = Bucket(rate)
         self._clock = clock
@@ -69,19 +76,19 @@ class Gate:
             raise Problem(429, "Too many requests.", {"Retry-After": "1"})
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
         client = scope["client"][0] if scope["client"] else ""
-        if path in _OPEN:
+        if path in self._open:
             return "anyone"
         role = self._access.role(headers.get("authorization"), headers.get("host", ""), client, now)
         require(role, "viewer")
         return role
 
 
-def application(desk: Desk, access: Access, rate: float, console: Response) -> ASGIApp:
-    """All of it. ``rate``: requests a second that are answered."""
+def application(desk: Desk, access: Access, rate: float, pages: Mapping[str, Response]) -> ASGIApp:
+    """All of it. ``rate``: requests a second that are answered; ``pages``: what everybody may see, by path."""
     openapi = msgspec.json.encode(document())
 
-    async def page(_: Request) -> Response:
-        return console
+    async def page(request: Request) -> Response:
+        return pages[request.url.path]
 
     async def described(_: Request) -> Response:
         return Response(openapi, media_type="application/json")
@@ -91,13 +98,13 @@ def application(desk: Desk, access: Access, rate: float, console: Response) -> A
         by_path.setdefault(one.path, {})[one.method] = one
     routes = [Route(path, _dispatch(desk, methods), methods=list(methods)) for path, methods in by_path.items()]
     routes += [
-        Route("/", page, methods=["GET"]),
+        *(Route(path, page, methods=["GET"]) for path in pages),
         Route("/api/v1/openapi.json", described, methods=["GET"]),
     ]
     handlers: Any = {Problem: _refused, HTTPException: _refused_by_router, Exception: _failed}
     app = Starlette(routes=routes, exception_handlers=handlers)
     app.router.redirect_slashes = False
-    return Gate(app, access, rate)
+    return Gate(app, access, rate, pages)
 
 
 def _dispatch(desk: Desk, methods: dict[str, Endpoint]) -> Callable[[Request], Awaitable[Response]]:

@@ -1,4 +1,4 @@
-"""The console's page: one file without outside resources, its script and style allowed by their hashes alone."""
+"""Pages: the console, and others without outside resources, their script and style allowed by their hashes alone."""
 
 import base64
 import hashlib
@@ -7,11 +7,12 @@ from importlib import resources
 
 from starlette.responses import Response
 
+NOTHING = "'none'"
 _INLINE = re.compile(r"<(script|style)>(.*?)</\1>", re.DOTALL)
 
 
 def page() -> str:
-    """The page."""
+    """The console's page."""
     return (resources.files(__package__) / "console.html").read_text("utf-8")
 
 
@@ -24,8 +25,8 @@ def policy(text: str) -> str:
     return "; ".join(
         (
             "default-src 'none'",
-            f"script-src {' '.join(allowed['script'])}",
-            f"style-src {' '.join(allowed['style'])}",
+            f"script-src {' '.join(allowed['script']) or NOTHING}",
+            f"style-src {' '.join(allowed['style']) or NOTHING}",
             "connect-src 'self'",
             "base-uri 'none'",
             "form-action 'none'",
@@ -35,8 +36,7 @@ def policy(text: str) -> str:
     )
 
 
-def response() -> Response:
-    """The answer to a browser."""
-    text = page()
+def response(text: str) -> Response:
+    """A page as the answer to a browser."""
     headers = {"Content-Security-Policy": policy(text), "X-Frame-Options": "DENY"}
     return Response(text, headers=headers, media_type="text/html")

@@ -9,9 +9,10 @@ from typing import Final
 
 import uvicorn
 
+from gregor.worker import about
+from gregor.worker.api import console
 from gregor.worker.api.access import Access
 from gregor.worker.api.app import application
-from gregor.worker.api.console import response
 from gregor.worker.api.desk import Desk
 from gregor.worker.config import Config
 from gregor.worker.config_api import address, token
@@ -46,7 +47,10 @@ async def serving(
     listener = _listen(config)
     host, port = listener.getsockname()[:2]
     url = f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
-    app = application(desk, access, config.api_rate, response())
+    pages = {"/": console.response(console.page())}
+    if config.about_path:
+        pages[config.about_path] = console.response(about.page(config))
+    app = application(desk, access, config.api_rate, pages)
     server = _Server(
         uvicorn.Config(
             app,

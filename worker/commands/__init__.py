@@ -26,6 +26,7 @@ COMMANDS: dict[str, Command] = {
     "audit": Command("audit", "judge every request by robots.txt and the delays that were in force"),
     "config": Command("config", "print the settings in force and where each comes from"),
     "status": Command("status", "show the workers, the partitions' owners and what is unfinished"),
+    "about": Command("about", "write the page for webmasters: who crawls, why, how to be left alone"),
     "doctor": Command("doctor", "look for what could keep a crawl from going well here"),
     "orders": Command("orders", "list the orders that stand"),
     "pause": Command("pause", "make no new requests until resume"),

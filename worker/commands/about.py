@@ -1,0 +1,33 @@
+"""`gregor about`: the page for webmasters, made of the settings: who crawls, why, how often, how to be left alone."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from gregor.worker.about import contact, page
+from gregor.worker.commands import FINISHED
+from gregor.worker.commands.common import add_settings, settings
+from gregor.worker.errors import complain
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Where it goes, and settings."""
+    parser.add_argument("-o", "--output", metavar="FILE", help="a file; default: standard output")
+    add_settings(parser, ())
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write it."""
+    config = settings(arguments).config
+    for setting, told in (
+        ("about_operator", config.about_operator),
+        ("about_purpose", config.about_purpose),
+        ("about_contact", contact(config)),
+    ):
+        if not told:
+            complain(f"{setting} is not set: a webmaster will want to know")
+    if arguments.output:
+        Path(arguments.output).write_text(page(config), "utf-8")
+    else:
+        sys.stdout.write(page(config))
+    return FINISHED
