@@ -1,0 +1,95 @@
+"""One crawl on the servers of the cluster tests, from `gregor init` to nothing left of it."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from cassandra.cluster import Cluster
+from confluent_kafka import TopicPartition
+from confluent_kafka.admin import AdminClient, OffsetSpec
+
+from benchmarks.measure import GREGOR, RunFailed
+from gregor.schemas import topics
+from gregor.schemas.messages import PRIORITIES
+from tests.cluster.servers import Servers
+from tests.cluster.servers.__main__ import config
+from tests.cluster.servers.process import Process
+from tests.web.static_server import StaticWeb
+
+NAMES: Final = ("kafka", "zookeeper", "redis", "cassandra")
+PARTITIONS: Final = 64
+_TIMEOUT: Final = 120.0
+_TICKS: Final = os.sysconf("SC_CLK_TCK")
+
+
+class CrawlOnServers:
+    """A crawl that is set up and seeded; `worker` is the command line of one that works at it."""
+
+    def __init__(self, servers: Servers, web: StaticWeb, folder: Path) -> None:
+        self._services = {name: servers.get(name) for name in NAMES}
+        self._kafka = AdminClient({"bootstrap.servers": self._services["kafka"].address, "log_level": 0})
+        self.name = f"bench-{os.getpid()}-{folder.name}"
+        self._file = folder / "gregor.toml"
+        addresses = config({name: service.addresses for name, service in self._services.items()})
+        self._file.write_text(
+            f'{addresses}\ncrawl = "{self.name}"\npartitions = {PARTITIONS}\nhost_table = "{web.host_table}"\n'
+            'delay = 0\ndelay_factor = 0\nscope = "any"\n'
+        )
+        self.worker: Sequence[object] = (GREGOR, "worker", "--config", self._file)
+
+    def begin(self, seeds: Path) -> None:
+        """Make topics, tables and tree, and publish the seeds."""
+        self._gregor("init")
+        self._gregor("seed", "--seeds", str(seeds))
+
+    def stored(self) -> int:
+        """How many pages were stored so far: each is told in the topic of events."""
+        ends: dict[TopicPartition, OffsetSpec] = {
+            TopicPartition(topics.events(self.name), number): OffsetSpec.latest() for number in range(PARTITIONS)
+        }
+        found = self._kafka.list_offsets(ends, request_timeout=_TIMEOUT)
+        return sum(int(result.result().offset) for result in found.values())
+
+    def servers_cpu(self) -> float:
+        """Seconds of processor time that the servers took since they started. Raises RunFailed for a container."""
+        nodes = [node for service in self._services.values() for node in service.nodes]
+        ours = [node for node in nodes if isinstance(node, Process)]
+        if not ours or len(ours) < len(nodes):
+            raise RunFailed("the servers' processor time can be read of processes of this machine only")
+        return sum(cpu_of(node.group) for node in ours)
+
+    def remove(self) -> None:
+        """Topics and keyspace, which would slow down the crawls that follow."""
+        frontier = [topics.frontier(self.name, priority) for priority in PRIORITIES]
+        for removed in self._kafka.delete_topics(
+            [*frontier, topics.events(self.name), topics.dead(self.name)]
+        ).values():
+            removed.result()
+        host, _, port = self._services["cassandra"].addresses[0].rpartition(":")
+        with Cluster([host], port=int(port), protocol_version=4) as cluster:
+            cluster.connect().execute(f"DROP KEYSPACE IF EXISTS gregor_{self.name.replace('-', '_')}", timeout=_TIMEOUT)
+
+    def _gregor(self, *words: str) -> None:
+        line = [GREGOR, *words, "--config", self._file]
+        subprocess.run(line, check=True, timeout=_TIMEOUT, stdout=subprocess.DEVNULL, stderr=sys.stderr)
+
+
+@contextmanager
+def crawl_on(servers: Servers, web: StaticWeb, seeds: Path, folder: Path) -> Iterator[CrawlOnServers]:
+    """A crawl, ready for workers; its data is removed in the end."""
+    crawl = CrawlOnServers(servers, web, folder)
+    try:
+        crawl.begin(seeds)
+        yield crawl
+    finally:
+        crawl.remove()
+
+
+def cpu_of(process: int) -> float:
+    """Seconds of processor time (user and system, all threads) of a process that runs."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / _TICKS
