@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Final
 
 from cassandra.cluster import Cluster
-from confluent_kafka import TopicPartition
-from confluent_kafka.admin import AdminClient, OffsetSpec
+from confluent_kafka import OFFSET_END, Consumer, TopicPartition
+from confluent_kafka.admin import AdminClient
 
 from benchmarks.measure import GREGOR, RunFailed
 from gregor.schemas import topics
@@ -31,7 +31,12 @@ class CrawlOnServers:
 
     def __init__(self, servers: Servers, web: StaticWeb, folder: Path) -> None:
         self._services = {name: servers.get(name) for name in NAMES}
-        self._kafka = AdminClient({"bootstrap.servers": self._services["kafka"].address, "log_level": 0})
+        kafka: dict[str, str | int | float | bool] = {
+            "bootstrap.servers": self._services["kafka"].address,
+            "log_level": 0,
+        }
+        self._kafka = AdminClient(kafka)
+        self._consumer = Consumer(kafka | {"group.id": "benchmarks"})
         self.name = f"bench-{os.getpid()}-{folder.name}"
         self._file = folder / "gregor.toml"
         addresses = config({name: service.addresses for name, service in self._services.items()})
@@ -39,7 +44,7 @@ class CrawlOnServers:
             f'{addresses}\ncrawl = "{self.name}"\npartitions = {PARTITIONS}\nhost_table = "{web.host_table}"\n'
             'delay = 0\ndelay_factor = 0\nscope = "any"\n'
         )
-        self.worker: Sequence[object] = (GREGOR, "worker", "--config", self._file)
+        self.worker: Sequence[str | Path] = (GREGOR, "worker", "--config", self._file)
 
     def begin(self, seeds: Path) -> None:
         """Make topics, tables and tree, and publish the seeds."""
@@ -48,11 +53,8 @@ class CrawlOnServers:
 
     def stored(self) -> int:
         """How many pages were stored so far: each is told in the topic of events."""
-        ends: dict[TopicPartition, OffsetSpec] = {
-            TopicPartition(topics.events(self.name), number): OffsetSpec.latest() for number in range(PARTITIONS)
-        }
-        found = self._kafka.list_offsets(ends, request_timeout=_TIMEOUT)
-        return sum(int(result.result().offset) for result in found.values())
+        wanted = [TopicPartition(topics.events(self.name), number, OFFSET_END) for number in range(PARTITIONS)]
+        return sum(found.offset for found in self._consumer.offsets_for_times(wanted, timeout=_TIMEOUT))
 
     def servers_cpu(self) -> float:
         """Seconds of processor time that the servers took since they started. Raises RunFailed for a container."""
@@ -64,6 +66,7 @@ class CrawlOnServers:
 
     def remove(self) -> None:
         """Topics and keyspace, which would slow down the crawls that follow."""
+        self._consumer.close()
         frontier = [topics.frontier(self.name, priority) for priority in PRIORITIES]
         for removed in self._kafka.delete_topics(
             [*frontier, topics.events(self.name), topics.dead(self.name)]
@@ -74,7 +77,7 @@ class CrawlOnServers:
             cluster.connect().execute(f"DROP KEYSPACE IF EXISTS gregor_{self.name.replace('-', '_')}", timeout=_TIMEOUT)
 
     def _gregor(self, *words: str) -> None:
-        line = [GREGOR, *words, "--config", self._file]
+        line: list[str | Path] = [GREGOR, *words, "--config", self._file]
         subprocess.run(line, check=True, timeout=_TIMEOUT, stdout=subprocess.DEVNULL, stderr=sys.stderr)
 
 

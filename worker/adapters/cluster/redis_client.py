@@ -1,6 +1,5 @@
 """The connection to Redis: one server, a primary that Sentinels name, or a Redis Cluster."""
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -13,14 +12,15 @@ from redis.backoff import NoBackoff
 from redis.exceptions import NoScriptError, RedisError, ResponseError
 
 from gregor.worker.adapters.cluster.redis_scripts import Script
+from gregor.worker.adapters.cluster.together import Together
 from gregor.worker.borders import Unavailable
 from gregor.worker.config_servers import Servers, password
 from gregor.worker.errors import BadInput
 from gregor.worker.text import one_line
 
 SERVICE: Final = "Redis"
-_TOGETHER: Final = 16
-"""Calls at once, each on a connection of its own."""
+_TOGETHER: Final = 64
+"""Calls in one round trip, of each of which most have a command or two."""
 # Answers that say "not now" (no memory, no disk, no replica, a failover, a slow script) rather than "not like this".
 _NOT_NOW: Final = ("OOM", "MISCONF", "NOREPLICAS", "BUSY", "UNBLOCKED", "CLUSTERDOWN", "TRYAGAIN", "LOADING")
 
@@ -41,6 +41,9 @@ class Command(Struct, frozen=True):
         return self.arguments if self.script is None else ("EVALSHA", self.script.sha, 1, self.key, *self.arguments)
 
 
+_Calls = Together[Sequence[Command], list[Any]]
+
+
 class RedisClient:
     """Sends commands in one round trip (to each node), and waits for replicas if so configured. `open` it."""
 
@@ -48,7 +51,8 @@ class RedisClient:
         """Connects at the first command. Raises BadInput."""
         self._replicas = servers.redis_replicas
         self._patience_ms = int(servers.server_timeout * 1000)
-        self._together = asyncio.Semaphore(_TOGETHER)
+        self._reads: _Calls = Together(lambda calls: self._run(calls, 0), _TOGETHER)
+        self._writes: _Calls = Together(lambda calls: self._run(calls, self._replicas), _TOGETHER)
         self._sentinel: Sentinel | None = None
         self._client = self._connect(servers, _options(servers, environ))
 
@@ -73,35 +77,36 @@ class RedisClient:
 
     async def read(self, commands: Sequence[Command]) -> list[Any]:
         """The answers in order. Raises `Unavailable`."""
-        return await self._run(commands, 0)
+        return _answered(await self._reads.ask(commands))
 
     async def write(self, commands: Sequence[Command]) -> list[Any]:
         """As `read`, and replicas have it too. Raises `Unavailable`, then perhaps after the effect."""
-        return await self._run(commands, self._replicas)
+        return _answered(await self._writes.ask(commands))
 
     async def close(self) -> None:
         await self._client.aclose()
         if self._sentinel is not None:
             await self._sentinel.aclose()
 
-    async def _run(self, commands: Sequence[Command], replicas: int) -> list[Any]:
-        async with self._together:
-            try:
+    async def _run(self, calls: Sequence[Sequence[Command]], replicas: int) -> list[list[Any]]:
+        """The answers to each call; one may be an error of its own. Raises `Unavailable` when all are in doubt."""
+        commands = [command for call in calls for command in call]
+        try:
+            answers = await self._send(commands, replicas)
+            if any(isinstance(answer, NoScriptError) for answer in answers):
+                # Redis has restarted, or another primary has taken over.
+                for script in {command.script for command in commands if command.script is not None}:
+                    await self._client.script_load(script.text)
                 answers = await self._send(commands, replicas)
-                if any(isinstance(answer, NoScriptError) for answer in answers):
-                    # Redis has restarted, or another primary has taken over.
-                    for script in {command.script for command in commands if command.script is not None}:
-                        await self._client.script_load(script.text)
-                    answers = await self._send(commands, replicas)
-                for answer in answers:
-                    if isinstance(answer, Exception):
-                        raise answer
-            except AWAY as error:
-                raise _translated(error) from None
-        for acknowledged in answers[len(commands) :]:
-            if acknowledged < replicas:
-                raise Unavailable(SERVICE, f"{acknowledged} of {replicas} replicas acknowledged a write")
-        return answers[: len(commands)]
+            for acknowledged in answers[len(commands) :]:
+                if isinstance(acknowledged, Exception):
+                    raise acknowledged
+                if acknowledged < replicas:
+                    raise Unavailable(SERVICE, f"{acknowledged} of {replicas} replicas acknowledged a write")
+        except AWAY as error:
+            raise _translated(error) from None
+        ordered = iter(answers)
+        return [[next(ordered) for _ in call] for call in calls]
 
     async def _send(self, commands: Sequence[Command], replicas: int) -> list[Any]:
         """The commands and, behind them on the same connections, the wait for replicas."""
@@ -184,6 +189,13 @@ def _address(text: str) -> tuple[str, int]:
 def _by_node(answer: dict[str, Any], nodes: Sequence[ClusterNode]) -> dict[str, Any]:
     """An answer by the name of the node; with one node redis-py gives its answer only."""
     return answer if len(nodes) > 1 else {nodes[0].name: answer}
+
+
+def _answered(answers: list[Any]) -> list[Any]:
+    for answer in answers:
+        if isinstance(answer, AWAY):
+            raise _translated(answer) from None
+    return answers
 
 
 def _translated(error: Exception) -> Exception:

@@ -5,6 +5,7 @@ before pages, index entries before what they lead to.
 """
 
 from collections.abc import Sequence
+from functools import partial
 from typing import BinaryIO, Final, TypeVar
 
 import msgspec
@@ -21,10 +22,11 @@ from gregor.schemas.messages import (
     decode,
     encode,
 )
-from gregor.worker.adapters.cluster.cassandra_client import Cassandra
+from gregor.worker.adapters.cluster.cassandra_client import Cassandra, Values
 from gregor.worker.adapters.cluster.store_backlogs import Backlogs
 from gregor.worker.adapters.cluster.store_calendar import Calendars
 from gregor.worker.adapters.cluster.store_pages import Pages
+from gregor.worker.adapters.cluster.together import Together
 from gregor.worker.borders import Entry
 
 T = TypeVar("T", bound=msgspec.Struct)
@@ -55,12 +57,15 @@ class ClusterStore:
         self._pages = Pages(cassandra, retention)
         self._calendars = Calendars(cassandra)
         self._backlogs = Backlogs(cassandra)
+        self._row = Together(partial(read_rows, cassandra), _KEYS)
+        self._rows = Together(self._write_all, _KEYS)
 
     async def rows(self, keys: Sequence[str]) -> list[Row | None]:
-        return await read_rows(self._cassandra, keys)
+        return [await self._row.ask(keys[0])] if len(keys) == 1 else await read_rows(self._cassandra, keys)
 
     async def put_rows(self, rows: Sequence[Row], stamp: int) -> None:
-        await self._cassandra.write_each(_PUT_ROW, [(row.key, row.host, row.state, encode(row), stamp) for row in rows])
+        if rows:
+            await self._rows.ask([(_PUT_ROW, (row.key, row.host, row.state, encode(row), stamp)) for row in rows])
 
     async def page(self, key: str, visit: int) -> Page | None:
         return await self._pages.page(key, visit)
@@ -137,6 +142,10 @@ class ClusterStore:
     async def close(self) -> None:
         await self._cassandra.close()
 
+    async def _write_all(self, calls: Sequence[Sequence[tuple[str, Values]]]) -> list[None]:
+        await self._cassandra.write_at_once([change for changes in calls for change in changes])
+        return [None] * len(calls)
+
 
 async def read_rows(cassandra: Cassandra, keys: Sequence[str]) -> list[Row | None]:
     """The row of each key."""
@@ -149,7 +158,7 @@ async def read_rows(cassandra: Cassandra, keys: Sequence[str]) -> list[Row | Non
 
 async def read_one(cassandra: Cassandra, statement: str, name: object, kind: type[T]) -> T | None:
     """The record that a statement finds by its name."""
-    found = await cassandra.read(statement, (name,))
+    found = await cassandra.find(statement, (name,))
     return decode(found[0][0], kind) if found else None
 
 

@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 import io
 import tempfile
+import threading
 from collections.abc import Sequence
 from typing import BinaryIO, Final, NamedTuple
 
@@ -11,7 +12,8 @@ import zstandard
 from cassandra.query import UNSET_VALUE
 
 from gregor.schemas.messages import Page, decode, encode
-from gregor.worker.adapters.cluster.cassandra_client import Cassandra
+from gregor.worker.adapters.cluster.cassandra_client import Cassandra, Found, Values
+from gregor.worker.adapters.cluster.together import Together
 from gregor.worker.borders import Similar
 from gregor.worker.simhashing import bands
 
@@ -21,6 +23,10 @@ CHUNK: Final = 512 * 1024
 # In one band a flood of similar pages must not make every look-up slow; at a million pages it holds some 15 simhashes.
 _CANDIDATES: Final = 1000
 _CHECKED: Final = 16
+# Simhashes in one look-up, of four bands each.
+_LOOKED_FOR: Final = 8
+# Bytes of a body up to which it is compressed where it is: it takes less than a way to a thread and back holds up.
+_AT_ONCE: Final = 128 * 1024
 
 _PUT_PAGE: Final = """INSERT INTO pages (key, visit, status, size, data, overflow) VALUES (?, ?, ?, ?, ?, ?)
     USING TIMESTAMP ? AND TTL ?"""
@@ -51,11 +57,15 @@ class Pages:
     def __init__(self, cassandra: Cassandra, retention: int = 0) -> None:
         self._cassandra = cassandra
         self._retention = retention
+        self._near = Together(self._candidates, _LOOKED_FOR)
 
     async def put(self, page: Page, body: BinaryIO | None, wire: BinaryIO | None, stamp: int) -> None:
         """The bodies are there before the page that names them. A simhash may be, since `near` looks for its page."""
         streams = [(bytes.fromhex(name), stream) for name, stream in ((page.body, body), (page.wire, wire)) if stream]
-        data, firsts = await asyncio.to_thread(_begin, page, [stream for _, stream in streams])
+        if page.size <= _AT_ONCE:
+            data, firsts = _begin(page, [stream for _, stream in streams])
+        else:
+            data, firsts = await asyncio.to_thread(_begin, page, [stream for _, stream in streams])
         for (sha256, stream), first in zip(streams, firsts, strict=True):
             await self._put_body(sha256, stream, first)
         overflow: object = UNSET_VALUE  # no tombstone: what is in data decides
@@ -64,19 +74,18 @@ class Pages:
             await self._put_body(sha256, stream, _next_chunk(stream))
             data, overflow = b"", sha256
         values = (page.key, page.visit, page.status, page.size, data, overflow, stamp, self._retention)
-        written = [self._cassandra.write(_PUT_PAGE, values)]
+        changes: list[tuple[str, Values]] = [(_PUT_PAGE, values)]
         if page.simhash:
             named = (signed(page.simhash), page.key, -int(page.fetched_at * 1e6))
-            bands_of_it = [(_PUT_SIMHASH, (band, *named)) for band in _bands(page.simhash)]
-            written.append(self._cassandra.write_at_once(bands_of_it))
-        await asyncio.gather(*written)
+            changes += [(_PUT_SIMHASH, (band, *named)) for band in _bands(page.simhash)]
+        await self._cassandra.write_at_once(changes)
 
     async def page(self, key: str, visit: int | None) -> Page | None:
         """A version of a page; the newest for None."""
         if visit is None:
-            found = await self._cassandra.read(_NEWEST, (key,))
+            found = await self._cassandra.find(_NEWEST, (key,))
         else:
-            found = await self._cassandra.read(_PAGE, (key, visit))
+            found = await self._cassandra.find(_PAGE, (key, visit))
         return await self.unpack(*found[0]) if found else None
 
     async def unpack(self, data: bytes, overflow: bytes) -> Page | None:
@@ -121,15 +130,19 @@ class Pages:
         """See `Reader.similar`; those that are still stored."""
         if not simhash:
             return []
-        found = await self._cassandra.read(_NEAR, (_bands(simhash),))
-        apart = {((unsigned(other) ^ simhash).bit_count(), str(key)) for other, key in found}
+        apart = {((unsigned(other) ^ simhash).bit_count(), str(key)) for other, key in await self._near.ask(simhash)}
         there: list[Similar] = []
         for differing, key in sorted(apart)[: _CHECKED * limit]:
-            if differing <= distance and await self._cassandra.read(_EXISTS, (key,)):
+            if differing <= distance and await self._cassandra.find(_EXISTS, (key,)):
                 there.append(Similar(key, differing))
                 if len(there) == limit:
                     break
         return there
+
+    async def _candidates(self, simhashes: Sequence[int]) -> list[Found]:
+        """Simhashes, with their pages, that share a band with any of these: all of them for each."""
+        found = await self._cassandra.read(_NEAR, ([band for simhash in simhashes for band in _bands(simhash)],))
+        return [found] * len(simhashes)
 
     async def _put_body(self, sha256: bytes, stream: BinaryIO, first: _Chunk) -> None:
         """Always written anew: the same bytes under the same name, with the time to live of the newest page."""
@@ -163,8 +176,18 @@ def _next_chunk(stream: BinaryIO) -> _Chunk:
     return _Chunk(_compress(data), len(data) == CHUNK)
 
 
+class _Zstd(threading.local):
+    """A compressor for each thread: it cannot be shared, and to make one for every page costs as much as a page."""
+
+    def __init__(self) -> None:
+        self.compressor = zstandard.ZstdCompressor(level=3)
+
+
+_ZSTD: Final = _Zstd()
+
+
 def _compress(data: bytes) -> bytes:
-    return zstandard.ZstdCompressor(level=3).compress(data)
+    return _ZSTD.compressor.compress(data)
 
 
 def _decompress(data: bytes) -> bytes:
