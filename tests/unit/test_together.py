@@ -17,11 +17,13 @@ class Server:
 
     def __init__(self) -> None:
         self.requests: list[list[int]] = []
+        self.asked = asyncio.Event()
         self.gate = asyncio.Event()
         self.gate.set()
 
     async def __call__(self, numbers: list[int]) -> list[int]:
         self.requests.append(numbers)
+        self.asked.set()
         await self.gate.wait()
         if any(number < 0 for number in numbers):
             raise ValueError(f"negative among {numbers}")
@@ -51,8 +53,7 @@ def test_no_more_requests_are_on_their_way_than_may_be_and_those_who_wait_go_tog
         server.gate.clear()
         together = Together(server, most=100, at_once=1)
         first = asyncio.create_task(together.ask(1))
-        while not server.requests:
-            await asyncio.sleep(0)
+        await server.asked.wait()
         others = [asyncio.create_task(together.ask(number)) for number in range(2, 50)]
         await asyncio.sleep(0.05)
         assert server.requests == [[1]]
@@ -79,8 +80,7 @@ def test_who_is_cancelled_takes_nothing_from_the_others() -> None:
         server.gate.clear()
         together = Together(server, most=8)
         asked = [asyncio.create_task(together.ask(number)) for number in range(3)]
-        while not server.requests:
-            await asyncio.sleep(0)
+        await server.asked.wait()
         asked[1].cancel()
         with pytest.raises(asyncio.CancelledError):
             await asked[1]
