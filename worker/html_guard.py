@@ -1,12 +1,15 @@
 """Keeps hostile markup from making a tree builder quadratic.
 
 The tree construction of the HTML Standard walks its stack of open elements, and compares each attribute with those
-before it: 100,000 nested ``div`` or 100,000 attributes take tens of seconds. Browsers stop nesting at some 500
+before it, also those of further ``html`` and ``body`` tags; lexbor looks through a whole ``select`` at each ``option``.
+100,000 nested ``div``, 100,000 attributes or options take tens of seconds. Browsers stop nesting at some 500
 elements; here a page beyond that loses the tags that only nest, never one that carries a link, metadata or hidden text.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator
+from itertools import islice
 
 from gregor.worker.page import names
 
@@ -20,10 +23,20 @@ SAFE_TAG_LENGTH = 4096
 """A tag shorter than this can't have attributes enough to matter (some 10 ms)."""
 MAX_ATTRIBUTES = 512
 """Different attributes that one tag may have."""
+SAFE_SIZE = 16_384
+"""A shorter page has too few tags of any kind to matter (some 40 ms)."""
+MAX_OPTIONS = 2000
+"""Options of a page beyond which they become the mere text that they are (some 10 ms)."""
+MAX_REPEATED = 16
+"""``html`` and ``body`` tags, each, whose attributes count."""
 
 _ATTRIBUTE = r"""[\s/]*+([^\s/>][^\s/>=]*+)(?:\s*+=\s*+(?:"[^"]*+"?|'[^']*+'?|[^\s>]*+))?+"""
 _ATTRIBUTES = re.compile(_ATTRIBUTE)
 _TAG = re.compile(rf"<(/?)([A-Za-z][^\s/>]*+)(?:{_ATTRIBUTE})*+[\s/]*+>?")
+_COSTLY = re.compile(r"<([hHbBoO])(?:[tT][mM][lL]|[oO][dD][yY]|[pP][tT][iI][oO][nN])(?=[\s/>])")
+"""Begins of html, body and option tags; a few others pass for them."""
+_OPTION = re.compile(rf"<option(?=[\s/>])(?:{_ATTRIBUTE})*+[\s/]*+>?", re.IGNORECASE)
+_REPEATED = [re.compile(rf"<{name}(?=[\s/>])(?:{_ATTRIBUTE})*+[\s/]*+>?", re.IGNORECASE) for name in ("html", "body")]
 _KEPT = names(
     "a area audio base body embed form frame frameset head html iframe img input link math meta noembed noframes"
     " noscript object plaintext script source style svg template textarea title track video xmp"
@@ -39,8 +52,27 @@ def guard(html: str) -> str:
     """``html`` itself, or, if it would be expensive to parse, a tamer page with the same links."""
     if any(map(_may_be_long_tag, _long_stretches(html))):
         html = _TAG.sub(_shortened, html)
-    if html.count("<") > SAFE_TAGS and _too_deep(html):
+    if len(html) > SAFE_SIZE:
+        html = _without_costly(html)
+    if len(html) > 3 * SAFE_TAGS and html.count("<") > SAFE_TAGS and _too_deep(html):
         html = _TAG.sub(_flattened, html)
+    return html
+
+
+def _without_costly(html: str) -> str:
+    """``html`` without the tags of which only the first ones matter, if there are many."""
+    found = Counter(map(str.lower, _COSTLY.findall(html)))
+    if found["o"] > MAX_OPTIONS:
+        html = _OPTION.sub(" ", html)
+    return _less_repeated(html) if found["h"] > MAX_REPEATED or found["b"] > MAX_REPEATED else html
+
+
+def _less_repeated(html: str) -> str:
+    """``html`` without those of its html and body tags that come after many."""
+    for tags in _REPEATED:
+        more = next(islice(tags.finditer(html), MAX_REPEATED, None), None)
+        if more is not None:
+            html = html[: more.start()] + tags.sub("", html[more.start() :])
     return html
 
 

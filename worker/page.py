@@ -1,6 +1,7 @@
 """What a page says, gathered element by element, whatever tree the elements come from."""
 
 from collections.abc import Callable, Mapping
+from itertools import islice
 from typing import Final, Protocol
 
 from gregor.worker import references
@@ -115,7 +116,8 @@ class Page:
             if url := _stripped(attributes.get(name)):
                 self.add(url, kind)
         if candidates := attributes.get("srcset"):
-            for url in references.srcset(candidates):
+            room = self._max_links - len(self._links)
+            for url in islice(references.srcset(candidates), room + 1):  # one more shows that there were more
                 self.add(url, "srcset")
 
     def form(self, node: Element) -> None:

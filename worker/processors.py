@@ -8,6 +8,7 @@ before a pattern (``text/*``); a processor from outside may take a type over fro
 from collections.abc import Iterable
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
+from itertools import islice
 from typing import Protocol, runtime_checkable
 
 from gregor.worker import charset, css, html, sitemaps, xhtml
@@ -81,7 +82,7 @@ class Css:
     def process(self, document: Document) -> Extract:
         """The text is the style sheet itself."""
         text, encoding = _decoded(document)
-        found = [Link(url, kind) for url, kind in css.references(text)]
+        found = [Link(url, kind) for url, kind in islice(css.references(text), MAX_LINKS + 1)]
         return Extract(text=text, links=found[:MAX_LINKS], encoding=encoding, truncated=len(found) > MAX_LINKS)
 
 

@@ -14,6 +14,8 @@ _DESCRIPTOR = re.compile(rf"[{SPACE}]*+((?:[^{SPACE},(]++|\([^)]*+\)?)++)?(,)?")
 _WIDTH = re.compile(r"0*[1-9][0-9]*w")
 _HEIGHT = re.compile(r"0*[1-9][0-9]*h")
 _DENSITY = re.compile(r"(?:-0+(?:\.0+)?|[0-9]+(?:\.[0-9]+)?|-?\.0+|\.[0-9]+)(?:[eE][+-]?[0-9]+)?x")
+_MOST_DESCRIPTORS = 2
+"""A candidate with more is not valid, whatever they are."""
 _REFRESH = re.compile(
     rf"[{SPACE}]*+([0-9]*+)(\.?)[0-9.]*+(?:(?=[{SPACE};,])[{SPACE}]*+[;,]?[{SPACE}]*+(.*))?\Z", re.DOTALL
 )
@@ -40,7 +42,7 @@ def _descriptors(value: str, at: int) -> tuple[list[str], int]:
         match = _DESCRIPTOR.match(value, at)
         assert match is not None
         at = match.end()
-        if match[1]:
+        if match[1] and len(found) <= _MOST_DESCRIPTORS:
             found.append(match[1])
         if match[2] or not match[1]:
             return found, at

@@ -87,6 +87,13 @@ def test_links_of_a_page_are_bounded_and_the_cut_is_told() -> None:
         "<a href='" * 100_000,
         "<form><div></form>" * 60_000,
         "<img srcset='" + "a (" * 200_000 + "'>",
+        "<img srcset='" + "a 1x," * 400_000 + "'>",
+        "<img srcset='a " + "1x " * 400_000 + "'>",
+        "<select>" + "<option>" * 200_000,
+        "<select>" + "<OPTION value='>'>a" * 100_000,
+        "".join(f"<body a{number}=x>" for number in range(60_000)),
+        "".join(f"<Html a{number}=x>" for number in range(60_000)),
+        "".join("<body " + " ".join(f"a{n}" for n in range(m, m + 400)) + ">" for m in range(0, 40_000, 400)),
         "<meta http-equiv=refresh content='" + "9" * 500_000 + "'>",
     ],
     ids=lambda text: str(text)[:20],
@@ -103,6 +110,13 @@ def test_a_tamed_page_keeps_its_links_and_its_text() -> None:
     assert (found.base, found.links, found.text) == ("/b", [Link("deep", "a", False, "text")], "text")
     wide = "<a href=first " + " ".join(f"a{number}" for number in range(9000)) + ">t</a><a href=second>"
     assert [link.url for link in html.extract(wide).links] == ["first", "second"]
+
+
+def test_options_in_masses_are_text_and_the_first_body_keeps_its_word() -> None:
+    few, many = (html.extract(f"<html lang=de><select>{'<option value=x>a' * n}</select>") for n in (1000, 5000))
+    assert (few.text, many.text) == (" ".join("a" * 1000), " ".join("a" * 5000))
+    bodies = html.extract("<html lang=en><body background=b>" + "<body id='>'><html lang=x>c" * 3000)
+    assert (bodies.lang, bodies.text, bodies.links) == ("en", "c" * 3000, [Link("b", "background")])
 
 
 _PIECES = st.sampled_from(
