@@ -37,7 +37,7 @@ def srcset(value: str) -> Iterator[str]:
 
 
 def _descriptors(value: str, at: int) -> tuple[list[str], int]:
-    found = []
+    found: list[str] = []
     while True:
         match = _DESCRIPTOR.match(value, at)
         assert match is not None
