@@ -9,7 +9,7 @@ from typing import Final, Literal, TypeVar
 import msgspec
 import xxhash
 
-TicketKind = Literal["new", "retry", "revisit", "robots", "wake"]
+TicketKind = Literal["new", "retry", "revisit", "robots", "wake", "recrawl"]
 State = Literal["fetched", "duplicate", "redirected", "denied", "gone", "dead", "refused", "waiting"]
 TERMINAL: Final[tuple[State, ...]] = ("fetched", "duplicate", "redirected", "denied", "gone", "dead", "refused")
 PRIORITIES: Final = (1, 2, 3, 4)
@@ -20,7 +20,8 @@ class Ticket(msgspec.Struct, frozen=True, array_like=True):
 
     ``new`` tickets come from the frontier (``visit`` 0); ``retry`` and ``revisit`` only from the calendar. ``robots``
     asks the owner of ``host`` to fetch a robots.txt for another host's ``origin``. ``wake`` is a calendar entry that
-    names a ``host`` which has a backlog. ``attempts`` counts failed attempts in a row. ``hops`` counts the redirects
+    names a ``host`` which has a backlog. ``recrawl`` comes from the frontier and asks the owner for a revisit that is
+    due now, of a URL that has a row. ``attempts`` counts failed attempts in a row. ``hops`` counts the redirects
     that led here. ``lastmod`` and ``changefreq`` are what a sitemap says of the URL. ``at``: when it was made, 0 when
     that is not known.
     """

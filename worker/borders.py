@@ -20,6 +20,7 @@ from gregor.schemas.messages import (
     Row,
     Ticket,
 )
+from gregor.worker.orders import Change, Orders
 
 
 class Unavailable(Exception):
@@ -164,6 +165,9 @@ class PageStore(Protocol):
 
     async def put_dead_letter(self, letter: DeadLetter) -> None: ...
 
+    async def drop_dead_letter(self, letter: DeadLetter) -> None:
+        """Forget a letter, as it was read; nothing when it is not there."""
+
     async def seed_hosts(self) -> list[str]:
         """The hosts of all seeds so far: what the scope is measured by."""
 
@@ -241,27 +245,6 @@ class Lease(Protocol):
         """Whether it certainly holds now, by the worker's own clock, without asking anyone."""
 
 
-class Note(msgspec.Struct, frozen=True, array_like=True):
-    """Who gave an order, when (unix seconds) and why."""
-
-    who: str
-    at: float
-    why: str = ""
-
-
-class Orders(msgspec.Struct, frozen=True, array_like=True):
-    """The operator's standing orders. A host may be a domain with all below it, written "*.example.org".
-
-    ``delays`` are the least ones, seconds. ``notes`` has who gave an order, when and why, by the order's name ("pause",
-    "block HOST", "delay HOST").
-    """
-
-    paused: bool = False
-    blocked_hosts: tuple[str, ...] = ()
-    delays: dict[str, float] = {}
-    notes: dict[str, Note] = {}
-
-
 class Coordinator(Protocol):
     """Who owns which partition."""
 
@@ -292,5 +275,8 @@ class Coordinator(Protocol):
 
         ``change`` may be called more than once, on another thread, and changes nothing else; what it raises is raised.
         """
+
+    async def changes(self, before: int, limit: int) -> list[Change]:
+        """The record of changes: at most ``limit`` with a number below ``before``, the newest first."""
 
     async def close(self) -> None: ...

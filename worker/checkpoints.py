@@ -12,6 +12,8 @@ from gregor.worker.partition import Partition
 from gregor.worker.tools import Tools
 
 T = TypeVar("T")
+UNKEPT_PAGES = 500
+"""Pages of a partition that may be uncounted in its record while no budget needs them: one may be ordered any time."""
 
 
 async def checkpoint(partition: Partition, record: PartitionRecord, tools: Tools) -> PartitionRecord:
@@ -37,8 +39,7 @@ async def checkpoint(partition: Partition, record: PartitionRecord, tools: Tools
         partition.calendar.dropped(bucket)
     cursor = partition.calendar.settled_up_to()
     counts, partition.counts = partition.counts, Counter()
-    budgeted = tools.config.max_pages is not None or tools.config.max_bytes is not None
-    if cursor > record.cursor or (counts and budgeted):
+    if cursor > record.cursor or (counts and (_budgeted(tools) or counts["pages_200"] >= UNKEPT_PAGES)):
         total = {name: record.counts.get(name, 0) + counts[name] for name in {*record.counts, *counts}}
         record = msgspec.structs.replace(record, cursor=max(cursor, record.cursor), counts=total)
         await effect(partial(store.put_partition, record, partition.stamp()))
@@ -46,3 +47,10 @@ async def checkpoint(partition: Partition, record: PartitionRecord, tools: Tools
     else:
         partition.counts += counts
     return record
+
+
+def _budgeted(tools: Tools) -> bool:
+    """Whether a budget is told by the counts of the partitions' records."""
+    config = tools.config
+    configured = config.max_pages is not None or config.max_bytes is not None
+    return configured or tools.standing.orders_any(tools.orders(), "budget")

@@ -4,27 +4,30 @@ import asyncio
 import os
 import random
 import time
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
-from gregor.worker import auditing, deadletters, network, seeding
+from gregor.worker import auditing, network, seeding
 from gregor.worker.adapters import embedded
 from gregor.worker.adapters.embedded.folder import connect_reading
 from gregor.worker.adapters.sorting import Sorted
 from gregor.worker.audit import Findings
-from gregor.worker.borders import Clock, Orders, Reader
+from gregor.worker.borders import Clock, Coordinator, Reader
 from gregor.worker.canonical import CanonicalRules
 from gregor.worker.config import Config, replace
+from gregor.worker.control import Control
 from gregor.worker.credentials import authorizations
 from gregor.worker.ending import Ending, has_ended
 from gregor.worker.errors import BadInput
+from gregor.worker.orders import By, Change, Orders
 from gregor.worker.patience import when_there
 from gregor.worker.rules import canonical_rules, scope_rules, urls_of
 from gregor.worker.runtime import Runtime
-from gregor.worker.scope import Scope, ScopeRules
+from gregor.worker.scope import Scope
 from gregor.worker.seeding import Seed
 from gregor.worker.stats import Stats
 from gregor.worker.tools import Services
@@ -32,6 +35,8 @@ from gregor.worker.urls import Urls
 
 if TYPE_CHECKING:
     from gregor.worker.adapters.cluster.engine import ClusterEngine, ClusterStatus
+
+T = TypeVar("T")
 
 
 class SystemClock:
@@ -102,11 +107,16 @@ async def crawl(config: Config, seeds: Iterable[Seed], started: Callable[[Runtim
             stats=stats,
             authorizations=secrets,
         )
-        api = await stack.enter_async_context(_serving(config, engine, runtime, clock)) if config.listen else ""
+
+        def measure(hosts: list[str]) -> None:
+            runtime.measure(Scope(rules, hosts))
+
+        serving = _serving(config, engine, runtime, clock, measure)
+        api = await stack.enter_async_context(serving) if config.listen else ""
         if isinstance(engine, embedded.EmbeddedEngine):
             runtime.stats.before = await _settled(config)
         else:
-            housekeeping = asyncio.create_task(_keep_house(config, engine, runtime, rules, api))
+            housekeeping = asyncio.create_task(_keep_house(config, engine, runtime, measure, api))
             stack.callback(housekeeping.cancel)
         started(runtime)
         return await runtime.run()
@@ -114,7 +124,11 @@ async def crawl(config: Config, seeds: Iterable[Seed], started: Callable[[Runtim
 
 @asynccontextmanager
 async def _serving(
-    config: Config, engine: "embedded.EmbeddedEngine | ClusterEngine", runtime: Runtime, clock: Clock
+    config: Config,
+    engine: "embedded.EmbeddedEngine | ClusterEngine",
+    runtime: Runtime,
+    clock: Clock,
+    measure: Callable[[list[str]], None],
 ) -> AsyncIterator[str]:
     """The API of a worker, while it runs; whoever does not listen need not load a server."""
     from gregor.worker.api.archive import Archive
@@ -122,16 +136,25 @@ async def _serving(
     from gregor.worker.api.worker_desk import WorkerDesk
 
     async with AsyncExitStack() as stack:
-        if isinstance(engine, embedded.EmbeddedEngine):
-            reader: Reader = await embedded.open_reader(Path(config.data))
-            stack.push_async_callback(reader.close)
-            members = None
-        else:
-            reader, members = engine.reader, engine.coordinator.members
-        desk = WorkerDesk(runtime, config, clock, Archive(reader, urls_of(config), config), members)
+        reader = await _reader_beside(engine, config, stack)
+        members = None if isinstance(engine, embedded.EmbeddedEngine) else engine.coordinator.members
+        archive, services = Archive(reader, urls_of(config), config), runtime.tools.services
+        control = Control(services.log, services.store, services.coordinator, reader)
+        desk = WorkerDesk(runtime, config, clock, archive, control, measure, members)
         yield await stack.enter_async_context(
             serving(config, desk, os.environ, lambda: runtime.stop("because its API ended"))
         )
+
+
+async def _reader_beside(
+    engine: "embedded.EmbeddedEngine | ClusterEngine", config: Config, stack: AsyncExitStack
+) -> Reader:
+    """What reads beside a worker."""
+    if not isinstance(engine, embedded.EmbeddedEngine):
+        return engine.reader
+    reader = await embedded.open_reader(Path(config.data))
+    stack.push_async_callback(reader.close)
+    return reader
 
 
 async def _settled(config: Config) -> dict[str, int]:
@@ -143,20 +166,13 @@ async def _settled(config: Config) -> dict[str, int]:
         await reader.close()
 
 
-async def _keep_house(config: Config, engine: "ClusterEngine", runtime: Runtime, rules: ScopeRules, api: str) -> None:
+async def _keep_house(
+    config: Config, engine: "ClusterEngine", runtime: Runtime, measure: Callable[[list[str]], None], api: str
+) -> None:
     """What the workers of a cluster tell and learn of each other beside the crawl, every few seconds."""
     from gregor.worker.adapters.cluster.housekeeping import keep_house
 
-    await keep_house(config, engine, runtime, api, lambda hosts: runtime.measure(Scope(rules, hosts)))
-
-
-async def seed(config: Config, seeds: Iterable[Seed]) -> int:
-    """Publish seeds for workers that run now or later; how many."""
-    engine = await _open_engine(config)
-    try:
-        return await seeding.publish(engine.log, engine.store, seeds)
-    finally:
-        await engine.close()
+    await keep_house(config, engine, runtime, api, measure)
 
 
 async def init(config: Config) -> list[str]:
@@ -191,23 +207,34 @@ async def cluster_status(config: Config) -> "ClusterStatus":
 def standing_orders(config: Config) -> Orders:
     """The operator's orders, read where the crawl keeps them."""
     if config.engine == "cluster":
-        return asyncio.run(_orders_of_cluster(config, None))
+        return asyncio.run(_by_coordinator(config, _orders))
     return embedded.standing_orders(Path(config.data))
+
+
+def recorded_changes(config: Config, before: int, limit: int) -> list[Change]:
+    """The record of changes, read where the crawl keeps it: see `Coordinator.changes`."""
+    if config.engine == "cluster":
+        return asyncio.run(_by_coordinator(config, lambda coordinator: coordinator.changes(before, limit)))
+    return embedded.recorded_changes(Path(config.data), before, limit)
 
 
 def change_orders(config: Config, change: Callable[[Orders], Orders]) -> Orders:
     """Change the operator's orders where the crawl keeps them, whether it runs or not; its workers hear of it."""
     if config.engine == "cluster":
-        return asyncio.run(_orders_of_cluster(config, change))
+        return asyncio.run(_by_coordinator(config, lambda coordinator: coordinator.change_orders(change)))
     return embedded.change_orders(Path(config.data), change)
 
 
-async def _orders_of_cluster(config: Config, change: Callable[[Orders], Orders] | None) -> Orders:
+async def _orders(coordinator: Coordinator) -> Orders:
+    return coordinator.orders()
+
+
+async def _by_coordinator(config: Config, call: Callable[[Coordinator], Awaitable[T]]) -> T:
     from gregor.worker.adapters.cluster.coordinator import ClusterCoordinator
 
     coordinator = await ClusterCoordinator.open(config, config.crawl, config.partitions, worker_name(), SystemClock())
     try:
-        return coordinator.orders() if change is None else await coordinator.change_orders(change)
+        return await call(coordinator)
     finally:
         await coordinator.close()
 
@@ -242,17 +269,35 @@ async def audit(config: Config, host: str | None) -> Findings:
         await reader.close()
 
 
-async def retry_dead(config: Config, cause: str | None) -> int:
-    """Give the URLs that were given up, all or those of one cause, another visit; how many they are."""
+@asynccontextmanager
+async def controlled(config: Config) -> AsyncIterator[Control]:
+    """Change a crawl beside its workers; on one machine, while none runs. Raises `BadInput`, `Unavailable`."""
     if config.engine == "embedded":
         config, rules = _made_for(config)
         config = replace(config, canonical=[name for name in rules.__struct_fields__ if getattr(rules, name)])
+    async with _controlled(config) as control:
+        yield control
+
+
+@asynccontextmanager
+async def _controlled(config: Config) -> AsyncIterator[Control]:
     async with AsyncExitStack() as stack:
-        engine = await _open_engine(config)
+        try:
+            engine = await _open_engine(config)
+        except embedded.FolderInUse as error:
+            raise BadInput(f"{error}; or name the API of that process with --api") from None
         stack.push_async_callback(engine.close)
-        reader, _ = await open_crawl(config)
-        stack.push_async_callback(reader.close)
-        return await deadletters.retry(reader, engine.store, engine.coordinator, config, cause)
+        reader = await _reader_beside(engine, config, stack)
+        yield Control(engine.log, engine.store, engine.coordinator, reader)
+
+
+async def seed(config: Config, seeds: Iterable[Seed], by: By) -> int:
+    """Publish seeds for workers that run now or later, into a data folder that is made if need be; how many."""
+    async with _controlled(config) as control:
+        count, iterator = 0, iter(seeds)
+        while batch := list(islice(iterator, seeding.BATCH)):
+            count += await control.seed(batch, by)
+        return count
 
 
 def cluster_only(config: Config) -> None:

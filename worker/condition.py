@@ -15,6 +15,7 @@ from gregor.worker.hosts import Host
 from gregor.worker.limits import ADVICE
 from gregor.worker.live import Rates
 from gregor.worker.members import Members, Owner, Worker
+from gregor.worker.orders import Orders
 from gregor.worker.ownership import Owned
 from gregor.worker.partition import Partition
 from gregor.worker.runtime import Runtime
@@ -29,6 +30,9 @@ _SILENCE: Final = 30.0
 _COUNT_AGAIN: Final = 1.0
 
 
+WorkerState = Literal["starting", "crawling", "paused", "drained", "stopping"]
+
+
 class Condition(Struct, frozen=True):
     """One worker at one moment. Durations are seconds. ``overdue``: how late the oldest of the
     ``due`` buckets of the calendar is."""
@@ -36,7 +40,7 @@ class Condition(Struct, frozen=True):
     crawl: str
     worker: str
     version: str
-    state: Literal["starting", "crawling", "paused", "stopping"]
+    state: WorkerState
     limit: str
     limiting: str
     advice: str
@@ -78,6 +82,16 @@ def state_of(host: Host, tools: Tools, now: float) -> HostState:
     return "waiting" if host.queue else "idle"
 
 
+def _state_of(runtime: Runtime, orders: Orders) -> WorkerState:
+    if runtime.ending is not None:
+        return "stopping"
+    if orders.drains(runtime.name):
+        return "drained"
+    if orders.paused:
+        return "paused"
+    return "crawling" if runtime.stats.started else "starting"
+
+
 def partitions(runtime: Runtime) -> Iterator[Partition]:
     """The partitions it owns."""
     return (owned.crawl.partition for owned in runtime.owned.values())
@@ -88,19 +102,19 @@ def look(runtime: Runtime, config: Config, monotonic: float) -> Condition:
     stats, tools, owned = runtime.stats, runtime.tools, list(partitions(runtime))
     now, orders = tools.now(), tools.services.coordinator.orders()
     due = [at for partition in owned if (at := partition.calendar.next_due()) is not None]
-    stopping = runtime.ending is not None
+    state = _state_of(runtime, orders)
     return Condition(
         crawl=config.crawl,
         worker=tools.name,
         version=__version__,
-        state="stopping" if stopping else "paused" if orders.paused else "crawling" if stats.started else "starting",
+        state=state,
         limit=stats.limit,
         limiting=stats.limiting,
         advice=ADVICE[stats.limit],
         seconds=max(0.0, monotonic - stats.started) if stats.started else 0.0,
         partitions=len(owned),
         running=stats.running,
-        concurrency=config.concurrency,
+        concurrency=tools.concurrency(),
         hosts=_host_states(runtime, monotonic),
         back_queues=sum(partition.size for partition in owned),
         front_queues={p: sum(partition.load[p] for partition in owned) for p in PRIORITIES},
@@ -176,7 +190,8 @@ def unready(runtime: Runtime, monotonic: float) -> str:
     if runtime.ending is not None:
         return "it is stopping"
     if not runtime.owned:
-        return "it owns no partition"
+        drained = runtime.tools.drained()
+        return "it was drained by an order" if drained else "it owns no partition"
     if runtime.stats.service_away:
         return f"{runtime.stats.service_away} is away"
     return unhealthy(runtime, monotonic)

@@ -18,6 +18,7 @@ from gregor.partitioner.hashing import partition_of
 from gregor.schemas.messages import DeadLetter, Page, Row, Ticket, url_fingerprint
 from gregor.worker.backqueue import FromLog, Item
 from gregor.worker.borders import Entry
+from gregor.worker.domain_pages import count_of
 from gregor.worker.examine import Examined, Examiner
 from gregor.worker.fetching import AddressBusy, Fetcher
 from gregor.worker.hosts import Host
@@ -307,6 +308,7 @@ class Crawl:
     ) -> None:
         """Steps 2 to 5 of a settle."""
         partition, services, ticket = self.partition, self._tools.services, item.ticket
+        tickets = self._tools.ranked(tickets)
         if tickets:  # 2 outlinks published
             await self._effect(lambda: services.log.publish(tickets))
             self._desk.sent.learn(tickets)
@@ -364,6 +366,9 @@ class Crawl:
         stats.settled(page.state if page is not None else verdict.state)
         if page is not None:
             self.partition.counts.update(pages_200=int(page.status == 200), bytes=page.size)
+            for domain, _ in self._tools.standing.domain_budgets(self._tools.orders(), page.host):
+                self.partition.counts[count_of(domain)] += 1
+                self._tools.domain_pages.stored(domain)
             stats.stored(page.status, page.size, page.state)
         if verdict.cause:
             stats.errors[verdict.cause] += 1

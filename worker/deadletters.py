@@ -1,20 +1,16 @@
-"""URLs that were given up: which still are, and how they get another visit."""
+"""URLs that were given up: which still are, and how they get another visit or are forgotten."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
+from typing import Final
 
-import msgspec
 from msgspec import Struct
 
-from gregor.partitioner.hashing import partition_of
-from gregor.schemas.messages import DeadLetter, Row, Ticket, stamp
-from gregor.worker.borders import Coordinator, Entry, Lease, PageStore, Reader
-from gregor.worker.calendar import Calendar
-from gregor.worker.config import Config
-from gregor.worker.errors import BadInput
+from gregor.schemas.messages import DeadLetter, Row
+from gregor.worker.borders import FrontierLog, PageStore, Reader
+from gregor.worker.recrawling import again
 
-_BATCH = 500
-_LAST_BUCKET = 2**53
-_MOST_BUCKETS = 1_000_000
+MOST: Final = 1000
+"""Letters that are treated in one go."""
 
 
 class Dead(Struct, frozen=True):
@@ -22,6 +18,13 @@ class Dead(Struct, frozen=True):
 
     letter: DeadLetter
     row: Row | None
+
+
+class Treated(Struct, frozen=True):
+    """How many letters were treated; whether there may be more."""
+
+    count: int
+    more: bool
 
 
 async def dead(reader: Reader, cause: str | None = None) -> AsyncIterator[Dead]:
@@ -39,92 +42,31 @@ def _is_last(letter: DeadLetter, row: Row) -> bool:
     return len(row.attempts) < 2 or letter.at > row.attempts[-2].at
 
 
-async def retry(reader: Reader, store: PageStore, coordinator: Coordinator, config: Config, cause: str | None) -> int:
-    """Give each URL that is dead an appointment now; how many there were. Raises BadInput where a worker is running.
+async def some(reader: Reader, cause: str | None, keys: Collection[str]) -> tuple[list[Dead], bool]:
+    """At most `MOST` letters of a cause and of these keys, where they are given; whether there may be more."""
+    found: list[Dead] = []
+    async for one in dead(reader, cause):
+        if keys and one.letter.key not in keys:
+            continue
+        if len(found) == MOST:
+            return found, True
+        found.append(one)
+    return found, False
 
-    The ticket is a revisit: it is valid although the row is terminal, and the row stays until the visit is settled.
+
+async def retry(log: FrontierLog, store: PageStore, letters: Collection[Dead]) -> int:
+    """Ask for another visit of each URL, then forget its letter; how many there were. May be repeated.
+
+    A letter about a record that could not be read stays: nobody knows of which URL it was.
     """
-    desk = _Appointments(store, coordinator, config)
-    count = 0
-    try:
-        async for one in dead(reader, cause):
-            if one.row is not None:
-                await desk.add(_again(one.row))
-                count += 1
-        await desk.flush()
-    finally:
-        await desk.close()
-    return count
+    retried = [one for one in letters if one.row is not None]
+    await log.publish([again(one.row) for one in retried if one.row is not None])
+    await drop(store, retried)
+    return len(retried)
 
 
-def _again(row: Row) -> Ticket:
-    return Ticket(
-        row.href,
-        row.key,
-        row.host,
-        visit=row.visits,
-        kind="revisit",
-        priority=row.priority,
-        depth=row.depth,
-        hops=row.hops,
-        via=row.via,
-        link=row.link,
-        label=row.label,
-    )
-
-
-class _Owned:
-    """A partition that is ours for the moment."""
-
-    def __init__(self, lease: Lease, calendar: Calendar) -> None:
-        self.lease = lease
-        self.calendar = calendar
-        self.entries: list[Entry] = []
-        self._counter = 0
-
-    def stamp(self) -> int:
-        self._counter += 1
-        return stamp(self.lease.epoch, self._counter)
-
-
-class _Appointments:
-    """Writes calendar entries in batches, each partition under a lease of its own."""
-
-    def __init__(self, store: PageStore, coordinator: Coordinator, config: Config) -> None:
-        self._store = store
-        self._coordinator = coordinator
-        self._config = config
-        self._owned: dict[int, _Owned] = {}
-        self._waiting = 0
-
-    async def add(self, ticket: Ticket) -> None:
-        number = partition_of(ticket.host, self._config.partitions)
-        owned = self._owned.get(number) or await self._take(number)
-        now = self._coordinator.now()
-        owned.entries.append(Entry(owned.calendar.place(now, now), ticket))
-        self._waiting += 1
-        if self._waiting >= _BATCH:
-            await self.flush()
-
-    async def flush(self) -> None:
-        for number, owned in self._owned.items():
-            if owned.entries:
-                await self._store.put_entries(number, owned.entries, owned.stamp())
-                owned.entries = []
-        self._waiting = 0
-
-    async def close(self) -> None:
-        for owned in self._owned.values():
-            await self._coordinator.release(owned.lease)
-
-    async def _take(self, number: int) -> _Owned:
-        record = await self._store.partition(number)
-        lease = await self._coordinator.acquire(number, record.epoch)
-        if lease is None:
-            raise BadInput(f"partition {number} is a running worker's: stop the workers first")
-        known = await self._store.buckets(number, record.cursor + 1, _LAST_BUCKET, _MOST_BUCKETS)
-        calendar = Calendar(record.cursor, known, self._config.bucket_width, self._config.bucket_size)
-        owned = self._owned[number] = _Owned(lease, calendar)
-        record = msgspec.structs.replace(record, partition=number, epoch=lease.epoch)
-        await self._store.put_partition(record, owned.stamp())
-        return owned
+async def drop(store: PageStore, letters: Collection[Dead]) -> int:
+    """Forget letters; how many. The URLs stay given up."""
+    for one in letters:
+        await store.drop_dead_letter(one.letter)
+    return len(letters)

@@ -1,6 +1,7 @@
 """When a crawl has ended, and why it did."""
 
 import asyncio
+from collections.abc import Callable
 from typing import Literal
 
 import msgspec
@@ -37,24 +38,30 @@ async def has_ended(log: FrontierLog, store: PageStore, partitions: int) -> bool
 class Budget:
     """The crawl's own budget: what it allows to be started, and when it is spent."""
 
-    def __init__(self, config: Config, stats: Stats) -> None:
+    def __init__(self, config: Config, stats: Stats, ordered: Callable[[], float | None] = lambda: None) -> None:
+        """``ordered`` tells how many pages an order allows, in the place of the configured number."""
         self._config = config
         self._stats = stats
+        self._ordered = ordered
 
     def allows(self, running: int) -> bool:
         """Whether one more turn may start while so many run: pages never pass the budget."""
-        most = self._config.max_pages
+        most = self._pages()
         if most is not None and self._stats.total_pages_200 + running >= most:
             return False
         return self._config.max_bytes is None or self._stats.total_bytes < self._config.max_bytes
 
     def spent(self, elapsed: float) -> str:
         """Which budget is spent; empty when none is."""
-        config, stats = self._config, self._stats
-        if config.max_pages is not None and stats.total_pages_200 >= config.max_pages:
-            return f"max_pages: {config.max_pages} pages"
+        config, stats, most = self._config, self._stats, self._pages()
+        if most is not None and stats.total_pages_200 >= most:
+            return f"max_pages: {most} pages"
         if config.max_bytes is not None and stats.total_bytes >= config.max_bytes:
             return f"max_bytes: {config.max_bytes} bytes"
         if config.max_time is not None and elapsed >= config.max_time:
             return f"max_time: {config.max_time:g} seconds"
         return ""
+
+    def _pages(self) -> int | None:
+        ordered = self._ordered()
+        return self._config.max_pages if ordered is None else int(ordered)

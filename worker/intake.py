@@ -106,6 +106,7 @@ class Intake:
             else:
                 mark.read(record.offset, record.ticket.identity)
                 tickets.append((record.ticket, source))
+        tickets = await self._recall(tickets)
         prints = [url_fingerprint(ticket.key) for ticket, _ in tickets]
         seen = await self._effect(lambda: self._tools.services.seen.seen(prints)) if prints else []
         self._tools.stats.seen.update("seen" if known else "new" for known in seen)
@@ -118,6 +119,23 @@ class Intake:
         if overflow:
             await self._to_waiting([ticket for ticket, _ in overflow])
             partition.finish(source for _, source in overflow)
+
+    async def _recall(self, tickets: list[tuple[Ticket, FromLog]]) -> list[tuple[Ticket, FromLog]]:
+        """Who asks for another visit gets a calendar entry that is due now, then its record is finished; the others.
+
+        The entry is for the visit that the asker saw to be next, so that a record which is read twice asks for one.
+        """
+        partition, store, now = self._partition, self._tools.services.store, self._tools.now()
+        asking = [(ticket, source) for ticket, source in tickets if ticket.kind == "recrawl"]
+        if not asking:
+            return tickets
+        revisits = [msgspec.structs.replace(ticket, kind="revisit") for ticket, _ in asking]
+        entries = [Entry(partition.calendar.place(now, now), ticket) for ticket in revisits]
+        await self._effect(lambda: store.put_entries(partition.id, entries, partition.stamp()))
+        for entry in entries:
+            partition.calendar.placed(entry.bucket)
+        partition.finish(source for _, source in asking)
+        return [(ticket, source) for ticket, source in tickets if ticket.kind != "recrawl"]
 
     def _enter(self, ticket: Ticket, source: Source) -> bool:
         """Make a ticket live or a follower of its live twin; False when there is no room for it."""

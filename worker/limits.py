@@ -8,6 +8,7 @@ WINDOW: Final = 10.0
 ADVICE: Final = {
     "starting": "wait some seconds",
     "paused": "see `gregor orders`, then `gregor resume`",
+    "orders": "see `gregor orders`, and take back what is no longer meant",
     "service": "bring it back; nothing is lost meanwhile",
     "nothing": "no URL is left to this worker: add seeds, or let it end",
     "CPU": "more workers; on one machine a crawl of its own, or a narrower scope",
@@ -32,7 +33,8 @@ _HALF: Final = 0.5
 
 class Sample(NamedTuple):
     """A worker at one moment. Counters only grow: seconds of CPU, visits settled, failed tries, ``occupied`` (seconds
-    that all visits took by then), seconds of them spent in each stage. ``hosts`` are those in memory."""
+    that all visits took by then), seconds of them spent in each stage. ``hosts`` are those in memory; ``ordered``: the
+    order that keeps the worker from more."""
 
     at: float
     cpu: float
@@ -43,6 +45,7 @@ class Sample(NamedTuple):
     hosts: int
     paused: bool = False
     away: str = ""
+    ordered: str = ""
 
 
 class Limit(NamedTuple):
@@ -53,10 +56,10 @@ class Limit(NamedTuple):
 
 
 class Limits:
-    """Remembers the samples of the window. ``concurrency``: how many visits may run at once."""
+    """Remembers the samples of the window. ``concurrency``: how many visits may run at once, now."""
 
     def __init__(self, concurrency: int) -> None:
-        self._concurrency = concurrency
+        self.concurrency = concurrency
         self._samples: deque[Sample] = deque()
 
     def judge(self, now: Sample) -> Limit:
@@ -67,6 +70,8 @@ class Limits:
             samples.popleft()
         if now.paused:
             return Limit("paused", "an order to pause")
+        if now.ordered:
+            return Limit("orders", now.ordered)
         if now.away:
             return Limit("service", f"{now.away} is away")
         if not now.hosts:
@@ -82,8 +87,8 @@ class Limits:
         if cpu > _FULL:
             return Limit("CPU", f"CPU: {cpu:.0%} of a core")
         running = (now.occupied - then.occupied) / seconds
-        if running > _FULL * self._concurrency:
-            return Limit("concurrency", f"concurrency: {running:.1f} of {self._concurrency} visits run")
+        if running > _FULL * self.concurrency:
+            return Limit("concurrency", f"concurrency: {running:.1f} of {self.concurrency} visits run")
         if failures > _HALF * (failures + visits):
             return Limit("failures", f"failures: {failures} failed tries against {visits} visits")
         hosts = sum(one.hosts for one in self._samples) / len(self._samples)

@@ -52,6 +52,7 @@ class Ownership:
         self.owned: dict[int, Owned] = {}
         self.failure: Exception | None = None  # the first of a task: the worker ends with it
         self.failed = asyncio.Event()
+        self.member = False
         self._desk = desk
         self._tools = desk.tools
         self._wanted: dict[int, float] = {}  # partitions that are missing, and since when (monotonic)
@@ -79,7 +80,10 @@ class Ownership:
                 if owned.lost or not owned.lease.holds():
                     await self.drop(owned)
                     await self.let_go(coordinator.release(owned.lease))
-            wanted = coordinator.wanted()
+            if (drained := self._tools.drained()) and self.member:
+                self.member = False
+                await self.let_go(coordinator.leave())
+            wanted = frozenset() if drained else coordinator.wanted()
             await asyncio.gather(*(self._release(o) for number, o in list(self.owned.items()) if number not in wanted))
             missing = sorted(wanted - self.owned.keys())
             now = self._tools.clock.monotonic()
@@ -92,7 +96,13 @@ class Ownership:
                 changed.result()  # a coordinator that died ends the worker
             await cancel(waiting)
             if not any(owned.lease.holds() for owned in self.owned.values()):
-                await self.patiently(coordinator.join)  # the session may be lost; joining again changes nothing else
+                await self.join()  # the session may be lost; joining again changes nothing else
+
+    async def join(self) -> None:
+        """Become a member, unless the worker is to own nothing."""
+        if not self._tools.drained():
+            await self.patiently(self._tools.services.coordinator.join)
+            self.member = True
 
     async def _acquire(self, number: int) -> None:
         """Take a partition that nobody owns: read where its last owner stopped, then begin."""
@@ -124,17 +134,12 @@ class Ownership:
             return
         owned = self.owned[number] = Owned(Crawl(partition, self._desk, self._capacity()), record)
         self.start(owned, partial(self._intake, owned))
-        self._tools.stats.partitions = len(self.owned)
+        self._owns()
         self._tools.stats.takeovers.observe(self._tools.clock.monotonic() - self._wanted[number])
 
     async def patiently(self, method: Any, *arguments: Any) -> Any:
         """A read that needs no lease, again while the service is away."""
-
-        class Always:
-            def holds(self) -> bool:
-                return True
-
-        return await self._tools.effect(Always(), lambda: method(*arguments))  # type: ignore[arg-type]
+        return await self._tools.patiently(lambda: method(*arguments))
 
     def _capacity(self) -> int:
         """A partition's share of memory, in tickets."""
@@ -164,7 +169,11 @@ class Ownership:
         self.close(owned)
         self.owned.pop(owned.crawl.partition.id, None)
         await cancel(list(owned.tasks))
+        self._owns()
+
+    def _owns(self) -> None:
         self._tools.stats.partitions = len(self.owned)
+        self._tools.share = len(self.owned) / self._tools.config.partitions
 
     def close(self, owned: Owned) -> None:
         """No further turn of its hosts begins."""

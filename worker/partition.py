@@ -33,7 +33,7 @@ class Partition:
         self.pulled = 0  # tickets in memory from calendar and backlogs
         self.hungry: deque[Host] = deque()  # hosts whose back queue runs low and whose backlog holds more
         self.finished_chunks: list[FromChunk] = []
-        self.counts: Counter[str] = Counter()  # of stored pages, for the crawl's budget
+        self.counts: Counter[str] = Counter()  # of stored pages, for the budgets of the crawl and of domains
         self._counter = 0
 
     def stamp(self) -> int:

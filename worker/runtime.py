@@ -25,6 +25,7 @@ from gregor.worker.processors import installed
 from gregor.worker.robots_desk import RobotsDesk
 from gregor.worker.scope import Scope
 from gregor.worker.stats import Stats
+from gregor.worker.steering import Steering
 from gregor.worker.tasks import cancel, until
 from gregor.worker.tools import Sent, Services, Tools
 from gregor.worker.traps import Traps
@@ -69,7 +70,8 @@ class Runtime:
         self._desk = Desk(self._tools, fetcher, RobotsDesk(self._tools, fetcher, sent), examiner, sent, traps)
         self._ownership = Ownership(self._desk)
         self._running = 0
-        self._budget = Budget(config, self.stats)
+        self._steering = Steering(self._tools, self._ownership.owned)
+        self._budget = Budget(config, self.stats, self._ordered_pages)
         self._ending: Ending | None = None
         self._ended = asyncio.Event()  # it ends now, whatever its loops wait for
         self._looked = 0.0
@@ -108,9 +110,10 @@ class Runtime:
         """Crawl until nothing is left, a budget is spent, or `stop`. Raises what made a loop fail."""
         self.stats.started = self._clock.monotonic()
         self._services.log.on_news(self._ownership.news)
-        await self._ownership.patiently(self._services.coordinator.join)
+        await self._ownership.join()
         own = self._ownership
-        loops = [asyncio.create_task(own.watched(loop)) for loop in (own.own, self._dispatch, own.commit)]
+        work = (own.own, self._dispatch, own.commit, self._steering.count)
+        loops = [asyncio.create_task(own.watched(loop)) for loop in work]
         over = [asyncio.create_task(event.wait()) for event in (own.failed, self._ended)]
         try:
             await asyncio.wait(over, return_when=asyncio.FIRST_COMPLETED)
@@ -122,25 +125,27 @@ class Runtime:
 
     async def _dispatch(self) -> None:
         """Start turns as they come due, as many at once as configured, until the crawl ends."""
-        schedule, woken, checked, pause = self._tools.schedule, self._tools.woken, 0.0, TICK / 5
+        tools, steering, schedule, woken = self._tools, self._steering, self._tools.schedule, self._tools.woken
+        checked, pause = 0.0, TICK / 5
         while self._ending is None:
             woken.clear()
             now = self._clock.monotonic()
             if budget := self._budget.spent(now - self.stats.started):
                 self._end(Ending("budget", budget))
                 break
-            paused = self._services.coordinator.orders().paused
-            while not paused and self._running < self._config.concurrency and self._budget.allows(self._running):
+            steering.hear(now)
+            paused, most = tools.orders().paused, tools.concurrency()
+            while self._running < most and steering.lets(now) and self._budget.allows(self._running):
                 host = schedule.take(now)
                 if host is None:
                     break
                 self._visit(host)
             due = schedule.next_due()
-            free = self._running < self._config.concurrency
-            self._tools.idle = free and (due is None or due > now + SOON)
+            free = self._running < most
+            tools.idle = free and (due is None or due > now + SOON)
             if now >= self._looked + TICK / 2:
                 self._looked = now
-                self._gauge(now, paused)
+                self._gauge(now, paused, most)
                 self._desk.fetcher.prefetch([host.queue.first() for host in schedule.near(16)])
             if self._running or len(schedule):
                 pause = TICK / 5
@@ -149,36 +154,32 @@ class Runtime:
                     self._end(Ending("finished"))
                     break
                 checked, pause = self._clock.monotonic(), min(2 * pause, 4 * TICK)  # others may be busy for long
-            wait = TICK if due is None or not free or paused else min(TICK, max(0.0, due - self._clock.monotonic()))
+            wait = TICK
+            if due is not None and free and not paused:
+                wait = min(TICK, max(0.0, max(due, steering.due(now)) - self._clock.monotonic()))
             await until(woken, wait)
 
     def _visit(self, host: Host) -> None:
         owned = self._ownership.owned.get(host.partition)
         if owned is None or not host.alive:
             return
-        if self._held_back(owned, host):
+        now = self._clock.monotonic()
+        if self._steering.holds_back(owned, host, now):
             self._tools.turn(owned.crawl.partition, host)
             return
+        self._steering.begins(host, now)
         if host.known:
-            self.stats.stages["queue"].observe(self._clock.monotonic() - host.next_turn)
+            self.stats.stages["queue"].observe(now - host.next_turn)
         host.busy = True
         owned.visits += 1
         owned.idle.clear()
         self._count(1)
         task = self._ownership.start(owned, partial(owned.crawl.visit, host))
-        task.add_done_callback(lambda _: self._over(owned))  # also when it is cancelled before it began
+        task.add_done_callback(lambda _: self._over(owned, host))  # also when it is cancelled before it began
 
-    def _held_back(self, owned: Owned, host: Host) -> bool:
-        """Whether an order came after the host's turn was set: it is blocked, or its delay is longer now."""
-        now, orders, standing = self._clock.monotonic(), self._services.coordinator.orders(), self._tools.standing
-        if standing.blocks(orders, host.name):
-            host.next_turn = now + 10 * TICK
-            return True
-        later = host.last_start + standing.delay(orders, host.name)
-        if later <= now:
-            return False
-        host.next_turn = later
-        return True
+    def _ordered_pages(self) -> float | None:
+        """The pages that were ordered to be the crawl's budget."""
+        return self._tools.standing.crawl(self._tools.orders(), "budget")
 
     def _count(self, change: int) -> None:
         """So many visits more run from now on."""
@@ -186,8 +187,9 @@ class Runtime:
         self.stats.occupied += self._running * (now - self._counted)
         self._running, self._counted = self._running + change, now
 
-    def _over(self, owned: Owned) -> None:
+    def _over(self, owned: Owned, host: Host) -> None:
         self._count(-1)
+        self._steering.ends(host, self._clock.monotonic())
         owned.visits -= 1
         if not owned.visits:
             owned.idle.set()
@@ -224,7 +226,7 @@ class Runtime:
         assert self._ending is not None
         return self._ending
 
-    def _gauge(self, now: float, paused: bool) -> None:
+    def _gauge(self, now: float, paused: bool, most: int) -> None:
         """What the live view shows."""
         stats, partitions = self.stats, [owned.crawl.partition for owned in self._ownership.owned.values()]
         stats.beat, stats.running = now, self._running
@@ -235,7 +237,10 @@ class Runtime:
         visits, failures = sum(stats.states.values()), sum(stats.errors.values())
         stages = {stage: timing.total for stage, timing in stats.stages.items()}
         cpu, hosts = time.process_time(), stats.hosts
-        sample = Sample(now, cpu, visits, failures, stats.occupied, stages, hosts, paused, stats.service_away)
+        sample = Sample(
+            now, cpu, visits, failures, stats.occupied, stages, hosts, paused, stats.service_away, self._steering.limit
+        )
+        self._limits.concurrency = most
         stats.limit, stats.limiting = self._limits.judge(sample)
 
 

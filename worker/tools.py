@@ -5,22 +5,37 @@ import random
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Final, TypeVar
+
+import msgspec
 
 from gregor.schemas.messages import Ticket, url_fingerprint
 from gregor.worker.borders import Clock, Coordinator, FrontierLog, Lease, PageStore, SeenSet, Unavailable
 from gregor.worker.config import Config
 from gregor.worker.dns import Resolver
+from gregor.worker.domain_pages import DomainPages
 from gregor.worker.hosts import Host
-from gregor.worker.orders import Standing
+from gregor.worker.orders import Orders
 from gregor.worker.partition import Partition
 from gregor.worker.schedule import Schedule
 from gregor.worker.scope import Scope
+from gregor.worker.standing import Standing
 from gregor.worker.stats import Stats
+from gregor.worker.throttle import places_of
 from gregor.worker.transport import Transport
 from gregor.worker.urls import Urls
 
 T = TypeVar("T")
+
+
+class _Always:
+    """In the place of a lease, where none is needed."""
+
+    def holds(self) -> bool:
+        return True
+
+
+_ALWAYS: Final = _Always()
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 5.0
 
 
@@ -55,17 +70,32 @@ class Tools:
     schedule: Schedule[Host] = field(default_factory=Schedule)
     woken: asyncio.Event = field(default_factory=asyncio.Event)
     standing: Standing = field(default_factory=Standing)
+    domain_pages: DomainPages = field(default_factory=DomainPages)
+    share: float = 1.0  # the part of the crawl's partitions that the worker owns
     idle: bool = False  # capacity is free, and no turn is due soon
 
     def now(self) -> float:
         """The coordinator's time, unix seconds: what durable records hold."""
         return self.services.coordinator.now()
 
+    def orders(self) -> Orders:
+        """The orders that stand."""
+        return self.services.coordinator.orders()
+
+    def concurrency(self) -> int:
+        """How many visits may run at once, by order or else as configured."""
+        ordered = self.standing.crawl(self.orders(), "concurrency")
+        return self.config.concurrency if ordered is None else places_of(ordered, self.share)
+
+    def drained(self) -> bool:
+        """Whether the worker is to own nothing."""
+        return self.orders().drains(self.name)
+
     def monotonic(self, at: float) -> float:
         """A coordinator's time as the worker's own."""
         return self.clock.monotonic() + at - self.now()
 
-    async def effect(self, lease: Lease, call: Callable[[], Awaitable[T]]) -> T:
+    async def effect(self, lease: "Lease | _Always", call: Callable[[], Awaitable[T]]) -> T:
         """Ask a border under a lease: again while the service is away, never once the lease may be over."""
         pause = FIRST_PAUSE
         while True:
@@ -81,6 +111,18 @@ class Tools:
             else:
                 self.stats.back()
                 return result
+
+    async def patiently(self, call: Callable[[], Awaitable[T]]) -> T:
+        """Ask a border where no lease is needed: again while the service is away."""
+        return await self.effect(_ALWAYS, call)
+
+    def ranked(self, tickets: list[Ticket]) -> list[Ticket]:
+        """Tickets of links with the priorities that were ordered."""
+        orders, standing = self.orders(), self.standing
+        if not standing.orders_any(orders, "priority"):
+            return tickets
+        wanted = ((one, standing.priority(orders, one.host)) for one in tickets)
+        return [one if rank is None else msgspec.structs.replace(one, priority=rank) for one, rank in wanted]
 
     def turn(self, partition: Partition, host: Host) -> None:
         """Put a host into the schedule if it has something to do."""

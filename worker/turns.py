@@ -1,5 +1,7 @@
 """A host's turns: when the next one may be, and what a later owner must know of it before that."""
 
+import math
+
 import msgspec
 
 from gregor.schemas.messages import Asked, HostRecord
@@ -71,7 +73,7 @@ class Turns:
         config = self._tools.config
         override = self._overrides.get(host.name)
         configured = config.delay if override is None or override.delay is None else override.delay
-        ordered = self._tools.standing.delay(self._tools.services.coordinator.orders(), host.name)
+        ordered = self._tools.standing.delay(self._tools.orders(), host.name)
         return politeness.delay_in_force(
             max(configured, ordered),
             host.crawl_delay if crawl_delay else 0.0,
@@ -87,10 +89,16 @@ class Turns:
         if override is not None:
             pages = pages if override.max_pages is None else override.max_pages
             size = size if override.max_bytes is None else override.max_bytes
+        orders, standing = self._tools.orders(), self._tools.standing
+        ordered = standing.budget(orders, host.name)
+        pages = pages if ordered is None else ordered
         if pages is not None and host.record.pages >= pages:
             return f"budget: {pages} pages of this host"
         if size is not None and host.record.bytes >= size:
             return f"budget: {size} bytes of this host"
+        for domain, most in standing.domain_budgets(orders, host.name):
+            if self._tools.domain_pages.of(domain) >= most:
+                return f"budget: {most} pages of {domain}"
         return ""
 
     def _budgeted(self, host: Host) -> bool:
@@ -99,6 +107,7 @@ class Turns:
             config.max_pages_per_host is not None
             or config.max_bytes_per_host is not None
             or host.name in self._overrides
+            or self._tools.standing.budget(self._tools.orders(), host.name) is not None
         )
 
     async def promise(self, host: Host) -> None:
@@ -143,6 +152,20 @@ class Turns:
         record = msgspec.structs.replace(host.record, failures=failures, not_before=self._tools.now() + pause)
         await self._put(host, record)
         self._set_next(host, 0.0 if self.given_up(host) else pause)
+
+    def sooner(self, host: Host) -> bool:
+        """The delay in force may be shorter than when the next turn was set: whether that comes sooner now.
+
+        Only where nothing but a delay is waited for since a request of this owner's.
+        """
+        waits = host.busy or host.walks or host.last_start == -math.inf or host.record.not_before > self._tools.now()
+        if waits or self.given_up(host):
+            return False
+        due = max(host.last_start + self.delay(host, crawl_delay=False), host.last_page + self.delay(host))
+        if due >= host.next_turn:
+            return False
+        host.next_turn = max(due, self._tools.clock.monotonic())
+        return True
 
     def _set_next(self, host: Host, pause: float, robots: bool = False) -> None:
         now = self._tools.clock.monotonic()

@@ -67,7 +67,7 @@ def is_stale(ticket: Ticket, row: Row | None) -> bool:
         return False
     if ticket.visit < row.visits:
         return True
-    return ticket.visit == row.visits and row.state != "waiting" and ticket.kind != "revisit"
+    return ticket.visit == row.visits and row.state != "waiting" and ticket.kind not in ("revisit", "recrawl")
 
 
 def conclude(

@@ -19,15 +19,16 @@ from gregor.worker.adapters.cluster.coordinator import ClusterCoordinator
 from gregor.worker.adapters.cluster.lease import ClusterLease, Session
 from gregor.worker.adapters.cluster.status import WorkerStatus
 from gregor.worker.adapters.cluster.zookeeper_client import ZooKeeper, ZooKeeperFailed
-from gregor.worker.borders import Orders, Unavailable
+from gregor.worker.borders import Unavailable
 from gregor.worker.composition import SystemClock
 from gregor.worker.config_servers import Servers
 from gregor.worker.errors import BadInput
+from gregor.worker.orders import Order, Orders
 from tests.cluster.conftest import stoppable
 from tests.cluster.servers import Service
 from tests.cluster.zookeeper_engine import ZooKeeperFactory
 from tests.contract.engines import PARTITIONS
-from tests.contract.world import ManualClock
+from tests.contract.world import ManualClock, ordered
 
 T = TypeVar("T")
 ALL = frozenset(range(PARTITIONS))
@@ -230,7 +231,7 @@ async def test_sessions_and_leases_outlive_a_restart(crawl: Crawl) -> None:
     lease, session = await take(worker, 3), session_of(worker)
     await until(lambda: worker.wanted() == ALL, worker)
     await asyncio.to_thread(functools.partial(service.restart, kill=True))
-    paused, begin = Orders(paused=True), crawl.clock.monotonic()
+    paused, begin = ordered(Order("pause")), crawl.clock.monotonic()
     await patiently(lambda: worker.change_orders(lambda _: paused))
     assert session_of(worker) is session
     assert session.end >= begin + crawl.settings.session_timeout - crawl.settings.lease_margin
@@ -456,7 +457,7 @@ async def test_a_silent_server_is_left_within_the_session(crawl: Crawl) -> None:
     kazoo_of(worker).set_hosts(f"{address},{crawl.service.address}")
     silent.set()
     begin = crawl.clock.monotonic()
-    await patiently(lambda: worker.change_orders(lambda _: Orders(paused=True)))
+    await patiently(lambda: worker.change_orders(lambda _: ordered(Order("pause"))))
     assert crawl.clock.monotonic() < begin + crawl.settings.session_timeout
     assert session_of(worker) is session
     assert lease.holds()

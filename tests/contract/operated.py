@@ -18,6 +18,7 @@ from gregor.worker.api.serving import serving
 from gregor.worker.api.worker_desk import WorkerDesk
 from gregor.worker.composition import SystemClock
 from gregor.worker.config import Config
+from gregor.worker.control import Control
 from gregor.worker.host_table import HostTable
 from gregor.worker.runtime import Runtime
 from gregor.worker.scope import Scope, ScopeRules
@@ -97,11 +98,16 @@ async def operated(folder: Path, hosts: int = 2, **changes: Any) -> AsyncIterato
         random=random.Random(1),
         name="worker-1",
     )
+
+    def measure(hosts: list[str]) -> None:
+        runtime.measure(Scope(ScopeRules(config.scope), hosts))
+
     try:
         seeds = [urls.parse(f"http://h{host}.example/0") for host in range(hosts)]
         await publish(engine.log, engine.store, [Seed(url) for url in seeds if url is not None])
         reader = await open_reader(folder)
-        desk = WorkerDesk(runtime, config, clock, Archive(reader, urls, config))
+        control = Control(engine.log, engine.store, engine.coordinator, reader)
+        desk = WorkerDesk(runtime, config, clock, Archive(reader, urls, config), control, measure)
         async with serving(config, desk, ENVIRON, runtime.stop) as url:
             running = asyncio.create_task(runtime.run())
             try:

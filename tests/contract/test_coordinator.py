@@ -3,9 +3,9 @@
 import asyncio
 
 from gregor.schemas.messages import PartitionRecord, stamp
-from gregor.worker.borders import Orders
+from gregor.worker.orders import Order, Orders
 from tests.contract.engines import PARTITIONS
-from tests.contract.world import World, run
+from tests.contract.world import World, ordered, run
 
 
 @run
@@ -122,7 +122,7 @@ async def test_a_takeover_is_dated(world: World) -> None:
 async def test_orders_are_kept_and_heard(world: World) -> None:
     engine = await world.open()
     assert engine.coordinator.orders() == Orders()
-    orders = Orders(paused=True, blocked_hosts=("bad.example",), delays={"slow.example": 9.5})
+    orders = ordered(Order("pause"), Order("block", "bad.example"), Order("delay", "slow.example", 9.5))
     assert await engine.coordinator.change_orders(lambda _: orders) == orders
     engine = await world.again()
     while engine.coordinator.orders() != orders:

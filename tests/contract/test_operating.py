@@ -8,7 +8,6 @@ import pytest
 
 from gregor.worker import cli
 from gregor.worker.adapters.embedded import open_engine, standing_orders
-from gregor.worker.borders import Orders
 from gregor.worker.composition import SystemClock
 from tests.contract.operated import OPERATOR, VIEWER, Operated, operated
 
@@ -37,7 +36,8 @@ def test_without_an_api_orders_are_left_in_the_folder(folder: Path, capsys: pyte
     gregor(folder, "block", "https://Bad.example/x", "--why", "asked by mail")
     gregor(folder, "delay", "*.slow.example", "9.5")
     found = standing_orders(folder)
-    assert (found.paused, found.blocked_hosts, found.delays) == (True, ("bad.example",), {"*.slow.example": 9.5})
+    assert found.standing.keys() == {"pause", "block bad.example", "delay *.slow.example"}
+    assert found.of("delay") == {"*.slow.example": 9.5}
     capsys.readouterr()
     gregor(folder, "orders")
     lines = capsys.readouterr().out.splitlines()
@@ -45,7 +45,7 @@ def test_without_an_api_orders_are_left_in_the_folder(folder: Path, capsys: pyte
     assert lines[0].endswith("the site complains\\n")
     gregor(folder, "orders", "--json")
     told = [msgspec.json.decode(line) for line in capsys.readouterr().out.splitlines()]
-    assert [(one["kind"], one["host"], one["seconds"], one["why"]) for one in told] == [
+    assert [(one["kind"], one["target"], one["value"], one["why"]) for one in told] == [
         ("pause", "", None, "the site complains\n"),
         ("block", "bad.example", None, "asked by mail"),
         ("delay", "*.slow.example", 9.5, ""),
@@ -53,7 +53,7 @@ def test_without_an_api_orders_are_left_in_the_folder(folder: Path, capsys: pyte
     gregor(folder, "resume")
     gregor(folder, "unblock", "bad.example")
     gregor(folder, "delay", "*.slow.example", "none")
-    assert standing_orders(folder) == Orders()
+    assert not standing_orders(folder).standing
     capsys.readouterr()
     gregor(folder, "orders")
     assert capsys.readouterr().out == "no orders stand\n"
@@ -63,8 +63,8 @@ def test_without_an_api_orders_are_left_in_the_folder(folder: Path, capsys: pyte
     ("words", "says"),
     [
         (["block", "a b"], "not a host"),
-        (["delay", "a.example", "fast"], "SECONDS must be a number"),
-        (["delay", "a.example", "1e9"], "a delay is a number"),
+        (["delay", "a.example", "fast"], "'fast' must be a number (seconds) or none"),
+        (["delay", "a.example", "1e9"], "a delay is a number from 0 to 86400 seconds"),
         (["stop"], "SIGTERM"),
         (["pause", "--api", "http://127.0.0.1:1"], "no API answers at http://127.0.0.1:1"),
         (["pause", "--api", "nonsense"], "--api nonsense"),
@@ -78,7 +78,7 @@ def test_what_cannot_be_is_said_in_one_line(
     told = capsys.readouterr().err
     assert says in told
     assert told.count("\n") == 1
-    assert standing_orders(folder) == Orders()
+    assert not standing_orders(folder).standing
 
 
 def test_a_folder_without_a_crawl_takes_no_orders(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -109,7 +109,7 @@ def test_where_an_api_answers_it_is_asked(tmp_path: Path, capsys: pytest.Capture
         await command("resume", code=2, token="VIEW")
         assert "refused (403): This needs the token of an operator" in capsys.readouterr().err
         await command("resume")
-        assert worker.runtime.tools.services.coordinator.orders() == Orders()
+        assert worker.runtime.tools.services.coordinator.orders().standing == {}
         await command("stop", "--why", "upgrade")
         await worker.until(lambda: worker.runtime.ending is not None)
 

@@ -9,8 +9,8 @@ import requests
 from prometheus_client.parser import text_string_to_metric_families
 
 from gregor.worker.adapters.embedded import change_orders
-from gregor.worker.borders import Orders
 from gregor.worker.errors import BadInput
+from gregor.worker.orders import Orders
 from tests.contract.operated import OPERATOR, VIEWER, Operated, operated, over
 
 HOSTILE = "<script>alert(1)</script>"
@@ -64,7 +64,7 @@ async def test_a_blocked_host_is_asked_nothing_and_others_go_on(worker: Operated
 @over
 async def test_a_domain_is_slowed_down(worker: Operated) -> None:
     await worker.until(lambda: worker.asked("h0.example") > 2)
-    assert (await worker.ask("PUT", "/api/v1/orders/delay/*.example", json={"seconds": 60})).status_code == 200
+    assert (await worker.ask("PUT", "/api/v1/orders/delay/*.example", json={"value": 60})).status_code == 200
     found = (await worker.ask("GET", "/api/v1/hosts", VIEWER)).json()["hosts"]
     assert {host["delay"] for host in found} == {60}
     await worker.until(lambda: all(host.next_turn > worker.runtime.stats.beat + 50
@@ -91,12 +91,12 @@ def test_orders_outlive_the_worker(tmp_path: Path) -> None:
     async def first() -> None:
         async with operated(tmp_path) as worker:
             await worker.ask("PUT", "/api/v1/orders/pause")
-            await worker.ask("PUT", "/api/v1/orders/delay/h1.example", json={"seconds": 1.5})
+            await worker.ask("PUT", "/api/v1/orders/delay/h1.example", json={"value": 1.5})
 
     async def second() -> None:
         async with operated(tmp_path) as worker:
             found = (await worker.ask("GET", "/api/v1/orders", VIEWER)).json()["orders"]
-            assert [(one["kind"], one["host"], one["seconds"]) for one in found] == [
+            assert [(one["kind"], one["target"], one["value"]) for one in found] == [
                 ("pause", "", None),
                 ("delay", "h1.example", 1.5),
             ]
@@ -155,7 +155,7 @@ async def test_what_is_wrong_gets_its_status_and_one_sentence(worker: Operated) 
     problem(await ask("PUT", "/api/v1/orders/pause", json={"why": 3}), 400)
     problem(await ask("PUT", "/api/v1/orders/pause", json={HOSTILE.replace("<", ""): 1}), 400)
     problem(await ask("PUT", "/api/v1/orders/delay/a.example", json={}), 400)
-    problem(await ask("PUT", "/api/v1/orders/delay/a.example", json={"seconds": -1}), 400)
+    problem(await ask("PUT", "/api/v1/orders/delay/a.example", json={"value": -1}), 400)
     assert "not a host" in problem(await ask("PUT", "/api/v1/orders/block/a%20b"), 400).lower()
     problem(await ask("GET", "/api/v1/hosts?limit=0"), 400)
     problem(await ask("GET", "/api/v1/hosts?colour=red"), 400)

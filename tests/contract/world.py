@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 
 from gregor.schemas.messages import Ticket
 from gregor.worker.borders import Reader
+from gregor.worker.orders import By, Order, Orders, give
 from tests.contract.engines import Engine, EngineFactory
 
 
@@ -77,6 +78,14 @@ def run(case: Callable[[World], Awaitable[None]]) -> Callable[[World], None]:
         asyncio.run(whole())
 
     return test
+
+
+def ordered(*orders: Order) -> Orders:
+    """The orders when these were given to an empty crawl."""
+    found = Orders()
+    for order in orders:
+        found = give(found, order, By("ann", 1.8e9, "why", "here"))
+    return found
 
 
 def ticket(path: str, host: str = "example.org", **fields: object) -> Ticket:

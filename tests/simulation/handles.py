@@ -145,6 +145,9 @@ class SimulatedStore:
     async def put_dead_letter(self, letter: DeadLetter) -> None:
         await self._wire.call("put_dead_letter", self._server.put_dead_letter, letter)
 
+    async def drop_dead_letter(self, letter: DeadLetter) -> None:
+        await self._wire.call("drop_dead_letter", self._server.drop_dead_letter, letter)
+
     async def seed_hosts(self) -> list[str]:
         return await self._wire.call("seed_hosts", self._server.seed_hosts)
 

@@ -4,7 +4,8 @@ import asyncio
 from collections.abc import Callable
 from contextvars import copy_context
 
-from gregor.worker.borders import Clock, Lease, Orders, Unavailable
+from gregor.worker.borders import Clock, Lease, Unavailable
+from gregor.worker.orders import Change, Orders
 from tests.simulation.engine import Machine, Wire, World
 from tests.simulation.zookeeper import Expired, Left
 
@@ -130,6 +131,10 @@ class SimulatedCoordinator:
 
     async def change_orders(self, change: Callable[[Orders], Orders]) -> Orders:
         return await self._wire.call("change_orders", self._server.change_orders, change)
+
+    async def changes(self, before: int, limit: int) -> list[Change]:
+        orders = await self._wire.call("changes", lambda: self._server.orders)
+        return [one for one in reversed(orders.changes) if one.number < before][:limit]
 
     async def close(self) -> None:
         if self._pinger is not None:

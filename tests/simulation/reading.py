@@ -99,7 +99,7 @@ class SimulatedReader:
         row = self._store.rows_by_key.values.get(ticket.key)
         if row is None:
             return False
-        last = row.state in TERMINAL and ticket.kind != "revisit"
+        last = row.state in TERMINAL and ticket.kind not in ("revisit", "recrawl")
         return ticket.visit < row.visits or (ticket.visit == row.visits and last)
 
     def _tickets(self) -> Iterator[tuple[Waiting, int]]:

@@ -211,6 +211,10 @@ class StoreServer:
         if letter not in self.dead_letters:
             self.dead_letters.append(letter)
 
+    def drop_dead_letter(self, letter: DeadLetter) -> None:
+        if letter in self.dead_letters:
+            self.dead_letters.remove(letter)
+
     def seed_hosts(self) -> list[str]:
         return sorted(self.hosts_of_seeds)
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from gregor.worker.borders import Orders
+from gregor.worker.orders import Orders
 
 
 class Expired(Exception):

@@ -9,6 +9,7 @@ from gregor.worker.calendar import Calendar
 from gregor.worker.checkpoints import checkpoint
 from gregor.worker.config import Config, replace
 from gregor.worker.intake import Intake
+from gregor.worker.orders import Orders
 from gregor.worker.partition import Partition
 from gregor.worker.scope import Scope, ScopeRules
 from gregor.worker.stats import Stats
@@ -43,6 +44,9 @@ class Now:
 
     def __init__(self, clock: ManualClock) -> None:
         self.now = clock.wall
+
+    def orders(self) -> Orders:
+        return Orders()
 
 
 class Owner:

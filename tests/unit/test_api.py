@@ -3,13 +3,16 @@
 import base64
 import hashlib
 import re
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from starlette.responses import Response
 
 from gregor.worker.api import console, problems
 from gregor.worker.api.access import MOST_FAILURES, WINDOW, Access, Bucket, Role, require
+from gregor.worker.api.app import application
 from gregor.worker.api.endpoints import ENDPOINTS
 from gregor.worker.api.openapi import document
 from gregor.worker.api.problems import Problem
@@ -103,10 +106,22 @@ def test_only_reading_and_health_need_no_operator() -> None:
     assert [one.path for one in ENDPOINTS if one.role == "anyone"] == ["/healthz"]
     assert {one.role for one in ENDPOINTS if one.method != "GET"} == {"operator"}
     assert {one.role for one in ENDPOINTS if one.method == "GET"} == {"anyone", "viewer"}
-    found = document()["paths"]
-    assert {(method, path) for path, methods in found.items() for method in methods} == {
-        (one.method.lower(), one.path) for one in ENDPOINTS
-    }
+
+
+def test_the_document_has_every_route_that_exists() -> None:
+    desk: Any = None
+    gate: Any = application(desk, access(), 1.0, {"/": Response(), "/bot": Response()})
+    routes = {(method, route.path) for route in gate._app.routes for method in route.methods - {"HEAD"}}
+    found = document(["/", "/bot"])["paths"]
+    assert {(method.upper(), path) for path, methods in found.items() for method in methods} == routes
+    assert len(routes) > len({one.path for one in ENDPOINTS})
+    for path, methods in found.items():
+        for method, operation in methods.items():
+            in_path = {one["name"] for one in operation.get("parameters", []) if one["in"] == "path"}
+            assert in_path == set(re.findall(r"{(\w+)}", path))
+            headers = {one["name"] for one in operation.get("parameters", []) if one["in"] == "header"}
+            assert headers == ({"Idempotency-Key"} if method != "get" else set())
+            assert ("requestBody" in operation) == (method != "get")
     names = [operation["operationId"] for methods in found.values() for operation in methods.values()]
     assert len(names) == len(set(names))
 

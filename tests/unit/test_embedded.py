@@ -24,8 +24,9 @@ from gregor.worker.adapters.embedded import EmbeddedEngine, change_orders, open_
 from gregor.worker.adapters.embedded.database import Database, DatabaseClosed
 from gregor.worker.adapters.embedded.folder import Folder
 from gregor.worker.adapters.embedded.schema import SCHEMA
-from gregor.worker.borders import DiskFull, Orders
-from tests.contract.world import ManualClock, ticket
+from gregor.worker.borders import DiskFull
+from gregor.worker.orders import Order
+from tests.contract.world import ManualClock, ordered, ticket
 
 PARTITIONS = 4
 
@@ -265,7 +266,7 @@ def test_a_wall_clock_that_went_back_between_two_runs_changes_nothing(tmp_path: 
 def test_orders_from_another_process_are_heard(tmp_path: Path) -> None:
     async def case(engine: EmbeddedEngine) -> None:
         await engine.coordinator.join()
-        await asyncio.to_thread(change_orders, tmp_path, lambda _: Orders(paused=True))
+        await asyncio.to_thread(change_orders, tmp_path, lambda _: ordered(Order("pause")))
         while not engine.coordinator.orders().paused:
             await engine.coordinator.changed()
 

@@ -12,7 +12,8 @@ import pytest
 from gregor.worker.adapters.embedded import change_orders
 from gregor.worker.adapters.embedded.coordinator import read_orders
 from gregor.worker.adapters.embedded.folder import DATABASE, Folder, FolderError, FolderInUse, connect_reading
-from gregor.worker.borders import Orders
+from gregor.worker.orders import Order, Orders
+from tests.contract.world import ordered
 
 
 def make(path: Path, partitions: int = 64, canonical: str = "rules 1") -> str:
@@ -144,9 +145,9 @@ def test_a_reader_cannot_write(tmp_path: Path) -> None:
 
 def test_orders_can_be_given_to_a_folder_in_use(tmp_path: Path) -> None:
     folder = Folder.open(tmp_path, 64, "rules 1")
-    change_orders(tmp_path, lambda _: Orders(paused=True))
+    change_orders(tmp_path, lambda _: ordered(Order("pause")))
     connection, _ = connect_reading(tmp_path)
-    assert read_orders(connection) == Orders(paused=True)
+    assert read_orders(connection) == ordered(Order("pause"))
     connection.close()
     folder.close()
 

@@ -20,7 +20,9 @@ from gregor.worker.api.endpoints import ENDPOINTS
 from gregor.worker.api.openapi import document
 from gregor.worker.api.problems import Problem
 from gregor.worker.borders import DiskFull, Unavailable
+from gregor.worker.control import InProgress
 from gregor.worker.errors import BadInput
+from gregor.worker.orders import KeyReused
 
 _ROLE: Final = "gregor.role"
 _ROUTING: Final = {
@@ -85,7 +87,7 @@ class Gate:
 
 def application(desk: Desk, access: Access, rate: float, pages: Mapping[str, Response]) -> ASGIApp:
     """All of it. ``rate``: requests a second that are answered; ``pages``: what everybody may see, by path."""
-    openapi = msgspec.json.encode(document())
+    openapi = msgspec.json.encode(document(pages))
 
     async def page(request: Request) -> Response:
         return pages[request.url.path]
@@ -114,7 +116,8 @@ def _dispatch(desk: Desk, methods: dict[str, Endpoint]) -> Callable[[Request], A
         try:
             answer = await one.handler(desk, request)
         except BadInput as error:
-            raise Problem(400, f"{str(error)[:1].upper()}{str(error)[1:]}.") from None
+            status = 409 if isinstance(error, InProgress) else 422 if isinstance(error, KeyReused) else 400
+            raise Problem(status, f"{str(error)[:1].upper()}{str(error)[1:]}.") from None
         except (Unavailable, DiskFull):
             raise Problem(503, "What the crawl is kept in cannot be reached now.", {"Retry-After": "5"}) from None
         if isinstance(answer, Response):

@@ -127,7 +127,7 @@ class Archive:
 
     def __init__(self, reader: Reader, urls: Urls, config: Config) -> None:
         self._reader = reader
-        self._urls = urls
+        self.urls = urls
         self._config = config
         self._scanning = asyncio.Semaphore(_SCANS)
 
@@ -174,14 +174,14 @@ class Archive:
         return DeadLetters([Cause(name, count, kept[name]) for name, count in counts.most_common()], complete)
 
     def _url(self, text: str) -> Url:
-        url = self._urls.parse(text)
+        url = self.urls.parse(text)
         if url is None:
             raise BadInput("this is not an http(s) URL")
         return url
 
     async def _explain(self, url: Url) -> Explanation:
         scope = Scope(scope_rules(self._config), await self._reader.seed_hosts())
-        return await explain(self._reader, self._urls, url, self._config, scope, mentions=0)
+        return await explain(self._reader, self.urls, url, self._config, scope, mentions=0)
 
     async def _page(self, url: Url, visit: int | None) -> PageView:
         row, page = await self._reader.row(url.key), await self._stored(url, visit)

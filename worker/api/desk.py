@@ -2,19 +2,20 @@
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Sequence
 
 import msgspec
 
 from gregor.worker.api.archive import Archive
 from gregor.worker.api.history import EVERY, Past, Point
-from gregor.worker.borders import Clock, Coordinator, Orders
+from gregor.worker.borders import Clock, Coordinator, DiskFull, Unavailable
 from gregor.worker.condition import Condition, HostView
+from gregor.worker.control import Control
 from gregor.worker.live import Rates
 from gregor.worker.logging import Log
 from gregor.worker.members import Members
-from gregor.worker.orders import Kind, Order, give, listed, name_of, take_back
+from gregor.worker.orders import By, Order, listed
+from gregor.worker.seeding import Seed
 
 _LOG = Log("api")
 
@@ -42,9 +43,11 @@ class Status(msgspec.Struct, frozen=True):
 
 
 class Desk(ABC):
-    """Answers the endpoints."""
+    """Answers the endpoints. ``name``: of the process that does."""
 
-    def __init__(self, coordinator: Coordinator, clock: Clock, archive: Archive) -> None:
+    def __init__(self, name: str, coordinator: Coordinator, clock: Clock, archive: Archive, control: Control) -> None:
+        self.name = name
+        self.control = control
         self._coordinator = coordinator
         self._clock = clock
         self.archive = archive
@@ -85,24 +88,31 @@ class Desk(ABC):
         """The answer to a scrape."""
 
     @abstractmethod
-    def stop(self, who: str, why: str) -> None:
+    def _stop(self) -> None:
         """End this process cleanly; nothing is lost."""
 
-    def orders(self) -> list[Order]:
-        """Those that stand."""
-        return list(listed(self._coordinator.orders()))
+    async def _seeded(self) -> None:  # noqa: B027 - whoever measures no scope has nothing to do
+        """Seeds were added."""
 
-    async def give(self, kind: Kind, host: str, seconds: float | None, who: str, why: str) -> Order:
-        """Give an order. Raises `BadInput`, `Unavailable`."""
-        order = Order(kind, host, seconds, who, self._clock.wall(), why)
-        await self._change(partial(give, order=order))
-        _LOG.info("order given", order=name_of(kind, host), seconds=seconds, who=who, why=why)
-        return order
+    async def stop(self, by: By) -> None:
+        """End this process cleanly; nothing is lost. It ends also when that cannot be put on record."""
+        try:
+            await self.control.note(f"stop {self.name}", by)
+        except (Unavailable, DiskFull) as error:
+            _LOG.warning("a stop is not on record", who=by.who, why=by.why, where=by.where, error=str(error))
+        self._stop()
 
-    async def take_back(self, kind: Kind, host: str, who: str) -> None:
-        """Take an order back; nothing when it does not stand. Raises `Unavailable`."""
-        await self._change(partial(take_back, kind=kind, host=host))
-        _LOG.info("order taken back", order=name_of(kind, host), who=who)
+    async def seed(self, seeds: Sequence[Seed], by: By) -> int:
+        """Publish seeds, which the scope is measured by from now on; how many. Raises as `Control`."""
+        count = await self.control.seed(seeds, by)
+        await self._seeded()
+        return count
 
-    async def _change(self, change: Callable[[Orders], Orders]) -> None:
-        await self._coordinator.change_orders(change)
+    def orders(self) -> tuple[int, list[Order], list[str]]:
+        """Their version, those that stand, and the names of those that cannot be read."""
+        orders = self._coordinator.orders()
+        return orders.version, list(listed(orders)), sorted(orders.unread)
+
+    def wall(self) -> float:
+        """What time it is for people, unix seconds."""
+        return self._clock.wall()

@@ -1,15 +1,21 @@
-"""What an endpoint of the API is; the tables are made of it."""
+"""What an endpoint of the API is, and what all that change something have in common."""
 
 from collections.abc import Awaitable, Callable
-from typing import Any, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
 import msgspec
+from msgspec import Meta
 from starlette.requests import Request
 
 from gregor.worker.api.access import Role
 from gregor.worker.api.desk import Desk
+from gregor.worker.api.problems import Problem
+from gregor.worker.orders import LONGEST_KEY, By, asked
 
 V1: Final = "/api/v1"
+KEY: Final = "Idempotency-Key"
+"""The header of draft-ietf-httpapi-idempotency-key-header: what is asked again under its key has no second effect."""
+
 Handler = Callable[[Desk, Request], Awaitable[Any]]
 
 
@@ -25,3 +31,20 @@ class Endpoint(msgspec.Struct, frozen=True):
     body: Any = None
     query: Any = None
     status: int = 200
+
+
+class Reason(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Who changes something and why, for the record."""
+
+    who: Annotated[str, Meta(max_length=200)] = "operator"
+    why: Annotated[str, Meta(max_length=200)] = ""
+
+
+def by(desk: Desk, request: Request, reason: Reason) -> By:
+    """Who asks for a change, for the record. Raises `Problem`."""
+    key = request.headers.get(KEY, "").strip('"')
+    if len(key) > LONGEST_KEY or not key.isprintable():
+        raise Problem(400, f"An {KEY} has at most {LONGEST_KEY} printable characters.")
+    where = f"API of {desk.name}, from {request.client.host if request.client else 'nowhere'}"
+    what = asked(request.method, request.url.path, msgspec.json.encode(reason)) if key else 0
+    return By(reason.who, desk.wall(), reason.why, where, key, what)

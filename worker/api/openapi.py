@@ -1,40 +1,70 @@
 """The OpenAPI document, made of the table of endpoints and the types of what travels."""
 
 import re
+from collections.abc import Iterable
 from typing import Any, Final
 
 import msgspec
 
 from gregor import __version__
-from gregor.worker.api.endpoint import Endpoint
+from gregor.worker.api.access import Role
+from gregor.worker.api.endpoint import KEY, V1, Endpoint
 from gregor.worker.api.endpoints import ENDPOINTS
 from gregor.worker.api.problems import MEDIA_TYPE, Details
+from gregor.worker.orders import LONGEST_KEY, REMEMBERED
 
 _REFERENCE: Final = "#/components/schemas/{name}"
 _REFUSALS: Final = {
     "400": "What was sent is not as it should be",
     "401": "A token is needed, or is wrong",
     "403": "The token is not an operator's",
+    "404": "There is nothing here",
+    "405": "This path knows other methods",
+    "408": "The body did not come in time",
+    "409": "The same change is being made",
     "413": "The body is too large",
     "415": "The body is not JSON",
+    "422": "The key named another change before",
     "429": "Too many requests; Retry-After says when",
     "503": "What the crawl is kept in cannot be reached now",
 }
 
 
-def document() -> dict[str, Any]:
-    """OpenAPI 3.1."""
+def document(pages: Iterable[str] = ("/",)) -> dict[str, Any]:
+    """OpenAPI 3.1. ``pages``: the paths of what everybody may see."""
     kinds = {kind for one in ENDPOINTS for kind in (one.answer, one.body, one.query) if kind is not None}
     ordered = sorted({*kinds, Details}, key=lambda kind: str(kind.__name__))
     _, schemas = msgspec.json.schema_components(ordered, ref_template=_REFERENCE)
     paths: dict[str, dict[str, Any]] = {}
     for one in ENDPOINTS:
         paths.setdefault(one.path, {})[one.method.lower()] = _operation(one, schemas)
+    for path in pages:
+        name = "The console" if path == "/" else "The page for webmasters"
+        paths[path] = {"get": _page(name, "text/html", "anyone")}
+    paths[f"{V1}/openapi.json"] = {"get": _page("This document", "application/json", "viewer")}
     return {
         "openapi": "3.1.0",
         "info": {"title": "Gregor", "version": __version__, "description": "A worker of a crawl: status and orders."},
         "paths": paths,
         "components": {"schemas": schemas, "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}}},
+    }
+
+
+_KEY: Final = {
+    "name": KEY,
+    "in": "header",
+    "description": f"Asked again under its key, a change has no second effect; at least {REMEMBERED} are remembered",
+    "schema": {"type": "string", "maxLength": LONGEST_KEY},
+}
+
+
+def _page(summary: str, media_type: str, role: Role) -> dict[str, Any]:
+    """The operation of a fixed document, which no worker is asked for."""
+    return {
+        "summary": summary,
+        "operationId": f"get_{summary.lower().replace(' ', '_')}",
+        "responses": {"200": {"description": summary, "content": {media_type: {}}}},
+        "security": [] if role == "anyone" else [{"token": []}],
     }
 
 
@@ -55,7 +85,7 @@ def _operation(one: Endpoint, schemas: dict[str, Any]) -> dict[str, Any]:
         needed = bool(schemas[one.body.__name__].get("required"))
         content = {"application/json": {"schema": _reference(one.body)}}
         operation["requestBody"] = {"required": needed, "content": content}
-    if parameters := [*_in_path(one), *_in_query(one, schemas)]:
+    if parameters := [*_in_path(one), *_in_query(one, schemas), *([_KEY] if one.method != "GET" else [])]:
         operation["parameters"] = parameters
     return operation
 

@@ -14,7 +14,7 @@ from gregor.worker.api.history import Point
 from gregor.worker.api.requests import query
 from gregor.worker.explaining import Explanation
 from gregor.worker.members import Members
-from gregor.worker.orders import host_of
+from gregor.worker.order_targets import host_of
 
 _Url = Annotated[str, Meta(min_length=1, max_length=8192)]
 

@@ -7,19 +7,19 @@ import msgspec
 from starlette.requests import ClientDisconnect, Request
 
 from gregor.worker.api.problems import Problem
-from gregor.worker.errors import BadInput
-from gregor.worker.orders import host_of
+from gregor.worker.order_targets import target_of
+from gregor.worker.orders import Kind
 
 B = TypeVar("B")
 MOST_BODY: Final = 8192
 _PATIENCE: Final = 10.0
 
 
-async def body(request: Request, kind: type[B]) -> B:
-    """The JSON body; an empty one stands for an object without fields."""
+async def body(request: Request, kind: type[B], most: int = MOST_BODY) -> B:
+    """The JSON body of at most so many bytes; an empty one stands for an object without fields."""
     try:
         async with asyncio.timeout(_PATIENCE):
-            raw = await _raw(request)
+            raw = await _raw(request, most)
     except TimeoutError:
         raise Problem(408, f"The body did not come within {_PATIENCE:g} seconds.") from None
     except ClientDisconnect:
@@ -33,12 +33,12 @@ async def body(request: Request, kind: type[B]) -> B:
         raise Problem(400, f"The body is not as it should be: {error}.") from None
 
 
-async def _raw(request: Request) -> bytes:
+async def _raw(request: Request, most: int) -> bytes:
     found = bytearray()
     async for piece in request.stream():
         found += piece
-        if len(found) > MOST_BODY:
-            raise Problem(413, f"A body has at most {MOST_BODY} bytes.")
+        if len(found) > most:
+            raise Problem(413, f"A body has at most {most} bytes.")
     return bytes(found)
 
 
@@ -55,9 +55,6 @@ def query(request: Request, kind: type[B]) -> B:
         raise Problem(400, f"The query is not as it should be: {error}.") from None
 
 
-def host(request: Request) -> str:
-    """The host in the path."""
-    try:
-        return host_of(request.path_params["host"])
-    except BadInput as error:
-        raise Problem(400, f"{str(error)[:1].upper()}{str(error)[1:]}.") from None
+def target(request: Request, kind: Kind) -> str:
+    """The target of an order in the path; empty where the path has none. Raises `BadInput`."""
+    return target_of(kind, request.path_params.get("target", ""))

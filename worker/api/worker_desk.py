@@ -10,14 +10,13 @@ from gregor.worker.api.desk import Counts, Desk, Status
 from gregor.worker.borders import Clock
 from gregor.worker.condition import Condition, HostView, Lag
 from gregor.worker.config import Config
+from gregor.worker.control import Control
 from gregor.worker.live import Meter
-from gregor.worker.logging import Log
 from gregor.worker.members import Members
 from gregor.worker.metric_list import METRICS
 from gregor.worker.metrics import Look, exposition, registry
 from gregor.worker.runtime import Runtime
 
-_LOG = Log("api")
 _SAMPLE = 1.0  # seconds between two samples of the rates
 _PATIENCE = 1.0  # seconds for which a scrape waits for the ends of the log
 
@@ -31,10 +30,16 @@ class WorkerDesk(Desk):
         config: Config,
         clock: Clock,
         archive: Archive,
+        control: Control,
+        measure: Callable[[list[str]], None],
         members: Callable[[], Awaitable[Members]] | None = None,
     ) -> None:
-        """``members``: how others of the crawl are heard of; None when it is alone."""
-        super().__init__(runtime.tools.services.coordinator, clock, archive)
+        """``measure`` makes new hosts of seeds known to the scope.
+
+        ``members``: how others of the crawl are heard of; None when it is alone.
+        """
+        super().__init__(runtime.name, runtime.tools.services.coordinator, clock, archive, control)
+        self._measure = measure
         self._members = members
         self._runtime = runtime
         self._config = config
@@ -88,9 +93,11 @@ class WorkerDesk(Desk):
             self._looking.result()  # raises what no log may raise
         return exposition(self._registry)
 
-    def stop(self, who: str, why: str) -> None:
-        _LOG.info("stop ordered", who=who, why=why)
+    def _stop(self) -> None:
         self._runtime.stop("by order")
+
+    async def _seeded(self) -> None:
+        self._measure(await self._runtime.tools.services.store.seed_hosts())
 
     def _condition(self) -> Condition:
         """What it is doing now."""

@@ -6,11 +6,11 @@ from gregor.worker.commands import FINISHED, ordering
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Which host, why, and whom to ask."""
+    """Which one, why, and whom to ask."""
     ordering.add_arguments(parser, host=True, why=True)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Give the order."""
-    ordering.ordered(arguments, "block")
+    ordering.ordered(arguments, "block", arguments.host)
     return FINISHED

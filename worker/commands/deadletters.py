@@ -1,17 +1,19 @@
-"""`gregor deadletters`: the URLs that were given up, grouped by cause; `--retry` puts them into the calendar again."""
+"""`gregor deadletters`: the URLs that were given up, grouped by cause; they may be visited again, or forgotten."""
 
 import argparse
+import asyncio
 import sys
 from collections import Counter
 
 from gregor.schemas.events import rfc3339
 from gregor.schemas.messages import DeadLetter
 from gregor.worker import records, reporting
-from gregor.worker.commands import FINISHED
-from gregor.worker.commands.common import add_settings, reading, run_reading, settings
+from gregor.worker.commands import FINISHED, ordering
+from gregor.worker.commands.common import reading, run_reading, settings
 from gregor.worker.config import Config
 from gregor.worker.deadletters import dead
 from gregor.worker.errors import complain
+from gregor.worker.orders import By
 from gregor.worker.text import one_line
 
 _EXAMPLES = 3
@@ -22,14 +24,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--cause", help="only this cause, as the list names it")
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--json", "--jsonl", action="store_true", dest="json", help="each one, a JSON object a line")
-    what.add_argument("--retry", action="store_true", help="try those still given up again; then run `gregor crawl`")
-    add_settings(parser)
+    what.add_argument("--retry", action="store_true", help="have those still given up visited again")
+    what.add_argument("--drop", action="store_true", help="forget them; their URLs stay given up")
+    ordering.add_arguments(parser, why=True)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """List or retry them."""
-    config = settings(arguments).config
-    return run_reading(_retry(arguments.cause, config) if arguments.retry else _list(arguments, config))
+    """List, retry or drop them."""
+    if arguments.retry:
+        complain(f"{reporting.count(_treat(arguments, 'retry'), 'URL')} to be visited again")
+        return FINISHED
+    if arguments.drop:
+        complain(f"{reporting.count(_treat(arguments, 'drop'), 'dead letter')} dropped")
+        return FINISHED
+    return run_reading(_list(arguments, settings(arguments).config))
 
 
 async def _list(arguments: argparse.Namespace, config: Config) -> int:
@@ -55,12 +63,28 @@ async def _list(arguments: argparse.Namespace, config: Config) -> int:
     return FINISHED
 
 
-async def _retry(cause: str | None, config: Config) -> int:
+def _treat(arguments: argparse.Namespace, verb: str) -> int:
+    """Retry or drop them, so many at a time as are treated in one go; how many."""
+    by, count, more = ordering.by(arguments), 0, True
+    body = {"cause": arguments.cause, "who": by.who, "why": by.why}
+    while more:
+        answer = ordering.by_api(arguments, "POST", f"/api/v1/deadletters/{verb}", body)
+        if answer is None:
+            return count + asyncio.run(_directly(settings(arguments).config, arguments.cause, verb, by))
+        count, more = count + answer["count"], answer["more"]
+    return count
+
+
+async def _directly(config: Config, cause: str | None, verb: str, by: By) -> int:
     from gregor.worker import composition
 
-    number = await composition.retry_dead(config, cause)
-    complain(f"{reporting.count(number, 'URL')} to be visited again: `gregor crawl` does it")
-    return FINISHED
+    count, more = 0, True
+    async with composition.controlled(config) as control:
+        treat = control.retry_dead if verb == "retry" else control.drop_dead
+        while more:
+            treated = await treat(cause, (), by)
+            count, more = count + treated.count, treated.more
+    return count
 
 
 def _public(letter: DeadLetter) -> dict[str, object]:

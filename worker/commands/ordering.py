@@ -11,15 +11,16 @@ from urllib.parse import quote
 
 import msgspec
 
-from gregor.worker.borders import Orders
+from gregor.worker.commands import FINISHED
 from gregor.worker.commands.common import DATA, Flag, add_settings, settings
 from gregor.worker.config import Config
 from gregor.worker.config_api import address, token
 from gregor.worker.errors import BadInput, complain
-from gregor.worker.orders import Kind, Order, give, host_of, take_back
+from gregor.worker.order_targets import target_of
+from gregor.worker.orders import KINDS, RULES, By, Kind, Order, check, give, name_of, take_back
 from gregor.worker.text import one_line
 
-_PATIENCE: Final = 10.0
+_PATIENCE: Final = (10.0, 120.0)  # seconds, to connect and for an answer
 _ANYWHERE: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}
 
 
@@ -30,31 +31,63 @@ class NotThere(Exception):
 def add_arguments(parser: argparse.ArgumentParser, *, host: bool = False, why: bool = False) -> None:
     """Whom to ask; the host of the order; why it is given."""
     if host:
-        parser.add_argument("host", metavar="HOST", help="www.example.org, with its port if unusual; *.example.org")
+        text = "www.example.org, with its port if unusual; *.example.org; * for the whole crawl"
+        parser.add_argument("host", metavar="HOST", help=text)
     if why:
         parser.add_argument("--why", default="", metavar="TEXT", help="the reason, kept with the order")
     parser.add_argument("--api", metavar="URL", help="a worker's API; default: where listen says, if one answers there")
     add_settings(parser, (*DATA, Flag("--token-file", "operator_token_file", "FILE")))
 
 
-def ordered(arguments: argparse.Namespace, kind: Kind, seconds: float | None = None) -> None:
+def add_value(parser: argparse.ArgumentParser, kind: Kind, metavar: str) -> None:
+    """The arguments of an order that has a value."""
+    add_arguments(parser, host=True, why=True)
+    parser.add_argument("value", metavar=metavar, help=f"{RULES[kind].unit}, or none to take the order back")
+
+
+def run_value(arguments: argparse.Namespace, kind: Kind) -> int:
+    """Give an order that has a value, or take it back."""
+    if arguments.value == "none":
+        taken_back(arguments, kind, arguments.host)
+        return FINISHED
+    try:
+        value = float(arguments.value)
+    except ValueError:
+        raise BadInput(f"{one_line(arguments.value, 80)!r} must be a number ({RULES[kind].unit}) or none") from None
+    ordered(arguments, kind, arguments.host, value)
+    return FINISHED
+
+
+def ordered(arguments: argparse.Namespace, kind: Kind, target: str = "", value: float | None = None) -> None:
     """Give an order. Raises `BadInput` and what reaching the coordinator raises."""
-    host = host_of(arguments.host) if kind != "pause" else ""
-    order = Order(kind, host, seconds, who(), time.time(), arguments.why)
-    change = partial(give, order=order)
-    body: dict[str, Any] = {"who": order.who, "why": order.why}
-    if seconds is not None:
-        body["seconds"] = seconds
-    change(Orders())  # what cannot be is said before anybody is asked
-    if not _by_api(arguments, "PUT", _path(kind, host), body):
-        _directly(arguments, change)
+    order = Order(kind, target_of(kind, target), value)
+    check(order)  # what cannot be is said before anybody is asked
+    who = by(arguments)
+    body: dict[str, Any] = {"who": who.who, "why": who.why}
+    if value is not None:
+        body["value"] = value
+    if by_api(arguments, "PUT", _path(kind, order.target), body) is None:
+        _directly(arguments, partial(give, order=order, by=who))
 
 
-def taken_back(arguments: argparse.Namespace, kind: Kind) -> None:
+def taken_back(arguments: argparse.Namespace, kind: Kind, target: str = "") -> None:
     """Take an order back; nothing when it does not stand."""
-    host = host_of(arguments.host) if kind != "pause" else ""
-    if not _by_api(arguments, "DELETE", _path(kind, host), {"who": who()}):
-        _directly(arguments, partial(take_back, kind=kind, host=host))
+    target = target_of(kind, target)
+    _take_back(arguments, name_of(kind, target), _path(kind, target))
+
+
+def taken_back_by_name(arguments: argparse.Namespace, name: str) -> None:
+    """Take an order back by its name in the list, readable or not."""
+    kind, _, target = name.partition(" ")
+    known = next((one for one in KINDS if one == kind), None)
+    unread = f"/api/v1/orders/unread/{quoted(name)}"
+    _take_back(arguments, name, unread if known is None else _path(known, target))
+
+
+def _take_back(arguments: argparse.Namespace, name: str, path: str) -> None:
+    who = by(arguments)
+    if by_api(arguments, "DELETE", path, {"who": who.who, "why": who.why}) is None:
+        _directly(arguments, partial(take_back, name=name, by=who))
 
 
 def ask(arguments: argparse.Namespace, config: Config, method: str, path: str, body: object = None) -> Any:
@@ -81,15 +114,15 @@ def ask(arguments: argparse.Namespace, config: Config, method: str, path: str, b
     return msgspec.json.decode(answer.content) if answer.content else None
 
 
-def _by_api(arguments: argparse.Namespace, method: str, path: str, body: object) -> bool:
-    config = settings(arguments).config
+def by_api(arguments: argparse.Namespace, method: str, path: str, body: object = None) -> Any:
+    """What the API answers, True for an empty answer; None when none answers and none was named by --api."""
     try:
-        ask(arguments, config, method, path, body)
+        answer = ask(arguments, settings(arguments).config, method, path, body)
     except NotThere as error:
         if arguments.api:
             raise BadInput(str(error)) from None
-        return False
-    return True
+        return None
+    return True if answer is None else answer
 
 
 def _directly(arguments: argparse.Namespace, change: Any) -> None:
@@ -115,10 +148,16 @@ def _url(config: Config) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def _path(kind: Kind, host: str) -> str:
-    return f"/api/v1/orders/{kind}" + (f"/{quote(host, safe='')}" if host else "")
+def _path(kind: Kind, target: str) -> str:
+    return f"/api/v1/orders/{kind}" + (f"/{quoted(target)}" if target else "")
 
 
-def who() -> str:
-    """Who gives an order."""
-    return f"{getpass.getuser()}@{socket.gethostname()}"
+def quoted(text: str) -> str:
+    """A text as a part of a path or a query."""
+    return quote(text, safe="")
+
+
+def by(arguments: argparse.Namespace) -> By:
+    """Who gives an order, when and why."""
+    who = f"{getpass.getuser()}@{socket.gethostname()}"
+    return By(who, time.time(), getattr(arguments, "why", ""), f"command on {socket.gethostname()}")

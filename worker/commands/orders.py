@@ -1,49 +1,104 @@
-"""`gregor orders`: the orders that stand, with who gave them, when and why."""
+"""`gregor orders`: the orders that stand, with who gave them, when and why; `--audit`: all changes that were made."""
 
 import argparse
 import sys
+from collections.abc import Iterator
 
 import msgspec
 
 from gregor.schemas.events import rfc3339
 from gregor.worker import records
 from gregor.worker.commands import FINISHED, ordering
-from gregor.worker.commands.common import settings
-from gregor.worker.orders import Order, listed
+from gregor.worker.commands.common import not_negative, settings
+from gregor.worker.orders import Change, Order, listed
 from gregor.worker.text import one_line
+
+_NEWEST = 2**63
+_PAGE = 500
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """How they are printed, and whom to ask."""
+    """What is listed and how, what is taken back, and whom to ask."""
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--audit", action="store_true", help="every change by order, the newest first")
+    what.add_argument("--take-back", metavar="NAME", help='an order by its name in the list, such as "block a.example"')
+    parser.add_argument("--limit", type=not_negative, default=100, metavar="N", help="so many changes; 0: all")
     parser.add_argument("--json", action="store_true", help="a JSON object a line")
-    ordering.add_arguments(parser)
+    ordering.add_arguments(parser, why=True)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """List them."""
-    found = _found(arguments)
-    for one in found:
-        if arguments.json:
-            sys.stdout.buffer.write(records.encode(_public(one)) + b"\n")
-        else:
-            what = one.host if one.seconds is None else f"{one.host} {one.seconds:g} s"
-            when = rfc3339(one.at) if one.at else ""
-            print(f"{one.kind:<6} {one_line(what, 80):<40} {when:<24} {one_line(f'{one.who} {one.why}', 200)}".rstrip())
-    if not found and not arguments.json:
-        print("no orders stand")
+    """List them, or take one back."""
+    if arguments.take_back is not None:
+        ordering.taken_back_by_name(arguments, arguments.take_back)
+    elif arguments.audit:
+        _print_changes(arguments)
+    else:
+        _print_orders(arguments)
     return FINISHED
 
 
-def _found(arguments: argparse.Namespace) -> list[Order]:
-    config = settings(arguments).config
-    try:
-        answer = ordering.ask(arguments, config, "GET", "/api/v1/orders")
-    except ordering.NotThere:
-        from gregor.worker import composition
+def _print_orders(arguments: argparse.Namespace) -> None:
+    found, unread = _standing(arguments)
+    for one in found:
+        if arguments.json:
+            _write({**msgspec.structs.asdict(one), "name": one.name, "at": rfc3339(one.at) if one.at else None})
+            continue
+        what = one.target if one.value is None else f"{one.target} {one.value:g}"
+        when = rfc3339(one.at) if one.at else ""
+        said = one_line(f"{one.who} {one.why}", 400)
+        print(f"{one.kind:<11} {one_line(what, 400):<40} {when:<24} {said}".rstrip())
+    for name in unread:
+        if arguments.json:
+            _write({"name": name, "kind": "unreadable"})
+        else:
+            print(f"unreadable  {one_line(name, 400)}")
+    if not found and not unread and not arguments.json:
+        print("no orders stand")
 
-        return list(listed(composition.standing_orders(config)))
-    return msgspec.convert(answer["orders"], list[Order])
+
+def _standing(arguments: argparse.Namespace) -> tuple[list[Order], list[str]]:
+    found: list[Order] = []
+    after, path = "", f"/api/v1/orders?limit={_PAGE}"
+    while (answer := ordering.by_api(arguments, "GET", path + after)) is not None:
+        found += msgspec.convert(answer["orders"], list[Order])
+        if not answer["next"]:
+            return found, answer["unread"]
+        after = f"&after={ordering.quoted(answer['next'])}"
+    from gregor.worker import composition
+
+    orders = composition.standing_orders(settings(arguments).config)
+    return list(listed(orders)), sorted(orders.unread)
 
 
-def _public(one: Order) -> dict[str, object]:
-    return {**msgspec.structs.asdict(one), "at": rfc3339(one.at) if one.at else None}
+def _print_changes(arguments: argparse.Namespace) -> None:
+    for number, one in enumerate(_changes(arguments), start=1):
+        if arguments.json:
+            _write({**msgspec.structs.asdict(one), "at": rfc3339(one.at)})
+        else:
+            said = one_line(f"by {one.who}, {one.where}" + (f": {one.why}" if one.why else ""), 700)
+            counted = f" ({one.count})" if one.count else ""
+            print(f"{one.number:>6} {rfc3339(one.at)} {one_line(one.what, 500)}{counted} {said}")
+        if number == arguments.limit:
+            return
+
+
+def _changes(arguments: argparse.Namespace) -> Iterator[Change]:
+    before: int = _NEWEST
+    while found := _some_changes(arguments, before):
+        yield from found
+        before = found[-1].number
+
+
+def _some_changes(arguments: argparse.Namespace, before: int) -> list[Change]:
+    bound = "" if before == _NEWEST else f"&before={before}"
+    answer = ordering.by_api(arguments, "GET", f"/api/v1/changes?limit={_PAGE}{bound}")
+    if answer is not None:
+        return msgspec.convert(answer["changes"], list[Change])
+    from gregor.worker import composition
+
+    return composition.recorded_changes(settings(arguments).config, before, _PAGE)
+
+
+def _write(line: dict[str, object]) -> None:
+    sys.stdout.buffer.write(records.encode(line) + b"\n")

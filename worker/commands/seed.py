@@ -1,21 +1,29 @@
-"""`gregor seed URL…`: publish seeds for workers that run now or later."""
+"""`gregor seed URL…`: publish seeds, by the API of a worker where one answers, else for workers that run later."""
 
 import argparse
 import asyncio
 import io
 import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
-from gregor.worker.commands import FINISHED
-from gregor.worker.commands.common import add_settings, settings
+from gregor.worker.commands import FINISHED, ordering
+from gregor.worker.commands.common import settings
 from gregor.worker.errors import BadInput
+from gregor.worker.orders import By
+
+if TYPE_CHECKING:
+    from gregor.worker.seeds_input import Seeds
+
+_BATCH, _LONGEST = 500, 300_000  # seeds, and characters of their URLs and labels, in one request
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Seeds and settings."""
+    """Seeds, why, and whom to ask."""
     parser.add_argument("seed", nargs="*", metavar="SEED", help="URL to start from")
     text = "more seeds, - for standard input: lines of URLs, or of JSON with url, label, depth, priority"
     parser.add_argument("--seeds", metavar="FILE", help=text)
-    add_settings(parser)
+    ordering.add_arguments(parser, why=True)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -24,14 +32,43 @@ def run(arguments: argparse.Namespace) -> int:
     from gregor.worker.rules import urls_of
     from gregor.worker.seeds_input import open_seeds
 
-    config = settings(arguments).config
+    config, by = settings(arguments).config, ordering.by(arguments)
     stdin = io.BytesIO() if sys.stdin is None else sys.stdin.buffer
     seeds = open_seeds(arguments.seed, arguments.seeds, stdin, urls_of(config))
     try:
         if not seeds.count:
             raise BadInput("no seed is given: name URLs, or a file with --seeds")
-        count = asyncio.run(composition.seed(config, seeds))
+        count = _by_api(arguments, seeds, by)
+        if count is None:
+            count = asyncio.run(composition.seed(config, seeds, by))
     finally:
         seeds.close()
     print(f"{count} seeds published")
     return FINISHED
+
+
+def _by_api(arguments: argparse.Namespace, seeds: "Seeds", by: By) -> int | None:
+    """How many; None when no API answers."""
+    count = 0
+    for batch in _batches(seeds):
+        body = {"seeds": batch, "who": by.who, "why": by.why}
+        answer = ordering.by_api(arguments, "POST", "/api/v1/seeds", body)
+        if answer is None:
+            if count:
+                raise BadInput(f"the API went away after {count} seeds: give all of them again")
+            return None
+        count += answer["count"]
+    return count
+
+
+def _batches(seeds: "Seeds") -> Iterator[list[dict[str, Any]]]:
+    batch: list[dict[str, Any]] = []
+    size = 0
+    for seed in seeds:
+        one = {"url": seed.url.href, "label": seed.label, "depth": seed.depth, "priority": seed.priority}
+        size += len(seed.url.href) + len(seed.label)
+        if batch and (len(batch) == _BATCH or size > _LONGEST):
+            yield batch
+            batch, size = [], len(seed.url.href) + len(seed.label)
+        batch.append(one)
+    yield batch

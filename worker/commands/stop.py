@@ -14,7 +14,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Ask it to."""
-    body = {"who": ordering.who(), "why": arguments.why}
+    body = {"who": ordering.by(arguments).who, "why": arguments.why}
     try:
         ordering.ask(arguments, settings(arguments).config, "POST", "/api/v1/stop", body)
     except ordering.NotThere as error:

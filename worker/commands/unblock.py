@@ -1,4 +1,4 @@
-"""`gregor unblock HOST`: let a host be crawled again."""
+"""`gregor unblock HOST`: take a block back."""
 
 import argparse
 
@@ -6,11 +6,11 @@ from gregor.worker.commands import FINISHED, ordering
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Which host, and whom to ask."""
-    ordering.add_arguments(parser, host=True)
+    """Which one, why, and whom to ask."""
+    ordering.add_arguments(parser, host=True, why=True)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Take the order back."""
-    ordering.taken_back(arguments, "block")
+    ordering.taken_back(arguments, "block", arguments.host)
     return FINISHED

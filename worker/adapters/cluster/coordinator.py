@@ -5,7 +5,7 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Final, Self
 
-from gregor.schemas.messages import decode, encode
+from gregor.worker import order_records
 from gregor.worker.adapters.cluster.lease import ClusterLease
 from gregor.worker.adapters.cluster.membership import Membership
 from gregor.worker.adapters.cluster.ownership import Ownership
@@ -13,9 +13,10 @@ from gregor.worker.adapters.cluster.status import WorkerStatus, members, put_sta
 from gregor.worker.adapters.cluster.zookeeper_client import SERVICE, ZooKeeper
 from gregor.worker.adapters.cluster.zookeeper_setup import Facts, check_tree
 from gregor.worker.adapters.cluster.zookeeper_tree import Put, Tree
-from gregor.worker.borders import Clock, Lease, Orders, Unavailable
+from gregor.worker.borders import Clock, Lease, Unavailable
 from gregor.worker.config_servers import Servers
 from gregor.worker.members import Members
+from gregor.worker.orders import Change, Orders, aside
 
 _KEEP: Final = 1 / 6
 """How often the session is asked for, as a part of its time-out."""
@@ -123,12 +124,29 @@ class ClusterCoordinator:
             if found is None:
                 raise Unavailable(SERVICE, f"no node {self._tree.orders}")
             data, stat = found
-            orders = change(decode(data, Orders) if data else Orders())
-            if await self._zookeeper.commit([Put(self._tree.orders, encode(orders), stat.version)]):
+            orders, older = aside(change(order_records.read(data)))
+            if older:  # whoever puts aside what begins there puts the same aside: once is enough
+                await self._zookeeper.create(self._tree.changes, b"")
+                path = self._tree.aside(older[0].number)
+                await self._zookeeper.create(path, order_records.written_changes(older))
+            if await self._zookeeper.commit([Put(self._tree.orders, order_records.written(orders), stat.version)]):
                 break  # else somebody else was first: the change is made of theirs
         self._orders = orders
         self._change.set()
         return orders
+
+    async def changes(self, before: int, limit: int) -> list[Change]:
+        found = await self._zookeeper.get(self._tree.orders)
+        kept = order_records.read(found[0]).changes if found is not None else ()
+        changes = [one for one in reversed(kept) if one.number < before]
+        firsts = sorted(map(int, await self._zookeeper.children(self._tree.changes)), reverse=True)
+        for first in firsts:
+            oldest = changes[-1].number if changes else before
+            if len(changes) >= limit:
+                break
+            if first < oldest and (node := await self._zookeeper.get(self._tree.aside(first))) is not None:
+                changes += [one for one in reversed(order_records.read_changes(node[0])) if one.number < oldest]
+        return changes[:limit]
 
     async def put_status(self, status: WorkerStatus) -> None:
         """Say how it goes, for `gregor status`; it is gone with the session."""
@@ -195,7 +213,7 @@ class ClusterCoordinator:
         except Unavailable:
             self._orders_known = False
             raise
-        orders = decode(found[0], Orders) if found is not None and found[0] else Orders()
+        orders = order_records.read(found[0]) if found is not None else Orders()
         if orders != self._orders:
             self._orders = orders
             self._change.set()

@@ -9,6 +9,7 @@ from gregor.worker.adapters.cluster.status import WorkerStatus
 from gregor.worker.borders import Unavailable
 from gregor.worker.config import Config
 from gregor.worker.config_api import reachable
+from gregor.worker.orders import CRAWL
 from gregor.worker.stats import Stats
 
 if TYPE_CHECKING:
@@ -28,7 +29,8 @@ async def keep_house(
     last, hosts = (engine.coordinator.now(), runtime.stats.pages, runtime.stats.requests), 0
     while True:
         try:
-            if config.max_pages is not None or config.max_bytes is not None:
+            ordered = CRAWL in engine.coordinator.orders().of("budget")
+            if ordered or config.max_pages is not None or config.max_bytes is not None:
                 await _recount(config, engine, runtime.stats)
             found = await engine.store.seed_hosts()
             if len(found) != hosts:

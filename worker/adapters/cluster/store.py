@@ -41,6 +41,7 @@ _PUT_ROW: Final = "INSERT INTO rows (key, host, state, data) VALUES (?, ?, ?, ?)
 _PUT_HOST: Final = "INSERT INTO hosts (host, data) VALUES (?, ?) USING TIMESTAMP ?"
 _PUT_PARTITION: Final = "INSERT INTO partitions (partition, data) VALUES (?, ?) USING TIMESTAMP ?"
 _PUT_ROBOTS: Final = "INSERT INTO robots (origin, data) VALUES (?, ?) USING TIMESTAMP ?"
+_DROP_LETTER: Final = "DELETE FROM dead_letters WHERE day = ? AND shard = ? AND id = ?"
 _PUT_LETTER: Final = "INSERT INTO dead_letters (day, shard, id, data) VALUES (?, ?, ?, ?)"
 _PUT_SEED_HOST: Final = "INSERT INTO seed_hosts (shard, host) VALUES (?, ?)"
 _SHARDS: Final = 16
@@ -128,9 +129,10 @@ class ClusterStore:
         await self._cassandra.write(_PUT_ROBOTS, (record.origin, encode(record), int(record.fetched_at * 1e6)))
 
     async def put_dead_letter(self, letter: DeadLetter) -> None:
-        data = encode(letter)
-        name = xxhash.xxh3_64_intdigest(data) >> 1
-        await self._cassandra.write(_PUT_LETTER, (int(letter.at) // _DAY, name % _SHARDS, name, data))
+        await self._cassandra.write(_PUT_LETTER, (*_place_of(letter), encode(letter)))
+
+    async def drop_dead_letter(self, letter: DeadLetter) -> None:
+        await self._cassandra.write(_DROP_LETTER, _place_of(letter))
 
     async def seed_hosts(self) -> list[str]:
         return await read_seed_hosts(self._cassandra)
@@ -165,3 +167,9 @@ async def read_one(cassandra: Cassandra, statement: str, name: object, kind: typ
 async def read_seed_hosts(cassandra: Cassandra) -> list[str]:
     """The hosts of all seeds."""
     return [host for (host,) in await cassandra.read(_SEED_HOSTS)]
+
+
+def _place_of(letter: DeadLetter) -> tuple[int, int, int]:
+    """Day, shard and name: a letter is named by its content, so that a repeated write adds nothing."""
+    name = xxhash.xxh3_64_intdigest(encode(letter)) >> 1
+    return int(letter.at) // _DAY, name % _SHARDS, name

@@ -29,7 +29,7 @@ async def ensure_tree(zookeeper: ZooKeeper, tree: Tree, partitions: int, facts: 
     if await zookeeper.create(tree.crawl, msgspec.json.encode(wanted)) is not None:
         made.append(f"ZooKeeper: {tree.crawl} for {partitions} partitions")
     await check_tree(zookeeper, tree, partitions, facts)
-    for path in (tree.members, tree.epochs, tree.owners, tree.statuses, tree.orders, tree.clock):
+    for path in (tree.members, tree.epochs, tree.owners, tree.statuses, tree.orders, tree.changes, tree.clock):
         await zookeeper.create(path, b"")
     known = set(await zookeeper.children(tree.epochs))
     missing = [number for number in range(partitions) if str(number) not in known]

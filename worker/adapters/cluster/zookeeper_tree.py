@@ -6,6 +6,7 @@
     …/owners/<partition>            ephemeral: who owns it; made in one transaction with its epoch
     …/status/<session>              ephemeral: what the worker says of itself
     …/orders                        persistent: the operator's standing orders
+    …/changes/<number>              persistent: changes by order that were put aside, by the number of the first
     …/clock                         persistent: written to be told the time
 
 What a worker should own stands in its own member node, so that a change is read by whom it concerns: with one
@@ -114,6 +115,7 @@ class Tree:
         self.owners = f"{self.crawl}/owners"
         self.statuses = f"{self.crawl}/status"
         self.orders = f"{self.crawl}/orders"
+        self.changes = f"{self.crawl}/changes"
         self.clock = f"{self.crawl}/clock"
 
     def member(self, name: str) -> str:
@@ -124,3 +126,6 @@ class Tree:
 
     def owner(self, partition: int) -> str:
         return f"{self.owners}/{partition}"
+
+    def aside(self, first: int) -> str:
+        return f"{self.changes}/{first}"

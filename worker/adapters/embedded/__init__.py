@@ -3,7 +3,12 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from gregor.worker.adapters.embedded.coordinator import EmbeddedCoordinator, change_orders, standing_orders
+from gregor.worker.adapters.embedded.coordinator import (
+    EmbeddedCoordinator,
+    change_orders,
+    recorded_changes,
+    standing_orders,
+)
 from gregor.worker.adapters.embedded.database import Database
 from gregor.worker.adapters.embedded.folder import Folder, FolderError, FolderInUse
 from gregor.worker.adapters.embedded.log import EmbeddedLog
@@ -19,6 +24,7 @@ __all__ = [
     "change_orders",
     "open_engine",
     "open_reader",
+    "recorded_changes",
     "standing_orders",
 ]
 

@@ -7,15 +7,19 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from gregor.schemas.messages import PartitionRecord, decode, encode
+from gregor.schemas.messages import PartitionRecord, decode
+from gregor.worker import order_records
 from gregor.worker.adapters.embedded.database import Database
 from gregor.worker.adapters.embedded.folder import connect_reading, connect_writable
-from gregor.worker.borders import Clock, DiskFull, Lease, Orders, Unavailable
+from gregor.worker.adapters.embedded.schema import CHANGES
+from gregor.worker.borders import Clock, DiskFull, Lease, Unavailable
+from gregor.worker.orders import Change, Orders, aside
 
 # How soon an order that another process gave is heard.
 _LOOK_SECONDS: Final = 1.0
 # How much of the coordinator's time a crash may take back when the wall clock went back as well.
 _STAMP_SECONDS: Final = 60.0
+_HAS_CHANGES: Final = "SELECT 1 FROM sqlite_master WHERE name = 'changes'"
 
 
 class EmbeddedLease:
@@ -105,6 +109,9 @@ class EmbeddedCoordinator:
         self._change.set()
         return self._orders
 
+    async def changes(self, before: int, limit: int) -> list[Change]:
+        return await self._database.read(lambda connection: read_changes(connection, before, limit))
+
     async def close(self) -> None:
         """End all leases and keep the time."""
         self._watch.cancel()
@@ -176,15 +183,40 @@ def standing_orders(path: Path) -> Orders:
         connection.close()
 
 
+def recorded_changes(path: Path, before: int, limit: int) -> list[Change]:
+    """`Coordinator.changes` of a folder. Raises `FolderError` when there is no crawl."""
+    connection, _ = connect_reading(path)
+    try:
+        return read_changes(connection, before, limit)
+    finally:
+        connection.close()
+
+
 def read_orders(connection: sqlite3.Connection) -> Orders:
     """The standing orders."""
     found = connection.execute("SELECT data FROM orders").fetchone()
-    return decode(found[0], Orders) if found else Orders()
+    return order_records.read(found[0]) if found else Orders()
+
+
+def read_changes(connection: sqlite3.Connection, before: int, limit: int) -> list[Change]:
+    """The newest changes with a number below ``before``, the newest first."""
+    found = [one for one in reversed(read_orders(connection).changes) if one.number < before]
+    while len(found) < limit and connection.execute(_HAS_CHANGES).fetchone():
+        oldest = found[-1].number if found else before
+        row = connection.execute("SELECT data FROM changes WHERE first < ? ORDER BY first DESC", (oldest,)).fetchone()
+        if row is None:
+            break
+        found += [one for one in reversed(order_records.read_changes(row[0])) if one.number < oldest]
+    return found[:limit]
 
 
 def _change_orders(connection: sqlite3.Connection, change: Callable[[Orders], Orders]) -> Orders:
-    orders = change(read_orders(connection))
-    connection.execute("INSERT OR REPLACE INTO orders VALUES (0, ?)", (encode(orders),))
+    orders, older = aside(change(read_orders(connection)))
+    if older:
+        connection.execute(CHANGES)
+        row = (older[0].number, order_records.written_changes(older))
+        connection.execute("INSERT OR REPLACE INTO changes VALUES (?, ?)", row)
+    connection.execute("INSERT OR REPLACE INTO orders VALUES (0, ?)", (order_records.written(orders),))
     return orders
 
 

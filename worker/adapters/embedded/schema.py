@@ -3,6 +3,8 @@
 from typing import Final
 
 FORMAT: Final = 1
+CHANGES: Final = "CREATE TABLE IF NOT EXISTS changes (first INTEGER PRIMARY KEY, data BLOB NOT NULL)"
+"""What was changed by order, put aside: made when there is something to put into it."""
 
 # WITHOUT ROWID: one B-tree a table, in the order in which it is read.
 SCHEMA: Final = (

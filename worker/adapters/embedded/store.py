@@ -175,6 +175,10 @@ class EmbeddedStore:
             "INSERT OR IGNORE INTO dead_letters (id, data) VALUES (?, ?)", [(xxhash.xxh3_64_intdigest(data) >> 1, data)]
         )
 
+    async def drop_dead_letter(self, letter: DeadLetter) -> None:
+        name = xxhash.xxh3_64_intdigest(encode(letter)) >> 1
+        await self._database.write(lambda c: c.execute("DELETE FROM dead_letters WHERE id = ?", (name,)) and None)
+
     async def seed_hosts(self) -> list[str]:
         rows = await self._database.read(lambda c: c.execute("SELECT host FROM seed_hosts").fetchall())
         return [host for (host,) in rows]

@@ -1,0 +1,15 @@
+"""`gregor budget HOST PAGES`: the pages stored of a host, a domain or the crawl; `none` takes the order back."""
+
+import argparse
+
+from gregor.worker.commands import ordering
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Of what, how much, why, and whom to ask."""
+    ordering.add_value(parser, "budget", "PAGES")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Give the order, or take it back."""
+    return ordering.run_value(arguments, "budget")

@@ -1,0 +1,52 @@
+"""`gregor recrawl URL…`: visit URLs again now that the crawl knows, whatever became of them."""
+
+import argparse
+import asyncio
+from collections.abc import Sequence
+
+from gregor.worker import reporting
+from gregor.worker.commands import FAILED, FINISHED, ordering
+from gregor.worker.commands.common import settings
+from gregor.worker.config import Config
+from gregor.worker.errors import BadInput, complain
+from gregor.worker.orders import By
+from gregor.worker.text import one_line
+
+_BATCH = 100
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Which URLs, why, and whom to ask."""
+    parser.add_argument("url", nargs="+", metavar="URL", help="a URL that the crawl has visited")
+    ordering.add_arguments(parser, why=True)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Ask for the visits."""
+    by, count, unknown = ordering.by(arguments), 0, list[str]()
+    batches = [arguments.url[at : at + _BATCH] for at in range(0, len(arguments.url), _BATCH)]
+    for batch in batches:
+        body = {"urls": batch, "who": by.who, "why": by.why}
+        answer = ordering.by_api(arguments, "POST", "/api/v1/recrawl", body)
+        if answer is None:
+            count, unknown = asyncio.run(_directly(settings(arguments).config, arguments.url, by))
+            break
+        count, unknown = count + answer["count"], unknown + answer["unknown"]
+    for url in unknown:
+        complain(f"{one_line(url, 200)} has no record: `gregor seed` adds it, if it does not wait for its first visit")
+    complain(f"{reporting.count(count, 'URL')} to be visited again")
+    return FAILED if unknown else FINISHED
+
+
+async def _directly(config: Config, texts: Sequence[str], by: By) -> tuple[int, list[str]]:
+    from gregor.worker import composition
+    from gregor.worker.rules import urls_of
+
+    parse, urls = urls_of(config).parse, []
+    for text in texts:
+        if (url := parse(text)) is None:
+            raise BadInput(f"not an http(s) URL: {one_line(text, 200)!r}")
+        urls.append(url)
+    async with composition.controlled(config) as control:
+        found = await control.recrawl(urls, by)
+    return found.count, list(found.unknown)

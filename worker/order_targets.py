@@ -1,0 +1,28 @@
+"""What people write as the target of an order. Pure."""
+
+from typing import Final
+
+from gregor.worker.errors import BadInput
+from gregor.worker.orders import CRAWL, Kind
+from gregor.worker.urls import Urls
+
+_URLS: Final = Urls()
+
+
+def host_of(text: str) -> str:
+    """The host, "*.domain" or "*" that a person means, a host also by a URL of it. Raises `BadInput`."""
+    if text == CRAWL:
+        return CRAWL
+    domain, bare = text.startswith("*."), text.removeprefix("*.")
+    url = _URLS.parse(bare if "://" in bare else f"http://{bare}/")
+    written_wrongly = not bare.isprintable() or (set("/?#@\\ ") & set(bare) and (domain or "://" not in bare))
+    if url is None or written_wrongly or "*" in url.host or (domain and ":" in url.host):
+        raise BadInput(
+            "not a host: write www.example.org, www.example.org:8080, *.example.org for a domain, * for the crawl"
+        )
+    return f"*.{url.host}" if domain else url.host
+
+
+def target_of(kind: Kind, text: str) -> str:
+    """The target that a person means with an order of a kind. Raises `BadInput`."""
+    return text if kind in ("pause", "drain") else host_of(text)
