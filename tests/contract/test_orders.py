@@ -168,7 +168,9 @@ async def test_status_hosts_and_metrics_tell_the_same(worker: Operated) -> None:
     await worker.until(lambda: worker.runtime.stats.pages > 10)
     await worker.ask("PUT", "/api/v1/orders/pause")
     await worker.until(lambda: worker.runtime.stats.running == 0 and worker.runtime.stats.limit == "paused")
-    status = (await worker.ask("GET", "/api/v1/status", VIEWER)).json()
+    async with asyncio.timeout(10):  # states of hosts are counted anew once a second
+        while (status := (await worker.ask("GET", "/api/v1/status", VIEWER)).json())["now"]["hosts"]["waiting"] != 2:
+            await asyncio.sleep(0.05)
     text = (await worker.ask("GET", "/metrics", VIEWER)).text
     samples = {
         (sample.name, tuple(sample.labels.values())): sample.value
