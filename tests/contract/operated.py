@@ -11,6 +11,7 @@ from typing import Any
 import requests
 
 from gregor.worker.adapters.embedded import EmbeddedEngine, open_engine, open_reader
+from gregor.worker.adapters.embedded.reader import EmbeddedReader
 from gregor.worker.adapters.resolver import DnsResolver
 from gregor.worker.adapters.transport.memory import MemoryTransport, Scripted
 from gregor.worker.api.archive import Archive
@@ -49,6 +50,8 @@ class Operated:
     engine: EmbeddedEngine
     transport: MemoryTransport
     url: str
+    folder: Path
+    reader: EmbeddedReader
 
     async def ask(self, method: str, path: str, token: str = OPERATOR, **more: Any) -> requests.Response:
         """One request to the API."""
@@ -111,7 +114,7 @@ async def operated(folder: Path, hosts: int = 2, **changes: Any) -> AsyncIterato
         async with serving(config, desk, ENVIRON, runtime.stop) as url:
             running = asyncio.create_task(runtime.run())
             try:
-                yield Operated(runtime, engine, transport, url)
+                yield Operated(runtime, engine, transport, url, folder, reader)
             finally:
                 runtime.stop()
                 await running
