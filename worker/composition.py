@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from gregor.worker import auditing, network, seeding
+from gregor.worker import auditing, logging, network, seeding
 from gregor.worker.adapters import embedded
 from gregor.worker.adapters.embedded.folder import connect_reading
 from gregor.worker.adapters.sorting import Sorted
@@ -81,8 +81,11 @@ async def crawl(config: Config, seeds: Iterable[Seed], started: Callable[[Runtim
     Raises `ConfigError`, and what opening the engine raises.
     """
     table, rules, clock = network.host_table(config), scope_rules(config), SystemClock()
-    secrets = authorizations(config, os.environ)
+    secrets, name = authorizations(config, os.environ), worker_name()
+    logging.identify(config.crawl, name)
     async with AsyncExitStack() as stack:
+        if (tracer := network.tracer(config, name)) is not None:
+            stack.push_async_callback(tracer.close)
         stats = Stats()
         transport = network.transport(config, table, stats)
         stack.push_async_callback(transport.close)
@@ -103,9 +106,10 @@ async def crawl(config: Config, seeds: Iterable[Seed], started: Callable[[Runtim
             urls=urls_of(config),
             scope=Scope(rules, hosts),
             random=random.Random(),
-            name=worker_name(),
+            name=name,
             stats=stats,
             authorizations=secrets,
+            tracer=tracer,
         )
 
         def measure(hosts: list[str]) -> None:

@@ -212,6 +212,14 @@ class Config(Api, frozen=True, kw_only=True, forbid_unknown_fields=True):
     log_level: Annotated[Literal["debug", "info", "warning", "error"], Meta(description="least level logged")] = "info"
     log_format: Annotated[Literal["text", "json"], Meta(description="one event a line, as text or JSON")] = "text"
     log_file: Annotated[str, Meta(description="where the log goes; default: standard error")] = ""
+    trace_endpoint: Annotated[
+        str,
+        Meta(
+            pattern=r"^$|^https?://[^\s/]+(/\S*)?$",
+            description="URL of an OpenTelemetry collector (OTLP over HTTP) for traces of visits; empty: off",
+        ),
+    ] = ""
+    trace_share: Annotated[float, Meta(ge=0, le=1, description="share of the visits that are traced")] = 0.01
     progress_interval: Annotated[float, Meta(gt=0, description="between two lines of progress in a pipe")] = 10.0
     stop_grace: Annotated[
         float, Meta(ge=0, le=31_536_000, description="how long running requests may end after the first stop")

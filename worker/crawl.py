@@ -16,6 +16,7 @@ import msgspec
 
 from gregor.partitioner.hashing import partition_of
 from gregor.schemas.messages import DeadLetter, Page, Row, Ticket, url_fingerprint
+from gregor.worker import tracing
 from gregor.worker.backqueue import FromLog, Item
 from gregor.worker.borders import Entry
 from gregor.worker.domain_pages import count_of
@@ -23,6 +24,7 @@ from gregor.worker.examine import Examined, Examiner
 from gregor.worker.fetching import AddressBusy, Fetcher
 from gregor.worker.hosts import Host
 from gregor.worker.intake import Intake
+from gregor.worker.logging import logs
 from gregor.worker.outcomes import Broken, Denied, Failed, Fetched, LeaseOver, Outcome, Redirected, Refused
 from gregor.worker.partition import Partition
 from gregor.worker.processors import ProcessorError
@@ -30,6 +32,7 @@ from gregor.worker.robots_desk import AddressRefused, NotReachable, RobotsDesk, 
 from gregor.worker.rows import settled_row
 from gregor.worker.storing import Storing
 from gregor.worker.tools import LeaseLost, Sent, Tools
+from gregor.worker.tracing import Visit
 from gregor.worker.transport import Response
 from gregor.worker.traps import Traps
 from gregor.worker.turns import Turns
@@ -37,6 +40,7 @@ from gregor.worker.urls import Url
 from gregor.worker.verdicts import Policy, Verdict, conclude, heard, is_stale, of_redirect, of_stored
 
 T = TypeVar("T")
+_LOG = logs("crawl")
 
 
 class Desk(msgspec.Struct, frozen=True):
@@ -76,7 +80,10 @@ class Crawl:
         try:
             await self._turns.know(host)
             while host.next_turn <= self._tools.clock.monotonic() and (item := host.queue.take()) is not None:
-                if await self._visit(host, item):
+                late = self._tools.clock.monotonic() - host.next_turn
+                with Visit(self.partition.id, self.partition.lease.epoch, host.name, self._tools.tracer, late):
+                    over = await self._visit(host, item)
+                if over:
                     break
         finally:
             host.busy = False
@@ -105,7 +112,9 @@ class Crawl:
             if (closed := self._closed(host)) is not None:
                 await self.settle(host, item, row, closed)
                 return False
+            tracing.ended("row")
             rules = await self._robots_allow(host, item, row, url)
+            tracing.ended("robots")
             if rules is None:
                 return item.state != "visited"
             return await self._fetch(host, item, row, url, rules.known)
@@ -202,10 +211,12 @@ class Crawl:
             stats, begun = self._tools.stats, perf_counter()
             outcome, examined = self.examine(item.ticket, url, outcome)
             stats.stages["parse"].observe(perf_counter() - begun)
+            tracing.ended("parse")
             parsed = self._tools.clock.monotonic()
             settle = self.settle(host, item, row, outcome, url, response, examined, stored)
             await stats.spending.charge("settle", settle)
             stats.stages["settle"].observe(self._tools.clock.monotonic() - parsed)
+            tracing.ended("settle")
         finally:
             if response is not None:
                 response.close()
@@ -334,6 +345,7 @@ class Crawl:
         await self._effect(lambda: services.store.put_rows([settled], partition.stamp()))  # 4 the row
         await self._effect(lambda: services.seen.mark([url_fingerprint(ticket.key)]))  # 5 seen, finished
         self._count(verdict, page)
+        self._tell(settled, verdict.cause)
         self._finish(item, moved=verdict.state == "waiting")
 
     async def _appoint(self, ticket: Ticket, due: float) -> None:
@@ -372,6 +384,15 @@ class Crawl:
             stats.stored(page.status, page.size, page.state)
         if verdict.cause:
             stats.errors[verdict.cause] += 1
+
+    def _tell(self, row: Row, cause: str) -> None:
+        """What became of a visit, for the trace and the log: never what a site wrote."""
+        visit = tracing.current()
+        if visit is not None and visit.stages is not None:
+            visit.facts.update({"url.full": row.href, "gregor.state": row.state})
+            visit.facts.update({"http.response.status_code": row.status} if row.status else {})
+            visit.facts.update({"error": cause} if cause else {})
+        _LOG.debug("visited", url=row.href, state=row.state, status=row.status, cause=cause, visits=row.visits)
 
     async def _effect(self, call: Callable[[], Awaitable[T]]) -> T:
         return await self._tools.effect(self.partition.lease, call)

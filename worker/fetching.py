@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
 
+from gregor.worker import tracing
 from gregor.worker.addressing import AddressGate
 from gregor.worker.backqueue import Item
 from gregor.worker.config import Config
@@ -85,6 +86,7 @@ class Fetcher:
             if isinstance(answer, DnsFailure):
                 return Failed("dns", f"{answer.kind}: {answer.detail}", host=True), None
             endpoints = answer.endpoints
+            tracing.ended("dns")
         address = endpoints[0][0] if endpoints else ""
         if not self.gate.enter(address):
             raise AddressBusy(address)
@@ -100,9 +102,11 @@ class Fetcher:
         finally:
             self.gate.leave(address)
         if isinstance(result, Response):
+            tracing.exchanged(result)
             if self._cookies is not None:
                 self._cookies.store(url, result.headers, now)
             return of_result(result, url.href, now, self._config.retry_after_max), result
+        tracing.ended("request")
         return of_result(result, url.href, now, self._config.retry_after_max), None
 
     def _headers(self, url: Url, conditions: tuple[tuple[str, str], ...], now: float) -> tuple[tuple[str, str], ...]:

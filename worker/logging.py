@@ -16,6 +16,7 @@ from typing import Any, Final, TextIO
 
 import msgspec
 
+from gregor.worker import tracing
 from gregor.worker.errors import BadInput
 from gregor.worker.text import MASK, mask_user_info, one_line
 
@@ -25,6 +26,7 @@ _ROOT = "gregor"
 _SECRET = re.compile(r"authori[sz]ation|cookie|passw|secret|token|credential|bearer", re.IGNORECASE)
 _BARE = re.compile(r"[^\s\"=]+")
 _RESERVED = frozenset({"time", "level", "event", "source"})
+_PROCESS: dict[str, object] = {}
 
 
 class Log:
@@ -59,6 +61,25 @@ def logs(name: str) -> Log:
     return Log(name)
 
 
+def identify(crawl: str, worker: str) -> None:
+    """Say in every line of JSON from now on which crawl and which worker it is of."""
+    _PROCESS.update(crawl=crawl, worker=worker)
+
+
+def _context() -> dict[str, object]:
+    """Where a line comes from: the process, and the visit in whose task it is written."""
+    visit = tracing.current()
+    if visit is None:
+        return _PROCESS
+    return {
+        **_PROCESS,
+        "partition": visit.partition,
+        "epoch": visit.epoch,
+        "host": visit.host,
+        "trace": visit.trace,
+    }
+
+
 class _Formatter(logging.Formatter):
     """One record, one line."""
 
@@ -67,7 +88,10 @@ class _Formatter(logging.Formatter):
         self._json = json
 
     def format(self, record: logging.LogRecord) -> str:
-        fields = {_name(name): _value(name, value) for name, value in getattr(record, "fields", {}).items()}
+        given = getattr(record, "fields", {})
+        if self._json:
+            given = {**_context(), **given}
+        fields = {_name(name): _value(name, value) for name, value in given.items()}
         if record.exc_info and record.exc_info[1] is not None:
             fields["exception"] = _text("".join(traceback.format_exception(record.exc_info[1]))[-LONGEST:])
         head = {

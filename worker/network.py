@@ -1,8 +1,9 @@
-"""What a worker reaches the web with, made of the configuration: host table, resolver, transport."""
+"""What a worker reaches the network with, made of the configuration: host table, resolver, transport, tracer."""
 
 import ipaddress
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gregor.worker.adapters.resolver import DnsResolver
 from gregor.worker.adapters.transport.curl import CurlTransport
@@ -14,6 +15,9 @@ from gregor.worker.dns import DnsCache
 from gregor.worker.host_table import HostTable
 from gregor.worker.stats import Stats
 from gregor.worker.transport import Endpoint, Transport
+
+if TYPE_CHECKING:
+    from gregor.worker.adapters.tracing import OpenTelemetry
 
 
 def host_table(config: Config) -> HostTable:
@@ -58,3 +62,14 @@ def resolver(config: Config, table: HostTable, monotonic: Callable[[], float], s
         counts=stats.cached,
     )
     return DnsResolver(cache=cache, host_table=table, server=server, timeout=config.connect_timeout, clock=monotonic)
+
+
+def tracer(config: Config, worker: str) -> "OpenTelemetry | None":
+    """What sends traces of visits; None unless it is wanted. Raises `ConfigError` when its libraries are missing."""
+    if not config.trace_endpoint:
+        return None
+    try:
+        from gregor.worker.adapters.tracing import OpenTelemetry  # heavy: only whoever traces loads it
+    except ImportError:
+        raise ConfigError("trace_endpoint needs what `pip install 'gregor-crawler[tracing]'` installs") from None
+    return OpenTelemetry.to(config.trace_endpoint, config.trace_share, config.crawl, worker)

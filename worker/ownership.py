@@ -16,10 +16,12 @@ from gregor.worker.borders import Lease, Unavailable
 from gregor.worker.calendar import Calendar
 from gregor.worker.checkpoints import checkpoint
 from gregor.worker.crawl import Crawl, Desk
+from gregor.worker.logging import logs
 from gregor.worker.partition import Partition
 from gregor.worker.tasks import cancel, until
 from gregor.worker.tools import LeaseLost
 
+_LOG = logs("ownership")
 TICK = 0.5  # seconds between two looks at what no event announces
 MOST_BUCKETS = 1_000_000
 FAR_BUCKET = 2**53
@@ -135,7 +137,9 @@ class Ownership:
         owned = self.owned[number] = Owned(Crawl(partition, self._desk, self._capacity()), record)
         self.start(owned, partial(self._intake, owned))
         self._owns()
-        self._tools.stats.takeovers.observe(self._tools.clock.monotonic() - self._wanted[number])
+        waited = self._tools.clock.monotonic() - self._wanted[number]
+        self._tools.stats.takeovers.observe(waited)
+        _LOG.debug("partition taken", partition=number, epoch=lease.epoch, seconds=waited)
 
     async def patiently(self, method: Any, *arguments: Any) -> Any:
         """A read that needs no lease, again while the service is away."""
@@ -170,6 +174,7 @@ class Ownership:
         self.owned.pop(owned.crawl.partition.id, None)
         await cancel(list(owned.tasks))
         self._owns()
+        _LOG.debug("partition given up", partition=owned.lease.partition, epoch=owned.lease.epoch, lost=owned.lost)
 
     def _owns(self) -> None:
         self._tools.stats.partitions = len(self.owned)
@@ -189,7 +194,9 @@ class Ownership:
             self._lose(owned)
 
     def _lose(self, owned: Owned) -> None:
-        self._tools.stats.leases_lost += not owned.lost
+        if not owned.lost:
+            self._tools.stats.leases_lost += 1
+            _LOG.warning("lease over", partition=owned.lease.partition, epoch=owned.lease.epoch)
         owned.lost = True
         self.close(owned)
         self._change.set()

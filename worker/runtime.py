@@ -28,6 +28,7 @@ from gregor.worker.stats import Stats
 from gregor.worker.steering import Steering
 from gregor.worker.tasks import cancel, until
 from gregor.worker.tools import Sent, Services, Tools
+from gregor.worker.tracing import Tracer
 from gregor.worker.traps import Traps
 from gregor.worker.urls import Urls
 
@@ -49,13 +50,14 @@ class Runtime:
         name: str = "worker",
         stats: Stats | None = None,
         authorizations: dict[str, str] | None = None,
+        tracer: Tracer | None = None,
     ) -> None:
         self.name = name
         self._config = config
         self._clock = clock
         self.stats = stats or Stats()
         self._services = services = _measured(services, self.stats, clock.monotonic)
-        self._tools = Tools(config, services, clock, random, urls, scope, self.stats, name)
+        self._tools = Tools(config, services, clock, random, urls, scope, self.stats, name, tracer=tracer)
         gate = AddressGate(config.per_address)
         fetcher = Fetcher(
             config,

@@ -7,9 +7,12 @@ from typing import Final
 
 from gregor.schemas.messages import State
 from gregor.worker.borders import Unavailable
+from gregor.worker.logging import logs
 from gregor.worker.spending import Spending
 from gregor.worker.timing import Lowest, Timing
 from gregor.worker.transport import Response
+
+_LOG = logs("worker")
 
 STAGES: Final = ("queue", "robots", "dns", "connect", "tls", "first_byte", "body", "parse", "settle")
 """The stages of a visit, in their order: how late its turn came, then what it waited for and what was done."""
@@ -94,12 +97,15 @@ class Stats:
 
     def away(self, error: Unavailable) -> None:
         """A service did not answer."""
+        if self.service_away != error.service:
+            _LOG.warning("service away", service=error.service, error=str(error))
         self.service_away = error.service
         self.errors[f"unavailable: {error.service}"] += 1
 
     def back(self) -> None:
         """A service answered."""
         if self.service_away:
+            _LOG.info("service back", service=self.service_away)
             self.service_away = ""
 
     def recounted(self, counts: dict[str, int]) -> None:

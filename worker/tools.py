@@ -22,6 +22,7 @@ from gregor.worker.scope import Scope
 from gregor.worker.standing import Standing
 from gregor.worker.stats import Stats
 from gregor.worker.throttle import places_of
+from gregor.worker.tracing import Tracer
 from gregor.worker.transport import Transport
 from gregor.worker.urls import Urls
 
@@ -72,6 +73,7 @@ class Tools:
     standing: Standing = field(default_factory=Standing)
     domain_pages: DomainPages = field(default_factory=DomainPages)
     share: float = 1.0  # the part of the crawl's partitions that the worker owns
+    tracer: Tracer | None = None
     idle: bool = False  # capacity is free, and no turn is due soon
 
     def now(self) -> float:

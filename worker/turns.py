@@ -7,8 +7,11 @@ import msgspec
 from gregor.schemas.messages import Asked, HostRecord
 from gregor.worker import politeness
 from gregor.worker.hosts import Host
+from gregor.worker.logging import logs
 from gregor.worker.partition import Partition
 from gregor.worker.tools import Tools
+
+_LOG = logs("politeness")
 
 
 class Turns:
@@ -151,6 +154,7 @@ class Turns:
         host.cause = cause
         record = msgspec.structs.replace(host.record, failures=failures, not_before=self._tools.now() + pause)
         await self._put(host, record)
+        _LOG.debug("host failed", cause=cause, failures=failures, pause=pause, given_up=self.given_up(host))
         self._set_next(host, 0.0 if self.given_up(host) else pause)
 
     def sooner(self, host: Host) -> bool:

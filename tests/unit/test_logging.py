@@ -1,9 +1,12 @@
 """The log: one event is one line, whatever is in it."""
 
+import ast
 import logging
+import re
 import unicodedata
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 import pytest
@@ -11,8 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gregor.worker.errors import BadInput
-from gregor.worker.logging import _Formatter, configure, logs
+from gregor.worker.logging import _Formatter, configure, identify, logs
 from gregor.worker.text import MASK, one_line
+from gregor.worker.tracing import Visit
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "logging.md").read_text()
 
 HOSTILE = "a\nb\r\x1b[31m\u2028\u202e\x00\ud800\x85"
 
@@ -105,3 +112,62 @@ def test_a_file_that_cannot_be_written(tmp_path: Path) -> None:
 def test_any_text_is_one_line(event: str, value: str) -> None:
     for json in (False, True):
         assert is_safe(_Formatter(json).format(record({"value": value}, event.replace("%", ""))))
+
+
+class Event(NamedTuple):
+    """One call that logs, as the source has it."""
+
+    level: str
+    source: str
+    event: str
+    fields: tuple[str, ...]
+
+
+def events() -> Iterator[Event]:
+    """Every event of the program."""
+    for file in (ROOT / "worker").rglob("*.py"):
+        tree = ast.parse(file.read_text())
+        sources = {
+            node.targets[0].id: node.value.args[0].value
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Assign)
+            and isinstance(node.targets[0], ast.Name)
+            and isinstance(node.value, ast.Call)
+            and isinstance(node.value.func, ast.Name)
+            and node.value.func.id in ("logs", "Log")
+            and isinstance(node.value.args[0], ast.Constant)
+        }
+        for node in ast.walk(tree):
+            if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
+                continue
+            owner = node.func.value
+            if isinstance(owner, ast.Name) and owner.id in sources:
+                assert isinstance(node.args[0], ast.Constant), f"{file}:{node.lineno}: the event is a constant text"
+                assert all(one.arg for one in node.keywords), f"{file}:{node.lineno}: fields have their names here"
+                fields = tuple(str(one.arg) for one in node.keywords)
+                yield Event(node.func.attr, str(sources[owner.id]), str(node.args[0].value), fields)
+
+
+def told() -> list[Event]:
+    """Every event of docs/logging.md."""
+    rows = re.findall(r"^\| (\w+) \| (\w+) \| ([^|]+) \| ([^|]*) \|$", PAGE[PAGE.index("## Events") :], re.MULTILINE)
+    return [Event(*row[:3], tuple(re.findall(r"`(\w+)`", row[3]))) for row in rows if row[0] != "level"]
+
+
+def test_the_page_tells_every_event_with_its_fields() -> None:
+    assert sorted(told()) == sorted(set(events()))
+
+
+def test_every_line_says_where_it_comes_from() -> None:
+    identify("news", "node-3")
+    with Visit(17, 4, "a.example", None) as visit:
+        line = msgspec.json.decode(_Formatter(True).format(record({"url": "http://a.example/"}, "visited")))
+        another = msgspec.json.decode(_Formatter(True).format(record({"host": "b.example"})))
+        assert "trace" not in _Formatter(False).format(record({}))
+    outside = msgspec.json.decode(_Formatter(True).format(record({})))
+    known = set(re.findall(r"`(\w+)`", PAGE[PAGE.index("## Fields") : PAGE.index("## Events")]))
+    assert set(line) - {"url"} == known
+    assert (line["crawl"], line["worker"], line["partition"], line["epoch"]) == ("news", "node-3", 17, 4)
+    assert (line["host"], line["trace"], another["trace"]) == ("a.example", visit.trace, visit.trace)
+    assert another["host"] == "b.example"
+    assert outside.keys() == {"time", "level", "source", "event", "crawl", "worker"}

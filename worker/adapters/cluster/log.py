@@ -159,8 +159,14 @@ class KafkaLog:
         start, end = (await self._offsets.starts([source]))[source], (await self._offsets.ends([source]))[source]
         if offset > end:
             raise RecordsLost(f"{source[0]} {source[1]} ends at {end}, but was read up to {offset}: Kafka lost records")
-        fields = {"topic": source[0], "partition": source[1], "offset": offset, "start": start, "error": error}
-        _log.warning("offset is not in Kafka's log; going on from its start", **fields)
+        _log.warning(
+            "offset is not in Kafka's log; going on from its start",
+            topic=source[0],
+            partition=source[1],
+            offset=offset,
+            start=start,
+            error=error,
+        )
         return max(offset, start)
 
     def _sources(self, partition: int) -> list[Source]:
