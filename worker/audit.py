@@ -21,7 +21,7 @@ LISTED: Final = 1000
 MARGINS: Final = 10
 """Hosts whose smallest margin is told."""
 _TOLERANCE: Final = 0.001
-"""The clock of the records and the one of the schedule are read one after the other."""
+"""Times are sums of floating-point numbers."""
 _CLOCKS: Final = 0.5
 """So far the clocks of two workers may be apart, each as it read the coordinator's time when it began."""
 _LONGEST_LIFE: Final = robots.MAX_TTL + 600.0

@@ -20,6 +20,8 @@ class Turns:
     def __init__(self, partition: Partition, tools: Tools) -> None:
         self._partition = partition
         self._tools = tools
+        # Read once, so that requests are on record exactly as far apart as they were, however busy the machine is.
+        self._origin = tools.now() - tools.clock.monotonic()
         config = tools.config
         self._overrides = {override.host: override for override in config.hosts}
         self._first_contact = config.delay if config.first_contact_delay is None else config.first_contact_delay
@@ -55,10 +57,10 @@ class Turns:
             page_delay = politeness.delay_in_force(delay, host.crawl_delay, longest, 0.0, 0.0)
             stats.spaced(now - host.last_page, page_delay, now)
             host.last_page = now
-            host.note(Asked(self._tools.now(), delay, page_delay, rules, href))
+            host.note(Asked(self._origin + now, delay, page_delay, rules, href))
         else:
             stats.spaced(now - host.last_start, delay, now)
-            host.note(Asked(self._tools.now(), delay, robots=True))
+            host.note(Asked(self._origin + now, delay, robots=True))
         host.last_start = now
         stats.requests += 1
         return True

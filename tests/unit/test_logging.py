@@ -151,7 +151,11 @@ def events() -> Iterator[Event]:
 def told() -> list[Event]:
     """Every event of docs/logging.md."""
     rows = re.findall(r"^\| (\w+) \| (\w+) \| ([^|]+) \| ([^|]*) \|$", PAGE[PAGE.index("## Events") :], re.MULTILINE)
-    return [Event(*row[:3], tuple(re.findall(r"`(\w+)`", row[3]))) for row in rows if row[0] != "level"]
+    return [
+        Event(level, source, event, tuple(re.findall(r"`(\w+)`", fields)))
+        for level, source, event, fields in rows
+        if level != "level"
+    ]
 
 
 def test_the_page_tells_every_event_with_its_fields() -> None:

@@ -35,9 +35,9 @@ def visit(tracer: Any, late: float = 0.0) -> Visit:
     return Visit(7, 3, "a.example", tracer, late)
 
 
-def response(**times: float) -> Response:
+def response(latency: float, elapsed: float, connect: float = 0.0) -> Response:
     body: Any = io.BytesIO()
-    return Response(200, "", [], "1.1", body, None, b"", b"", "", **times)
+    return Response(200, "", [], "1.1", body, None, b"", b"", "", latency, elapsed, connect=connect)
 
 
 def test_stages_follow_each_other() -> None:
@@ -78,7 +78,7 @@ def test_each_task_has_a_visit_of_its_own() -> None:
             return running.trace
 
     async def both() -> list[str]:
-        return await asyncio.gather(one(), one())
+        return list(await asyncio.gather(one(), one()))
 
     first, second = asyncio.run(both())
     assert first != second
