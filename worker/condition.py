@@ -1,9 +1,8 @@
 """What a worker is doing now, for metrics, API and console. Read on the worker's event loop; changes nothing."""
 
-import heapq
 from collections import Counter
 from collections.abc import Iterator
-from typing import Final, Literal, get_args
+from typing import Final, Literal
 
 from msgspec import Struct
 
@@ -11,19 +10,14 @@ from gregor import __version__
 from gregor.schemas.messages import PRIORITIES
 from gregor.worker.borders import Unavailable
 from gregor.worker.config import Config
-from gregor.worker.hosts import Host
+from gregor.worker.host_views import HOST_STATES, state_of
 from gregor.worker.limits import ADVICE
 from gregor.worker.live import Rates
 from gregor.worker.members import Members, Owner, Worker
 from gregor.worker.orders import Orders
-from gregor.worker.ownership import Owned
 from gregor.worker.partition import Partition
 from gregor.worker.runtime import Runtime
-from gregor.worker.tools import Tools
 
-HostState = Literal["active", "waiting", "backing_off", "robots", "blocked", "idle"]
-HOST_STATES: Final[tuple[HostState, ...]] = get_args(HostState)
-"""robots: it waits because its robots.txt cannot be read; blocked: by an order."""
 LAG_SECONDS: Final = 5.0
 """How old the ends of the log may be that a lag is told by."""
 _SILENCE: Final = 30.0
@@ -55,31 +49,6 @@ class Condition(Struct, frozen=True):
     buckets: int
     due: int
     overdue: float
-
-
-class HostView(Struct, frozen=True):
-    """A host in memory. ``due``: seconds until its next turn, at least 0; ``cause``: its last failure."""
-
-    host: str
-    state: HostState
-    queued: int
-    due: float
-    delay: float
-    failures: int
-    cause: str
-
-
-def state_of(host: Host, tools: Tools, now: float) -> HostState:
-    """What a host does at ``now``, the coordinator's time."""
-    if tools.standing.blocks(tools.services.coordinator.orders(), host.name):
-        return "blocked"
-    if host.busy:
-        return "active"
-    if host.queue and host.shut:
-        return "robots"
-    if host.record.not_before > now:
-        return "backing_off"
-    return "waiting" if host.queue else "idle"
 
 
 def _state_of(runtime: Runtime, orders: Orders) -> WorkerState:
@@ -133,32 +102,6 @@ def _host_states(runtime: Runtime, monotonic: float) -> dict[str, int]:
         found = Counter(state_of(host, tools, now) for one in partitions(runtime) for host in one.hosts.values())
         stats.host_states, stats.host_states_at = {state: found[state] for state in HOST_STATES}, monotonic
     return stats.host_states
-
-
-def hosts(runtime: Runtime, monotonic: float, limit: int, *, state: str = "", after: str = "") -> list[HostView]:
-    """Hosts in memory, ``limit`` at most: by name those ``after`` a name, or else those whose turns come first."""
-    tools = runtime.tools
-    now = tools.now()
-    found = (
-        (host, owned)
-        for owned in runtime.owned.values()
-        for host in owned.crawl.partition.hosts.values()
-        if host.name > after and (not state or state_of(host, tools, now) == state)
-    )
-    first = heapq.nsmallest(limit, found, key=lambda one: (0.0 if after else one[0].next_turn, one[0].name))
-    return [_view(host, owned, tools, monotonic) for host, owned in first]
-
-
-def _view(host: Host, owned: Owned, tools: Tools, monotonic: float) -> HostView:
-    return HostView(
-        host.name,
-        state_of(host, tools, tools.now()),
-        len(host.queue),
-        round(max(0.0, host.next_turn - monotonic), 3),
-        round(owned.crawl.turns.delay(host), 3),
-        host.record.failures,
-        host.cause,
-    )
 
 
 def alone(runtime: Runtime, config: Config, rates: Rates, now: float) -> Members:

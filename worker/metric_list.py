@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final, get_args
 
 from gregor.schemas.messages import PRIORITIES, TERMINAL
-from gregor.worker.condition import HOST_STATES
+from gregor.worker.host_views import HOST_STATES
 from gregor.worker.limits import ADVICE
 from gregor.worker.metrics import Look, Metric, Sample
 from gregor.worker.spending import STAGES as SPENT

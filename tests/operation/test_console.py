@@ -1,181 +1,314 @@
-"""The console in a real browser (Debian's Chromium, driven by Playwright) beside a worker that crawls."""
+"""The console in a real browser beside a worker that crawls: every view, every action, every size."""
 
 import asyncio
-import os
-import re
-import shutil
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
-from tests.contract.operated import OPERATOR, VIEWER, Operated, operated
+from gregor.worker.adapters.transport.memory import Scripted
+from tests.contract.kept_site import HOST, HOSTILE, PROSE, START, crawled
+from tests.contract.operated import OPERATOR, VIEWER, Operated
+from tests.operation.browser import as_operator, decide, expect, log_in, needs_chromium, picture, shown
 
-api = pytest.importorskip("playwright.async_api", reason="playwright is not installed")
-CHROMIUM = shutil.which("chromium")
-PICTURES = os.environ.get("GREGOR_TEST_PICTURES")
-"""A folder for screenshots, for people to look at."""
-HOSTILE = "<img src=x onerror=alert(1)>"
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed (Debian: chromium)")
-Case = Callable[[Operated, Any], Awaitable[None]]
-
-
-@asynccontextmanager
-async def browser(**settings: Any) -> AsyncIterator[Any]:
-    """A page of its own; whatever the browser complains of fails the test."""
-    async with api.async_playwright() as playwright:
-        chromium = await playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        page = await (await chromium.new_context(**settings)).new_page()
-        complaints: list[str] = []
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
-        page.set_default_timeout(10_000)
-        try:
-            yield page
-        finally:
-            await chromium.close()
-        unexpected = [text for text in complaints if not re.search(r"status of 40[013] ", text)]
-        assert unexpected == []
+pytestmark = needs_chromium
+VIEWS = ("overview", "hosts", "pages", "dead", "workers", "orders", "changes", f"url={quote(START, safe='')}")
+SIZES = [(380, 800, "light"), (380, 800, "dark"), (1600, 1000, "light"), (1600, 1000, "dark")]
 
 
-def shown(
-    folder: Path, case: Case, *, size: tuple[int, int] = (1280, 900), scheme: str = "light", **changes: Any
-) -> None:
-    """Run a case; it begins at the console's page."""
+def begins_at(view: str, **settings: Any) -> Callable[[Callable[[Operated, Any], Awaitable[None]]], Any]:
+    """Make a test of a case that begins at a view."""
 
-    async def run() -> None:
-        view = {"width": size[0], "height": size[1]}
-        async with operated(folder, **changes) as worker, browser(viewport=view, color_scheme=scheme) as page:
-            await page.goto(worker.url)
-            await case(worker, page)
+    def of(case: Callable[[Operated, Any], Awaitable[None]]) -> Callable[[Path], None]:
+        def test(tmp_path: Path) -> None:
+            shown(tmp_path, case, view=view, **settings)
 
-    asyncio.run(run())
+        test.__name__, test.__doc__ = case.__name__, case.__doc__
+        return test
 
-
-async def log_in(page: Any, token: str = OPERATOR) -> None:
-    await page.get_by_label("Token").fill(token)
-    await page.get_by_role("button", name="Use it").click()
+    return of
 
 
-async def decide(page: Any, answer: str) -> None:
-    await page.get_by_role("dialog").get_by_role("button", name=answer).click()
+async def go(page: Any, tab: str) -> None:
+    await page.get_by_role("navigation").get_by_role("link", name=tab).click()
 
 
-def test_nothing_is_shown_without_a_token(tmp_path: Path) -> None:
-    async def case(worker: Operated, page: Any) -> None:
-        await api.expect(page.locator("#message")).to_have_text("A bearer token is needed.")
-        assert not await page.locator("main").is_visible()
-        await log_in(page, "wrong-token-012345")
-        await api.expect(page.locator("#message")).to_have_text("The token is not one of this crawl's.")
-        await log_in(page, VIEWER)
-        await api.expect(page.locator("#state")).to_have_text("crawling")
-        await api.expect(page.get_by_label("Token")).to_be_hidden()
-        await page.reload()
-        await api.expect(page.locator("#state")).to_have_text("crawling")
-        await page.get_by_role("button", name="Pause crawl").click()
+@begins_at("overview", anonymous_read=False)
+async def test_nothing_is_shown_without_a_token(worker: Operated, page: Any) -> None:
+    await expect(page.locator("#message")).to_have_text("A bearer token is needed.")
+    await expect(page.locator("main")).to_be_hidden()
+    await log_in(page, "wrong-token-012345")
+    await expect(page.locator("#message")).to_have_text("The token is not one of this crawl's.")
+    await log_in(page, VIEWER)
+    await expect(page.locator("#state")).to_have_text("crawling")
+    await expect(page.get_by_label("Token")).to_be_hidden()
+    await page.reload()
+    await expect(page.locator("#state")).to_have_text("crawling")
+    await go(page, "Orders")
+    await page.locator("#kind").select_option("pause")
+    await page.get_by_role("button", name="Give").click()
+    await decide(page, "Yes")
+    await expect(page.locator("#message")).to_have_text("This needs the token of an operator.")
+    await log_in(page, OPERATOR)
+    await page.get_by_role("button", name="Give").click()
+    await decide(page, "Yes")
+    await expect(page.locator("#state")).to_have_text("paused")
+
+
+@begins_at("overview")
+async def test_the_overview_tells_how_fast_it_goes_and_why(worker: Operated, page: Any) -> None:
+    await expect(page.locator("#limiting")).to_contain_text("politeness")
+    await expect(page.locator("#limiting")).to_contain_text("What helps")
+    await expect(page.locator("#charts figure")).to_have_count(6)
+    await expect(page.locator("#charts polyline")).to_have_count(6)
+    await expect(page.get_by_role("img", name="pages a second: now")).to_be_visible()
+    await expect(page.locator("#states tbody")).to_contain_text("fetched")
+    await expect(page.locator("#statuses tbody")).to_contain_text("200")
+    await expect(page.locator("#errors tbody")).to_contain_text("none")
+    await page.get_by_role("link", name="blocked").click()
+    await expect(page.locator("#hoststate")).to_have_value("blocked")
+
+
+@begins_at("hosts", hosts=12, delay=0.2)
+async def test_hosts_are_searched_sorted_slowed_down_and_blocked(worker: Operated, page: Any) -> None:
+    await as_operator(worker, page)
+    rows = page.locator("#hosttable tbody tr")
+    await expect(rows).to_have_count(12)
+    await page.locator("#hostsort").select_option("host")
+    await expect(rows.first).to_contain_text("h0.example")
+    await page.locator("#hostsearch").fill("h1")
+    await expect(rows).to_have_count(3)
+    await page.locator("#hostsearch").fill("h11")
+    await expect(rows).to_have_count(1)
+    await page.get_by_role("button", name="delay h11.example").click()
+    await page.get_by_role("dialog").get_by_label("Least delay").fill("7.5")
+    await decide(page, "Yes", "asked by mail")
+    await expect(rows.first).to_contain_text("7.5 s")
+    await page.get_by_role("button", name="block h11.example").click()
+    await decide(page, "No")
+    await page.get_by_role("button", name="block h11.example").click()
+    await decide(page, "Yes", HOSTILE)
+    await expect(rows.first).to_contain_text("blocked")
+    await page.locator("#hostsearch").fill("")
+    await page.locator("#hoststate").select_option("blocked")
+    await expect(rows).to_have_count(1)
+    orders = {(one["kind"], one["why"]) for one in (await worker.ask("GET", "/api/v1/orders")).json()["orders"]}
+    assert orders == {("delay", "asked by mail"), ("block", HOSTILE)}
+    await page.locator("#hostsearch").fill("no such host")
+    await expect(rows).to_contain_text("no host is like that")
+
+
+@begins_at("orders", delay=0.2)
+async def test_orders_are_given_and_taken_back_once_confirmed(worker: Operated, page: Any) -> None:
+    async def standing() -> list[str]:
+        found = (await worker.ask("GET", "/api/v1/orders")).json()["orders"]
+        return sorted(one["kind"] for one in found)
+
+    await as_operator(worker, page)
+    orders = page.locator("#ordertable tbody")
+    await expect(orders).to_contain_text("none stand")
+    await page.locator("#target").fill("H0.Example")
+    await page.get_by_role("button", name="Give").click()
+    await decide(page, "No")
+    assert await standing() == []
+    await page.get_by_role("button", name="Give").click()
+    await decide(page, "Yes", HOSTILE)
+    await expect(orders).to_contain_text("h0.example")
+    await expect(orders).to_contain_text(HOSTILE)
+    await page.locator("#kind").select_option("delay")
+    await page.locator("#value").fill("2.5")
+    await page.locator("#target").fill("*.example")
+    await page.get_by_role("button", name="Give").click()
+    await decide(page, "Yes")
+    await expect(orders).to_contain_text("2.5")
+    assert await standing() == ["block", "delay"]
+    await page.locator("#target").fill("a b")
+    await page.get_by_role("button", name="Give").click()
+    await decide(page, "Yes")
+    await expect(page.locator("#message")).to_contain_text("Not a host")
+    for name in ("take back block h0.example", "take back delay *.example"):
+        await page.get_by_role("button", name=name).click()
         await decide(page, "Yes")
-        await api.expect(page.locator("#message")).to_have_text("This needs the token of an operator.")
-        await log_in(page, OPERATOR)
-        await page.get_by_role("button", name="Pause crawl").click()
-        await decide(page, "Yes")
-        await api.expect(page.locator("#state")).to_have_text("paused")
-
-    shown(tmp_path, case)
+        await expect(page.get_by_role("button", name=name)).to_have_count(0)
+    assert await standing() == []
 
 
-def test_orders_are_given_and_taken_back_once_confirmed(tmp_path: Path) -> None:
-    async def case(worker: Operated, page: Any) -> None:
-        standing = worker.runtime.tools.services.coordinator.orders
-        await log_in(page)
-        orders = page.locator("#orders tbody")
-        await page.get_by_label("Host or *.domain").fill("H0.Example")
-        await page.get_by_label("Why").fill(HOSTILE)
-        await page.get_by_role("button", name="Block host").click()
-        await decide(page, "No")
-        assert not standing().standing
-        await page.get_by_role("button", name="Block host").click()
-        await decide(page, "Yes")
-        await api.expect(orders).to_contain_text("h0.example")
-        await api.expect(orders).to_contain_text(HOSTILE)
-        assert standing().of("block").keys() == {"h0.example"}
-        await page.get_by_label("Delay, seconds").fill("2.5")
-        await page.get_by_label("Host or *.domain").fill("*.example")
-        await page.get_by_role("button", name="Set delay").click()
-        await decide(page, "Yes")
-        await api.expect(orders).to_contain_text("2.5")
-        assert standing().of("delay") == {"*.example": 2.5}
-        await page.get_by_label("Host or *.domain").fill("a b")
-        await page.get_by_role("button", name="Block host").click()
-        await decide(page, "Yes")
-        await api.expect(page.locator("#message")).to_contain_text("Not a host")
-        for name in ("take back block h0.example", "take back delay *.example"):
-            await page.get_by_role("button", name=name).click()
-            await decide(page, "Yes")
-            await api.expect(page.get_by_role("button", name=name)).to_have_count(0)
-        assert not standing().standing
-        await page.get_by_role("button", name="block h1.example").click()
-        await decide(page, "Yes")
-        await api.expect(orders).to_contain_text("h1.example")
-        await page.get_by_label("State").select_option("blocked")
-        await api.expect(page.locator("#hosts tbody tr")).to_have_count(1)
-        await page.get_by_role("button", name="Stop worker").click()
-        await decide(page, "Yes")
-        await worker.until(lambda: worker.runtime.ending is not None)
-
-    shown(tmp_path, case, delay=0.2)
+@begins_at("pages", hosts=1, retries=0)
+async def test_a_page_is_shown_as_text_with_its_way_and_its_likes(worker: Operated, page: Any) -> None:
+    await crawled(worker)
+    await page.locator("#pagestate").select_option("fetched")
+    await page.locator("#pagehost").fill(HOST)
+    await page.get_by_role("button", name="List").click()
+    await page.get_by_role("link", name=START, exact=True).click()
+    await expect(page.locator("#h-url")).to_have_text(START)
+    await expect(page.locator("#explanation")).to_contain_text("given as a seed")
+    await expect(page.locator("#attempts tbody")).to_contain_text("worker-1")
+    await expect(page.locator("#record")).to_contain_text(HOSTILE)
+    await expect(page.locator("#answer")).to_contain_text(f"X-Hostile: {HOSTILE}")
+    assert await page.locator("main img, main script, main iframe").count() == 0
+    await page.get_by_text("Links (").click()
+    await expect(page.locator("#links tbody")).to_contain_text(HOSTILE)
+    assert await page.locator("a:not([href^='#'])").count() == 0
+    await page.get_by_role("link", name=f"{START}story").click()
+    await expect(page.locator("#text")).to_contain_text(PROSE[:200])
+    await expect(page.locator("#explanation")).to_contain_text(START)
+    await expect(page.locator("#similar tbody")).to_contain_text("A story, retold")
+    await page.get_by_role("link", name=f"{START}retold").click()
+    await expect(page.locator("#record")).to_contain_text("nearly the same as")
+    await go(page, "Pages")
+    await page.locator("#url").fill("http://kept.example/gone")
+    await page.keyboard.press("Enter")
+    await expect(page.locator("#explanation")).to_contain_text("410")
+    await expect(page.locator("#stored")).to_be_hidden()
+    await go(page, "Pages")
+    await page.locator("#url").fill(HOSTILE)
+    await page.get_by_role("button", name="Explain").click()
+    await expect(page.locator("#message")).to_contain_text("This is not an http(s) URL")
 
 
-def test_it_works_by_keyboard(tmp_path: Path) -> None:
-    async def case(worker: Operated, page: Any) -> None:
-        await page.get_by_label("Token").press_sequentially(OPERATOR)
-        await page.keyboard.press("Enter")
-        await api.expect(page.locator("#state")).to_have_text("crawling")
-        await page.get_by_label("Why").focus()
-        for _ in range(3):
-            await page.keyboard.press("Tab")
-        await page.keyboard.press("Enter")
-        await page.keyboard.press("Escape")
-        assert not worker.runtime.tools.services.coordinator.orders().paused
-        await page.get_by_role("button", name="Pause crawl").press("Enter")
+@begins_at("dead", hosts=1, retries=0)
+async def test_what_was_given_up_is_told_by_cause(worker: Operated, page: Any) -> None:
+    await crawled(worker)
+    await page.reload()
+    await expect(page.locator("#deadnote")).to_have_text("1 URL, by cause.")
+    await expect(page.locator("#causes tbody")).to_contain_text("status 500")
+    await page.get_by_role("link", name=f"{START}fails").click()
+    await expect(page.locator("#explanation")).to_contain_text("dead")
+    await as_operator(worker, page)
+    await go(page, "Given up")
+    worker.transport.script(f"{START}fails", Scripted(body=b"now it works"))
+    await page.get_by_role("button", name="retry all of status").click()
+    await decide(page, "Yes")
+    await expect(page.locator("#message")).to_have_text("1 URL to be visited again.")
+    await expect(page.locator("#deadnote")).to_have_text("Nothing was given up.")
+    await page.goto(f"{worker.url}#url={quote(START + 'fails', safe='')}")
+    async with asyncio.timeout(30):
+        while await page.locator("#explanation").get_by_text("fetched, 200").count() == 0:
+            await page.reload()
+            await expect(page.locator("#explanation")).to_contain_text("state")
+
+
+@begins_at("dead", hosts=1, retries=0)
+async def test_what_was_given_up_is_forgotten_one_by_one(worker: Operated, page: Any) -> None:
+    await crawled(worker)
+    await as_operator(worker, page)
+    await page.get_by_role("button", name=f"forget {START}fails").click()
+    await decide(page, "Yes", "it never worked")
+    await expect(page.locator("#deadnote")).to_have_text("Nothing was given up.")
+    await go(page, "Changes")
+    await expect(page.locator("#changetable tbody")).to_contain_text("drop dead letters")
+    await expect(page.locator("#changetable tbody")).to_contain_text("it never worked")
+
+
+@begins_at("pages", hosts=1, retries=0)
+async def test_urls_are_seeded_and_visited_again(worker: Operated, page: Any) -> None:
+    await as_operator(worker, page)
+    worker.transport.script("http://new.example/", Scripted(body=b"<title>A new page</title>new"))
+    await page.get_by_label("URLs, one a line").fill("http://new.example/\n\nhttp://new.example/other")
+    await page.get_by_role("button", name="Add").click()
+    await decide(page, "Yes", "wanted")
+    await expect(page.locator("#message")).to_have_text("2 seeds published.")
+    await worker.until_state("http://new.example/")
+    await page.goto(f"{worker.url}#url={quote('http://new.example/', safe='')}")
+    await expect(page.locator("#record")).to_contain_text("A new page")
+    worker.transport.script("http://new.example/", Scripted(body=b"<title>A newer page</title>newer"))
+    await page.get_by_role("button", name="visit http://new.example/ again").click()
+    await decide(page, "Yes")
+    async with asyncio.timeout(30):
+        while await page.locator("#record").get_by_text("A newer page").count() == 0:
+            await page.reload()
+            await expect(page.locator("#record")).to_contain_text("title")
+    await page.locator("#visit").select_option("1")
+    await expect(page.locator("#record")).not_to_contain_text("A newer page")
+
+
+@begins_at("workers", partitions=8)
+async def test_workers_and_partitions_are_mapped(worker: Operated, page: Any) -> None:
+    await expect(page.locator("#workertable tbody")).to_contain_text("worker-1")
+    await expect(page.locator("#map li")).to_have_count(8)
+    await expect(page.locator("#map li").first).to_have_text("0e1")
+    await expect(page.locator("#handovers tbody tr")).to_have_count(8)
+    await as_operator(worker, page)
+    await page.get_by_role("button", name="drain worker-1").click()
+    await decide(page, "Yes")
+    await expect(page.locator("#state")).to_have_text("drained")
+    await expect(page.locator("#map .nobody")).to_have_count(8)
+    await go(page, "Orders")
+    await page.get_by_role("button", name="take back drain worker-1").click()
+    await decide(page, "Yes")
+    await go(page, "Workers")
+    await expect(page.locator("#map .nobody")).to_have_count(0)
+    await page.get_by_role("button", name="stop worker-1").click()
+    await decide(page, "Yes")
+    await worker.until(lambda: worker.runtime.ending is not None)
+
+
+@begins_at("overview", anonymous_read=False)
+async def test_it_works_by_keyboard(worker: Operated, page: Any) -> None:
+    await page.get_by_label("Token").press_sequentially(OPERATOR)
+    await page.keyboard.press("Enter")
+    await expect(page.locator("#state")).to_have_text("crawling")
+    await page.get_by_role("link", name="Overview").focus()
+    for _ in range(5):
         await page.keyboard.press("Tab")
-        await page.keyboard.press("Enter")
-        await api.expect(page.locator("#state")).to_have_text("paused")
+    await page.keyboard.press("Enter")
+    await expect(page.get_by_role("heading", name="Orders")).to_be_focused()
+    await page.locator("#kind").focus()
+    await page.keyboard.type("pause")
+    await page.keyboard.press("Tab")
+    await page.keyboard.press("Enter")
+    await page.keyboard.press("Escape")
+    assert (await worker.ask("GET", "/api/v1/orders")).json()["orders"] == []
+    await page.get_by_role("button", name="Give").press("Enter")
+    await expect(page.get_by_role("dialog").get_by_label("Why")).to_be_focused()
+    await page.keyboard.type("by keyboard")
+    for _ in range(2):
+        await page.keyboard.press("Tab")
+    await page.keyboard.press("Enter")
+    await expect(page.locator("#state")).to_have_text("paused")
 
-    shown(tmp_path, case)
 
-
-@pytest.mark.parametrize(("width", "height", "scheme"), [(380, 800, "light"), (380, 800, "dark"), (1600, 1000, "dark")])
+@pytest.mark.parametrize(("width", "height", "scheme"), SIZES)
 def test_it_can_be_read_at_every_size(tmp_path: Path, width: int, height: int, scheme: str) -> None:
     async def case(worker: Operated, page: Any) -> None:
-        await worker.until(lambda: worker.runtime.stats.pages > 3)
+        await crawled(worker)
         await worker.ask("PUT", "/api/v1/orders/block/*.bad.example", json={"why": HOSTILE, "who": "ann"})
-        await api.expect(page.locator("#hosts tbody")).to_contain_text("h0.example")
-        await api.expect(page.locator("#states tbody")).to_contain_text("fetched")
-        await api.expect(page.locator("#orders tbody")).to_contain_text(HOSTILE)
-        assert await page.evaluate("document.documentElement.scrollWidth") <= width
-        if PICTURES:
-            await page.screenshot(path=Path(PICTURES) / f"console-{width}-{scheme}.png", full_page=True)
+        for view in VIEWS:
+            name = view.partition("=")[0]
+            await page.goto(f"{worker.url}#{view}")
+            await expect(page.locator(f"#view-{name} :is(td, figure)").first).to_be_visible()
+            assert await page.evaluate("document.documentElement.scrollWidth") <= width, view
+            await picture(page, f"{name}-{width}-{scheme}")
 
-    shown(tmp_path, case, size=(width, height), scheme=scheme, anonymous_read=True, delay=0.3, hosts=4)
+    shown(tmp_path, case, size=(width, height), scheme=scheme, delay=0.3, hosts=4, retries=0)
 
 
-def test_a_worker_that_is_gone_is_told(tmp_path: Path) -> None:
-    async def case(worker: Operated, page: Any) -> None:
-        await api.expect(page.locator("#state")).to_have_text("crawling")
-        await page.route("**/api/**", lambda route: route.abort())
-        await api.expect(page.locator("#message")).to_have_text("The worker does not answer.")
-        await page.unroute("**/api/**")
-        await api.expect(page.locator("#state")).to_have_text("crawling")
-        await api.expect(page.locator("#message")).to_have_text("")
+@begins_at("overview", complains=True)
+async def test_a_worker_that_is_gone_is_told(worker: Operated, page: Any) -> None:
+    await expect(page.locator("#state")).to_have_text("crawling")
+    await page.route("**/api/**", lambda route: route.abort())
+    await expect(page.locator("#message")).to_have_text("The worker does not answer.")
+    await page.unroute("**/api/**")
+    await expect(page.locator("#state")).to_have_text("crawling")
+    await expect(page.locator("#message")).to_have_text("")
 
-    async def run() -> None:
-        async with operated(tmp_path, anonymous_read=True) as worker, api.async_playwright() as playwright:
-            chromium = await playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-            page = await chromium.new_page()
-            await page.goto(worker.url)
-            await case(worker, page)
-            await chromium.close()
 
-    asyncio.run(run())
+@begins_at("overview", complains=True)
+async def test_what_a_site_could_bring_in_is_not_run(worker: Operated, page: Any) -> None:
+    """The policy itself: markup that some fault let in would load and run nothing."""
+    await expect(page.locator("#state")).to_have_text("crawling")
+    asked: list[str] = []
+    page.on("requestfinished", lambda request: asked.append(request.url))
+    for kind in ("script", "img", "iframe"):
+        await page.evaluate(
+            "([kind, url]) => { const made = document.createElement(kind);"
+            " try { made.src = url } catch { made.setAttribute('data-refused', '') } document.body.append(made) }",
+            [kind, f"{worker.url}healthz?{kind}"],
+        )
+    async with page.expect_request_finished(lambda request: "allowed" in request.url):
+        await page.evaluate("url => fetch(url).then(answer => answer.text())", f"{worker.url}healthz?allowed")
+    assert [url for url in asked if "healthz" in url] == [f"{worker.url}healthz?allowed"]
+    with pytest.raises(Exception, match=r"TrustedHTML|Trusted"):
+        await page.evaluate("document.body.innerHTML = '<b>x</b>'")

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from prometheus_client.parser import text_string_to_metric_families
 
 from gregor.worker.borders import SeenSet, Unavailable
-from gregor.worker.condition import HOST_STATES, Condition, Lag, look, unhealthy, unready
+from gregor.worker.condition import Condition, Lag, look, unhealthy, unready
+from gregor.worker.host_views import HOST_STATES
 from gregor.worker.measured import measured
 from gregor.worker.metric_list import METRICS, SERVICES
 from gregor.worker.metrics import Look, exposition, registry

@@ -4,16 +4,22 @@ import base64
 import hashlib
 import re
 from importlib import resources
+from typing import Final
 
 from starlette.responses import Response
 
 NOTHING = "'none'"
-_INLINE = re.compile(r"<(script|style)>(.*?)</\1>", re.DOTALL)
+_SCRIPTS: Final = ("base", "overview", "hosts", "pages", "dead", "workers", "orders", "main")
+"""In this order: each may use what stands in those before it."""
+_INLINE: Final = re.compile(r"<(script|style)>(.*?)</\1>", re.DOTALL)
 
 
 def page() -> str:
-    """The console's page."""
-    return (resources.files(__package__) / "console.html").read_text("utf-8")
+    """The page."""
+    folder = resources.files(__package__) / "page"
+    text, style = ((folder / name).read_text("utf-8") for name in ("index.html", "style.css"))
+    scripts = "".join((folder / f"{name}.js").read_text("utf-8") for name in _SCRIPTS)
+    return text.replace("/* style.css */", style).replace("/* scripts */", scripts)
 
 
 def policy(text: str) -> str:

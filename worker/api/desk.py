@@ -3,14 +3,17 @@
 import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from typing import Annotated, Literal
 
 import msgspec
+from msgspec import Meta
 
 from gregor.worker.api.archive import Archive
 from gregor.worker.api.history import EVERY, Past, Point
 from gregor.worker.borders import Clock, Coordinator, DiskFull, Unavailable
-from gregor.worker.condition import Condition, HostView
+from gregor.worker.condition import Condition
 from gregor.worker.control import Control
+from gregor.worker.host_views import HostSort, HostState, HostView
 from gregor.worker.live import Rates
 from gregor.worker.logging import Log
 from gregor.worker.members import Members
@@ -40,6 +43,17 @@ class Status(msgspec.Struct, frozen=True):
     now: Condition
     rates: Rates
     counts: Counts
+
+
+class HostsQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """``after``: go on behind this host, by name; without it those come first that ``sort`` says: whose turn is due
+    first, by name, most queued, most failures, longest delay. ``search``: a part of the name."""
+
+    limit: Annotated[int, Meta(ge=1, le=500)] = 100
+    state: HostState | Literal[""] = ""
+    after: Annotated[str, Meta(max_length=300)] = ""
+    search: Annotated[str, Meta(max_length=300)] = ""
+    sort: HostSort = "turn"
 
 
 class Desk(ABC):
@@ -76,7 +90,7 @@ class Desk(ABC):
         """Condition, rates and counts."""
 
     @abstractmethod
-    async def hosts(self, limit: int, state: str, after: str) -> list[HostView]:
+    async def hosts(self, asked: HostsQuery) -> list[HostView]:
         """Hosts in memory."""
 
     @abstractmethod

@@ -3,20 +3,19 @@
 The router and the OpenAPI document are made of this table.
 """
 
-from typing import Annotated, Final, Literal
+from typing import Final
 
 import msgspec
-from msgspec import Meta
 from starlette.requests import Request
 from starlette.responses import Response
 
 from gregor.worker import metrics
 from gregor.worker.api import actions, orders
-from gregor.worker.api.desk import Desk, Status
+from gregor.worker.api.desk import Desk, HostsQuery, Status
 from gregor.worker.api.endpoint import V1, Endpoint
 from gregor.worker.api.reading import READING
 from gregor.worker.api.requests import query
-from gregor.worker.condition import HostState, HostView
+from gregor.worker.host_views import HostView
 
 
 class Health(msgspec.Struct, frozen=True):
@@ -24,14 +23,6 @@ class Health(msgspec.Struct, frozen=True):
 
     ok: bool
     detail: str = ""
-
-
-class HostsQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """``after``: go on behind this host, by name; without it those come first whose turn is due first."""
-
-    limit: Annotated[int, Meta(ge=1, le=500)] = 100
-    state: HostState | Literal[""] = ""
-    after: Annotated[str, Meta(max_length=300)] = ""
 
 
 class Hosts(msgspec.Struct, frozen=True):
@@ -65,7 +56,7 @@ async def _status(desk: Desk, _: Request) -> Status:
 
 async def _hosts(desk: Desk, request: Request) -> Hosts:
     asked = query(request, HostsQuery)
-    found = await desk.hosts(asked.limit, asked.state, asked.after)
+    found = await desk.hosts(asked)
     more = asked.after and len(found) == asked.limit
     return Hosts(found, found[-1].host if more else "")
 

@@ -4,13 +4,14 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from gregor.worker import condition, machine
+from gregor.worker import condition, host_views, machine
 from gregor.worker.api.archive import Archive
-from gregor.worker.api.desk import Counts, Desk, Status
+from gregor.worker.api.desk import Counts, Desk, HostsQuery, Status
 from gregor.worker.borders import Clock
-from gregor.worker.condition import Condition, HostView, Lag
+from gregor.worker.condition import Condition, Lag
 from gregor.worker.config import Config
 from gregor.worker.control import Control
+from gregor.worker.host_views import HostView
 from gregor.worker.live import Meter
 from gregor.worker.members import Members
 from gregor.worker.metric_list import METRICS
@@ -76,8 +77,16 @@ class WorkerDesk(Desk):
         )
         return Status(self._condition(), self._rates, counts)
 
-    async def hosts(self, limit: int, state: str, after: str) -> list[HostView]:
-        return condition.hosts(self._runtime, self._now(), limit, state=state, after=after)
+    async def hosts(self, asked: HostsQuery) -> list[HostView]:
+        return host_views.hosts(
+            self._runtime,
+            self._now(),
+            asked.limit,
+            state=asked.state,
+            after=asked.after,
+            search=asked.search,
+            sort=asked.sort,
+        )
 
     async def members(self) -> Members:
         if self._members is not None:

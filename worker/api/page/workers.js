@@ -1,0 +1,35 @@
+// Workers, and the map of partitions: owner, epoch, last hand-over.
+
+const COLOURS = 8, LAST = 30;
+
+function named(name, colours) {
+  const made = node("span");
+  made.append(node("i", undefined, "dot " + (colours.get(name) ?? "")), name || "nobody");
+  return made;
+}
+
+const drain = name => change(`Have ${name} hand over all its partitions and stand by? Take the order back to let it work again.`, "PUT", "orders/drain/" + encodeURIComponent(name));
+
+const stop = name => change(`End ${name}? Nothing is lost.`, "POST", "stop");
+
+views.workers = {
+  every: 3000,
+  async load() {
+    const { workers, partitions } = await ask("GET", "workers");
+    const names = [...new Set([...workers.map(one => one.name), ...partitions.map(one => one.owner).filter(Boolean)])];
+    const colours = new Map(names.map((name, at) => [name, `c${at % COLOURS}`]));
+    fill("workertable", ["worker", "#partitions", "#queued", "#running", "#pages a second", "#requests a second", "limited by", "heard of", ""], workers.map(one => [
+      named(one.name, colours), number(one.partitions), number(one.queued), number(one.running), number(one.pages.toFixed(1)),
+      number(one.requests.toFixed(1)), one.limiting, ago(one.at),
+      buttons(...(one.name === serving ? [button("Stop", `stop ${one.name}`, () => stop(one.name))] : []), button("Drain", `drain ${one.name}`, () => drain(one.name)))]), "no worker is there");
+    el("map").replaceChildren(...partitions.map(one => {
+      const item = node("li", one.partition, one.owner ? colours.get(one.owner) : "nobody");
+      item.append(node("small", one.owner ? `e${one.epoch}` : "nobody"));
+      item.title = one.owner ? `partition ${one.partition}: ${one.owner}, epoch ${one.epoch}, ${count(one.queued, "URL")} in memory, since ${moment(one.since)}` : `partition ${one.partition}: nobody`;
+      return item;
+    }));
+    const handed = partitions.filter(one => one.since).sort((a, b) => b.since - a.since).slice(0, LAST);
+    fill("handovers", ["when", "#partition", "#epoch", "to", "#queued"], handed.map(one => [
+      `${moment(one.since)}, ${ago(one.since)}`, number(one.partition), number(one.epoch), named(one.owner, colours), number(one.queued)]), "none");
+  },
+};
