@@ -163,8 +163,8 @@ class Crawl:
                 await self._turns.asked(host, robots=True)
             case Wait(seconds):
                 host.next_turn = self._tools.clock.monotonic() + seconds
-            case NotReachable(cause, after):
-                self._tools.stats.errors["robots"] += 1
+            case NotReachable(cause, after, failure):
+                self._tools.stats.errors[failure] += 1
                 self._tools.stats.robots["unreachable"] += 1
                 await self._turns.failed(host, cause, after)
         host.queue.put_back(item)

@@ -51,6 +51,15 @@ class Budget:
             return False
         return self._config.max_bytes is None or self._stats.total_bytes < self._config.max_bytes
 
+    def holds_back(self, running: int) -> str:
+        """Which budget lets no more turns start; empty when none does."""
+        if self.allows(running):
+            return ""
+        stats, most = self._stats, self._pages()
+        if most is not None and stats.total_pages_200 + running >= most:
+            return f"max_pages: {stats.total_pages_200} of {most} pages are stored, {running} visits run"
+        return f"max_bytes: {stats.total_bytes} of {self._config.max_bytes} bytes are stored"
+
     def spent(self, elapsed: float) -> str:
         """Which budget is spent; empty when none is."""
         config, stats, most = self._config, self._stats, self._pages()

@@ -1,6 +1,7 @@
 """What limits the speed of a worker: judged over the last seconds, with the figures that show it. Pure."""
 
 from collections import deque
+from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 WINDOW: Final = 10.0
@@ -9,43 +10,60 @@ ADVICE: Final = {
     "starting": "wait some seconds",
     "paused": "see `gregor orders`, then `gregor resume`",
     "orders": "see `gregor orders`, and take back what is no longer meant",
+    "budget": "raise what is named, if the crawl is to go on",
     "service": "bring it back; nothing is lost meanwhile",
-    "nothing": "no URL is left to this worker: add seeds, or let it end",
+    "nothing": "no URL is left to this worker now: add seeds, wait for what is due later, or let it end",
     "CPU": "more workers; on one machine a crawl of its own, or a narrower scope",
     "concurrency": "raise concurrency, if CPU and network have room",
-    "failures": "see the errors by cause: is it the network, the resolver or a proxy of the worker?",
+    "failures": "see the errors by cause: do the hosts refuse this crawl?",
     "politeness": "more hosts: wider seeds or scope, more memory_urls; or a shorter delay, if the sites agree",
     "DNS": "a faster resolver, near to the worker; more dns_memory",
     "connect": "look at the network of the worker: loss, a firewall, a proxy",
     "answers": "nothing here: the hosts are slow",
-    "stores": "look at the servers that remember the crawl, or at the disk of the data folder",
+    "stores": "look at what is named: log is Kafka, seen set Redis, store Cassandra; on one machine all are the disk",
 }
 """What would help, by what limits."""
 _WAITS: Final = {
     "DNS": ("dns",),
-    "connect": ("connect", "tls"),
-    "answers": ("robots", "first_byte", "body"),
-    "stores": ("settle",),
+    "connect": ("connect", "tls", "lost connect", "lost tls", "lost proxy", "lost timeout"),
+    "answers": ("robots", "first_byte", "body", "lost cut", "lost protocol", "lost decode", "lost too_large_headers"),
 }
+"""What a visit waits for: stages, and requests that failed, by cause."""
+_BLAMED: Final = {"dns": "DNS", "connect": "connect", "tls": "connect", "proxy": "connect", "timeout": "connect"}
+"""What limits when most tries fail, by the most frequent cause."""
+_STORES: Final = {"log": "the log", "seen": "the seen set", "store": "the store", "coordinator": "the coordinator"}
+_TEXT: Final = {"connect": "connecting to the hosts", "answers": "answers of the hosts", "stores": "stores"}
 _FULL: Final = 0.9
 _HALF: Final = 0.5
 
 
 class Sample(NamedTuple):
-    """A worker at one moment. Counters only grow: seconds of CPU, visits settled, failed tries, ``occupied`` (seconds
-    that all visits took by then), seconds of them spent in each stage. ``hosts`` are those in memory; ``ordered``: the
-    order that keeps the worker from more."""
+    """A worker at one moment. Counters only grow.
+
+    ``cpu``: seconds of processor; ``visits`` that came to an end; ``failures``: failed tries by cause. ``occupied``:
+    seconds that all visits took; ``stages``: those spent in each stage, or in requests that failed ("lost CAUSE").
+    ``calls``: number and seconds of the calls of each border; of these seconds the intakes spent ``reading``, a share
+    of ``partitions``, and checkpoints ``committing``. ``hosts`` have something to do now; ``later``: the calendar
+    holds something. ``budget`` says which budget holds turns back, ``ordered`` which order, ``away`` which service does
+    not answer.
+    """
 
     at: float
     cpu: float
     visits: int
-    failures: int
+    failures: Mapping[str, int]
     occupied: float
-    stages: dict[str, float]
+    stages: Mapping[str, float]
+    calls: Mapping[str, tuple[int, float]]
+    reading: float
+    committing: float
+    partitions: int
     hosts: int
+    later: bool = False
     paused: bool = False
-    away: str = ""
+    budget: str = ""
     ordered: str = ""
+    away: str = ""
 
 
 class Limit(NamedTuple):
@@ -72,38 +90,79 @@ class Limits:
             return Limit("paused", "an order to pause")
         if now.ordered:
             return Limit("orders", now.ordered)
+        if now.budget:
+            return Limit("budget", f"budget: {now.budget}")
         if now.away:
             return Limit("service", f"{now.away} is away")
+        then, seconds = samples[0], now.at - samples[0].at
+        if now.partitions and seconds > 0 and now.reading - then.reading > _HALF * seconds * now.partitions:
+            share = (now.reading - then.reading) / seconds / now.partitions
+            return Limit("stores", f"stores: reading the frontier takes {share:.0%} of the time; {_slowest(then, now)}")
+        if (failing := _failing(then, now)) is not None:
+            return failing
         if not now.hosts:
-            return Limit("nothing", "nothing to do yet")
-        if now.at <= samples[0].at:
+            return Limit(
+                "nothing", "nothing is due: the rest waits in the calendar" if now.later else "nothing to do yet"
+            )
+        if seconds <= 0:
             return Limit("starting", "starting")
-        return self._of_window(samples[0], now)
+        return self._of_visits(then, now, seconds)
 
-    def _of_window(self, then: Sample, now: Sample) -> Limit:
-        seconds, visits = now.at - then.at, now.visits - then.visits
-        failures = now.failures - then.failures
+    def _of_visits(self, then: Sample, now: Sample, seconds: float) -> Limit:
         cpu = (now.cpu - then.cpu) / seconds
         if cpu > _FULL:
             return Limit("CPU", f"CPU: {cpu:.0%} of a core")
         running = (now.occupied - then.occupied) / seconds
         if running > _FULL * self.concurrency:
             return Limit("concurrency", f"concurrency: {running:.1f} of {self.concurrency} visits run")
-        if failures > _HALF * (failures + visits):
-            return Limit("failures", f"failures: {failures} failed tries against {visits} visits")
         hosts = sum(one.hosts for one in self._samples) / len(self._samples)
         if running < _HALF * hosts:
             waiting = 1.0 - running / hosts
             return Limit("politeness", f"politeness: {hosts:.0f} hosts wait {waiting:.0%} of the time for their turns")
-        spent = {stage: total - then.stages.get(stage, 0.0) for stage, total in now.stages.items()}
-        waits = {name: sum(spent.get(stage, 0.0) for stage in stages) for name, stages in _WAITS.items()}
+        waits = _waits(then, now)
         name = max(waits, key=lambda one: waits[one]) if any(waits.values()) else "answers"
-        return Limit(name, f"{_TEXT[name]}: {running:.1f} visits run, {visits / seconds:.1f} a second are settled")
+        settled, waiting = (now.visits - then.visits) / seconds, waits[name] / seconds
+        more = f"; {_slowest(then, now)}" if name == "stores" else ""
+        text = (
+            f"{running:.1f} visits run, {waiting:.1f} of them wait for that, {settled:.1f} a second are settled{more}"
+        )
+        return Limit(name, f"{_TEXT.get(name, name)}: {text}")
 
 
-_TEXT: Final = {
-    "DNS": "DNS",
-    "connect": "connecting to the hosts",
-    "answers": "answers of the hosts",
-    "stores": "what remembers the crawl",
-}
+def _failing(then: Sample, now: Sample) -> Limit | None:
+    """What limits when most tries of the window failed: the most frequent cause."""
+    visits = now.visits - then.visits
+    failures = {cause: count - then.failures.get(cause, 0) for cause, count in now.failures.items()}
+    failed = sum(failures.values())
+    if failed <= max(0, visits):
+        return None
+    cause = max(failures, key=lambda one: failures[one])
+    name = _BLAMED.get(cause, "failures")
+    text = f"{failed} failed tries against {visits} visits, most of them by {cause}"
+    return Limit(name, f"{_TEXT.get(name, name)}: {text}")
+
+
+def _waits(then: Sample, now: Sample) -> dict[str, float]:
+    """Seconds that visits waited within the window, by what for."""
+    spent = {stage: total - then.stages.get(stage, 0.0) for stage, total in now.stages.items()}
+    waits = {name: sum(spent.get(stage, 0.0) for stage in stages) for name, stages in _WAITS.items()}
+    others = now.reading - then.reading + now.committing - then.committing
+    waits["stores"] = max(0.0, sum(took for _, took in _called(then, now).values()) - others)
+    return waits
+
+
+def _called(then: Sample, now: Sample) -> dict[str, tuple[int, float]]:
+    """Number and seconds of the calls within the window, of each border behind which there is a store."""
+    found = {}
+    for border in _STORES:
+        (count, took), (count_then, took_then) = (one.calls.get(border, (0, 0.0)) for one in (now, then))
+        found[border] = (count - count_then, took - took_then)
+    return found
+
+
+def _slowest(then: Sample, now: Sample) -> str:
+    """Which of them took the most time, and how long its calls take."""
+    called = _called(then, now)
+    border = max(called, key=lambda one: called[one][1])
+    count, took = called[border]
+    return f"{_STORES[border]} takes {1000 * took / max(1, count):.0f} ms a call"

@@ -8,8 +8,31 @@ from typing import Any, TypeVar
 from gregor.worker.borders import Unavailable
 from gregor.worker.stats import Stats
 from gregor.worker.timing import Timing
+from gregor.worker.tools import Services
+from gregor.worker.transport import Failure, FetchResult, Limits, Request, Transport
 
 B = TypeVar("B")
+
+
+class MeasuredTransport:
+    """A `Transport` whose failed requests are counted by the time they took: nothing else tells of it."""
+
+    def __init__(self, transport: Transport, stats: Stats, clock: Callable[[], float]) -> None:
+        self._transport = transport
+        self._lost = stats.lost
+        self._clock = clock
+
+    async def fetch(self, request: Request, limits: Limits, may_send: Callable[[], bool]) -> FetchResult:
+        """See `Transport.fetch`."""
+        begun = self._clock()
+        result = await self._transport.fetch(request, limits, may_send)
+        if isinstance(result, Failure):
+            self._lost[f"lost {result.kind}"] += self._clock() - begun
+        return result
+
+    async def close(self) -> None:
+        """See `Transport.close`."""
+        await self._transport.close()
 
 
 class _Measured:
@@ -59,3 +82,16 @@ def measured(border: B, name: str, stats: Stats, *unmeasured: str, clock: Callab
     standing_in: Any = _Measured(border, name, stats, frozenset(unmeasured), clock)
     given: B = standing_in
     return given
+
+
+def all_measured(services: Services, stats: Stats, clock: Callable[[], float]) -> Services:
+    """The services of a worker, each measured. ``clock``: monotonic seconds."""
+    stats.calls["resolver", "resolve"] = stats.stages["dns"]
+    return Services(
+        measured(services.log, "log", stats, clock=clock),
+        measured(services.seen, "seen", stats, clock=clock),
+        measured(services.store, "store", stats, clock=clock),
+        measured(services.coordinator, "coordinator", stats, "changed", clock=clock),
+        MeasuredTransport(services.transport, stats, clock),
+        measured(services.resolver, "resolver", stats, clock=clock),
+    )

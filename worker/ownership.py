@@ -210,10 +210,13 @@ class Ownership:
 
     async def _intake(self, owned: Owned) -> None:
         """Keep the back queues of a partition filled."""
-        intake, calendar = owned.crawl.intake, owned.crawl.partition.calendar
+        intake, calendar, stats = owned.crawl.intake, owned.crawl.partition.calendar, self._tools.stats
         while True:
             intake.wake.clear()
-            if not await self._tools.stats.spending.charge("admit", intake.step()):
+            begun = self._tools.clock.monotonic()
+            read = await stats.spending.charge("admit", intake.step())
+            stats.reading += self._tools.clock.monotonic() - begun
+            if not read:
                 due = calendar.next_due()
                 wait = TICK * 20 if due is None else max(0.01, due - self._tools.now())
                 await until(intake.wake, TICK if self._tools.idle and owned.crawl.partition.size else wait)
@@ -230,9 +233,11 @@ class Ownership:
             await owned.quiet.wait()
             return
         owned.quiet.clear()
+        begun = self._tools.clock.monotonic()
         try:
             owned.record = await checkpoint(owned.crawl.partition, owned.record, self._tools)
         except LeaseLost:
             self._lose(owned)
         finally:
             owned.quiet.set()
+            self._tools.stats.committing += self._tools.clock.monotonic() - begun

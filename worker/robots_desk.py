@@ -14,7 +14,7 @@ from gregor.schemas.messages import RobotsRecord, Ticket
 from gregor.worker import robots, robots_copies, sitemaps
 from gregor.worker.fetching import Fetcher
 from gregor.worker.hosts import ROBOTS_UNREACHABLE, Host, RobotsWalk
-from gregor.worker.outcomes import LeaseOver, Outcome, Refused
+from gregor.worker.outcomes import Failed, LeaseOver, Outcome, Refused
 from gregor.worker.partition import Partition
 from gregor.worker.robots import Robots
 from gregor.worker.scope import Allowed
@@ -51,11 +51,12 @@ class Wait(msgspec.Struct, frozen=True):
 class NotReachable(msgspec.Struct, frozen=True):
     """Nothing is known of the file and no good copy stands in: the host waits, its tickets with it.
 
-    `after`: so many seconds at least.
+    `after`: so many seconds at least. `failure`: why the request for it failed, when this turn made one.
     """
 
     cause: str
     after: float
+    failure: str = "robots"
 
 
 class AddressRefused(msgspec.Struct, frozen=True):
@@ -178,7 +179,10 @@ class RobotsDesk:
             return AddressRefused(outcome.detail)
         if response is None:
             del host.walks[url.origin]
-            return await self._conclude(partition, url, 0, {}, b"", record)
+            answer = await self._conclude(partition, url, 0, {}, b"", record)
+            if isinstance(answer, NotReachable) and isinstance(outcome, Failed):
+                return msgspec.structs.replace(answer, failure=outcome.cause)
+            return answer
         headers, latency = _lower(response.headers), response.latency
         verdict = robots.answer(
             response.status, headers, b"", self._tools.config.user_agent, walk.href, walk.hops, self._hops

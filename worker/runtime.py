@@ -6,8 +6,7 @@ and with it its leases: never a live zombie. There is one way to stop, whatever 
 
 import asyncio
 import random
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 
 from gregor.worker.addressing import AddressGate
@@ -18,8 +17,8 @@ from gregor.worker.ending import Budget, Ending, has_ended
 from gregor.worker.examine import Examiner
 from gregor.worker.fetching import Fetcher
 from gregor.worker.hosts import Host
-from gregor.worker.limits import Limits, Sample
-from gregor.worker.measured import measured
+from gregor.worker.limits import Limits
+from gregor.worker.measured import all_measured
 from gregor.worker.ownership import TICK, Owned, Ownership
 from gregor.worker.processors import installed
 from gregor.worker.robots_desk import RobotsDesk
@@ -56,7 +55,7 @@ class Runtime:
         self._config = config
         self._clock = clock
         self.stats = stats or Stats()
-        self._services = services = _measured(services, self.stats, clock.monotonic)
+        self._services = services = all_measured(services, self.stats, clock.monotonic)
         self._tools = Tools(config, services, clock, random, urls, scope, self.stats, name, tracer=tracer)
         gate = AddressGate(config.per_address)
         fetcher = Fetcher(
@@ -87,6 +86,8 @@ class Runtime:
     def _end(self, ending: Ending) -> None:
         if self._ending is None:
             self._ending = ending
+            if ending.reason == "budget":
+                self.stats.limit, self.stats.limiting = "budget", f"budget: {ending.detail}"
             self._ended.set()
 
     def measure(self, scope: Scope) -> None:
@@ -157,7 +158,8 @@ class Runtime:
                     break
                 checked, pause = self._clock.monotonic(), min(2 * pause, 4 * TICK)  # others may be busy for long
             wait = TICK
-            if due is not None and free and not paused:
+            held = paused or not self._budget.allows(self._running)  # then the end of a visit wakes it
+            if due is not None and free and not held:
                 wait = min(TICK, max(0.0, max(due, steering.due(now)) - self._clock.monotonic()))
             await until(woken, wait)
 
@@ -235,24 +237,9 @@ class Runtime:
         stats.queued = sum(partition.size for partition in partitions)
         stats.hosts = sum(len(partition.hosts) for partition in partitions)
         stats.hosts_waiting = len(self._tools.schedule)
+        stats.later = not all(partition.calendar.empty for partition in partitions)
         self._count(0)
-        visits, failures = sum(stats.states.values()), sum(stats.errors.values())
-        stages = {stage: timing.total for stage, timing in stats.stages.items()}
-        cpu, hosts = time.process_time(), stats.hosts
-        sample = Sample(
-            now, cpu, visits, failures, stats.occupied, stages, hosts, paused, stats.service_away, self._steering.limit
-        )
+        budget = self._budget.holds_back(self._running)
+        sample = stats.sample(now, paused=paused, budget=budget, ordered=self._steering.limit)
         self._limits.concurrency = most
         stats.limit, stats.limiting = self._limits.judge(sample)
-
-
-def _measured(services: Services, stats: Stats, clock: Callable[[], float]) -> Services:
-    stats.calls["resolver", "resolve"] = stats.stages["dns"]
-    return Services(
-        measured(services.log, "log", stats, clock=clock),
-        measured(services.seen, "seen", stats, clock=clock),
-        measured(services.store, "store", stats, clock=clock),
-        measured(services.coordinator, "coordinator", stats, "changed", clock=clock),
-        services.transport,
-        measured(services.resolver, "resolver", stats, clock=clock),
-    )

@@ -30,7 +30,11 @@ class Spending:
     def seconds(self) -> dict[str, float]:
         """By stage; ``threads``: of all threads beside the loop's, which are the clients of the stores."""
         self.switch(self._stage)
-        return {**self._seconds, "threads": max(0.0, time.process_time() - time.thread_time())}
+        return {**self._seconds, "threads": max(0.0, self.process() - time.thread_time())}
+
+    def process(self) -> float:
+        """Seconds of the whole process."""
+        return time.process_time()
 
     def charge(self, stage: str, work: Coroutine[Any, Any, T]) -> "_Charged[T]":
         """The same work to be awaited, its steps charged to a stage."""

@@ -1,12 +1,13 @@
 """What a worker did so far and what limits it now, for the live view, the report and the metrics."""
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from typing import Final
 
 from gregor.schemas.messages import State
 from gregor.worker.borders import Unavailable
+from gregor.worker.limits import Sample
 from gregor.worker.logging import logs
 from gregor.worker.spending import Spending
 from gregor.worker.timing import Lowest, Timing
@@ -18,6 +19,7 @@ STAGES: Final = ("queue", "robots", "dns", "connect", "tls", "first_byte", "body
 """The stages of a visit, in their order: how late its turn came, then what it waited for and what was done."""
 
 
+_AWAY: Final = "unavailable: "  # how such an error begins
 _TOLERANCE: Final = 0.001  # what the clocks of a machine may differ by, seconds
 
 
@@ -40,6 +42,7 @@ class Stats:
     queued: int = 0
     hosts: int = 0
     hosts_waiting: int = 0
+    later: bool = False  # whether a calendar holds anything
     hosts_blocked: int = 0
     _counted: tuple[int, int] = (0, 0)  # own pages and bytes that `before` has already
     partitions: int = 0
@@ -61,6 +64,10 @@ class Stats:
     spending: Spending = field(default_factory=Spending)
     host_states: dict[str, int] = field(default_factory=dict)  # how many hosts were in each, `host_states_at`
     host_states_at: float = -math.inf
+    lost: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
+    """Seconds that failed requests took, as "lost CAUSE"."""
+    reading: float = 0.0  # seconds that the intakes of all partitions took
+    committing: float = 0.0  # seconds that checkpoints took
     takeovers: Timing = field(default_factory=Timing)  # a partition wanted until its work began
     releases: Timing = field(default_factory=Timing)  # no longer wanted until let go
     leases_lost: int = 0
@@ -100,13 +107,38 @@ class Stats:
         if self.service_away != error.service:
             _LOG.warning("service away", service=error.service, error=str(error))
         self.service_away = error.service
-        self.errors[f"unavailable: {error.service}"] += 1
+        self.errors[f"{_AWAY}{error.service}"] += 1
 
     def back(self) -> None:
         """A service answered."""
         if self.service_away:
             _LOG.info("service back", service=self.service_away)
             self.service_away = ""
+
+    def sample(self, at: float, *, paused: bool, budget: str, ordered: str) -> Sample:
+        """What `Limits` judges by, at a monotonic time."""
+        calls: dict[str, tuple[int, float]] = {}
+        for (border, _), timing in self.calls.items():
+            count, took = calls.get(border, (0, 0.0))
+            calls[border] = (count + timing.count, took + timing.total)
+        return Sample(
+            at=at,
+            cpu=self.spending.process(),
+            visits=sum(count for state, count in self.states.items() if state not in ("waiting", "dead")),
+            failures={cause: n for cause, n in self.errors.items() if not cause.startswith(_AWAY)},
+            occupied=self.occupied,
+            stages={**{stage: timing.total for stage, timing in self.stages.items()}, **self.lost},
+            calls=calls,
+            reading=self.reading,
+            committing=self.committing,
+            partitions=self.partitions,
+            hosts=self.running + self.hosts_waiting,
+            later=self.later,
+            paused=paused,
+            budget=budget,
+            away=self.service_away,
+            ordered=ordered,
+        )
 
     def recounted(self, counts: dict[str, int]) -> None:
         """The whole crawl, all its workers, was counted anew: own counts go on from here."""

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gregor.worker.adapters.transport.memory import Scripted
@@ -13,60 +13,101 @@ from gregor.worker.limits import ADVICE, WINDOW, Limit, Limits, Sample
 from gregor.worker.stats import STAGES
 from tests.contract.operated import Operated, operated
 
-STEADY: dict[str, Any] = {"cpu": 0.3, "visits": 10, "failures": 0, "occupied": 2.0, "hosts": 10}
+STEADY: dict[str, float] = {"cpu": 0.3, "visits": 10, "occupied": 2.0, "reading": 0.1, "committing": 0.1}
 
 
-def judged(stages: dict[str, float] | None = None, *, concurrency: int = 8, **a_second: Any) -> Limit:
+def sample(at: float, does: dict[str, Any], stages: dict[str, float]) -> Sample:
+    """A worker that did so much every second until then."""
+    grown: dict[str, Any] = {name: does.get(name, rate) * at for name, rate in STEADY.items()}
+    fixed = {name: does[name] for name in ("paused", "budget", "away", "later") if name in does}
+    return Sample(
+        at=at,
+        failures={cause: count * at for cause, count in does.get("failures", {}).items()},
+        stages={stage: stages.get(stage, 0.0) * at for stage in {*STAGES, *stages}},
+        calls={border: (10 * int(at), took * at) for border, took in does.get("calls", {}).items()},
+        partitions=does.get("partitions", 1),
+        hosts=does.get("hosts", 10),
+        **grown,
+        **fixed,
+    )
+
+
+def judged(does: dict[str, Any], stages: dict[str, float]) -> Limit:
     """What limits a worker that does so much every second, for a minute."""
-    limits, rates = Limits(concurrency), {**STEADY, **a_second}
-    hosts, paused, away = rates.pop("hosts"), rates.pop("paused", False), rates.pop("away", "")
-    limit = Limit("", "")
+    limits, limit = Limits(8), Limit("", "")
     for at in range(60):
-        spent = {stage: (stages or {}).get(stage, 0.0) * at for stage in STAGES}
-        grown = {name: rate * at for name, rate in rates.items()}
-        limit = limits.judge(Sample(at=at, stages=spent, hosts=hosts, paused=paused, away=away, **grown))
+        limit = limits.judge(sample(at, does, stages))
     return limit
 
 
 @pytest.mark.parametrize(
-    ("does", "stages", "name"),
+    ("does", "stages", "name", "says"),
     [
-        ({}, {}, "politeness"),
-        ({"paused": True}, {}, "paused"),
-        ({"away": "redis"}, {}, "service"),
-        ({"hosts": 0}, {}, "nothing"),
-        ({"cpu": 0.97}, {}, "CPU"),
-        ({"occupied": 7.9}, {}, "concurrency"),
-        ({"failures": 30}, {}, "failures"),
-        ({"occupied": 7.0}, {"dns": 5.0, "body": 1.0, "queue": 90.0}, "DNS"),
-        ({"occupied": 7.0}, {"connect": 3.0, "tls": 1.0, "first_byte": 2.0}, "connect"),
-        ({"occupied": 7.0}, {"first_byte": 2.0, "body": 2.0, "settle": 3.0}, "answers"),
-        ({"occupied": 7.0}, {"settle": 6.0, "dns": 0.1}, "stores"),
-        ({"occupied": 7.0, "visits": 0}, {}, "answers"),
+        ({}, {}, "politeness", "10 hosts wait 80% of the time"),
+        ({"paused": True}, {}, "paused", "an order"),
+        ({"budget": "max_pages: 9 of 10"}, {}, "budget", "max_pages: 9 of 10"),
+        ({"away": "Redis"}, {}, "service", "Redis is away"),
+        ({"hosts": 0}, {}, "nothing", "nothing to do"),
+        ({"hosts": 0, "later": True}, {}, "nothing", "in the calendar"),
+        ({"cpu": 0.97}, {}, "CPU", "97% of a core"),
+        ({"occupied": 7.9}, {}, "concurrency", "7.9 of 8 visits run"),
+        ({"failures": {"status 503": 30, "dns": 5}}, {}, "failures", "most of them by status 503"),
+        ({"failures": {"dns": 30, "status 503": 5}}, {}, "DNS", "most of them by dns"),
+        ({"failures": {"timeout": 30}}, {}, "connect", "300 failed tries against 100 visits"),
+        ({"occupied": 7.0}, {"dns": 5.0, "body": 1.0, "queue": 90.0}, "DNS", "5.0 of them wait for that"),
+        ({"occupied": 7.0}, {"connect": 2.0, "tls": 1.0, "lost connect": 1.0, "first_byte": 2.0}, "connect", "4.0 of"),
+        ({"occupied": 7.0, "calls": {"store": 3.0}}, {"first_byte": 2.0, "body": 2.0}, "answers", "4.0 of them"),
+        ({"occupied": 7.0, "calls": {"seen": 5.0, "log": 1.5}}, {"dns": 0.1}, "stores", "the seen set takes 500 ms"),
+        ({"occupied": 7.0, "calls": {"log": 9.0}, "reading": 5.0, "partitions": 20}, {"body": 4.5}, "answers", "4.5"),
+        (
+            {"hosts": 2, "calls": {"log": 9.0}, "reading": 1.5, "partitions": 2},
+            {},
+            "stores",
+            "75% of the time",
+        ),
+        ({"hosts": 0, "calls": {"seen": 9.0}, "reading": 1.0}, {}, "stores", "the seen set takes 900 ms"),
+        ({"occupied": 7.0, "visits": 0}, {}, "answers", "0.0 of them"),
     ],
 )
-def test_each_cause_is_found(does: dict[str, Any], stages: dict[str, float], name: str) -> None:
-    assert judged(stages, **does).name == name
+def test_each_cause_is_found(does: dict[str, Any], stages: dict[str, float], name: str, says: str) -> None:
+    limit = judged(does, stages)
+    assert limit.name == name
+    assert says in limit.text
 
 
 def test_it_is_judged_by_the_last_seconds_only() -> None:
-    limits = Limits(8)
-    empty = dict.fromkeys(STAGES, 0.0)
-    assert limits.judge(Sample(0.0, 0.0, 0, 0, 0.0, empty, 10)).name == "starting"
+    limits = Limits(10)
+    assert limits.judge(sample(0.0, {}, {})).name == "starting"
     for at in range(1, 100):
-        limits.judge(Sample(at, 0.0, 10 * at, 0, 8.0 * at, empty, 10))
+        limits.judge(sample(at, {"occupied": 8.0}, {}))
     name = ""
     for at in range(100, 100 + int(WINDOW) + 2):
-        name = limits.judge(Sample(at, 0.0, 10 * at, 0, 8.0 * 99, empty, 10)).name
+        name = limits.judge(sample(at, {}, {})._replace(occupied=8.0 * 99)).name
     assert name == "politeness"
 
 
-numbers = st.floats(0.0, 1e6)
+seconds, counts = st.floats(0.0, 1e6), st.integers(0, 99)
+SAMPLES = st.builds(
+    Sample,
+    at=seconds,
+    cpu=seconds,
+    visits=counts,
+    failures=st.dictionaries(st.sampled_from(["dns", "timeout", "status 503"]), counts),
+    occupied=seconds,
+    stages=st.dictionaries(st.sampled_from(STAGES), seconds),
+    calls=st.dictionaries(st.sampled_from(["log", "seen", "resolver"]), st.tuples(counts, seconds)),
+    reading=seconds,
+    committing=seconds,
+    partitions=counts,
+    hosts=counts,
+    paused=st.booleans(),
+    budget=st.sampled_from(["", "max_pages"]),
+    away=st.sampled_from(["", "Redis"]),
+)
 
 
-@given(st.lists(st.builds(Sample, numbers, numbers, st.integers(0, 99), st.integers(0, 99), numbers,
-                          st.dictionaries(st.sampled_from(STAGES), numbers), st.integers(0, 99), st.booleans(),
-                          st.sampled_from(["", "redis"])), max_size=20))  # fmt: skip
+@settings(deadline=None)
+@given(st.lists(SAMPLES, max_size=20))
 def test_something_known_always_limits(samples: list[Sample]) -> None:
     limits = Limits(8)
     for sample in sorted(samples, key=lambda one: one.at):

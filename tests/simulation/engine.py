@@ -62,6 +62,8 @@ class World:
         self.random = Random(seed)
         self.faults = faults or Faults()
         self.latency = latency
+        self.latencies: dict[str, float] = {}
+        """Of single services, where it differs: log, seen, store, coordinator, dns; mean seconds of a way."""
         self.call_timeout = call_timeout
         self.journal: list[Effect] = []
         self.incidents: list[Incident] = []
@@ -128,7 +130,8 @@ class Wire:
             await self.suffer(fault)
         answer: asyncio.Future[T] = loop.create_future()
         sent = loop.time()
-        there, back = (self.world.latency * self.world.random.expovariate(1) for _ in range(2))
+        latency = self.world.latencies.get(self.service, self.world.latency)
+        there, back = (latency * self.world.random.expovariate(1) for _ in range(2))
         slow = fault.seconds if fault is not None and fault.kind == "slow" else 0.0
 
         def arrive() -> None:

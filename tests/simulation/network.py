@@ -109,7 +109,7 @@ class SimulatedResolver:
 
     async def resolve(self, hostname: str, port: int) -> Answer | DnsFailure:
         fault = await self._wire.pass_by("resolve")
-        await asyncio.sleep(0.02)
+        await asyncio.sleep(self._wire.world.latencies.get("dns", 0.02))
         if fault is not None:
             await self._wire.suffer(fault)
         expires = self._clock.monotonic() + 60.0

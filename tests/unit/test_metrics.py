@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import cast
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from prometheus_client.parser import text_string_to_metric_families
 
@@ -70,6 +70,7 @@ def test_what_strangers_choose_is_no_label() -> None:
     assert sum(value for (name, _), value in after.items() if name == "gregor_responses_total") == 500
 
 
+@settings(deadline=None)
 @given(st.lists(st.floats(0.0, 500.0)))
 def test_a_timing_is_a_histogram(seconds: list[float]) -> None:
     timing = Timing()
@@ -88,6 +89,7 @@ def test_a_timing_is_a_histogram(seconds: list[float]) -> None:
     assert found["gregor_stage_seconds_sum", (("stage", "parse"),)] == pytest.approx(sum(seconds))
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.floats(0.0, 300.0), st.floats(0.0, 10.0)), min_size=1))
 def test_the_lowest_is_that_of_the_last_minute_at_least(observed: list[tuple[float, float]]) -> None:
     lowest, observed = Lowest(), sorted(observed)
