@@ -53,7 +53,7 @@ _CONTENT = re.compile(
 )
 _RAW_TEXT = (b"script", b"style", b"textarea", b"title", b"xmp", b"iframe", b"noembed", b"noframes")
 _XML_ENCODING = re.compile(rb"encoding[\x00-\x20]*=[\x00-\x20]*([\"'])([^\"']*)\1")
-_MARKUP = re.compile(rb"<[^>]*>")
+_MARKUP = re.compile(rb"<[^<>]*+>")  # not to the next ">" from each of a thousand "<"
 
 
 @lru_cache(maxsize=1024)

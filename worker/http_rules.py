@@ -121,7 +121,8 @@ def freshness(headers: Mapping[str, str], now: float | None) -> float | None:
     """For how long an answer stays fresh (RFC 9111 section 4.2.1, as a shared cache); None if it does not say.
     ``headers`` have lower-case names.
 
-    Age counts from the Date header, else from ``now``. An answer that must be validated anew is fresh for 0 seconds;
+    An Expires counts from the Date header, else from ``now``; what the answer aged in caches on its way (Age, section
+    5.1) is taken off. An answer that must be validated anew is fresh for 0 seconds;
     ``must-revalidate`` alone is read so, too. An Expires that is a bare number ("0", "-1") has expired.
     """
     directives: dict[str, str] = {}
@@ -130,17 +131,19 @@ def freshness(headers: Mapping[str, str], now: float | None) -> float | None:
         directives.setdefault(key.strip(), argument.strip().strip('"'))
     if "no-store" in directives or "no-cache" in directives:
         return 0.0
+    age = _seconds(headers.get("age", "")) or 0.0
     for key in ("s-maxage", "max-age"):
         span = _seconds(directives.get(key, ""))
         if span is not None:
-            return span
+            return max(span - age, 0.0)
     if "must-revalidate" in directives:
         return 0.0
     expires = headers.get("expires")
     if expires is None:
         return None
     date = http_date(headers.get("date", ""))
-    return _until(expires.strip(), now if date is None else date)
+    span = _until(expires.strip(), now if date is None else date)
+    return None if span is None else max(span - age, 0.0)
 
 
 def _until(expires: str, start: float | None) -> float | None:

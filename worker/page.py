@@ -115,9 +115,12 @@ class Page:
         for name, kind in _SOURCES.get(node.tag or "", ()):
             if url := _stripped(attributes.get(name)):
                 self.add(url, kind)
-        if candidates := attributes.get("srcset"):
+        self._candidates(attributes.get("srcset"))
+
+    def _candidates(self, srcset: str | None) -> None:
+        if srcset:
             room = self._max_links - len(self._links)
-            for url in islice(references.srcset(candidates), room + 1):  # one more shows that there were more
+            for url in islice(references.srcset(srcset), room + 1):  # one more shows that there were more
                 self.add(url, "srcset")
 
     def form(self, node: Element) -> None:
@@ -128,6 +131,7 @@ class Page:
 
     def link(self, node: Element) -> None:
         attributes = node.attributes
+        self._candidates(attributes.get("imagesrcset"))
         url = _stripped(attributes.get("href"))
         if not url:
             return

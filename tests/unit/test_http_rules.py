@@ -98,6 +98,10 @@ def test_retry_after(value: str | None, expected: float | None) -> None:
         ({"cache-control": "public", "expires": "Sun, 06 Nov 1994 08:50:37 GMT"}, 60.0),
         ({"date": "Sun, 06 Nov 1994 08:50:07 GMT", "expires": "Sun, 06 Nov 1994 08:50:37 GMT"}, 30.0),
         ({"expires": "Sun, 06 Nov 1994 08:00:00 GMT"}, 0.0),
+        ({"cache-control": "max-age=60", "age": "20"}, 40.0),
+        ({"cache-control": "max-age=60", "age": "100"}, 0.0),
+        ({"cache-control": "max-age=60", "age": "-5"}, 60.0),
+        ({"expires": "Sun, 06 Nov 1994 08:50:37 GMT", "age": "15"}, 45.0),
         ({"expires": "never"}, None),
     ],
 )

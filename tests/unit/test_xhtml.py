@@ -1,5 +1,6 @@
 import time
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -61,6 +62,25 @@ def test_any_text_may_be_a_style_sheet(text: str) -> None:
 @given(st.text(alphabet='<a>; rel="=canonical,\\', max_size=60))
 def test_any_text_may_be_a_link_header(text: str) -> None:
     link_header.canonical(text)
+
+
+@pytest.mark.parametrize(
+    ("header", "canonical"),
+    [
+        ("<x>; rel=canonical", "x"),
+        ('<x>;REL="foo Canonical"', "x"),
+        ("<a>; rel=next, <b,c>; rel = canonical", "b,c"),
+        ('<a>; title="<x>; rel=canonical, ;"; rel=next', None),
+        ("<a>; rel=next; rel=canonical", None),  # the first one counts
+        ('<a>; rel="canon\\ical"', "a"),
+        ("<>; rel=canonical", ""),
+        ('<a>; rel=canonical; anchor="/other"', None),  # it speaks of another resource
+        ("<a> rel=canonical", None),
+        ("a; rel=canonical", None),
+    ],
+)
+def test_the_canonical_link_of_a_header(header: str, canonical: str | None) -> None:
+    assert link_header.canonical(header) == canonical
 
 
 def test_a_link_header_costs_little_whatever_it_holds() -> None:

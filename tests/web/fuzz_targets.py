@@ -3,7 +3,8 @@
 import gzip
 from collections.abc import Callable
 
-from gregor.worker import charset, css, html, http_rules, media_type, references, robots, sitemaps, xhtml
+from gregor.worker import charset, css, html, http_rules, link_header, media_type, references, robots, sitemaps, xhtml
+from gregor.worker.adapters.transport import framing, http1
 from gregor.worker.canonical import CanonicalRules
 from gregor.worker.meta_robots import meta_robots
 from gregor.worker.robots_match import Decision
@@ -94,6 +95,15 @@ def fuzz_headers(data: bytes) -> None:
     assert fresh is None or fresh >= 0
     said = meta_robots([("robots", value), ("gregor", value)], [value], "gregor", NOW)
     assert said.noindex or said.unavailable_after is None or said.unavailable_after > NOW
+    link_header.canonical(value)
+    try:
+        head = http1.parse_head(b"HTTP/1.1 200 OK\r\n" + data)
+        framed = framing.framing(head)
+    except http1.MalformedHeadError:
+        framed = framing.Framing(True, None)
+    assert framed.length is None or framed.length >= 0
+    chunks = framing.Dechunker()
+    assert len(chunks.feed(data)) <= len(data)
     target = http_rules.redirect_target(302, value, BASE)
     assert target is None or target.startswith(("http://", "https://"))
 
