@@ -11,8 +11,7 @@ def links(value: str) -> Iterator[tuple[str, dict[str, str]]]:
     """Target reference and parameters (names lower case, first of each) of every link in a header value."""
     for link in _LINK.finditer(value):
         parameters: dict[str, str] = {}
-        stated = link[2] if link[2].lstrip().startswith(";") else ""
-        for name, quoted, bare in _PARAMETER.findall(stated):
+        for name, quoted, bare in _PARAMETER.findall(link[2]):
             parameters.setdefault(name.lower(), re.sub(r"\\(.)", r"\1", quoted) or bare)
         yield link[1].strip(), parameters
 

@@ -75,7 +75,7 @@ def test_any_text_may_be_a_link_header(text: str) -> None:
         ('<a>; rel="canon\\ical"', "a"),
         ("<>; rel=canonical", ""),
         ('<a>; rel=canonical; anchor="/other"', None),  # it speaks of another resource
-        ("<a> rel=canonical", None),
+        ("<a> rel=canonical", "a"),  # seen in the wild: the semicolon is missing
         ("a; rel=canonical", None),
     ],
 )
