@@ -1,9 +1,12 @@
 """`Coordinator`: one owner, epochs that only grow, time that never goes back."""
 
 import asyncio
+from functools import partial
+
+import msgspec
 
 from gregor.schemas.messages import PartitionRecord, stamp
-from gregor.worker.orders import Order, Orders
+from gregor.worker.orders import REMEMBERED, By, Change, Order, Orders, record, take_back
 from tests.contract.engines import PARTITIONS
 from tests.contract.world import World, ordered, run
 
@@ -129,4 +132,37 @@ async def test_orders_are_kept_and_heard(world: World) -> None:
         await engine.coordinator.changed()
     await engine.coordinator.change_orders(lambda _: Orders())
     while engine.coordinator.orders() != Orders():
+        await engine.coordinator.changed()
+
+
+@run
+async def test_changes_are_on_record_for_good(world: World) -> None:
+    engine = await world.open()
+    assert await engine.coordinator.changes(2**63, 10) == []
+    total = 2 * REMEMBERED + 30
+    for number in range(1, total + 1):
+        by = By("ann", 1.8e9 + number, "why", "here", f"key {number}", number)
+        orders = await engine.coordinator.change_orders(partial(record, what=f"change {number}", by=by, count=number))
+        assert orders.version == number
+    engine = await world.again()
+    found: list[Change] = []
+    while some := await engine.coordinator.changes(found[-1].number if found else 2**63, 70):
+        assert len(some) <= 70
+        found += some
+    assert [one.number for one in found] == list(range(total, 0, -1))
+    assert found[-1] == Change(1, 1.8e9 + 1, "ann", "here", "change 1", "why", 1, "key 1", 1)
+    assert await engine.coordinator.changes(1, 10) == []
+
+
+@run
+async def test_what_a_later_version_ordered_stays(world: World) -> None:
+    engine = await world.open()
+    later = ordered(Order("pause"))
+    later = msgspec.structs.replace(later, unread={"render a.example": msgspec.msgpack.encode({"kind": "render"})})
+    await engine.coordinator.change_orders(lambda _: later)
+    engine = await world.again()
+    changed = await engine.coordinator.change_orders(partial(take_back, name="pause", by=By("ann", 1.8e9)))
+    assert (changed.standing, changed.unread) == ({}, later.unread)
+    engine = await world.again()
+    while engine.coordinator.orders() != changed:
         await engine.coordinator.changed()

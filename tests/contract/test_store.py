@@ -277,3 +277,19 @@ async def test_a_dead_letter_that_is_written_again_is_one(world: World) -> None:
     reader = await world.reader()
     found = [written async for written in reader.dead_letters()]
     assert sorted(found, key=lambda letter: letter.at) == [letter, other]
+
+
+@run
+async def test_a_dead_letter_is_dropped_as_it_was_read(world: World) -> None:
+    engine = await world.open()
+    letters = [DeadLetter("k", "h", "a.example", "timeout", detail, 1.8e9) for detail in ("one", "two")]
+    for letter in letters:
+        await engine.store.put_dead_letter(letter)
+    engine = await world.again()
+    reader = await world.reader()
+    first = next(letter for letter in [one async for one in reader.dead_letters()] if letter.detail == "one")
+    for _ in range(2):
+        await engine.store.drop_dead_letter(first)
+    engine = await world.again()
+    reader = await world.reader()
+    assert [one async for one in reader.dead_letters()] == [letters[1]]

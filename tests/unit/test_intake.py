@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from gregor.schemas.messages import DeadLetter, Ticket
 from gregor.worker.borders import Record, Unreadable
+from gregor.worker.recrawling import again
 from gregor.worker.tools import LeaseLost
 from tests.contract.world import ManualClock, ticket
 from tests.simulation.contract import SimulatedEngine, SimulatedFactory
@@ -174,3 +175,26 @@ def test_a_host_that_never_gets_a_turn_does_not_stop_the_topic() -> None:
         assert owner.partition.marks[2].position == 80
 
     owned(case, *(ticket(str(number)) for number in range(80)))
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.integers(1, 120), max_size=4), st.integers(1, 3), st.integers(0, 10**6))
+def test_another_visit_is_made_once_whenever_the_lease_ends(ends: list[int], times: int, seed: int) -> None:
+    async def case(engine: SimulatedEngine, clock: ManualClock) -> None:
+        one = ticket("page", host="h0")
+        await engine.log.publish([one])
+        owner = Owner(engine, clock, seed)
+        await owner.take_over(None)
+        await owner.work()
+        for visit in range(1, times + 1):
+            (row,) = await engine.store.rows([one.key])
+            assert row is not None
+            asking = again(row)
+            await engine.log.publish([asking] * owner.chance.randint(1, 3))  # asked twice is asked once
+            for calls in [*ends, None]:
+                await owner.take_over(calls)
+                with contextlib.suppress(LeaseLost):
+                    await owner.work()
+            assert owner.visited == {one.key: 1 + visit}
+
+    on_servers(case)
