@@ -21,6 +21,7 @@ from gregor.worker.composition import SystemClock
 from gregor.worker.config import Config
 from gregor.worker.control import Control
 from gregor.worker.host_table import HostTable
+from gregor.worker.rules import canonical_rules
 from gregor.worker.runtime import Runtime
 from gregor.worker.scope import Scope, ScopeRules
 from gregor.worker.seeding import Seed, publish
@@ -89,7 +90,7 @@ async def operated(folder: Path, hosts: int = 2, **changes: Any) -> AsyncIterato
         for page in range(400):
             body = f"<title>{page}</title><a href=/{page + 1}>on</a> page {page} of {host}".encode()
             transport.script(f"http://h{host}.example/{page}", Scripted(body=body))
-    engine = await open_engine(folder, config.partitions, "", clock)
+    engine = await open_engine(folder, config.partitions, canonical_rules(config).fingerprint(), clock)
     resolver = DnsResolver(host_table=HostTable.parse("* 192.0.2.1:80"))
     urls = Urls()
     runtime = Runtime(

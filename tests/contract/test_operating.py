@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from gregor.worker import cli
-from gregor.worker.adapters.embedded import open_engine, standing_orders
+from gregor.worker.adapters.embedded import change_orders, open_engine, standing_orders
 from gregor.worker.composition import SystemClock
 from tests.contract.operated import OPERATOR, VIEWER, Operated, operated
 
@@ -118,3 +118,108 @@ def test_where_an_api_answers_it_is_asked(tmp_path: Path, capsys: pytest.Capture
             await case(worker)
 
     asyncio.run(run())
+
+
+def test_every_kind_is_given_and_taken_back(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    gregor(folder, "rate", "*", "2.5", "--why", "at night")
+    gregor(folder, "concurrency", "*.a.example", "3")
+    gregor(folder, "priority", "A.example", "1")
+    gregor(folder, "budget", "*", "1000")
+    gregor(folder, "drain", "worker-7")
+    assert sorted((one.name, one.value) for one in standing_orders(folder).standing.values()) == [
+        ("budget *", 1000.0),
+        ("concurrency *.a.example", 3.0),
+        ("drain worker-7", None),
+        ("priority a.example", 1.0),
+        ("rate *", 2.5),
+    ]
+    gregor(folder, "orders", "--take-back", "rate *", "--why", "it is morning")
+    for words in (["concurrency", "*.a.example", "none"], ["priority", "a.example", "none"], ["budget", "*", "none"]):
+        gregor(folder, *words)
+    gregor(folder, "undrain", "worker-7")
+    assert not standing_orders(folder).standing
+    capsys.readouterr()
+    gregor(folder, "orders", "--audit")
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 10
+    assert "took back rate *" in lines[4]
+    assert lines[4].endswith(": it is morning")
+    gregor(folder, "orders", "--audit", "--json", "--limit", "2")
+    told = [msgspec.json.decode(line) for line in capsys.readouterr().out.splitlines()]
+    assert [(one["number"], one["what"]) for one in told] == [
+        (10, "took back drain worker-7"),
+        (9, "took back budget *"),
+    ]
+    assert told[0]["where"].startswith("command on ")
+
+
+def test_what_cannot_be_read_is_listed_and_taken_back(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    later = msgspec.msgpack.encode({"kind": "render"})
+    change_orders(folder, lambda orders: msgspec.structs.replace(orders, unread={"render a.example": later}))
+    gregor(folder, "pause")
+    capsys.readouterr()
+    gregor(folder, "orders")
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == ["pause", "unreadable"]
+    gregor(folder, "orders", "--take-back", "render a.example")
+    assert list(standing_orders(folder).standing) == ["pause"]
+    assert not standing_orders(folder).unread
+
+
+def test_seeds_and_recrawls_go_by_the_api(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    async def case(worker: Operated) -> None:
+        async def command(*words: str, code: int = 0) -> str:
+            flags = ("--set", "operator_token_env=OPERATE", "--api", worker.url)
+            await asyncio.to_thread(gregor, tmp_path / "unused", *words, *flags, code=code)
+            said = capsys.readouterr()
+            return said.out + said.err
+
+        many = tmp_path / "seeds"
+        many.write_text("".join(f"http://h0.example/seed{number}\n" for number in range(1203)))
+        assert await command("seed", "http://h1.example/new", "--seeds", str(many)) == "1204 seeds published\n"
+        url = "http://h0.example/0"
+        await worker.until_state(url)
+        assert "1 URL to be visited again" in await command("recrawl", url)
+        await worker.until(lambda: sum(request.href == url for request in worker.transport.requests) == 2)
+        assert "has no record" in await command("recrawl", "http://nobody.example/", code=1)
+        assert "Number 1 is not an http(s) URL" in await command("recrawl", "nonsense", code=2)
+        assert "0 URLs to be visited again" in await command("deadletters", "--retry", "--cause", "timeout")
+        assert "0 dead letters dropped" in await command("deadletters", "--drop", "--cause", "timeout")
+        await command("drain", "worker-1", "--why", "upgrade")
+        await worker.until(lambda: not worker.runtime.owned)
+        audit = (await command("orders", "--audit")).splitlines()
+        assert [line.split()[2] for line in audit] == ["drain", "drop", "retry", "recrawl", "seed", "seed", "seed"]
+        assert "from 127.0.0.1: upgrade" in audit[0]
+        data = tmp_path / "data"
+        await asyncio.to_thread(gregor, data, "recrawl", url, code=2)
+        said = capsys.readouterr().err
+        assert "in use by process" in said
+        assert "--api" in said
+
+    async def run() -> None:
+        async with operated(tmp_path / "data") as worker:
+            await case(worker)
+
+    asyncio.run(run())
+
+
+def test_without_an_api_they_are_left_for_the_crawl(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data, url = tmp_path / "data", "http://h0.example/0"
+
+    async def crawled() -> None:
+        async with operated(data) as worker:
+            await worker.until_state(url)
+
+    async def goes_on() -> None:
+        async with operated(data) as worker:
+            await worker.until_state("http://h1.example/399")
+            await worker.until(lambda: sum(request.href == url for request in worker.transport.requests) == 1)
+
+    asyncio.run(crawled())
+    flags = ("--set", "partitions=64")  # what the folder was made for counts
+    gregor(data, "recrawl", url, *flags)
+    gregor(data, "seed", "http://h1.example/399", "--set", "partitions=2")
+    capsys.readouterr()
+    gregor(data, "pages", "--state", "fetched", "--limit", "1")
+    gregor(data, "explain", url)
+    assert "waits in the log (recrawl)" in capsys.readouterr().out
+    asyncio.run(goes_on())
