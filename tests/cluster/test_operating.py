@@ -231,7 +231,7 @@ async def _dead_letters(crawl: Crawl) -> None:
     for url in urls:
         await crawl.row(url, "dead")
     for url in urls:
-        crawl.transport.script(url, Scripted(body=b"it is back"))
+        crawl.transport.script(url, Scripted(body=f"{url} is back".encode()))
     dropped = {"cause": "status", "urls": urls[:1]}
     assert await crawl.ask("POST", "/api/v1/deadletters/drop", dropped) == {"count": 1, "more": False}
     assert await crawl.ask("POST", "/api/v1/deadletters/retry", {"cause": "status"}) == {
@@ -239,7 +239,7 @@ async def _dead_letters(crawl: Crawl) -> None:
         "more": False,
     }
     for url in urls[1:]:
-        assert (await crawl.row(url, "fetched" if url == urls[1] else "duplicate", 2)).visits == 2
+        assert (await crawl.row(url, "fetched", 2)).visits == 2
     assert (await crawl.row(urls[0], "dead")).visits == 1
     assert [letter async for letter in crawl.first.engine.reader.dead_letters()] == []
 

@@ -1,0 +1,134 @@
+"""Orders in the middle of a crawl that faults disturb: they are obeyed, and no invariant breaks for them."""
+
+import asyncio
+from collections.abc import Callable
+from contextvars import Context
+from functools import partial
+from random import Random
+
+import pytest
+
+from gregor.worker.orders import By, Kind, Order, give, take_back
+from gregor.worker.recrawling import again
+from tests.simulation.checker import check
+from tests.simulation.crawl import Prepare, Run, Worker
+from tests.simulation.faults import Fault
+from tests.simulation.scenarios import config, scripted
+from tests.simulation.sites import HOST, OTHER, page, requests, row, site, star
+from tests.simulation.web import Web
+
+ME = By("operator", 0.0)
+Step = tuple[float, Callable[[Run], object]]
+
+
+def at(seconds: float, kind: Kind, target: str = "", value: float | None = None) -> Step:
+    """An order that is given then."""
+    change = partial(give, order=Order(kind, target, value), by=ME)
+    return seconds, lambda run: run.world.zookeeper.change_orders(change)
+
+
+def back(seconds: float, name: str) -> Step:
+    """An order that is taken back then."""
+    return seconds, lambda run: run.world.zookeeper.change_orders(partial(take_back, name=name, by=ME))
+
+
+def plan(steps: list[Step]) -> Prepare:
+    """Has steps done at their times after the first worker's start, by nobody that a fault can kill."""
+    left = list(steps)
+
+    def begin(run: Run, _: Worker) -> None:
+        for seconds, step in left:
+            asyncio.get_running_loop().call_later(seconds, step, run, context=Context())
+        left.clear()
+
+    return begin
+
+
+def crawl(steps: list[Step], *faults: Fault, workers: int = 1, sites: int = 2, **settings: object) -> Run:
+    """A crawl of small sites in which no invariant may break, whatever is ordered."""
+    hosts = [site(star(12, bridge=page("bridge", f"http://{OTHER}/"))), site(star(12), OTHER)]
+    run = scripted(
+        Web(hosts[:sites]), list(faults), workers=workers, settings=config(**settings), prepare=plan(steps)
+    )()
+    if wrong := check(run):
+        pytest.fail("\n".join(map(str, wrong)))
+    return run
+
+
+def between(run: Run, begin: float, end: float) -> set[str]:
+    """Who made requests then."""
+    return {exchange.client for exchange in run.web.log if begin < exchange.start < end}
+
+
+def test_a_drained_worker_asks_nothing_and_another_goes_on() -> None:
+    run = crawl([at(5.0, "drain", "a1"), back(20.0, "drain a1")], workers=2, partitions=8)
+    assert between(run, 0.0, 5.0) <= {"a1", "b1"}
+    assert between(run, 7.0, 20.0) == {"b1"}
+    assert run.worker("a1").runtime.stats.leases_lost == 0
+
+
+@pytest.mark.parametrize("n", [1, 2])
+@pytest.mark.parametrize("op", ["leave", "release", "join"])
+@pytest.mark.parametrize("kind", ["die", "lost", "cut", "pause"])
+def test_a_drain_is_disturbed(kind: str, op: str, n: int) -> None:
+    steps = [at(4.0, "drain", "a1"), back(30.0, "drain a1")]
+    crawl(steps, Fault(kind, "coordinator", op, n, seconds=15.0), workers=2, partitions=8)  # type: ignore[arg-type]
+
+
+def test_a_lone_worker_that_was_drained_goes_on() -> None:
+    run = crawl([at(3.0, "drain", "a1"), back(40.0, "drain a1")])
+    assert between(run, 5.0, 40.0) == set()
+    assert row(run, "/p3").state == "fetched"
+
+
+def test_a_rate_of_the_crawl_is_kept_by_all_workers_together() -> None:
+    run = crawl([at(0.0, "rate", "*", 0.25)], workers=2, partitions=8, delay=0.1)
+    starts = sorted(exchange.start for exchange in run.web.log)
+    for begin in starts:
+        assert sum(begin <= start < begin + 40.0 for start in starts) <= 0.25 * 40.0 + 4
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_whatever_is_ordered_and_taken_back(seed: int) -> None:
+    """At random, with two workers and a fault; in the end all is taken back, and the crawl ends as without."""
+    chance, steps = Random(f"orders {seed}"), list[Step]()
+    possible: list[tuple[Kind, str, float | None]] = [
+        ("pause", "", None),
+        ("block", HOST, None),
+        ("block", "*.site.example", None),
+        ("delay", "*", 7.0),
+        ("rate", "*", 0.05),
+        ("rate", "*.site.example", 0.1),
+        ("rate", OTHER, 0.2),
+        ("concurrency", "*", 1),
+        ("concurrency", "*.site.example", 1),
+        ("priority", OTHER, 1),
+        ("drain", "a1", None),
+        ("drain", "b1", None),
+    ]
+    for _ in range(8):
+        kind, target, value = chance.choice(possible)
+        steps.append(at(chance.uniform(0.0, 40.0), kind, target, value))
+        steps.append(back(chance.uniform(0.0, 60.0), Order(kind, target).name))
+    steps += [back(61.0, Order(kind, target).name) for kind, target, _ in possible]
+    faults = [Fault("die", "store", "put_rows", chance.randint(1, 10))] if seed % 2 else []
+    run = crawl(steps, *faults, workers=2, delay=0.5)
+    ends = {row(run, f"/p{number}", host).state for number in range(12) for host in (HOST, OTHER)}
+    assert ends <= {"fetched", "duplicate"}
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+@pytest.mark.parametrize("op", ["put_entries", "read_bucket", "put_rows", "drop_bucket"])
+def test_another_visit_is_made_once_whatever_dies(op: str, n: int) -> None:
+    asked = []
+
+    def ask(run: Run) -> None:
+        known = run.world.store.rows_by_key.values.get(f"http://{HOST}/p0")
+        if known is not None and not asked:
+            asked.append(known)
+            run.world.log.publish([again(known), again(known)])
+
+    run = crawl([(float(second), ask) for second in range(30)], Fault("die", "store", op, n, "after"), sites=1)
+    assert asked
+    assert row(run, "/p0").visits == 2
+    assert len(requests(run, "/p0")) in (2, 3)
