@@ -120,7 +120,7 @@ def test_whatever_is_ordered_and_taken_back(seed: int) -> None:
 @pytest.mark.parametrize("n", [1, 2, 3])
 @pytest.mark.parametrize("op", ["put_entries", "read_bucket", "put_rows", "drop_bucket"])
 def test_another_visit_is_made_once_whatever_dies(op: str, n: int) -> None:
-    asked = []
+    asked: list[object] = []
 
     def ask(run: Run) -> None:
         known = run.world.store.rows_by_key.values.get(f"http://{HOST}/p0")
