@@ -20,6 +20,8 @@ GUESSED = 64 * 1024
 """Bytes that are looked at when nothing is declared."""
 _DETECTED = 2048
 """Bytes given to the detector."""
+_TELLING = 4
+"""Characters beyond ASCII from which on there is something to detect."""
 _GUESSES = {
     "cp932": "shift_jis",
     "euc_jp": "euc-jp",
@@ -196,24 +198,24 @@ def xml_declaration(body: bytes) -> str | None:
 
 
 def guess(body: bytes) -> str:
-    """The encoding of a body that declares none: UTF-8 if it reads as that, windows-1252 if it is mostly ASCII, else
-    what the detector makes of it."""
-    sample = body[:GUESSED]
+    """The encoding of a body that declares none: UTF-8 if it reads as that, windows-1252 if little is beyond ASCII;
+    else what the detector makes of it."""
+    sample, whole = body[:GUESSED], len(body) <= GUESSED
     if sample.isascii():
-        return "windows-1252" if body.isascii() or not _reads_as_utf8(body) else "utf-8"
-    if _reads_as_utf8(sample):
+        return "windows-1252" if body.isascii() or not _reads_as_utf8(body, whole=True) else "utf-8"
+    if _reads_as_utf8(sample, whole=whole):
         return "utf-8"
     words = _MARKUP.sub(b" ", sample)
     high = sum(words.count(bytes((byte,))) for byte in range(0x80, 0x100))
-    if high * 4 < len(words) - words.count(b" "):
+    if high < _TELLING or high * 4 < len(words) - words.count(b" "):
         return "windows-1252"
     first = next((at for at, byte in enumerate(words) if byte >= 0x80), 0)
     best = from_bytes(words[first : first + _DETECTED], cp_isolation=list(_GUESSES)).best()
     return _GUESSES[best.encoding] if best else "windows-1252"
 
 
-def _reads_as_utf8(body: bytes) -> bool:
-    """Whether next to all that is not ASCII is UTF-8 (a cut character at the end is no fault)."""
-    text = getincrementaldecoder("utf-8")("replace").decode(body)
+def _reads_as_utf8(body: bytes, *, whole: bool) -> bool:
+    """Whether next to all that is not ASCII is UTF-8 (a cut character at the end of a part is no fault)."""
+    text = getincrementaldecoder("utf-8")("replace").decode(body, whole)
     faults = text.count("\ufffd")
     return faults == 0 or faults * 20 < len(text) - len(text.encode("ascii", "ignore"))

@@ -22,14 +22,14 @@ _KINDS = {
     "urlset": ("urlset", "url"),
     "sitemapindex": ("index", "sitemap"),
     "rss": ("rss", "item"),
-    "RDF": ("rss", "item"),
+    "rdf": ("rss", "item"),
     "feed": ("atom", "entry"),
 }
 """Root element → kind of document, name of its entries."""
 _FIELDS = {
     "urlset": {"loc": "loc", "lastmod": "lastmod", "changefreq": "changefreq", "priority": "priority"},
     "index": {"loc": "loc", "lastmod": "lastmod"},
-    "rss": {"link": "loc", "guid": "id", "pubDate": "lastmod"},
+    "rss": {"link": "loc", "guid": "id", "pubdate": "lastmod"},
     "atom": {"id": "id", "updated": "lastmod"},
 }
 
@@ -60,17 +60,18 @@ class Target:
         if self._done:
             return
         namespace, name = _split(tag)
+        own = name.lower()  # XML minds the case of names; not everybody who writes it does
         if self._depth == 1:
-            self._root(namespace, name)
+            self._root(namespace, own)
         elif self._extension is not None:
             self._open_value(name, attributes)
         elif self._field_depth:
             return
         elif not self._entry_depth:
-            if name == self._entry_name and self._is_own(namespace):
+            if own == self._entry_name and self._is_own(namespace):
                 self._entry_depth = self._depth
         elif self._depth == self._entry_depth + 1:
-            self._child(namespace, name, attributes)
+            self._child(namespace, own, attributes)
 
     def _child(self, namespace: str, name: str, attributes: Mapping[str, str]) -> None:
         """What stands directly in an entry: a field or an extension."""

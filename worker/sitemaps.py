@@ -9,12 +9,13 @@ import re
 import zlib
 from collections.abc import Iterable, Iterator
 from io import BytesIO
+from itertools import chain
 from typing import BinaryIO
 
 import webencodings
 from lxml import etree
 
-from gregor.worker import charset
+from gregor.worker import charset, sitemap_text
 from gregor.worker.sitemap_entries import (
     DEFAULT_PRIORITY,
     Extension,
@@ -76,6 +77,8 @@ def parse(
     encoding = charset.bom(first) or charset.header_charset(content_type) or charset.xml_declaration(first.lstrip())
     text = _decoded(first, stream, encoding or "utf-8")
     start = next(text, "").lstrip("\ufeff \t\r\n")
+    if not _ENTITY.search(start):
+        start = sitemap_text.without_preface(start)
     if start.startswith("<"):
         _parse_xml(start, text, result, Target(result, max_urls, extensions))
     else:
@@ -190,8 +193,7 @@ def _parse_xml(start: str, rest: Iterator[str], result: Sitemap, target: Target)
         load_dtd=False,
     )
     try:
-        parser.feed(start.encode())
-        for chunk in rest:
+        for chunk in sitemap_text.escaped(chain((start,), rest)):
             if result.truncated:
                 break
             parser.feed(chunk.encode())

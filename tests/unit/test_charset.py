@@ -101,3 +101,14 @@ def test_any_content_type_can_be_read(value: str) -> None:
     parsed = media_type.extract(value)
     if parsed is not None:
         assert media_type.parse(str(parsed)) == parsed
+
+
+@pytest.mark.parametrize("body", [b"caf\xe9", b"<p>na\xefve caf\xe9", b"\xe9", b"x" * 70_000 + b"\xe9"])
+def test_a_last_character_that_is_not_whole_is_no_utf_8(body: bytes) -> None:
+    assert charset.sniff(body, "text/html") == "windows-1252"
+
+
+def test_markup_that_never_closes_costs_nothing() -> None:
+    started = time.process_time()
+    assert charset.sniff(b"<" * 65_000 + b"\xff\xfe\xfd", "text/html") == "windows-1252"
+    assert time.process_time() - started < 1.0

@@ -16,15 +16,15 @@ EFFECTS = {"asyncio", "concurrent", "multiprocessing", "os", "socket", "subproce
 """What a module that decides does without: time comes in as an argument, and nothing is waited for."""
 
 _PURE = """
-    partitioner/assignment partitioner/hashing schemas/messages schemas/topics worker/addresses worker/addressing
-    worker/about worker/audit worker/robots_copies
-    worker/backqueue worker/calendar worker/canonical worker/charset worker/cookies worker/css worker/domains
-    worker/host_table worker/hosts worker/html worker/html_guard worker/http_rules worker/legacy_query
-    worker/link_header worker/media_type worker/meta_robots worker/orders worker/outcomes worker/partition
-    worker/politeness worker/priority worker/references worker/revisits worker/robots worker/robots_agents
-    worker/robots_match worker/robots_text worker/rules worker/schedule worker/scope worker/simhashing
-    worker/sitemap_entries worker/sitemap_location worker/sitemap_xml worker/sitemaps worker/traps worker/url_loops
-    worker/urls worker/verdicts worker/watermark worker/xhtml
+    partitioner/assignment partitioner/hashing schemas/messages schemas/topics worker/about worker/addresses
+    worker/addressing worker/audit worker/backqueue worker/calendar worker/canonical worker/charset worker/cookies
+    worker/css worker/domains worker/host_table worker/hosts worker/html worker/html_guard worker/http_rules
+    worker/legacy_query worker/link_header worker/media_type worker/meta_robots worker/orders worker/outcomes
+    worker/partition worker/politeness worker/priority worker/references worker/revisits worker/robots
+    worker/robots_agents worker/robots_copies worker/robots_match worker/robots_text worker/rules worker/schedule
+    worker/scope worker/simhashing worker/sitemap_entries worker/sitemap_location worker/sitemap_text
+    worker/sitemap_xml worker/sitemaps worker/traps worker/url_loops worker/urls worker/verdicts worker/watermark
+    worker/xhtml
 """
 
 

@@ -1,12 +1,14 @@
 import gzip
 import io
 import time
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gregor.worker import sitemaps
+from gregor.worker.sitemap_text import escaped
 from gregor.worker.sitemaps import Sitemap, SitemapUrl, parse
 
 HREF = "http://a.test/sitemap.xml"
@@ -124,3 +126,44 @@ def test_any_body_may_be_a_sitemap(body: bytes) -> None:
 def test_any_text_may_be_a_date_or_a_priority(text: str) -> None:
     sitemaps.parse_date(text)
     assert 0.0 <= sitemaps.parse_priority(text) <= 1.0
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("http://a.test/?a=1&b=2", "http://a.test/?a=1&b=2"),
+        ("http://a.test/?a=1&copy=2&b", "http://a.test/?a=1&copy=2&b"),
+        ("http://a.test/?a=1&amp;b=2", "http://a.test/?a=1&b=2"),
+        ("http://a.test/?a=1&#38;b=2&#x26;c", "http://a.test/?a=1&b=2&c"),
+        ("http://a.test/?&", "http://a.test/?&"),
+        ("http://a.test/&nbsp;", "http://a.test/&nbsp;"),
+        ("<![CDATA[http://a.test/?a&b&amp;c]]>", "http://a.test/?a&b&amp;c"),
+        ("<![CDATA[http://a.test/?a]]>&b", "http://a.test/?a&b"),
+    ],
+)
+def test_an_ampersand_that_nobody_escaped_is_one(written: str, read: str) -> None:
+    found = parse(
+        f"{URLSET}<url><loc>{written}</loc></url><url><loc>http://a.test/2</loc></url></urlset>".encode(), HREF
+    )
+    assert [url.loc for url in found.urls] == [read, "http://a.test/2"]
+    assert not found.broken
+
+
+@given(st.text(alphabet="&amp;#x26 <![CDATA[]]>x", max_size=60), st.lists(st.integers(0, 60)))
+def test_text_is_mended_alike_in_any_pieces(text: str, cuts: list[int]) -> None:
+    places = sorted({0, len(text), *(cut for cut in cuts if cut < len(text))})
+    pieces = [text[start:end] for start, end in pairwise(places)]
+    assert "".join(escaped(pieces)) == "".join(escaped([text]))
+
+
+@pytest.mark.parametrize(
+    "preface", ["Warning: it is late in /srv/x.php<br />\n", "<!-- made by us -->", "\x00\x01", "<b>x</b>"]
+)
+def test_what_stands_before_a_sitemap_is_passed_over(preface: str) -> None:
+    found = parse(f"{preface}{URLSET}<url><loc>http://a.test/1</loc></url></urlset>".encode(), HREF)
+    assert [url.loc for url in found.urls] == ["http://a.test/1"]
+
+
+def test_names_may_be_written_in_capitals() -> None:
+    found = parse(b"<URLSET><Url><LOC>http://a.test/1</LOC><LastMod>2020</LastMod></Url></URLSET>", HREF)
+    assert [(url.loc, url.lastmod) for url in found.urls] == [("http://a.test/1", 1577836800.0)]
