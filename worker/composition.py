@@ -22,6 +22,7 @@ from gregor.worker.config import Config, replace
 from gregor.worker.control import Control
 from gregor.worker.credentials import authorizations
 from gregor.worker.ending import Ending, has_ended
+from gregor.worker.erasing import Erased, Whose
 from gregor.worker.errors import BadInput
 from gregor.worker.orders import By, Change, Orders
 from gregor.worker.patience import when_there
@@ -271,6 +272,18 @@ async def audit(config: Config, host: str | None) -> Findings:
             return await auditing.audit(reader, sorting, config.user_agent, host)
     finally:
         await reader.close()
+
+
+async def erase(config: Config, target: str) -> Erased:
+    """Delete what the crawl has of a host or domain, beside its workers. Raises `BadInput`, `Unavailable`."""
+    if config.engine == "cluster":
+        from gregor.worker.adapters.cluster import engine as cluster
+
+        canonical = canonical_rules(config).fingerprint()
+        return await cluster.erase(config, canonical, Whose.of(target, urls_of(config)), os.environ)
+    _, rules = _made_for(config)
+    whose = Whose.of(target, Urls(rules, max_length=config.max_url_length))
+    return await asyncio.to_thread(embedded.erase, Path(config.data), whose)
 
 
 @asynccontextmanager

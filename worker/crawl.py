@@ -29,7 +29,7 @@ from gregor.worker.outcomes import Broken, Denied, Failed, Fetched, LeaseOver, O
 from gregor.worker.partition import Partition
 from gregor.worker.processors import ProcessorError
 from gregor.worker.robots_desk import AddressRefused, NotReachable, RobotsDesk, Rules, TurnUsed, Wait
-from gregor.worker.rows import settled_row
+from gregor.worker.rows import OPTED_OUT, forgotten, settled_row
 from gregor.worker.storing import Storing
 from gregor.worker.tools import LeaseLost, Sent, Tools
 from gregor.worker.tracing import Visit
@@ -105,6 +105,9 @@ class Crawl:
                 await self._hear(ticket, row)
                 self._finish(item)
                 return False
+            if self._opted_out(host):
+                await self.settle(host, item, row, Denied(OPTED_OUT))
+                return False
             stored = await self._effect(lambda: store.page(ticket.key, ticket.visit + 1)) if item.inherited else None
             if stored is not None and stored.kind == ticket.kind:
                 await self._settle_stored(host, item, row, stored)
@@ -121,6 +124,9 @@ class Crawl:
         except AddressBusy as busy:
             self._wait_for(str(busy), host, item)
             return True
+
+    def _opted_out(self, host: Host) -> bool:
+        return self._tools.standing.opted_out(self._tools.orders(), host.name)
 
     async def _hear(self, ticket: Ticket, row: Row | None) -> None:
         """What a sitemap says of a known page is kept, and may bring a visit forward: the later entry gets stale."""
@@ -230,6 +236,9 @@ class Crawl:
 
     async def _answer_for(self, host: Host, item: Item) -> bool:
         """Fetch a robots.txt that another host's owner asked for."""
+        if self._opted_out(host):
+            self._finish(item)
+            return False
         made = await self._desk.robots.answer_for(self.partition, host, item.ticket, lambda: self._turns.may_send(host))
         self._finish(item)
         if made:
@@ -279,6 +288,8 @@ class Crawl:
     ) -> None:
         """Make an outcome durable, in the order in which nothing can be lost."""
         ticket = item.ticket
+        if self._opted_out(host):  # maybe since the request was made: nothing of its answer is kept
+            outcome, examined, stored = Denied(OPTED_OUT), None, None
         pushed = isinstance(outcome, Denied) is False and response is not None and response.status in (429, 503)
         host.pushbacks = host.pushbacks + 1 if pushed else host.pushbacks if response is None else 0
         same = examined is not None and stored is not None and examined.page.fingerprint == stored.fingerprint
@@ -342,6 +353,7 @@ class Crawl:
             await self._effect(lambda: services.log.announce(letter))
         now, name = self._tools.now(), self._tools.name
         settled = settled_row(ticket, row, verdict, page, now, name, host.told())
+        settled = forgotten(settled) if verdict.rule == OPTED_OUT else settled
         await self._effect(lambda: services.store.put_rows([settled], partition.stamp()))  # 4 the row
         await self._effect(lambda: services.seen.mark([url_fingerprint(ticket.key)]))  # 5 seen, finished
         self._count(verdict, page)

@@ -12,7 +12,7 @@ import xxhash
 
 from gregor.worker.errors import BadInput
 
-Kind = Literal["pause", "block", "delay", "rate", "concurrency", "priority", "budget", "drain"]
+Kind = Literal["pause", "block", "optout", "delay", "rate", "concurrency", "priority", "budget", "drain"]
 Scale = Literal["crawl", "domain", "host", "worker"]
 CRAWL: Final = "*"
 """The target that is the whole crawl."""
@@ -38,6 +38,7 @@ class Rule(NamedTuple):
 RULES: Final[dict[Kind, Rule]] = {
     "pause": Rule(("crawl",)),
     "block": Rule(("domain", "host")),
+    "optout": Rule(("domain", "host")),
     "delay": Rule(("crawl", "domain", "host"), 0.0, 86400.0, unit="seconds"),
     "rate": Rule(("crawl", "domain", "host"), 0.00001, 100000.0, unit="requests a second"),
     "concurrency": Rule(("crawl", "domain"), 1, 10000, whole=True, unit="requests at once"),
@@ -142,6 +143,7 @@ def check(order: Order) -> None:
 
 
 _REFUSED: Final[dict[tuple[Kind, Scale], str]] = {
+    ("optout", "crawl"): "a host or a domain opts out, not the whole crawl",
     ("block", "crawl"): "the whole crawl is not blocked but paused",
     ("concurrency", "host"): "one host gets one request at a time, always: order a delay or a rate",
     ("priority", "crawl"): "a priority is one against others: give it to a host or a domain",

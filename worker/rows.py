@@ -6,6 +6,7 @@ from gregor.schemas.messages import Asked, Attempt, Page, Row, Ticket
 from gregor.worker.revisits import Said
 from gregor.worker.verdicts import Verdict
 
+OPTED_OUT = "the host opted out"
 REMEMBERED_ATTEMPTS = 10
 
 
@@ -53,3 +54,8 @@ def settled_row(
         lastmod=said.lastmod,
         changefreq=said.changefreq,
     )
+
+
+def forgotten(row: Row) -> Row:
+    """What is kept of a URL whose host opted out: no more than that it is not asked for."""
+    return Row(row.key, row.key, row.host, row.visits, "denied", "denied", rule=OPTED_OUT)

@@ -5,7 +5,7 @@ from typing import Final
 
 from gregor.worker.orders import CRAWL, Kind, Orders
 
-_FOR_HOSTS: Final[tuple[Kind, ...]] = ("block", "delay", "rate", "concurrency", "priority", "budget")
+_FOR_HOSTS: Final[tuple[Kind, ...]] = ("block", "optout", "delay", "rate", "concurrency", "priority", "budget")
 
 
 class Standing:
@@ -18,6 +18,11 @@ class Standing:
         """Whether no request is sent to a host."""
         self._see(orders)
         return bool(self.covering("block", host))
+
+    def opted_out(self, orders: Orders, host: str) -> bool:
+        """Whether nothing of a host is asked for or stored."""
+        self._see(orders)
+        return bool(self.covering("optout", host))
 
     def orders_any(self, orders: Orders, kind: Kind) -> bool:
         """Whether any order of a kind stands."""

@@ -70,6 +70,7 @@ async def _forget_unread(desk: Desk, request: Request) -> None:
 _SUMMARIES: Final[dict[Kind, tuple[str, str]]] = {
     "pause": ("Pause the crawl", "Go on"),
     "block": ("Send a host or domain nothing", "Let it be crawled again"),
+    "optout": ("Ask nothing of a host or domain and store nothing of it, for good", "Let it be crawled again"),
     "delay": ("Set the least delay of a host, of each host of a domain or of the crawl", "Set none"),
     "rate": ("Set the most requests a second of a host, or of a domain or the crawl in all", "Set none"),
     "concurrency": ("Set the most requests at once of a domain or the crawl", "Set none"),

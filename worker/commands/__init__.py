@@ -32,6 +32,7 @@ COMMANDS: dict[str, Command] = {
     "pause": Command("pause", "make no new requests until resume"),
     "resume": Command("resume", "go on after pause"),
     "block": Command("block", "send a host or domain nothing"),
+    "optout": Command("optout", "ask nothing more of a host and delete what was stored of it"),
     "unblock": Command("unblock", "let a host be crawled again"),
     "delay": Command("delay", "set the least delay of a host, a domain or the crawl"),
     "rate": Command("rate", "set the most requests a second of a host, a domain or the crawl"),

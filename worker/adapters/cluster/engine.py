@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from gregor.worker.adapters.cluster import cassandra_setup
+from gregor.worker.adapters.cluster import cassandra_setup, erasing
 from gregor.worker.adapters.cluster.cassandra_client import Cassandra
 from gregor.worker.adapters.cluster.coordinator import ClusterCoordinator
 from gregor.worker.adapters.cluster.kafka_setup import check_topics, create_topics
@@ -21,6 +21,7 @@ from gregor.worker.adapters.cluster.zookeeper_setup import check_tree, ensure_tr
 from gregor.worker.adapters.cluster.zookeeper_tree import Tree
 from gregor.worker.borders import Clock
 from gregor.worker.config import Config
+from gregor.worker.erasing import Erased, Whose
 from gregor.worker.patience import when_there
 
 T = TypeVar("T")
@@ -150,6 +151,19 @@ async def rebuild_seen(engine: ClusterEngine) -> int:
     """Mark in Redis all that Cassandra knows; how many URLs."""
     reader = engine.reader
     return await rebuild(engine.seen, reader.rows(None, None), reader.waiting(), reader.pages())
+
+
+async def erase(config: Config, canonical: str, whose: Whose, environ: Mapping[str, str]) -> Erased:
+    """Delete what the crawl has of hosts, beside its workers. Raises `BadInput`, `Unavailable`."""
+    opening = _Opening(config.start_timeout)
+    async with opening.stack:
+        cassandra = await opening(lambda: Cassandra.connect(config, keyspace(config), environ))
+        opening.keep(cassandra)
+        crawl_id = await opening(lambda: cassandra_setup.check(cassandra, keyspace(config), facts(config, canonical)))
+        seen = await opening(lambda: RedisSeen.open(config, crawl_id, environ))
+        opening.keep(seen)
+        return await erasing.erase(cassandra, seen, whose)
+    raise AssertionError("an exit stack swallows nothing")
 
 
 class _CrawlReader(ClusterReader):

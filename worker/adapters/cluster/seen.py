@@ -60,6 +60,12 @@ class RedisSeen:
         _, owner = await self._client.write([Command(place, claim), Command(place, look)])
         return key if owner is None else owner.decode()
 
+    async def disown(self, fingerprint: bytes, key: str) -> None:
+        """The page that owns a content is deleted. Nobody can claim it between the look and the delete."""
+        if await self.content(fingerprint) == key:
+            place = content_key(self._crawl, fingerprint)
+            await self._client.write([Command(place, ("DEL", place))])
+
     async def close(self) -> None:
         await self._client.close()
 

@@ -77,7 +77,7 @@ class Pages:
         changes: list[tuple[str, Values]] = [(_PUT_PAGE, values)]
         if page.simhash:
             named = (signed(page.simhash), page.key, -int(page.fetched_at * 1e6))
-            changes += [(_PUT_SIMHASH, (band, *named)) for band in _bands(page.simhash)]
+            changes += [(_PUT_SIMHASH, (band, *named)) for band in bands_of(page.simhash)]
         await self._cassandra.write_at_once(changes)
 
     async def page(self, key: str, visit: int | None) -> Page | None:
@@ -141,7 +141,7 @@ class Pages:
 
     async def _candidates(self, simhashes: Sequence[int]) -> list[Found]:
         """Simhashes, with their pages, that share a band with any of these: all of them for each."""
-        found = await self._cassandra.read(_NEAR, ([band for simhash in simhashes for band in _bands(simhash)],))
+        found = await self._cassandra.read(_NEAR, ([band for simhash in simhashes for band in bands_of(simhash)],))
         return [found] * len(simhashes)
 
     async def _put_body(self, sha256: bytes, stream: BinaryIO, first: _Chunk) -> None:
@@ -194,5 +194,6 @@ def _decompress(data: bytes) -> bytes:
     return zstandard.ZstdDecompressor().decompress(data)
 
 
-def _bands(simhash: int) -> list[int]:
+def bands_of(simhash: int) -> list[int]:
+    """The bands under which a simhash is found."""
     return [table << 16 | value for table, value in bands(simhash)]

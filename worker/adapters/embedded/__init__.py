@@ -10,6 +10,7 @@ from gregor.worker.adapters.embedded.coordinator import (
     standing_orders,
 )
 from gregor.worker.adapters.embedded.database import Database
+from gregor.worker.adapters.embedded.erasing import erase
 from gregor.worker.adapters.embedded.folder import Folder, FolderError, FolderInUse
 from gregor.worker.adapters.embedded.log import EmbeddedLog
 from gregor.worker.adapters.embedded.reader import EmbeddedReader
@@ -22,6 +23,7 @@ __all__ = [
     "FolderError",
     "FolderInUse",
     "change_orders",
+    "erase",
     "open_engine",
     "open_reader",
     "recorded_changes",

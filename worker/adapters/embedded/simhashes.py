@@ -21,6 +21,15 @@ def put(connection: sqlite3.Connection, simhash: int, key: str) -> None:
         connection.executemany("INSERT INTO bands VALUES (?, ?)", [(band, signed(simhash)) for band in _bands(simhash)])
 
 
+def forget(connection: sqlite3.Connection, simhash: int, key: str) -> None:
+    """A page is deleted: forget its simhash, if it was kept for this page."""
+    named = "DELETE FROM simhashes WHERE simhash = ? AND key = ?"
+    if simhash and connection.execute(named, (signed(simhash), key)).rowcount:
+        connection.execute(
+            "DELETE FROM bands WHERE simhash = ? AND band IN (?, ?, ?, ?)", (signed(simhash), *_bands(simhash))
+        )
+
+
 def near(connection: sqlite3.Connection, simhash: int, distance: int) -> str | None:
     """The key of a page whose simhash is within ``distance`` (<= 3) bits; the nearest, None for 0."""
     best = min(_within(connection, simhash, distance), default=None)

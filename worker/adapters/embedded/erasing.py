@@ -1,0 +1,146 @@
+"""Deleting what a data folder has of hosts, whether a crawl runs there or not.
+
+Bodies go before the pages that name them, so that whatever is cut short is found again by the next call. One that
+another host's page names as well stays. What is deleted is overwritten in the file, too (`secure_delete`).
+"""
+
+import sqlite3
+from collections.abc import Callable, Collection, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from gregor.schemas.messages import DeadLetter, Page, Row, decode, encode
+from gregor.worker.adapters.embedded import simhashes
+from gregor.worker.adapters.embedded.bodies import body_path
+from gregor.worker.adapters.embedded.folder import connect_reading, connect_writable
+from gregor.worker.adapters.embedded.queries import decode_page
+from gregor.worker.erasing import Erased, Whose
+from gregor.worker.rows import forgotten
+
+_SLICE: Final = 100
+"""So much is deleted in one transaction: a crawl that runs waits for it."""
+
+_PAGES: Final = "SELECT rowid, key, data FROM pages WHERE rowid > ? ORDER BY rowid LIMIT ?"
+_ROWS: Final = "SELECT key, host, data FROM rows WHERE key > ? ORDER BY key LIMIT ?"
+_LETTERS: Final = "SELECT number, data FROM dead_letters WHERE number > ? ORDER BY number LIMIT ?"
+_ORIGINS: Final = "SELECT origin FROM robots WHERE origin > ? ORDER BY origin LIMIT ?"
+# What the pages of a URL count in the totals: its newest version.
+_UNCOUNT: Final = """UPDATE totals SET (pages, pages_200, bytes) = (
+    SELECT pages - count(*), pages_200 - coalesce(sum(status = 200), 0), bytes - coalesce(sum(size), 0)
+    FROM (SELECT status, size FROM pages WHERE key = ? ORDER BY visit DESC LIMIT 1))"""
+
+
+def erase(path: Path, whose: Whose) -> Erased:
+    """Delete it. Raises `FolderError` when there is no crawl, `sqlite3.Error` when it cannot be written."""
+    connect_reading(path)[0].close()
+    connection = connect_writable(path)
+    try:
+        connection.execute("PRAGMA secure_delete=ON")
+        erased = _Eraser(connection, path, whose).run()
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        return erased
+    finally:
+        connection.close()
+
+
+class _Eraser:
+    def __init__(self, connection: sqlite3.Connection, folder: Path, whose: Whose) -> None:
+        self._connection = connection
+        self._folder = folder
+        self._whose = whose
+        self._looked = 0  # the newest page that was looked at for bodies that others name
+
+    def run(self) -> Erased:
+        erased = Erased(bodies=self._erase_bodies())
+        for found in self._slices(_PAGES, 0):
+            keys = {key for _, key, _ in found if self._whose.url(key)}
+            erased.pages += self._at_once(self._erase_page, keys)
+        for found in self._slices(_ROWS, ""):
+            erased.urls += self._at_once(self._forget, [data for _, host, data in found if self._whose.covers(host)])
+        for found in self._slices(_LETTERS, 0):
+            numbers = [number for number, data in found if self._is_of(decode(data, DeadLetter))]
+            erased.dead_letters += self._at_once(self._deleting("dead_letters WHERE number = ?"), numbers)
+        for found in self._slices(_ORIGINS, ""):
+            origins = [origin for (origin,) in found if self._whose.url(f"{origin}/")]
+            erased.robots += self._at_once(self._deleting("robots WHERE origin = ?"), origins)
+        return erased
+
+    def _is_of(self, letter: DeadLetter) -> bool:
+        return self._whose.covers(letter.host) or self._whose.url(letter.href)
+
+    def _erase_bodies(self) -> int:
+        """Delete the bodies that no other host's page names."""
+        self._connection.execute("CREATE TEMP TABLE named (sha256 TEXT PRIMARY KEY) WITHOUT ROWID")
+        self._look_at_pages("INSERT OR IGNORE INTO named VALUES (?)", of_it=True)
+        if self._connection.execute("SELECT 1 FROM named").fetchone():
+            self._looked = 0
+            self._look_at_pages("DELETE FROM named WHERE sha256 = ?", of_it=False)
+        return sum(self._at_once(self._erase_some_bodies, [_SLICE]) for _ in iter(self._left, 0))
+
+    def _left(self) -> int:
+        left: int = self._connection.execute("SELECT count(*) FROM named").fetchone()[0]
+        return left
+
+    def _look_at_pages(self, statement: str, *, of_it: bool) -> None:
+        """Apply a statement to each body that is named by the pages that are, or are not, of the host."""
+        for found in self._slices(_PAGES, self._looked):
+            pages = [decode_page(data) for _, key, data in found if self._whose.url(key) is of_it]
+            self._connection.executemany(statement, [(name,) for page in pages for name in _named(page)])
+            self._looked = found[-1][0]
+
+    def _erase_some_bodies(self, most: int) -> int:
+        self._look_at_pages("DELETE FROM named WHERE sha256 = ?", of_it=False)  # pages that came meanwhile
+        names = [name for (name,) in self._connection.execute("SELECT sha256 FROM named LIMIT ?", (most,))]
+        deleted = 0
+        for name in names:
+            file = body_path(self._folder, name)
+            there = file.exists()
+            file.unlink(missing_ok=True)
+            small = self._connection.execute("DELETE FROM bodies WHERE sha256 = ?", (bytes.fromhex(name),)).rowcount
+            self._connection.execute("DELETE FROM named WHERE sha256 = ?", (name,))
+            deleted += bool(there or small)
+        return deleted
+
+    def _erase_page(self, key: str) -> int:
+        versions = self._connection.execute("SELECT data FROM pages WHERE key = ?", (key,)).fetchall()
+        for (data,) in versions:
+            page = decode_page(data)
+            self._connection.execute("DELETE FROM contents WHERE fingerprint = ? AND key = ?", (page.fingerprint, key))
+            simhashes.forget(self._connection, page.simhash, key)
+        self._connection.execute(_UNCOUNT, (key,))
+        self._connection.execute("DELETE FROM pages WHERE key = ?", (key,))
+        return len(versions)
+
+    def _forget(self, data: bytes) -> int:
+        """Keep no more of a row than it needs. Its stamp stays: what the owner of its partition writes later wins."""
+        row = decode(data, Row)
+        kept = forgotten(row)
+        statement = "UPDATE rows SET state = ?, data = ? WHERE key = ? AND data = ?"
+        return self._connection.execute(statement, (kept.state, encode(kept), row.key, data)).rowcount * (kept != row)
+
+    def _deleting(self, what: str) -> Callable[[Any], int]:
+        return lambda name: self._connection.execute(f"DELETE FROM {what}", (name,)).rowcount
+
+    def _at_once(self, work: Callable[[Any], int], many: Collection[Any]) -> int:
+        """Do it with each, in one transaction."""
+        if not many:
+            return 0
+        self._connection.execute("BEGIN IMMEDIATE")
+        try:
+            count = sum(map(work, many))
+            self._connection.execute("COMMIT")
+        except BaseException:
+            self._connection.execute("ROLLBACK")
+            raise
+        return count
+
+    def _slices(self, statement: str, after: str | int) -> Iterator[list[tuple[Any, ...]]]:
+        """All that a statement finds, slice by slice; no transaction stays open between two."""
+        while found := self._connection.execute(statement, (after, _SLICE)).fetchall():
+            yield found
+            after = found[-1][0]
+
+
+def _named(page: Page) -> Iterator[str]:
+    """The bodies that a page names."""
+    yield from (name for name in (page.body, page.wire) if name)

@@ -1,0 +1,53 @@
+"""`gregor optout HOST`: ask nothing more of a host or domain, and delete what was stored of it.
+
+The order comes first and is durable: whatever happens to the deleting, nothing more is asked for. Deleting goes on
+until a pass that began after all workers have heard of the order finds nothing.
+"""
+
+import argparse
+import asyncio
+import sys
+import time
+from functools import partial
+
+import msgspec
+
+from gregor.worker import records
+from gregor.worker.commands import FINISHED, ordering
+from gregor.worker.commands.common import settings
+from gregor.worker.config import Config
+from gregor.worker.erasing import Erased, until_nothing_is_left
+from gregor.worker.order_targets import target_of
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Who opts out, why, and whom to ask."""
+    ordering.add_arguments(parser, host=True, why=True)
+    text = "how long workers may take to hear of it; default: 10; 0 if none runs"
+    parser.add_argument("--wait", type=float, default=10.0, metavar="SECONDS", help=text)
+    parser.add_argument("--undo", action="store_true", help="let it be crawled again; what was deleted stays deleted")
+    parser.add_argument("--json", action="store_true", help="what was deleted, as one JSON object")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Order it, then delete."""
+    if arguments.undo:
+        ordering.taken_back(arguments, "optout", arguments.host)
+        return FINISHED
+    target, config = target_of("optout", arguments.host), settings(arguments).config
+    ordering.ordered(arguments, "optout", target)
+    erased = asyncio.run(_erase(config, target, arguments.wait))
+    counts = msgspec.structs.asdict(erased)
+    if arguments.json:
+        sys.stdout.buffer.write(records.encode(counts) + b"\n")
+    else:
+        print(
+            f"deleted of {target}: " + ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in counts.items())
+        )
+    return FINISHED
+
+
+async def _erase(config: Config, target: str, wait: float) -> Erased:
+    from gregor.worker import composition
+
+    return await until_nothing_is_left(partial(composition.erase, config, target), wait, time.monotonic, asyncio.sleep)
