@@ -23,6 +23,8 @@ from gregor.worker.tasks import cancel
 _LOG = Log("api")
 _MOST_CONNECTIONS: Final = 200
 _FAREWELL: Final = 2
+_STALLED: Final = 30_000
+"""Milliseconds after which a connection ends whose reader takes nothing: it would keep its place for ever."""
 
 
 class _Server(uvicorn.Server):
@@ -84,6 +86,7 @@ def _listen(config: Config) -> socket.socket:
         listener = socket.socket(family, kind)
         try:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, _STALLED)  # accepted ones inherit it
             listener.bind(where)
             listener.listen()  # whoever comes before the loop accepts waits in the queue
         except OSError:

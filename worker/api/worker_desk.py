@@ -1,6 +1,7 @@
 """The desk of a worker: it reads the worker on its own event loop."""
 
 import asyncio
+import math
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
@@ -50,6 +51,7 @@ class WorkerDesk(Desk):
         self._sampled = clock.monotonic()
         self._rates = self._meter.sample(self._sampled, runtime.stats)
         self._registry = registry(METRICS, self._look)
+        self._told, self._told_at = b"", -math.inf
 
     def _now(self) -> float:
         return self._clock.monotonic()
@@ -94,13 +96,19 @@ class WorkerDesk(Desk):
         return condition.alone(self._runtime, self._config, (await self.status()).rates, self._clock.wall())
 
     async def metrics(self) -> bytes:
-        """The answer to a scrape. It does not wait for a log that is away: the lag is then what was known."""
+        """The answer to a scrape, told anew once a second at most: it takes some milliseconds of the crawl.
+
+        It does not wait for a log that is away: the lag is then what was known.
+        """
+        if self._now() - self._told_at < _SAMPLE:
+            return self._told
         if self._looking is None or self._looking.done():
             self._looking = asyncio.create_task(self._lag.look(self._now()))
         await asyncio.wait((self._looking,), timeout=_PATIENCE)
         if self._looking.done():
             self._looking.result()  # raises what no log may raise
-        return exposition(self._registry)
+        self._told, self._told_at = exposition(self._registry), self._now()
+        return self._told
 
     def _stop(self) -> None:
         self._runtime.stop("by order")
