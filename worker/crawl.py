@@ -215,7 +215,7 @@ class Crawl:
                 await self._turns.asked(host)
                 return True
             stats, begun = self._tools.stats, perf_counter()
-            outcome, examined = self.examine(item.ticket, url, outcome)
+            outcome, examined = await self.examine(item.ticket, url, outcome)
             stats.stages["parse"].observe(perf_counter() - begun)
             tracing.ended("parse")
             parsed = self._tools.clock.monotonic()
@@ -260,14 +260,15 @@ class Crawl:
 
     # Examine
 
-    def examine(self, ticket: Ticket, url: Url, outcome: Outcome) -> tuple[Outcome, Examined | None]:
+    async def examine(self, ticket: Ticket, url: Url, outcome: Outcome) -> tuple[Outcome, Examined | None]:
         """Read the document, if one came. A processor that fails on it makes another outcome."""
         if not isinstance(outcome, Fetched):
             return outcome, None
         spending = self._tools.stats.spending
         before = spending.switch("parse")
         try:
-            return outcome, self._desk.examiner.examine(ticket, url, outcome.response)
+            reading = await self._desk.examiner.read_large(ticket, url, outcome.response)
+            return outcome, self._desk.examiner.examine(ticket, url, outcome.response, reading)
         except ProcessorError as error:
             return Broken("processor", str(error), outcome.response.status), None
         finally:

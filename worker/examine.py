@@ -5,13 +5,14 @@ import hashlib
 import msgspec
 
 from gregor.schemas.messages import Link, Page, Ticket
-from gregor.worker import documents, link_header, meta_robots, sitemaps
+from gregor.worker import documents, link_header, meta_robots
 from gregor.worker.documents import Document, Extract
 from gregor.worker.priority import of_link, of_sitemap_url
 from gregor.worker.processors import Processors
+from gregor.worker.reading import LargeDocuments, Reading, read
 from gregor.worker.references import base_url
 from gregor.worker.scope import Refused
-from gregor.worker.simhashing import simhash64, text_fingerprint
+from gregor.worker.sitemap_entries import Sitemap
 from gregor.worker.tools import Sent, Tools
 from gregor.worker.transport import Response
 from gregor.worker.traps import Traps
@@ -34,6 +35,7 @@ class Examiner:
     def __init__(self, tools: Tools, processors: Processors, sent: Sent, traps: Traps) -> None:
         self._tools = tools
         self._processors = processors
+        self._large = LargeDocuments(processors)
         self._sent = sent
         self._traps = traps
         config = tools.config
@@ -46,8 +48,13 @@ class Examiner:
             followed.discard("frame")
         self._followed = frozenset({"sitemap", "url", "redirect"} if config.sitemap_only else followed)
 
-    def examine(self, ticket: Ticket, url: Url, response: Response) -> Examined:
-        """Read an answer with status 200 to 299."""
+    async def read_large(self, ticket: Ticket, url: Url, response: Response) -> Reading | None:
+        """Read a large document beside the event loop, for `examine`; None for another one."""
+        document = Document(url.href, response.body, response.header("content-type"))
+        return await self._large.read(document, ticket.link == "sitemap")
+
+    def examine(self, ticket: Ticket, url: Url, response: Response, reading: Reading | None = None) -> Examined:
+        """Say what an answer with status 200 to 299 means; `reading` is there if it was read before."""
         document = Document(url.href, response.body, response.header("content-type"))
         now = self._tools.now()
         page = Page(
@@ -76,9 +83,11 @@ class Examiner:
         )
         if response.wire_body is not None:
             page.wire = hashlib.sha256(response.wire_body.read()).hexdigest()
-        if ticket.link == "sitemap":
-            return Examined(page, self._sitemap(ticket, url, document, page))
-        extract = self._processors.process(document) or Extract()
+        said = reading or read(self._processors, document, ticket.link == "sitemap")
+        page.fingerprint, page.simhash = said.fingerprint or bytes.fromhex(page.body)[:16], said.simhash
+        if said.sitemap is not None:
+            return Examined(page, self._sitemap(ticket, url, said.sitemap, page))
+        extract = said.extract
         self._add_canonical(extract, url, response)
         self._describe(page, extract, response, now)
         return Examined(page, self._links(ticket, url, extract, page))
@@ -95,9 +104,6 @@ class Examiner:
     def _describe(self, page: Page, extract: Extract, response: Response, now: float) -> None:
         page.title, page.text, page.encoding = extract.title, extract.text, extract.encoding
         page.language = extract.lang or ""
-        words = f"{extract.title} {extract.text}" if extract.title else extract.text
-        page.fingerprint = text_fingerprint(words) if words.strip() else bytes.fromhex(page.body)[:16]
-        page.simhash = simhash64(words)
         tags = [value for name, value in response.headers if name.lower() == "x-robots-tag"]
         found = meta_robots.meta_robots(extract.meta_robots, tags, self._tools.config.user_agent, now)
         page.directives = tuple(meta_robots.names(found))
@@ -192,10 +198,8 @@ class Examiner:
         )
         return ([follow] if fate == "sent" else []), Link(target.href, "redirect", False, fate, "", target.key)
 
-    def _sitemap(self, ticket: Ticket, url: Url, document: Document, page: Page) -> list[Ticket]:
+    def _sitemap(self, ticket: Ticket, url: Url, found: Sitemap, page: Page) -> list[Ticket]:
         """A sitemap's URLs and further sitemaps are links too."""
-        found = sitemaps.parse(document.read(), url.href, document.content_type)
-        page.fingerprint = bytes.fromhex(page.body)[:16]
         tickets: list[Ticket] = []
         entries = [(entry, "sitemap", 1) for entry in found.children]
         entries += [(entry, "url", of_sitemap_url(entry.priority)) for entry in found.urls]
