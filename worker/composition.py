@@ -127,6 +127,28 @@ async def crawl(config: Config, seeds: Iterable[Seed], started: Callable[[Runtim
         return await runtime.run()
 
 
+async def console(config: Config, stop: asyncio.Event, started: Callable[[str], None]) -> None:
+    """Serve the console and the API of a crawl on servers until `stop`; `started` gets its URL.
+
+    Raises `BadInput`, `Unavailable`, and what ended the coordinator.
+    """
+    from gregor.worker.api.archive import Archive
+    from gregor.worker.api.crawl_desk import serve
+
+    cluster_only(config)
+    name, clock = f"console-{worker_name()}", SystemClock()
+    logging.identify(config.crawl, name)
+    engine = await _open_engine(config)
+    try:
+        assert not isinstance(engine, embedded.EmbeddedEngine)
+        control = Control(engine.log, engine.store, engine.coordinator, engine.reader)
+        archive = Archive(engine.reader, urls_of(config), config)
+        coordinator = engine.coordinator
+        await serve(config, name, coordinator, clock, archive, control, coordinator.members, stop, started)
+    finally:
+        await engine.close()
+
+
 @asynccontextmanager
 async def _serving(
     config: Config,

@@ -46,6 +46,7 @@ COMMANDS: dict[str, Command] = {
     "init": Command("init", "set a crawl up on its servers; may be repeated"),
     "seed": Command("seed", "publish seeds for workers that run now or later"),
     "worker": Command("worker", "join a crawl on servers"),
+    "console": Command("console", "serve the console and the API of a crawl on servers"),
     "rebuild-seen": Command("rebuild_seen", "mark in Redis again what Cassandra knows"),
     "completion": Command("completion", "print a completion script for a shell"),
 }

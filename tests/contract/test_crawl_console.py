@@ -1,0 +1,131 @@
+"""The API of a whole crawl, from a process that owns nothing, over workers that are asked by theirs."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from gregor.worker.adapters.embedded import open_reader
+from gregor.worker.api.archive import Archive
+from gregor.worker.api.crawl_desk import CrawlDesk
+from gregor.worker.api.peers import Peers
+from gregor.worker.api.serving import serving
+from gregor.worker.borders import Unavailable
+from gregor.worker.composition import SystemClock
+from gregor.worker.config import Config
+from gregor.worker.control import Control
+from gregor.worker.members import Members, Owner, Worker
+from gregor.worker.urls import Urls
+from tests.contract.kept_site import START, crawled
+from tests.contract.operated import ENVIRON, OPERATOR, SETTINGS, VIEWER, Operated, operated
+
+
+class Crowd:
+    """Who the workers are, as a test has it."""
+
+    def __init__(self, urls: list[str]) -> None:
+        self.away = False
+        self.stopped = asyncio.Event()
+        self._workers = [Worker(f"w{at}", 1.0, 1, 1, 0, 0.0, 0.0, "", url) for at, url in enumerate(urls)]
+
+    async def members(self) -> Members:
+        if self.away:
+            raise Unavailable("ZooKeeper", "by the test")
+        return Members(self._workers, [Owner(0, "w0", 3, 1.0, 2), Owner(1)])
+
+
+@asynccontextmanager
+async def consoled(folder: Path) -> AsyncIterator[tuple[Operated, list[Operated], Crowd]]:
+    """A console over two workers and one that does not answer; the console as if it were a worker."""
+    async with AsyncExitStack() as stack:
+        workers = [
+            await stack.enter_async_context(operated(folder / name, hosts=hosts, retries=0))
+            for name, hosts in (("a", 2), ("b", 3))
+        ]
+        crowd = Crowd([*(one.url for one in workers), "http://127.0.0.1:1/"])
+        config, engine, clock = Config(data=str(folder / "a"), **SETTINGS), workers[0].engine, SystemClock()
+        reader = await open_reader(folder / "a")
+        stack.push_async_callback(reader.close)
+        peers = Peers(VIEWER)
+        stack.callback(peers.close)
+        archive, control = (
+            Archive(reader, Urls(), config),
+            Control(engine.log, engine.store, engine.coordinator, reader),
+        )
+        desk = CrawlDesk(
+            "console",
+            config.crawl,
+            engine.coordinator,
+            clock,
+            archive,
+            control,
+            peers,
+            members=crowd.members,
+            stop=crowd.stopped.set,
+        )
+        url = await stack.enter_async_context(serving(config, desk, ENVIRON, crowd.stopped.set))
+        yield replace(workers[0], url=url), workers, crowd
+
+
+def test_the_workers_are_told_as_one(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with consoled(tmp_path) as (console, _, __):
+            async with asyncio.timeout(60):
+                status = (await console.ask("GET", "/api/v1/status", VIEWER)).json()
+                while status["now"]["partitions"] < 4 or status["counts"]["pages"] < 8:
+                    await asyncio.sleep(0.2)
+                    status = (await console.ask("GET", "/api/v1/status", VIEWER)).json()
+            assert (status["now"]["worker"], status["now"]["state"]) == ("console", "crawling")
+            assert "of 3 workers, 1 do not answer" in status["now"]["limiting"]
+            hosts = (await console.ask("GET", "/api/v1/hosts", VIEWER, params={"sort": "host"})).json()["hosts"]
+            assert [one["host"] for one in hosts] == [
+                "h0.example",
+                "h0.example",
+                "h1.example",
+                "h1.example",
+                "h2.example",
+            ]
+            found = await console.ask("GET", "/api/v1/hosts", VIEWER, params={"search": "h2", "limit": 1})
+            assert [one["host"] for one in found.json()["hosts"]] == ["h2.example"]
+            told = (await console.ask("GET", "/api/v1/workers", VIEWER)).json()
+            assert ([one["name"] for one in told["workers"]], told["partitions"][0]["epoch"]) == (
+                ["w0", "w1", "w2"],
+                3,
+            )
+            assert b"process_cpu_seconds_total" in (await console.ask("GET", "/metrics", VIEWER)).content
+
+    asyncio.run(run())
+
+
+def test_it_reads_and_steers_without_a_worker_of_its_own(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with consoled(tmp_path) as (console, workers, crowd):
+            await crawled(workers[0])
+            page = (await console.ask("GET", "/api/v1/page", VIEWER, params={"url": f"{START}story"})).json()
+            assert page["record"]["title"] == "A story"
+            order = "/api/v1/orders/pause"
+            assert (await console.ask("PUT", order, VIEWER, json={"why": "by test"})).status_code == 403
+            assert (await console.ask("PUT", order, OPERATOR, json={"why": "by test"})).status_code == 200
+            assert workers[0].runtime.tools.services.coordinator.orders().paused
+            (change,) = (await console.ask("GET", "/api/v1/changes", VIEWER)).json()["changes"]
+            assert (change["what"], change["where"].partition(",")[0]) == ("pause", "API of console")
+            assert (await console.ask("POST", "/api/v1/stop", OPERATOR)).status_code == 202
+            await asyncio.wait_for(crowd.stopped.wait(), 30)
+
+    asyncio.run(run())
+
+
+def test_while_the_coordinator_is_away_it_tells_what_it_can(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with consoled(tmp_path) as (console, _, crowd):
+            assert (await console.ask("GET", "/api/v1/workers", VIEWER)).status_code == 200
+            crowd.away = True
+            assert (await console.ask("GET", "/api/v1/workers", VIEWER)).status_code == 503
+            assert (await console.ask("GET", "/readyz", VIEWER)).json()["detail"] == "ZooKeeper is away"
+            assert (await console.ask("GET", "/healthz", "")).status_code == 200
+            await asyncio.sleep(1.1)  # for longer than an answer of all workers is kept
+            status = (await console.ask("GET", "/api/v1/status", VIEWER)).json()
+            assert status["now"]["state"] == "crawling"
+
+    asyncio.run(run())
