@@ -44,6 +44,12 @@ def of(resources: list[Resource], kind: str) -> list[Resource]:
     return [one for one in resources if one["kind"] == kind]
 
 
+def workers_of(resources: list[Resource]) -> Resource:
+    """The workers' Deployment."""
+    (found,) = (one for one in of(resources, "Deployment") if one["metadata"]["name"] == "crawl-gregor")
+    return found
+
+
 def pods(resources: list[Resource]) -> list[Resource]:
     """The pods' specs, by whatever makes them."""
     made = [one["spec"]["template"]["spec"] for one in resources if one["kind"] in ("Deployment", "Job")]
@@ -135,7 +141,7 @@ def test_pods_are_restricted(resources: list[Resource]) -> None:
 
 
 def test_there_is_time_for_the_hand_over(resources: list[Resource]) -> None:
-    (workers,) = of(resources, "Deployment")
+    workers = workers_of(resources)
     pod = workers["spec"]["template"]["spec"]
     (config,) = (one for one in of(resources, "ConfigMap") if one["metadata"]["name"] == "crawl-gregor")
     table = tomllib.loads(config["data"]["gregor.toml"])
@@ -146,11 +152,11 @@ def test_there_is_time_for_the_hand_over(resources: list[Resource]) -> None:
 
 
 def test_selectors_find_the_workers_alone(resources: list[Resource]) -> None:
-    (workers,) = of(resources, "Deployment")
+    workers = workers_of(resources)
     labels = workers["spec"]["template"]["metadata"]["labels"].items()
     (job,) = of(resources, "Job")
     others = job["spec"]["template"]["metadata"]["labels"].items()
-    (service,) = of(resources, "Service")
+    (service,) = (one for one in of(resources, "Service") if one["metadata"]["name"] == "crawl-gregor")
     (budget,) = of(resources, "PodDisruptionBudget")
     for selector in (
         workers["spec"]["selector"]["matchLabels"],
@@ -161,8 +167,21 @@ def test_selectors_find_the_workers_alone(resources: list[Resource]) -> None:
         assert not selector.items() <= others
 
 
+def test_the_console_is_found_by_its_own_service(resources: list[Resource], name: str | None) -> None:
+    found = [one for one in of(resources, "Deployment") if one["metadata"]["name"] == "crawl-gregor-console"]
+    services = [one for one in of(resources, "Service") if one["metadata"]["name"] == "crawl-gregor-console"]
+    assert len(found) == len(services) == 1
+    template = found[0]["spec"]["template"]
+    assert template["spec"]["containers"][0]["args"] == ["console"]
+    assert services[0]["spec"]["selector"].items() <= template["metadata"]["labels"].items()
+    assert (
+        not services[0]["spec"]["selector"].items()
+        <= workers_of(resources)["spec"]["template"]["metadata"]["labels"].items()
+    )
+
+
 def test_what_scales_is_the_only_one_that_says_how_many(resources: list[Resource]) -> None:
-    (workers,) = of(resources, "Deployment")
+    workers = workers_of(resources)
     scalers = of(resources, "ScaledObject") + of(resources, "HorizontalPodAutoscaler")
     assert len(scalers) + ("replicas" in workers["spec"]) == 1
     for scaler in scalers:

@@ -25,7 +25,7 @@ def services() -> dict[str, dict[str, Any]]:
 
 def test_the_whole_stack_is_there(services: dict[str, dict[str, Any]]) -> None:
     servers = {"kafka", "zookeeper", "redis", "redis-replica", "redis-sentinel", "cassandra"}
-    assert set(services) == servers | {"init", "worker", "prometheus", "grafana"}
+    assert set(services) == servers | {"init", "worker", "console", "prometheus", "grafana"}
 
 
 def test_versions_are_pinned(services: dict[str, dict[str, Any]]) -> None:
@@ -40,8 +40,8 @@ def test_each_is_bounded_confined_and_watched(services: dict[str, dict[str, Any]
         assert service["cap_drop"] == ["ALL"], name
         assert "no-new-privileges:true" in service["security_opt"], name
         assert all(port.startswith("127.0.0.1:") for port in service.get("ports", ())), name
-        # The worker's check is in its image.
-        assert name == "worker" or "healthcheck" in service, name
+        # The check of these is in their image.
+        assert name in ("worker", "console") or "healthcheck" in service, name
 
 
 def test_who_waits_for_whom_exists(services: dict[str, dict[str, Any]]) -> None:
@@ -52,7 +52,7 @@ def test_who_waits_for_whom_exists(services: dict[str, dict[str, Any]]) -> None:
                 assert "test" in services[other]["healthcheck"]
 
 
-@pytest.mark.parametrize("name", ["init", "worker"])
+@pytest.mark.parametrize("name", ["init", "worker", "console"])
 def test_what_is_set_are_settings(services: dict[str, dict[str, Any]], name: str) -> None:
     environment = {key: _substituted(value) for key, value in services[name]["environment"].items()}
     config = load(None, environment).config

@@ -69,6 +69,12 @@ def schema() -> _Schema:
                 "priority_class": _TEXT,
             }
         ),
+        "console": _object(
+            {
+                "enabled": {"type": "boolean"},
+                "resources": _object({"requests": resources, "limits": resources}),
+            }
+        ),
         "autoscaling": _object(
             {
                 "kind": {"enum": ["none", "keda", "hpa"]},

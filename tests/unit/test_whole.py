@@ -16,9 +16,18 @@ def status(
 ) -> Status:
     condition = {
         **dict.fromkeys(Condition.__struct_fields__, 1),
-        "crawl": "c", "worker": "w", "version": "0", "state": state,
-        "limit": limit, "limiting": f"{limit}, {queued} queued", "advice": f"less {limit}", "back_queues": queued,
-        "hosts": {"active": 2}, "front_queues": {1: 1}, "window": {1: 3}, "overdue": float(queued),
+        "crawl": "c",
+        "worker": "w",
+        "version": "0",
+        "state": state,
+        "limit": limit,
+        "limiting": f"{limit}, {queued} queued",
+        "advice": f"less {limit}",
+        "back_queues": queued,
+        "hosts": {"active": 2},
+        "front_queues": {1: 1},
+        "window": {1: 3},
+        "overdue": float(queued),
     }
     counts = Counts(pages, pages, 10, 2, {"fetched": pages}, {"200": pages}, {"dns": 1}, total or pages, 10)
     return Status(msgspec.convert(condition, Condition), Rates(1.5, 2.0, 30.0), counts)

@@ -3,6 +3,7 @@
 const HOST = "Host or *.domain", ANY = "Host, *.domain, or * for the crawl";
 const KINDS = {
   block: { of: HOST, note: "Nothing is asked of it any more.", question: target => `Send ${target} nothing more?` },
+  optout: { of: HOST, note: "Its owner wants to be left alone: nothing is asked of it and nothing stored of it, for good.", question: target => `Leave ${target} alone for good?` },
   delay: { of: ANY, amount: "Seconds", note: "The least time between two requests to a host.", question: (target, value) => `Ask ${target} at most every ${value} s?` },
   rate: { of: ANY, amount: "Requests a second", note: "The most requests a second, of all hosts of the target together.", question: (target, value) => `Ask ${target} at most ${value} times a second?` },
   concurrency: { of: "*.domain, or * for the crawl", amount: "Requests at once", note: "The most requests that run at once.", question: (target, value) => `At most ${value} requests at once to ${target}?` },
