@@ -1,6 +1,6 @@
 """Deleting what a crawl on the cluster has of hosts, beside its workers. Reads the tables whole: minutes a million.
 
-Bodies go before the pages that name them, so that whatever is cut short is found again by the next call. A delete
+What a page leads to goes before it, so that whatever is cut short is found again by the next call. A delete
 carries the write timestamp of what it deletes: whatever is written later stays. A body that was written again since
 the call began stays as well, and so does one that another host's page names.
 """
@@ -45,9 +45,11 @@ class _Eraser:
         self._pages = Pages(cassandra)
 
     async def run(self) -> Erased:
-        erased = Erased(bodies=await self._erase_bodies(int(time.time() * 1e6)))
-        async for key, visit, _, stamp, page in self._stored(of_it=True):
-            await self._disown(page)
+        began = int(time.time() * 1e6)
+        erased = Erased(bodies=await self._erase_bodies(began))
+        async for key, visit, overflow, stamp, _ in self._stored(of_it=True):
+            if overflow:
+                await self._erase_body(overflow, began)
             await self._cassandra.write(_DELETE_PAGE, (stamp, key, visit))
             erased.pages += 1
         async for found in self._cassandra.pages(_ROWS):
@@ -73,23 +75,27 @@ class _Eraser:
                     yield key, visit, b"" if data else overflow, stamp, await self._pages.unpack(data, overflow)
 
     async def _erase_bodies(self, began: int) -> int:
-        """Delete the bodies that no other host's page names, unless they were written again since it began."""
-        named = {name async for _, _, overflow, _, page in self._stored(of_it=True) for name in _named(page, overflow)}
+        """Delete the bodies that no other host's page names, and what else leads to the host's pages."""
+        named: set[bytes] = set()
+        async for _, _, _, _, page in self._stored(of_it=True):
+            if page is not None:
+                named |= _named(page)
+                await self._disown(page)
         if named:
-            async for _, _, overflow, _, page in self._stored(of_it=False):
-                named.difference_update(_named(page, overflow))
-        deleted = 0
-        for name in named:
-            for (chunks,) in await self._cassandra.read(_CHUNKS, (name,)):
-                await self._cassandra.write_each(_DELETE_CHUNK, [(began, name, chunk) for chunk in range(1, chunks)])
-                await self._cassandra.write(_DELETE_BODY, (began, name))
-                deleted += 1
-        return deleted
+            async for _, _, _, _, page in self._stored(of_it=False):
+                named.difference_update(() if page is None else _named(page))
+        return sum([await self._erase_body(name, began) for name in named])
 
-    async def _disown(self, page: Page | None) -> None:
+    async def _erase_body(self, name: bytes, began: int) -> bool:
+        """Delete a body, unless it was written again since it ``began`` (microseconds)."""
+        found = await self._cassandra.read(_CHUNKS, (name,))
+        for (chunks,) in found:
+            await self._cassandra.write_each(_DELETE_CHUNK, [(began, name, chunk) for chunk in range(1, chunks)])
+            await self._cassandra.write(_DELETE_BODY, (began, name))
+        return bool(found)
+
+    async def _disown(self, page: Page) -> None:
         """Nothing is a duplicate of a page that is deleted."""
-        if page is None:
-            return
         await self._seen.disown(page.fingerprint, page.key)
         for band in bands_of(page.simhash) if page.simhash else ():
             for key, stamp in await self._cassandra.read(_NAMED, (band, signed(page.simhash))):
@@ -106,7 +112,6 @@ class _Eraser:
         return len(kept)
 
 
-def _named(page: Page | None, overflow: bytes) -> set[bytes]:
-    """The bodies that a page names, its own record's among them."""
-    names = {bytes.fromhex(name) for name in (page.body, page.wire) if name} if page is not None else set()
-    return names | {overflow} if overflow else names
+def _named(page: Page) -> set[bytes]:
+    """The bodies that a page names."""
+    return {bytes.fromhex(name) for name in (page.body, page.wire) if name}
