@@ -50,7 +50,7 @@ reported: CASES = $(SHARED)/cases/reported.jsonl
 reported: setup  ## Reported problems in CASES=file, each against the whole crawler
 	@$(PY) -m tests.web.reported $(CASES)
 
-realweb: setup  ## Recorded web in WEB=folder under PROFILE=plain|polite
+realweb: setup  ## Recorded web in WEB=folder under PROFILE=plain|polite|sitemaps
 	@$(PY) -m tests.web.realweb $(WEB) $(PROFILE)
 
 fuzz: setup  ## INPUTS=n generated inputs of every kind

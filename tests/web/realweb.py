@@ -1,8 +1,8 @@
 """Crawls a recorded web and compares the result with its truth.json.
 
 `python -m tests.web.realweb FOLDER PROFILE [--sites ant,flink] [--charset] [--work FOLDER]`: the last line of output is
-one JSON object {"profile", "pages", "links", "duplicate_groups", "differences"}; the first differences go to standard
-error; the exit code is 1 if there are any.
+one JSON object {"profile", "pages", "links", "duplicate_groups", "differences"}, under `sitemaps` with the number of
+"sitemaps" read; the first differences go to standard error; the exit code is 1 if there are any.
 """
 
 import argparse
@@ -11,17 +11,22 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Sequence
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
 from tests.web import crawler, truth, warc_server
 
+_POLITE = {"nofollow": "on", "meta_refresh": "on", "frames": "on", "canonical_links": "on"}
 PROFILES: dict[str, dict[str, Any]] = {
     "plain": {"nofollow": "off", "meta_refresh": "off", "frames": "off", "canonical_links": "off"},
-    "polite": {"nofollow": "on", "meta_refresh": "on", "frames": "on", "canonical_links": "on"},
+    "polite": _POLITE,
+    "sitemaps": _POLITE | {"sitemaps": "on"},
 }
-"""The rules of truth.json as options. Under `plain` no robots.txt is served, so that obeying it changes nothing."""
+"""The rules of truth.json as options. Under `plain` no robots.txt is served, so that obeying it changes nothing.
+
+`sitemaps` has no truth of its own: what `polite` reaches and the recorded pages that the recorded sitemaps name.
+"""
 
 COMMON: dict[str, Any] = {
     "scope": "host",
@@ -56,7 +61,7 @@ def seeds(folder: Path, files: Sequence[Path]) -> list[str]:
 
 def crawl(folder: Path, profile: str, files: Sequence[Path], work: Path) -> truth.Found:
     """Serves the files, crawls them from their start pages under the profile, and reads what was stored."""
-    extras = [folder / NOT_PAGES[0]] if profile == "polite" else []
+    extras = [] if profile == "plain" else [folder / NOT_PAGES[0]]
     start = work / "seeds.txt"
     start.write_text("\n".join(seeds(folder, files)) + "\n")
     data = work / "data"
@@ -75,8 +80,12 @@ def compare(
 ) -> tuple[dict[str, Any], list[str]]:
     """Crawls and compares. Returns the report and the differences, one line each."""
     files = page_files(folder, sites)
-    want = truth.expected(folder, profile, [path.name for path in files])
+    sitemaps = truth.sitemaps(folder / NOT_PAGES[0]) if profile == "sitemaps" else {}
+    named = frozenset(chain.from_iterable(sitemaps.values()))
+    rules = "polite" if profile == "sitemaps" else profile
+    want = truth.expected(folder, rules, [path.name for path in files], named)
     have = crawl(folder, profile, files, work)
+    read = have.without(sitemaps)
     different = list(truth.differences(want, have, charsets))
     report = {
         "profile": profile,
@@ -88,6 +97,8 @@ def compare(
         },
         "differences": len(different),
     }
+    if profile == "sitemaps":
+        report["sitemaps"] = len(read)
     return report, different
 
 

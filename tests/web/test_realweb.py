@@ -16,3 +16,4 @@ def test_recorded_sites_equal_their_truth(profile: str, tmp_path: Path) -> None:
     report, different = realweb.compare(SHARED / "realweb", profile, SITES, tmp_path)
     assert not different, "\n".join(different[: realweb.SHOWN])
     assert report["pages"]["found"] == report["pages"]["expected"]
+    assert bool(report.get("sitemaps")) == (profile == "sitemaps")

@@ -2,14 +2,17 @@
 
 import gzip
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from xml.etree import ElementTree
 
 import msgspec
 
 from gregor.worker.canonical import canonical
+from gregor.worker.demo import warc
 
+_SITEMAP = "{http://www.sitemaps.org/schemas/sitemap/0.9}"
 STORED = ("fetched", "duplicate")
 LINK_KINDS = frozenset({"a", "area", "iframe", "next"})
 """Kinds of links that truth.json counts."""
@@ -66,21 +69,45 @@ class Found:
     encoding: dict[str, str] = field(default_factory=dict)
     repeated: list[str] = field(default_factory=list)
 
+    def without(self, urls: Iterable[str]) -> list[str]:
+        """Takes documents out that are no pages; the ones that were there."""
+        there = [url for url in urls if url in self.sha256]
+        for url in there:
+            del self.sha256[url], self.links[url], self.encoding[url]
+        return there
 
-def expected(folder: Path, profile: str, files: Iterable[str]) -> Expected:
-    """Reads the truth of a profile, as far as the pages lie in the given files. Raises KeyError for another profile."""
+
+def expected(folder: Path, profile: str, files: Iterable[str], named: Collection[str] = ()) -> Expected:
+    """Reads the truth of a profile, as far as the pages lie in the given files. Raises KeyError for another profile.
+
+    Recorded pages that are ``named`` elsewhere (in sitemaps) belong to it too, reached by links or not.
+    """
     truth = msgspec.json.decode((folder / "truth.json").read_bytes(), type=Truth)
     rules = truth.profiles[profile]
     assert isinstance(rules, dict)
     reached = int(rules["page_field"]) - 1
     wanted, indexed = frozenset(files), list(recorded(folder))
-    pages = [entry for entry in indexed if entry.file in wanted and truth.page.get(entry.url, [0] * 6)[reached]]
+    pages = [
+        entry
+        for entry in indexed
+        if entry.file in wanted and entry.url in truth.page and (truth.page[entry.url][reached] or entry.url in named)
+    ]
     return Expected(
         sha256={entry.url: entry.sha256 for entry in pages},
         links={entry.url: int(truth.page[entry.url][3] or 0) for entry in pages},
         encoding={entry.url: str(truth.page[entry.url][2]) for entry in pages},
         recorded=frozenset(entry.url for entry in indexed),
     )
+
+
+def sitemaps(extras: Path) -> dict[str, list[str]]:
+    """The recorded sitemaps and what each names, by a parser that is not the crawler's. Feeds are none."""
+    found = {}
+    for url, record in warc.index([extras]).items():
+        if url.rpartition("/")[2] == "sitemap.xml":
+            root = ElementTree.fromstring(warc.load(record).body)
+            found[url] = [(loc.text or "").strip() for loc in root.iter(f"{_SITEMAP}loc")]
+    return found
 
 
 def recorded(folder: Path) -> Iterator[Indexed]:
