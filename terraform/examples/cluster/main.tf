@@ -39,4 +39,5 @@ module "crawl" {
   cassandra_volume_size   = var.cassandra_volume_size
   mail                    = var.mail
   budget                  = var.budget
+  endpoints               = ["ecr.api", "ecr.dkr", "logs", "secretsmanager"]
 }

@@ -12,3 +12,13 @@ output "secret_arns" {
   description = "Secrets whose values have to be put in."
   value       = module.crawl.secret_arns
 }
+
+output "exports_bucket" {
+  description = "Where exports go: on a worker's machine, gregor export jsonl | aws s3 cp - s3://…"
+  value       = module.crawl.exports_bucket
+}
+
+output "workers_group" {
+  description = "The auto-scaling group of the workers."
+  value       = module.crawl.workers_group
+}

@@ -2,12 +2,22 @@ variable "region" {
   type        = string
   default     = "us-east-1"
   description = "The AWS region."
+
+  validation {
+    condition     = can(regex("^[a-z]{2}(-[a-z]+)+-[0-9]$", var.region))
+    error_message = "region must be an AWS region, for example us-east-1."
+  }
 }
 
 variable "zones" {
   type        = list(string)
   default     = ["us-east-1a", "us-east-1b", "us-east-1c"]
   description = "Its availability zones."
+
+  validation {
+    condition     = alltrue([for zone in var.zones : startswith(zone, var.region)])
+    error_message = "zones must be availability zones of the region."
+  }
 }
 
 variable "name" {

@@ -48,4 +48,5 @@ module "crawl" {
   cassandra_replication   = 1
   mail                    = var.mail
   budget                  = 100
+  exports_force_destroy   = true
 }

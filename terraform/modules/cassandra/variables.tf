@@ -28,11 +28,6 @@ variable "zone_id" {
   description = "The private DNS zone of the nodes' names."
 }
 
-variable "zone_arn" {
-  type        = string
-  description = "Its ARN."
-}
-
 variable "domain" {
   type        = string
   description = "Its name."
@@ -87,12 +82,22 @@ variable "cassandra_datacenter" {
   type        = string
   default     = "crawl"
   description = "The setting cassandra_datacenter."
+
+  validation {
+    condition     = can(regex("^[A-Za-z0-9_-]+$", var.cassandra_datacenter))
+    error_message = "cassandra_datacenter must be letters, digits, _ and -."
+  }
 }
 
 variable "heap_size" {
   type        = string
   default     = "8G"
   description = "Java heap of a node, about a quarter of its memory."
+
+  validation {
+    condition     = can(regex("^[1-9][0-9]*[MG]$", var.heap_size))
+    error_message = "heap_size must be like 8G or 800M."
+  }
 }
 
 variable "image" {

@@ -1,89 +1,17 @@
 # All that a crawl needs: a network, the four servers, workers, who is told when something is wrong.
 
-data "aws_caller_identity" "current" {}
-data "aws_partition" "current" {}
-data "aws_region" "current" {}
-
-locals {
-  root = "arn:${data.aws_partition.current.partition}:iam::${data.aws_caller_identity.current.account_id}"
-}
-
-data "aws_iam_policy_document" "key" {
-  # In the policy of a key, "*" is the key itself.
-  statement {
-    sid       = "Account"
-    actions   = ["kms:*"]
-    resources = ["*"]
-
-    principals {
-      type        = "AWS"
-      identifiers = ["${local.root}:root"]
-    }
-  }
-
-  statement {
-    sid       = "LogsAndAlarms"
-    actions   = ["kms:Encrypt", "kms:Decrypt", "kms:ReEncrypt*", "kms:GenerateDataKey*", "kms:DescribeKey"]
-    resources = ["*"]
-
-    principals {
-      type        = "Service"
-      identifiers = ["logs.${data.aws_region.current.region}.amazonaws.com", "cloudwatch.amazonaws.com"]
-    }
-
-    condition {
-      test     = "StringEquals"
-      variable = "aws:SourceAccount"
-      values   = [data.aws_caller_identity.current.account_id]
-    }
-  }
-
-  # Auto scaling starts machines whose disks are encrypted.
-  statement {
-    sid       = "AutoScaling"
-    actions   = ["kms:Encrypt", "kms:Decrypt", "kms:ReEncrypt*", "kms:GenerateDataKey*", "kms:DescribeKey"]
-    resources = ["*"]
-
-    principals {
-      type        = "AWS"
-      identifiers = ["${local.root}:role/aws-service-role/autoscaling.amazonaws.com/AWSServiceRoleForAutoScaling"]
-    }
-  }
-
-  statement {
-    sid       = "AutoScalingGrants"
-    actions   = ["kms:CreateGrant"]
-    resources = ["*"]
-
-    principals {
-      type        = "AWS"
-      identifiers = ["${local.root}:role/aws-service-role/autoscaling.amazonaws.com/AWSServiceRoleForAutoScaling"]
-    }
-
-    condition {
-      test     = "Bool"
-      variable = "kms:GrantIsForAWSResource"
-      values   = ["true"]
-    }
-  }
-}
-
-resource "aws_kms_key" "this" {
-  description             = "All that ${var.name} keeps"
-  enable_key_rotation     = true
-  deletion_window_in_days = 30
-  policy                  = data.aws_iam_policy_document.key.json
-}
-
 module "network" {
   source  = "../network"
   name    = var.name
   cidr    = var.cidr
   zones   = var.zones
   one_nat = var.one_nat
+
+  endpoints = var.endpoints
 }
 
 resource "aws_security_group" "workers" {
+  # checkov:skip=CKV2_AWS_5:It is attached in the modules workers and kubernetes
   name_prefix = "${var.name}-workers-"
   description = "Workers of ${var.name}: nobody connects to them from outside"
   vpc_id      = module.network.vpc_id
@@ -113,8 +41,18 @@ resource "aws_vpc_security_group_ingress_rule" "api" {
   to_port                      = 9100
 }
 
+resource "aws_vpc_security_group_ingress_rule" "endpoints" {
+  security_group_id            = module.network.endpoints_security_group_id
+  description                  = "Workers"
+  referenced_security_group_id = aws_security_group.workers.id
+  ip_protocol                  = "tcp"
+  from_port                    = 443
+  to_port                      = 443
+}
+
 # Values of the tokens are put in by hand or by a pipeline; they never enter the state.
 resource "aws_secretsmanager_secret" "this" {
+  # checkov:skip=CKV2_AWS_57:Redis and the workers' tokens are changed by who runs the crawl: docs/deployment.md says how
   for_each    = toset(["redis_password", "viewer_token", "operator_token"])
   name_prefix = "${var.name}/${each.key}-"
   description = "${each.key} of ${var.name}"
@@ -122,9 +60,10 @@ resource "aws_secretsmanager_secret" "this" {
 }
 
 resource "aws_secretsmanager_secret_version" "redis" {
-  secret_id                = aws_secretsmanager_secret.this["redis_password"].id
-  secret_string_wo         = var.redis_password
-  secret_string_wo_version = var.redis_password_version
+  secret_id        = aws_secretsmanager_secret.this["redis_password"].id
+  secret_string_wo = var.redis_password
+  # Another password is another version; Redis's own copy of it is in the state anyway.
+  secret_string_wo_version = parseint(substr(sha256(var.redis_password), 0, 7), 16)
 }
 
 module "kafka" {
@@ -161,7 +100,6 @@ module "zookeeper" {
   vpc_id                   = module.network.vpc_id
   subnets                  = module.network.subnets
   zone_id                  = module.network.zone_id
-  zone_arn                 = module.network.zone_arn
   domain                   = module.network.domain
   client_security_group_id = aws_security_group.workers.id
   kms_key_arn              = aws_kms_key.this.arn
@@ -175,7 +113,6 @@ module "cassandra" {
   vpc_id                   = module.network.vpc_id
   subnets                  = module.network.subnets
   zone_id                  = module.network.zone_id
-  zone_arn                 = module.network.zone_arn
   domain                   = module.network.domain
   client_security_group_id = aws_security_group.workers.id
   kms_key_arn              = aws_kms_key.this.arn
@@ -186,22 +123,37 @@ module "cassandra" {
   cassandra_replication    = var.cassandra_replication
 }
 
+module "exports" {
+  source        = "../exports"
+  name          = var.name
+  kms_key_arn   = aws_kms_key.this.arn
+  keep_days     = var.exports_keep_days
+  force_destroy = var.exports_force_destroy
+}
+
+# What a worker may do, be it a machine or a pod.
+data "aws_iam_policy_document" "worker" {
+  source_policy_documents = [module.kafka.client_policy, module.exports.writer_policy]
+}
+
 locals {
   settings = merge(
     var.settings, module.kafka.settings, module.redis.settings, module.zookeeper.settings, module.cassandra.settings,
     { crawl = var.crawl, partitions = var.partitions, user_agent = var.user_agent, linger = true },
   )
+  secrets = { for field, secret in aws_secretsmanager_secret.this : field => secret.arn }
 }
 
 module "workers" {
+  count             = var.workers_on == "ec2" ? 1 : 0
   source            = "../workers"
   name              = var.name
   subnets           = module.network.subnets
   security_group_id = aws_security_group.workers.id
   kms_key_arn       = aws_kms_key.this.arn
   settings          = local.settings
-  secrets           = { for field, secret in aws_secretsmanager_secret.this : field => secret.arn }
-  kafka_policy      = module.kafka.client_policy
+  secrets           = local.secrets
+  policy            = data.aws_iam_policy_document.worker.json
   image             = var.image
   repository_arn    = var.repository_arn
   instance_type     = var.worker_instance_type
@@ -212,12 +164,14 @@ module "workers" {
 }
 
 module "monitoring" {
-  source                  = "../monitoring"
-  name                    = var.name
-  kms_key_arn             = aws_kms_key.this.arn
-  mail                    = var.mail
-  budget                  = var.budget
-  kafka_cluster           = module.kafka.cluster_name
-  redis_replication_group = module.redis.replication_group_id
-  server_groups           = concat(module.zookeeper.group_names, module.cassandra.group_names)
+  source        = "../monitoring"
+  name          = var.name
+  kms_key_arn   = aws_kms_key.this.arn
+  mail          = var.mail
+  budget        = var.budget
+  kafka_cluster = module.kafka.cluster_name
+  kafka_brokers = module.kafka.brokers
+  redis_nodes   = module.redis.nodes
+  server_groups = concat(module.zookeeper.group_names, module.cassandra.group_names)
+  nat_gateways  = module.network.nat_gateways
 }

@@ -25,6 +25,35 @@ variable "one_nat" {
   description = "One NAT gateway for all zones."
 }
 
+variable "endpoints" {
+  type        = list(string)
+  default     = []
+  description = "AWS services that are reached without the NAT, besides S3: ecr.api, ecr.dkr, logs, secretsmanager."
+}
+
+variable "workers_on" {
+  type        = string
+  default     = "ec2"
+  description = "Where workers run: ec2, or kubernetes, which is not made here."
+
+  validation {
+    condition     = contains(["ec2", "kubernetes"], var.workers_on)
+    error_message = "workers_on must be ec2 or kubernetes."
+  }
+}
+
+variable "exports_keep_days" {
+  type        = number
+  default     = 365
+  description = "Days after which an export is deleted."
+}
+
+variable "exports_force_destroy" {
+  type        = bool
+  default     = false
+  description = "Whether `terraform destroy` deletes exports; else it stops at a bucket that holds any."
+}
+
 variable "crawl" {
   type        = string
   default     = "crawl"
@@ -155,12 +184,6 @@ variable "redis_password" {
   type        = string
   sensitive   = true
   description = "Password of Redis; it ends in the state, which has to be guarded."
-}
-
-variable "redis_password_version" {
-  type        = number
-  default     = 1
-  description = "To be counted up when redis_password changes."
 }
 
 variable "zookeeper_nodes" {

@@ -20,7 +20,7 @@ resource "aws_vpc_security_group_ingress_rule" "clients" {
 }
 
 resource "aws_msk_configuration" "this" {
-  name           = var.name
+  name           = "${var.name}-${replace(var.kafka_version, ".", "-")}" # another version makes another one, beside it
   kafka_versions = [var.kafka_version]
 
   # Topics are made by `gregor init`. The watermarks are committed offsets: they must outlive a pause of the crawl.
@@ -39,6 +39,7 @@ resource "aws_msk_configuration" "this" {
 }
 
 resource "aws_cloudwatch_log_group" "this" {
+  # checkov:skip=CKV_AWS_338:For finding faults; what has to last longer is in the store
   name              = "/${var.name}/kafka"
   retention_in_days = 30
   kms_key_id        = var.kms_key_arn

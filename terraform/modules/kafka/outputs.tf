@@ -13,6 +13,11 @@ output "client_policy" {
   value       = data.aws_iam_policy_document.client.json
 }
 
+output "brokers" {
+  description = "How many, for alarms."
+  value       = var.brokers
+}
+
 output "cluster_name" {
   description = "For alarms."
   value       = aws_msk_cluster.this.cluster_name

@@ -48,6 +48,11 @@ variable "kafka_version" {
   type        = string
   default     = "3.9.x"
   description = "Version of MSK."
+
+  validation {
+    condition     = can(regex("^[0-9]+[.][0-9]+[.]([0-9]+|x)([.]kraft)?$", var.kafka_version))
+    error_message = "kafka_version must be a version as MSK names it, for example 3.9.x."
+  }
 }
 
 variable "brokers" {
@@ -76,10 +81,20 @@ variable "volume_size" {
   type        = number
   default     = 100
   description = "GiB of a broker at first."
+
+  validation {
+    condition     = var.volume_size >= 1 && var.volume_size <= var.volume_size_max
+    error_message = "volume_size must be from 1 to volume_size_max."
+  }
 }
 
 variable "volume_size_max" {
   type        = number
   default     = 1000
   description = "GiB to which it may grow."
+
+  validation {
+    condition     = var.volume_size_max <= 16384
+    error_message = "volume_size_max must be at most 16384."
+  }
 }

@@ -13,30 +13,44 @@ resource "aws_sns_topic_subscription" "mail" {
 }
 
 locals {
+  worst = { statistic = "Maximum", operator = "GreaterThanThreshold", silence = "missing" }
+  least = { statistic = "Minimum", operator = "LessThanThreshold", silence = "breaching" }
+
   alarms = merge(
     {
-      kafka-disk = {
-        namespace  = "AWS/Kafka", metric = "KafkaDataLogsDiskUsed", statistic = "Maximum", above = 80
-        dimensions = { "Cluster Name" = var.kafka_cluster }
-        text       = "A disk of Kafka is over 80 % full"
-      }
-      kafka-offline = {
-        namespace  = "AWS/Kafka", metric = "OfflinePartitionsCount", statistic = "Maximum", above = 0
+      kafka-offline = merge(local.worst, {
+        namespace  = "AWS/Kafka", metric = "OfflinePartitionsCount", limit = 0
         dimensions = { "Cluster Name" = var.kafka_cluster }
         text       = "Partitions of Kafka are offline"
-      }
-      redis-memory = {
-        namespace  = "AWS/ElastiCache", metric = "DatabaseMemoryUsagePercentage", statistic = "Maximum", above = 80
-        dimensions = { ReplicationGroupId = var.redis_replication_group }
-        text       = "Redis is over 80 % full, and evicts nothing"
-      }
+      })
     },
     {
-      for group in var.server_groups : "${group}-away" => {
-        namespace  = "AWS/EC2", metric = "StatusCheckFailed", statistic = "Maximum", above = 0
+      for broker in range(1, var.kafka_brokers + 1) : "kafka-${broker}-disk" => merge(local.worst, {
+        namespace  = "AWS/Kafka", metric = "KafkaDataLogsDiskUsed", limit = 80
+        dimensions = { "Cluster Name" = var.kafka_cluster, "Broker ID" = tostring(broker) }
+        text       = "The disk of Kafka's broker ${broker} is over 80 % full"
+      })
+    },
+    {
+      for node in var.redis_nodes : "redis-${node}-memory" => merge(local.worst, {
+        namespace  = "AWS/ElastiCache", metric = "DatabaseMemoryUsagePercentage", limit = 80
+        dimensions = { CacheClusterId = node }
+        text       = "Redis's node ${node} is over 80 % full, and evicts nothing"
+      })
+    },
+    {
+      for group in var.server_groups : "${group}-away" => merge(local.least, {
+        namespace  = "AWS/AutoScaling", metric = "GroupInServiceInstances", limit = 1
         dimensions = { AutoScalingGroupName = group }
-        text       = "The machine of ${group} fails its checks"
-      }
+        text       = "${group} has no machine in service"
+      })
+    },
+    {
+      for zone, gateway in var.nat_gateways : "nat-${zone}-ports" => merge(local.worst, {
+        namespace  = "AWS/NATGateway", metric = "ErrorPortAllocation", limit = 0
+        dimensions = { NatGatewayId = gateway }
+        text       = "The NAT gateway in ${zone} has no port left for more connections to one address"
+      })
     },
   )
 }
@@ -49,11 +63,11 @@ resource "aws_cloudwatch_metric_alarm" "this" {
   metric_name         = each.value.metric
   dimensions          = each.value.dimensions
   statistic           = each.value.statistic
-  comparison_operator = "GreaterThanThreshold"
-  threshold           = each.value.above
+  comparison_operator = each.value.operator
+  threshold           = each.value.limit
   period              = 300
   evaluation_periods  = 2
-  treat_missing_data  = "missing"
+  treat_missing_data  = each.value.silence
   alarm_actions       = [aws_sns_topic.this.arn]
   ok_actions          = [aws_sns_topic.this.arn]
 }

@@ -35,9 +35,19 @@ variable "kafka_cluster" {
   description = "The MSK cluster's name."
 }
 
-variable "redis_replication_group" {
-  type        = string
-  description = "The replication group's id."
+variable "kafka_brokers" {
+  type        = number
+  description = "How many brokers it has."
+}
+
+variable "redis_nodes" {
+  type        = list(string)
+  description = "Names of Redis's nodes."
+}
+
+variable "nat_gateways" {
+  type        = map(string)
+  description = "NAT gateways by zone."
 }
 
 variable "server_groups" {

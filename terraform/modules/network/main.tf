@@ -6,6 +6,7 @@ locals {
 }
 
 resource "aws_vpc" "this" {
+  # checkov:skip=CKV2_AWS_11:A crawl makes thousands of connections a second, each of which the crawl's own log has with its URL
   cidr_block           = var.cidr
   enable_dns_support   = true
   enable_dns_hostnames = true
@@ -101,10 +102,31 @@ resource "aws_vpc_endpoint" "s3" {
   tags              = { Name = "${var.name}-s3" }
 }
 
+# Services that workers ask all the time, without the NAT; each costs by the hour and zone.
+resource "aws_security_group" "endpoints" {
+  name_prefix = "${var.name}-endpoints-"
+  description = "AWS services in the VPC of ${var.name}"
+  vpc_id      = aws_vpc.this.id
+
+  lifecycle {
+    create_before_destroy = true
+  }
+}
+
+resource "aws_vpc_endpoint" "interface" {
+  for_each            = toset(var.endpoints)
+  vpc_id              = aws_vpc.this.id
+  service_name        = "com.amazonaws.${data.aws_region.current.region}.${each.key}"
+  vpc_endpoint_type   = "Interface"
+  private_dns_enabled = true
+  subnet_ids          = [for subnet in aws_subnet.private : subnet.id]
+  security_group_ids  = [aws_security_group.endpoints.id]
+  tags                = { Name = "${var.name}-${each.key}" }
+}
+
 # The names of the servers, which stay when a machine is replaced.
 resource "aws_route53_zone" "this" {
-  name          = "${var.name}.internal"
-  force_destroy = true # the machines write their own addresses into it
+  name = "${var.name}.internal"
 
   vpc {
     vpc_id = aws_vpc.this.id

@@ -34,3 +34,14 @@ variable "one_nat" {
   default     = false
   description = "One NAT gateway for all zones: cheaper, and gone with its zone."
 }
+
+variable "endpoints" {
+  type        = list(string)
+  default     = []
+  description = "AWS services that are reached without the NAT, besides S3: ecr.api, ecr.dkr, logs, secretsmanager."
+
+  validation {
+    condition     = length(setsubtract(var.endpoints, ["ecr.api", "ecr.dkr", "logs", "secretsmanager"])) == 0
+    error_message = "endpoints may hold ecr.api, ecr.dkr, logs and secretsmanager."
+  }
+}

@@ -1,5 +1,5 @@
-# Machines that keep a name and a disk: each in a group of one, which replaces it when it is dead; the new machine takes
-# the disk and tells its address to the private DNS zone. Used by the modules zookeeper and cassandra.
+# Machines that keep an address and a disk: each in a group of one, which replaces it when it is dead; the new machine
+# takes both over, so its server is the same node to the others. Used by the modules zookeeper and cassandra.
 
 locals {
   zones   = keys(var.subnets)
@@ -15,6 +15,10 @@ data "aws_ssm_parameter" "image" {
 data "aws_partition" "current" {}
 data "aws_region" "current" {}
 data "aws_caller_identity" "current" {}
+
+locals {
+  account = "${data.aws_region.current.region}:${data.aws_caller_identity.current.account_id}"
+}
 
 resource "aws_security_group" "this" {
   name_prefix = "${local.purpose}-"
@@ -65,6 +69,31 @@ resource "aws_vpc_security_group_egress_rule" "peers" {
   to_port                      = tonumber(each.key)
 }
 
+# The address that peers and clients know; a machine has one more of its own, for what goes out.
+resource "aws_network_interface" "this" {
+  for_each        = local.nodes
+  subnet_id       = var.subnets[each.value]
+  security_groups = [aws_security_group.this.id]
+  tags            = { Name = "${local.purpose}-${each.key}" }
+}
+
+resource "aws_route53_record" "this" {
+  # checkov:skip=CKV2_AWS_23:Its address is that of a network interface, which the check does not know
+  for_each = local.nodes
+  zone_id  = var.zone_id
+  name     = local.names[each.key]
+  type     = "A"
+  ttl      = 60
+  records  = [aws_network_interface.this[each.key].private_ip]
+}
+
+resource "aws_cloudwatch_log_group" "this" {
+  # checkov:skip=CKV_AWS_338:For finding faults; what has to last longer is in the store
+  name              = "/${var.name}/${var.kind}"
+  retention_in_days = 30
+  kms_key_id        = var.kms_key_arn
+}
+
 resource "aws_ebs_volume" "data" {
   for_each          = local.nodes
   availability_zone = each.value
@@ -75,80 +104,6 @@ resource "aws_ebs_volume" "data" {
   tags              = { Name = "${local.purpose}-${each.key}" }
 }
 
-data "aws_iam_policy_document" "assume" {
-  statement {
-    actions = ["sts:AssumeRole"]
-
-    principals {
-      type        = "Service"
-      identifiers = ["ec2.amazonaws.com"]
-    }
-  }
-}
-
-data "aws_iam_policy_document" "node" {
-  statement {
-    sid       = "TakeOwnDisks"
-    actions   = ["ec2:AttachVolume"]
-    resources = [for volume in aws_ebs_volume.data : volume.arn]
-  }
-
-  statement {
-    sid     = "ToOwnMachines"
-    actions = ["ec2:AttachVolume"]
-    resources = [
-      "arn:${data.aws_partition.current.partition}:ec2:${data.aws_region.current.region}:${data.aws_caller_identity.current.account_id}:instance/*"
-    ]
-
-    condition {
-      test     = "StringEquals"
-      variable = "aws:ResourceTag/Purpose"
-      values   = [local.purpose]
-    }
-  }
-
-  # A disk is encrypted: who attaches it lends the key to EC2.
-  statement {
-    sid       = "LendTheKey"
-    actions   = ["kms:CreateGrant", "kms:Decrypt", "kms:DescribeKey", "kms:GenerateDataKeyWithoutPlaintext"]
-    resources = [var.kms_key_arn]
-
-    condition {
-      test     = "StringEquals"
-      variable = "kms:ViaService"
-      values   = ["ec2.${data.aws_region.current.region}.amazonaws.com"]
-    }
-  }
-
-  statement {
-    sid       = "TellOwnNames"
-    actions   = ["route53:ChangeResourceRecordSets"]
-    resources = [var.zone_arn]
-
-    condition {
-      test     = "ForAllValues:StringEquals"
-      variable = "route53:ChangeResourceRecordSetsNormalizedRecordNames"
-      values   = values(local.names)
-    }
-  }
-}
-
-resource "aws_iam_role" "this" {
-  name_prefix        = "${local.purpose}-"
-  assume_role_policy = data.aws_iam_policy_document.assume.json
-}
-
-resource "aws_iam_role_policy" "this" {
-  name   = "node"
-  role   = aws_iam_role.this.id
-  policy = data.aws_iam_policy_document.node.json
-}
-
-resource "aws_iam_instance_profile" "this" {
-  name_prefix = "${local.purpose}-"
-  role        = aws_iam_role.this.name
-}
-
 resource "aws_launch_template" "this" {
   for_each               = local.nodes
   name_prefix            = "${local.purpose}-${each.key}-"
@@ -157,15 +112,19 @@ resource "aws_launch_template" "this" {
   update_default_version = true
 
   user_data = base64encode(templatefile("${path.module}/boot.sh.tftpl", {
-    volume_id = aws_ebs_volume.data[each.key].id
-    zone_id   = var.zone_id
-    name      = local.names[each.key]
-    region    = data.aws_region.current.region
-    image     = var.image
-    user      = var.user
-    mount     = var.mount
+    volume_id    = aws_ebs_volume.data[each.key].id
+    interface_id = aws_network_interface.this[each.key].id
+    address      = aws_network_interface.this[each.key].private_ip
+    name         = local.names[each.key]
+    region       = data.aws_region.current.region
+    image        = var.image
+    user         = var.user
+    mount        = var.mount
+    log_group    = aws_cloudwatch_log_group.this.name
     environment = merge(var.environment, {
-      for key, value in var.environment_by_node : key => replace(replace(value, "NODE", each.key), "ZONE", each.value)
+      for key, value in var.environment_by_node : key => replace(replace(replace(value,
+        "NODE", each.key), "ZONE", each.value), "ADDRESS", aws_network_interface.this[each.key].private_ip
+      )
     })
   }))
 
@@ -211,6 +170,7 @@ resource "aws_autoscaling_group" "this" {
   vpc_zone_identifier       = [var.subnets[each.value]]
   health_check_type         = "EC2"
   health_check_grace_period = 300
+  enabled_metrics           = ["GroupInServiceInstances"]
 
   launch_template {
     id      = aws_launch_template.this[each.key].id

@@ -28,11 +28,6 @@ variable "zone_id" {
   description = "The private DNS zone of the nodes' names."
 }
 
-variable "zone_arn" {
-  type        = string
-  description = "Its ARN."
-}
-
 variable "domain" {
   type        = string
   description = "Its name."
@@ -101,7 +96,7 @@ variable "environment" {
 variable "environment_by_node" {
   type        = map(string)
   default     = {}
-  description = "More of it, in which NODE stands for the node's number, ZONE for its zone."
+  description = "More of it, in which NODE stands for the node's number, ZONE for its zone, ADDRESS for its address."
 }
 
 variable "client_port" {

@@ -7,7 +7,7 @@ output "settings" {
   }
 }
 
-output "replication_group_id" {
-  description = "For alarms."
-  value       = aws_elasticache_replication_group.this.replication_group_id
+output "nodes" {
+  description = "Names of the nodes, for alarms."
+  value       = [for number in range(1 + var.replicas) : format("%s-%03d", var.name, number + 1)]
 }

@@ -45,9 +45,9 @@ variable "secrets" {
   }
 }
 
-variable "kafka_policy" {
+variable "policy" {
   type        = string
-  description = "The IAM policy by which Kafka knows a worker."
+  description = "The IAM policy of a worker: what Kafka lets it do, and where exports go."
 }
 
 variable "image" {

@@ -7,7 +7,6 @@ module "nodes" {
   vpc_id                   = var.vpc_id
   subnets                  = var.subnets
   zone_id                  = var.zone_id
-  zone_arn                 = var.zone_arn
   domain                   = var.domain
   kms_key_arn              = var.kms_key_arn
   client_security_group_id = var.client_security_group_id

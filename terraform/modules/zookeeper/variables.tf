@@ -28,11 +28,6 @@ variable "zone_id" {
   description = "The private DNS zone of the nodes' names."
 }
 
-variable "zone_arn" {
-  type        = string
-  description = "Its ARN."
-}
-
 variable "domain" {
   type        = string
   description = "Its name."
@@ -76,6 +71,11 @@ variable "session_timeout_max" {
   type        = number
   default     = 60
   description = "The largest session_timeout (seconds) that a worker may ask for."
+
+  validation {
+    condition     = var.session_timeout_max >= 1
+    error_message = "session_timeout_max must be at least 1 second."
+  }
 }
 
 variable "image" {

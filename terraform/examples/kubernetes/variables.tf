@@ -1,0 +1,121 @@
+variable "region" {
+  type        = string
+  default     = "us-east-1"
+  description = "The AWS region."
+
+  validation {
+    condition     = can(regex("^[a-z]{2}(-[a-z]+)+-[0-9]$", var.region))
+    error_message = "region must be an AWS region, for example us-east-1."
+  }
+}
+
+variable "zones" {
+  type        = list(string)
+  default     = ["us-east-1a", "us-east-1b", "us-east-1c"]
+  description = "Its availability zones."
+
+  validation {
+    condition     = alltrue([for zone in var.zones : startswith(zone, var.region)])
+    error_message = "zones must be availability zones of the region."
+  }
+}
+
+variable "name" {
+  type        = string
+  default     = "gregor"
+  description = "What everything is named after."
+}
+
+variable "crawl" {
+  type        = string
+  default     = "crawl"
+  description = "The setting crawl."
+}
+
+variable "partitions" {
+  type        = number
+  default     = 256
+  description = "The setting partitions; fixed once per crawl."
+}
+
+variable "user_agent" {
+  type        = string
+  description = "The setting user_agent, with a contact."
+}
+
+variable "settings" {
+  type        = any
+  default     = {}
+  description = "More settings, named as the config's fields."
+}
+
+variable "image" {
+  type        = string
+  description = "The crawler's image, by digest or version."
+}
+
+variable "redis_password" {
+  type        = string
+  sensitive   = true
+  description = "Password of Redis; it ends in the state, which has to be guarded."
+}
+
+variable "mail" {
+  type        = list(string)
+  default     = []
+  description = "Who hears alarms."
+}
+
+variable "spot" {
+  type        = bool
+  default     = false
+  description = "Spot machines for nodes."
+}
+
+variable "cassandra_nodes" {
+  type        = number
+  default     = 6
+  description = "Nodes of Cassandra."
+}
+
+variable "cassandra_instance_type" {
+  type        = string
+  default     = "r7g.xlarge"
+  description = "Size of a node of Cassandra."
+}
+
+variable "cassandra_volume_size" {
+  type        = number
+  default     = 1000
+  description = "GiB of a node of Cassandra."
+}
+
+variable "budget" {
+  type        = number
+  default     = 5000
+  description = "USD a month, of the whole account."
+}
+
+variable "workers" {
+  type        = number
+  default     = 3
+  description = "Workers, and as many nodes as hold them."
+}
+
+variable "api_cidrs" {
+  type        = list(string)
+  default     = []
+  description = "Networks that may reach the Kubernetes API from outside the VPC; empty: none."
+}
+
+variable "namespace" {
+  type        = string
+  default     = "crawl"
+  description = "The namespace of the chart's release."
+}
+
+variable "release" {
+  type        = string
+  default     = "crawl"
+  description = "The name of the chart's release."
+}
