@@ -9,9 +9,16 @@ from gregor.worker.config import Config
 from tests.deploy.tools import ROOT
 
 PATH: Final = ROOT / "helm/gregor/values.schema.json"
-NAMES_PATH: Final = ROOT / "terraform/modules/workers/settings.json"
+SETTINGS_PATH: Final = ROOT / "terraform/modules/crawl/settings.json"
 CHARTS_OWN: Final = frozenset({"engine", "listen", "data", "log_file", "anonymous_read"})
 """Settings that the chart itself makes, or that make no sense in a pod."""
+MODULES_OWN: Final = frozenset(
+    {"crawl", "linger", "partitions", "user_agent", "hosts", "headers", "zookeeper", "zookeeper_username"}
+    | {f"kafka{end}" for end in ("", "_security", "_sasl_mechanism", "_username", "_replication")}
+    | {f"redis{end}" for end in ("", "_tls", "_username", "_replicas", "_sentinel", "_cluster")}
+    | {f"cassandra{end}" for end in ("", "_tls", "_username", "_replication", "_datacenter")}
+)
+"""Settings that the Terraform modules make, or that are tables."""
 
 _Schema = dict[str, Any]
 
@@ -145,12 +152,44 @@ def text() -> str:
     return json.dumps(schema(), indent=2) + "\n"
 
 
-def names() -> str:
-    """The names that the Terraform module takes: those of the chart; tables do not fit there."""
+def rules() -> dict[str, _Schema]:
+    """What each setting may be that the Terraform modules take."""
     properties = _config()[0]["properties"]
-    return json.dumps(sorted(name for name in properties if name not in ("hosts", "headers")), indent=2) + "\n"
+    return {name: _rule(node) for name, node in sorted(properties.items()) if name not in MODULES_OWN}
+
+
+def settings() -> str:
+    """settings.json of the Terraform modules."""
+    return json.dumps(rules(), indent=1) + "\n"
+
+
+_KINDS: Final = {
+    "string": ("a text", '^"'),
+    "boolean": ("true or false", "^(true|false)$"),
+    "integer": ("a whole number", "^-?[0-9]+$"),
+    "number": ("a number", "^-?[0-9]"),
+    "array": ("a list", "^\\["),
+}
+"""By the type: what it is called, and how a value's JSON looks."""
+_LIMITS: Final = {"minimum": "from", "exclusiveMinimum": "above", "maximum": "up to"}
+
+
+def _rule(node: _Schema) -> _Schema:
+    """How a value's JSON looks, limits, choices and pattern (also of a list's items), and the sentence that says so."""
+    if "anyOf" in node:
+        rule = _rule(node["anyOf"][0])
+        return {**rule, "json": f'{rule["json"]}|^"none"$', "must": f"{rule['must']}, or none"}
+    called, json_like = _KINDS[node.get("type", "string")]
+    item = node.get("items") or node
+    limits = {name: node[name] for name in _LIMITS if name in node}
+    told = [called, *(f"{_LIMITS[name]} {limit}" for name, limit in limits.items())]
+    if choices := item.get("enum", []):
+        told = ["a list of" if item is not node else "one of", ", ".join(choices)]
+    if pattern := item.get("pattern", ""):
+        told += ["like", pattern]
+    return {"json": json_like, **limits, "among": choices, "like": pattern, "must": "be " + " ".join(told)}
 
 
 if __name__ == "__main__":
     PATH.write_text(text())
-    NAMES_PATH.write_text(names())
+    SETTINGS_PATH.write_text(settings())

@@ -31,7 +31,13 @@ module "crawl" {
   workers_max             = var.workers_max
   spot                    = var.spot
   schedules               = var.schedules
-  redis_nodes             = 3
+  kafka_brokers           = var.kafka_brokers
+  kafka_instance_type     = var.kafka_instance_type
+  kafka_volume_size       = var.kafka_volume_size
+  kafka_volume_size_max   = var.kafka_volume_size_max
+  redis_node_type         = var.redis_node_type
+  redis_nodes             = var.redis_nodes
+  worker_instance_type    = var.worker_instance_type
   redis_replicas          = 1
   redis_password          = var.redis_password
   cassandra_nodes         = var.cassandra_nodes

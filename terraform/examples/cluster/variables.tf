@@ -119,3 +119,45 @@ variable "schedules" {
   default     = {}
   description = "By name: at which times (cron, UTC) how many workers; 0 stops the crawl, which goes on later."
 }
+
+variable "kafka_brokers" {
+  type        = number
+  default     = 3
+  description = "Brokers of Kafka; a multiple of the number of zones."
+}
+
+variable "kafka_instance_type" {
+  type        = string
+  default     = "kafka.m7g.large"
+  description = "Size of a broker."
+}
+
+variable "kafka_volume_size" {
+  type        = number
+  default     = 100
+  description = "GiB of a broker at first."
+}
+
+variable "kafka_volume_size_max" {
+  type        = number
+  default     = 1000
+  description = "GiB to which it may grow."
+}
+
+variable "redis_node_type" {
+  type        = string
+  default     = "cache.r7g.large"
+  description = "Size of a node of Redis."
+}
+
+variable "redis_nodes" {
+  type        = number
+  default     = 3
+  description = "Primary and replicas of Redis; one replica has whatever is taken as written."
+}
+
+variable "worker_instance_type" {
+  type        = string
+  default     = "c7g.medium"
+  description = "Size of a worker's machine; a worker uses one core."
+}

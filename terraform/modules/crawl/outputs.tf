@@ -1,6 +1,11 @@
 output "settings" {
   description = "Settings of a worker, named as the config's fields: `config` of the chart's values."
   value       = local.settings
+
+  precondition {
+    condition     = length(local.refused) == 0
+    error_message = "settings: ${join("; ", local.refused)}. See docs/configuration.md."
+  }
 }
 
 output "gregor_toml" {

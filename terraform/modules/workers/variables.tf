@@ -18,20 +18,9 @@ variable "kms_key_arn" {
   description = "The key that encrypts what is at rest."
 }
 
-# settings.json is made of the config's types: `python -m tests.deploy.values_schema`.
 variable "settings" {
   type        = any
   description = "Settings, named as the config's fields; without tables and secrets."
-
-  validation {
-    condition     = length(setsubtract(keys(var.settings), jsondecode(file("${path.module}/settings.json")))) == 0
-    error_message = "settings has unknown names: ${join(", ", setsubtract(keys(var.settings), jsondecode(file("${path.module}/settings.json"))))}; see docs/configuration.md."
-  }
-
-  validation {
-    condition     = contains(["host", "domain", "domains", "prefixes", "any"], lookup(var.settings, "scope", "host"))
-    error_message = "settings.scope must be host, domain, domains, prefixes or any."
-  }
 }
 
 variable "secrets" {
@@ -53,11 +42,6 @@ variable "policy" {
 variable "image" {
   type        = string
   description = "The crawler's image, by digest or version."
-
-  validation {
-    condition     = can(regex("(@sha256:[0-9a-f]{64}|:[0-9][^/]*)$", var.image))
-    error_message = "image must end in a version or a digest, not in a tag that moves."
-  }
 }
 
 variable "repository_arn" {
@@ -93,6 +77,11 @@ variable "workers_max" {
   type        = number
   default     = 10
   description = "Workers at most; more than partitions are of no use."
+
+  validation {
+    condition     = var.workers_max >= 1 && floor(var.workers_max) == var.workers_max
+    error_message = "workers_max must be a whole number from 1."
+  }
 }
 
 variable "spot" {
@@ -108,6 +97,6 @@ variable "schedules" {
 
   validation {
     condition     = alltrue([for one in var.schedules : length(split(" ", one.recurrence)) == 5 && one.workers >= 0])
-    error_message = "schedules wants recurrence as five fields of cron, and workers from 0."
+    error_message = "schedules must have recurrence as five fields of cron, and workers from 0."
   }
 }

@@ -1,0 +1,29 @@
+variables {
+  name                     = "gregor"
+  vpc_id                   = "vpc-0123456789abcdef0"
+  client_security_group_id = "sg-0123456789abcdef0"
+  kms_key_arn              = "arn:aws:kms:us-east-1:123456789012:key/11111111-2222-3333-4444-555555555555"
+  subnets                  = { us-east-1a = "subnet-0123456789abcdef0", us-east-1b = "subnet-0123456789abcdef1" }
+  zone_id                  = "Z0123456789ABCDEFGHIJ"
+  domain                   = "gregor.internal"
+}
+
+run "what_workers_are_told" {
+  assert {
+    condition     = output.settings.zookeeper[2] == "zookeeper-3.gregor.internal:2181"
+    error_message = "Nodes are known by names that stay."
+  }
+}
+
+run "wrong_values" {
+  command = plan
+
+  variables {
+    volume_size         = 1
+    instance_type       = "t3.large"
+    nodes               = 2
+    session_timeout_max = 0
+  }
+
+  expect_failures = [var.volume_size, var.instance_type, var.nodes, var.session_timeout_max]
+}

@@ -1,0 +1,74 @@
+"""Terraform's roots, copied and applied with the stand-in provider: see docs/deployment.md for what that proves."""
+
+import json
+import shutil
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from tests.deploy.tools import ROOT, SHARED, missing, must, run
+
+TF = SHARED / "tools/terraform-offline/tf"
+PASSWORD = "0123456789abcdefXY"
+SETTINGS = {"delay": 2.5, "scope": "domain", "stop_grace": 20}
+GIVEN = {
+    "user_agent": "test/1.0 (+https://example.org/bot)",
+    "image": "123456789012.dkr.ecr.us-east-1.amazonaws.com/gregor:0.1.0",
+    "redis_password": PASSWORD,
+    "mail": ["crawl@example.org"],
+    "settings": SETTINGS,
+}
+ON_EC2 = {"repository_arn": "arn:aws:ecr:us-east-1:123456789012:repository/gregor"}
+EXAMPLES = {"small": GIVEN | ON_EC2, "cluster": GIVEN | ON_EC2, "kubernetes": GIVEN}
+"""The roots, and variables for each."""
+
+
+class Applied(NamedTuple):
+    """A root after apply: its name, its folder, all its resources, its outputs."""
+
+    name: str
+    folder: Path
+    resources: list[dict[str, Any]]
+    outputs: dict[str, Any]
+
+    def of(self, kind: str) -> list[dict[str, Any]]:
+        """The values of all resources of a type."""
+        return [one["values"] for one in self.resources if one["type"] == kind]
+
+    def boots(self, kind: str) -> list[str]:
+        """Boot scripts of the machines whose name has ``kind`` in it."""
+        return [one["user_data"] for one in self.of("aws_launch_template") if kind in one["name_prefix"]]
+
+
+def copied(to: Path) -> Path:
+    """A copy of the files, into which init may write. Skips where the stand-in cannot run."""
+    if not TF.exists():
+        pytest.skip(f"{TF} is not there")
+    if not (shutil.which("terraform") and shutil.which("go")):
+        missing("terraform and go")
+    return Path(shutil.copytree(ROOT / "terraform", to, dirs_exist_ok=True))
+
+
+def tf(folder: Path, *words: str, variables: Mapping[str, object] | None = None) -> Any:
+    """Run terraform in a folder, with the given variables."""
+    if variables is not None:
+        (folder / "given.auto.tfvars.json").write_text(json.dumps(variables))
+    # The first init builds the stand-in.
+    return run(TF, f"-chdir={folder}", *words, timeout=400, env={"TF_IN_AUTOMATION": "1", "TF_CLI_ARGS": "-no-color"})
+
+
+def applied(folder: Path, variables: Mapping[str, object]) -> Applied:
+    """Apply a root."""
+    must(tf(folder, "init"))
+    must(tf(folder, "apply", "-auto-approve", variables=variables))
+    state = json.loads(must(tf(folder, "show", "-json")))["values"]
+    outputs = {name: output["value"] for name, output in state["outputs"].items()}
+    return Applied(folder.name, folder, list(_resources(state["root_module"])), outputs)
+
+
+def _resources(module: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield from module.get("resources", ())
+    for child in module.get("child_modules", ()):
+        yield from _resources(child)
