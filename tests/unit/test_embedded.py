@@ -81,7 +81,7 @@ def test_a_failing_call_fails_alone(tmp_path: Path) -> None:
             sqlite3.IntegrityError,
             type(None),
         ]
-        assert await database.read(marked) == [1, 2, 3, 4]
+        assert database.read(marked) == [1, 2, 3, 4]
 
     with_database(tmp_path, case)
 
@@ -96,7 +96,7 @@ def test_half_a_call_is_never_kept(tmp_path: Path) -> None:
         with pytest.raises(LookupError):
             await broken
         await whole
-        assert await database.read(marked) == [8]
+        assert database.read(marked) == [8]
 
     with_database(tmp_path, case)
 
@@ -107,7 +107,7 @@ def test_a_commit_is_on_the_disk_when_it_is_acknowledged(tmp_path: Path) -> None
 
     async def case(database: Database) -> None:
         full = 2
-        assert await database.read(settings) == ["wal", full]
+        assert database.read(settings) == ["wal", full]
 
     with_database(tmp_path, case)
 
@@ -115,14 +115,14 @@ def test_a_commit_is_on_the_disk_when_it_is_acknowledged(tmp_path: Path) -> None
 def test_calls_that_come_together_share_a_commit(tmp_path: Path) -> None:
     async def case(database: Database) -> None:
         commits: list[str] = []
-        await database.read(
+        database.read(
             lambda connection: connection.set_trace_callback(
                 lambda statement: commits.append(statement) if statement == "COMMIT" else None
             )
         )
         await asyncio.gather(*[database.write(mark(number)) for number in range(1000)])
         assert len(commits) < 100
-        assert len(await database.read(marked)) == 1000
+        assert len(database.read(marked)) == 1000
 
     with_database(tmp_path, case)
 
@@ -168,7 +168,7 @@ def test_a_database_that_may_not_grow_is_a_full_disk_and_can_be_closed(tmp_path:
         connection.execute(f"PRAGMA max_page_count = {pages}").fetchone()
 
     async def case(engine: EmbeddedEngine) -> None:
-        await engine._database.read(shut)
+        await engine._database.write(shut)
         with pytest.raises(DiskFull):
             await engine.log.publish([ticket("x" * 10_000)])
 
@@ -244,7 +244,7 @@ def test_a_cancelled_caller_harms_no_other(tmp_path: Path) -> None:
         first, second = database.write(mark(1)), database.write(mark(2))
         first.cancel()
         await second
-        assert await database.read(marked) == [1, 2]
+        assert database.read(marked) == [1, 2]
 
     with_database(tmp_path, case)
 
@@ -357,10 +357,10 @@ def test_a_look_sees_what_was_acknowledged_and_nothing_else(tmp_path: Path) -> N
 
     async def case(database: Database) -> None:
         for number in range(20):
-            assert database.look(count) == number
+            assert database.read(count) == number
             await database.write(partial(add, f"h{number}"))
         await database.close()
         with pytest.raises(DatabaseClosed):
-            database.look(count)
+            database.read(count)
 
     with_database(tmp_path, case)

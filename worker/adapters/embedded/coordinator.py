@@ -59,8 +59,8 @@ class EmbeddedCoordinator:
     @classmethod
     async def open(cls, database: Database, partitions: int, clock: Clock) -> "EmbeddedCoordinator":
         """Go on where the last run stopped: time never goes back by more than a minute, whatever the wall clock did."""
-        stamp = await database.read(_read_stamp)
-        coordinator = cls(database, partitions, clock, stamp, await database.read(read_orders))
+        stamp = database.read(_read_stamp)
+        coordinator = cls(database, partitions, clock, stamp, database.read(read_orders))
         await coordinator._keep_stamp()
         return coordinator
 
@@ -134,7 +134,7 @@ class EmbeddedCoordinator:
         while True:
             await asyncio.sleep(_LOOK_SECONDS)
             try:
-                if (version := await self._database.read(_version)) != heard:
+                if (version := self._database.read(_version)) != heard:
                     await self._hear()
                     heard = version
                 if self._clock.monotonic() - kept_at >= _STAMP_SECONDS:
@@ -144,7 +144,7 @@ class EmbeddedCoordinator:
                 continue
 
     async def _hear(self) -> None:
-        orders = await self._database.read(read_orders)
+        orders = self._database.read(read_orders)
         if orders != self._orders:
             self._orders = orders
             self._change.set()

@@ -51,7 +51,7 @@ class EmbeddedLog:
         """Nobody listens on one machine."""
 
     async def read(self, partition: int, priority: int, offset: int, limit: int) -> list[Record]:
-        rows = await self._database.read(
+        rows = self._database.read(
             lambda connection: read_records(connection, partition, priority, offset, limit)
         )
         return [_record(offset, data) for offset, data in rows]
@@ -60,16 +60,16 @@ class EmbeddedLog:
         def starts(connection: sqlite3.Connection) -> dict[int, int]:
             return {priority: _watermark(connection, (partition, priority))[1] for priority in PRIORITIES}
 
-        return await self._database.read(starts)
+        return self._database.read(starts)
 
     async def ends(self, partition: int) -> dict[int, int]:
         def ends(connection: sqlite3.Connection) -> dict[int, int]:
             return {priority: self._end(connection, (partition, priority)) for priority in PRIORITIES}
 
-        return await self._database.read(ends)
+        return self._database.read(ends)
 
     async def committed(self, partition: int) -> dict[int, int]:
-        return await self._database.read(lambda connection: read_committed(connection, partition))
+        return self._database.read(lambda connection: read_committed(connection, partition))
 
     async def commit(self, partition: int, watermarks: Mapping[int, int], epoch: int) -> None:
         wanted = dict(watermarks)

@@ -29,7 +29,7 @@ class EmbeddedSeen:
             ).fetchone()
             return found[0]
 
-        found = msgspec.json.decode(self._database.look(known), type=set[int])
+        found = msgspec.json.decode(self._database.read(known), type=set[int])
         return [signed(fingerprint) in found for fingerprint in fingerprints]
 
     async def mark(self, fingerprints: Sequence[int]) -> None:
@@ -43,7 +43,7 @@ class EmbeddedSeen:
         await self._database.write(mark)
 
     async def content(self, fingerprint: bytes) -> str | None:
-        return self._database.look(lambda connection: _owner(connection, fingerprint))
+        return self._database.read(lambda connection: _owner(connection, fingerprint))
 
     async def claim(self, fingerprint: bytes, key: str) -> str:
         def claim(connection: sqlite3.Connection) -> str:

@@ -70,14 +70,14 @@ class EmbeddedStore:
 
     async def rows(self, keys: Sequence[str]) -> list[Row | None]:
         wanted = list(keys)
-        found = self._database.look(lambda connection: read_rows(connection, wanted))
+        found = self._database.read(lambda connection: read_rows(connection, wanted))
         return [found.get(key) for key in wanted]
 
     async def put_rows(self, rows: Sequence[Row], stamp: int) -> None:
         await self._put(_PUT_ROW, [(row.key, stamp, row.host, row.state, encode(row)) for row in rows])
 
     async def page(self, key: str, visit: int) -> Page | None:
-        return self._database.look(lambda connection: read_page(connection, key, visit))
+        return self._database.read(lambda connection: read_page(connection, key, visit))
 
     async def put_page(self, page: Page, body: BinaryIO | None, wire: BinaryIO | None, stamp: int) -> None:
         small: list[tuple[str, bytes]] = []
@@ -97,7 +97,7 @@ class EmbeddedStore:
         await self._database.write(put)
 
     async def near(self, simhash: int, distance: int) -> str | None:
-        return self._database.look(lambda connection: simhashes.near(connection, simhash, distance))
+        return self._database.read(lambda connection: simhashes.near(connection, simhash, distance))
 
     async def buckets(self, partition: int, first: int, last: int, limit: int) -> list[int]:
         return await self._numbers(_BUCKETS, (partition, first, last, limit))
@@ -147,7 +147,7 @@ class EmbeddedStore:
             ).fetchone()
             return bool(found[0])
 
-        return await self._database.read(waiting)
+        return self._database.read(waiting)
 
     async def partition(self, partition: int) -> PartitionRecord:
         found = await self._one("SELECT data FROM partitions WHERE partition = ?", partition, PartitionRecord)
@@ -180,7 +180,7 @@ class EmbeddedStore:
         await self._database.write(lambda c: c.execute("DELETE FROM dead_letters WHERE id = ?", (name,)) and None)
 
     async def seed_hosts(self) -> list[str]:
-        rows = await self._database.read(lambda c: c.execute("SELECT host FROM seed_hosts").fetchall())
+        rows = self._database.read(lambda c: c.execute("SELECT host FROM seed_hosts").fetchall())
         return [host for (host,) in rows]
 
     async def add_seed_hosts(self, hosts: Sequence[str]) -> None:
@@ -194,19 +194,19 @@ class EmbeddedStore:
             await self._database.write(lambda connection: _execute(connection, statement, rows))
 
     async def _one(self, statement: str, name: object, kind: type[T]) -> T | None:
-        return self._database.look(lambda connection: read_one(connection, statement, name, kind))
+        return self._database.read(lambda connection: read_one(connection, statement, name, kind))
 
     async def _numbers(self, statement: str, values: tuple[object, ...]) -> list[int]:
         def numbers(connection: sqlite3.Connection) -> list[int]:
             return [number for (number,) in connection.execute(statement, values)]
 
-        return await self._database.read(numbers)
+        return self._database.read(numbers)
 
     async def _tickets(self, statement: str, values: tuple[object, ...]) -> list[Ticket]:
         def tickets(connection: sqlite3.Connection) -> list[bytes]:
             return [data for (data,) in connection.execute(statement, values)]
 
-        return [decode_ticket(data) for data in await self._database.read(tickets)]
+        return [decode_ticket(data) for data in self._database.read(tickets)]
 
 
 def _execute(connection: sqlite3.Connection, statement: str, rows: Sequence[tuple[object, ...]]) -> None:
