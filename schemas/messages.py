@@ -114,7 +114,7 @@ class Row(msgspec.Struct, frozen=True, array_like=True):
     changefreq: str = ""
 
 
-class Link(msgspec.Struct, frozen=True, array_like=True):
+class Link(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A link of a stored page. ``fate``: "sent", or why it was not ("nofollow", "scope …", "depth", "kind", …)."""
 
     url: str

@@ -18,7 +18,7 @@ THRESHOLD = 256 * 1024
 _THRESHOLDS = (64 * 1024, 1024 * 1024)
 
 
-class Link(msgspec.Struct, frozen=True, array_like=True):
+class Link(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """One reference from a document to another."""
 
     url: str

@@ -4,15 +4,15 @@ import hashlib
 
 import msgspec
 
-from gregor.schemas.messages import Link, Page, Ticket
+from gregor.schemas.messages import Link, Page, Ticket, url_fingerprint
 from gregor.worker import documents, link_header, meta_robots
 from gregor.worker.documents import Document, Extract
 from gregor.worker.priority import of_link, of_sitemap_url
 from gregor.worker.processors import Processors
 from gregor.worker.reading import LargeDocuments, Reading, read
 from gregor.worker.references import base_url
-from gregor.worker.scope import Refused
 from gregor.worker.sitemap_entries import Sitemap
+from gregor.worker.targets import Target, Targets
 from gregor.worker.tools import Sent, Tools
 from gregor.worker.transport import Response
 from gregor.worker.traps import Traps
@@ -38,6 +38,7 @@ class Examiner:
         self._large = LargeDocuments(processors)
         self._sent = sent
         self._traps = traps
+        self._targets = Targets(tools.urls, lambda: tools.scope)
         config = tools.config
         followed = set(FOLLOWED)
         if not config.meta_refresh:
@@ -110,46 +111,48 @@ class Examiner:
 
     def _links(self, ticket: Ticket, url: Url, extract: Extract, page: Page) -> list[Ticket]:
         """Decide the fate of every link; what is decided here is recorded at the link, never at its target."""
-        resolve, links, tickets = self._tools.urls.resolve, page.links, []
+        links, tickets = page.links, []
         base = base_url(extract.base, url.href)
-        closed = self._tools.config.nofollow and "nofollow" in page.directives
-        if extract.canonical is not None and (canonical := resolve(extract.canonical, base)) is not None:
+        find = self._targets.finder(base, extract.encoding)
+        unfollowed = "nofollow" in page.directives
+        closed = self._tools.config.nofollow and unfollowed
+        if extract.canonical is not None and (canonical := self._tools.urls.resolve(extract.canonical, base)):
             page.canonical = canonical.href
-        chosen: set[str] = set()
+        chosen: set[int] = set()
         for link in extract.links[: self._tools.config.max_links]:
-            target = resolve(link.url, base, extract.encoding)
+            target = find(link.url)
             if target is None:
                 self._tools.stats.links["malformed"] += 1
                 continue
-            nofollow = link.nofollow or closed
-            fate = self._fate(ticket, target, link.kind, nofollow, url)
-            links.append(Link(target.href, link.kind, link.nofollow or "nofollow" in page.directives, fate, link.text))
-            if fate == "sent" and target.key not in chosen:
-                chosen.add(target.key)
-                if not self._sent.knows(target.key):
-                    tickets.append(self.follow(ticket, target, link.kind))
+            fate = self._fate(ticket, target, link.kind, link.nofollow or closed, url)
+            links.append(Link(target.url.href, link.kind, link.nofollow or unfollowed, fate, link.text))
+            if fate == "sent" and target.fingerprint not in chosen:
+                chosen.add(target.fingerprint)
+                if not self._sent.knows(target.fingerprint):
+                    tickets.append(self.follow(ticket, target.url, link.kind))
         return tickets
 
-    def _fate(self, ticket: Ticket, target: Url, kind: str, nofollow: bool, source: Url) -> str:
+    def _fate(self, ticket: Ticket, target: Target, kind: str, nofollow: bool, source: Url) -> str:
         """Whether a link is published, and if not, why."""
         config = self._tools.config
         if kind not in self._followed:
             return "kind"
         if nofollow and config.nofollow and kind != "canonical":
             return "nofollow"
-        verdict = self._tools.scope.allows(target)
-        if isinstance(verdict, Refused):
-            return f"scope: {verdict.rule}"
+        if target.out_of_scope:
+            return target.out_of_scope
         if config.max_depth is not None and ticket.depth + 1 > config.max_depth:
             return "depth"
         return self._trap(source, target) or "sent"
 
-    def _trap(self, source: Url, target: Url) -> str | None:
-        """The fate of a link that leads into a trap."""
-        if (reason := self._traps.refuses(source, target)) is None:
-            return None
-        self._tools.stats.links["trap"] += 1
-        return f"trap: {reason}"
+    def _trap(self, source: Url, target: Target) -> str:
+        """The fate of a link that leads into a trap; empty if it does not."""
+        fate = target.malformed
+        if not fate and (reason := self._traps.refuses(source, target.url)):
+            fate = f"trap: {reason}"
+        if fate:
+            self._tools.stats.links["trap"] += 1
+        return fate
 
     def follow(self, ticket: Ticket, target: Url, kind: str) -> Ticket:
         """The ticket of a link of a page."""
@@ -174,14 +177,10 @@ class Examiner:
         target = self._tools.urls.resolve(location, source.href)
         if target is None:
             return [], None
-        fate = "sent"
-        verdict = self._tools.scope.allows(target)
-        if ticket.hops + 1 > self._tools.config.max_redirects:
-            fate = "hops"
-        elif isinstance(verdict, Refused):
-            fate = f"scope: {verdict.rule}"
-        elif trap := self._trap(source, target):
-            fate = trap
+        fate = "hops"
+        if ticket.hops + 1 <= self._tools.config.max_redirects:
+            judged = self._targets.target(target)
+            fate = judged.out_of_scope or self._trap(source, judged) or "sent"
         follow = Ticket(
             target.href,
             target.key,
@@ -198,17 +197,18 @@ class Examiner:
         )
         return ([follow] if fate == "sent" else []), Link(target.href, "redirect", False, fate, "", target.key)
 
-    def _sitemap(self, ticket: Ticket, url: Url, found: Sitemap, page: Page) -> list[Ticket]:
+    def _sitemap(self, ticket: Ticket, url: Url, listed: Sitemap, page: Page) -> list[Ticket]:
         """A sitemap's URLs and further sitemaps are links too."""
         tickets: list[Ticket] = []
-        entries = [(entry, "sitemap", 1) for entry in found.children]
-        entries += [(entry, "url", of_sitemap_url(entry.priority)) for entry in found.urls]
+        find = self._targets.finder(url.href, "utf-8")
+        entries = [(entry, "sitemap", 1) for entry in listed.children]
+        entries += [(entry, "url", of_sitemap_url(entry.priority)) for entry in listed.urls]
         for entry, kind, priority in entries:
-            target = self._tools.urls.resolve(entry.loc, url.href)
-            if target is None:
+            found = find(entry.loc)
+            if found is None:
                 self._tools.stats.links["malformed"] += 1
                 continue
-            fate = self._fate(ticket, target, kind, False, url)
+            target, fate = found.url, self._fate(ticket, found, kind, False, url)
             if kind == "sitemap" and ticket.hops >= DEEPEST_SITEMAP:
                 fate = "hops"
             page.links.append(Link(target.href, kind, False, fate))
@@ -232,6 +232,6 @@ class Examiner:
                 follow = msgspec.structs.replace(
                     follow, lastmod=entry.lastmod or 0.0, changefreq=entry.changefreq or ""
                 )
-            if fate == "sent" and not self._sent.knows(follow.news):
+            if fate == "sent" and not self._sent.knows(url_fingerprint(follow.news)):
                 tickets.append(follow)
         return tickets

@@ -10,7 +10,7 @@ from typing import TypeAlias, TypeVar
 
 import msgspec
 
-from gregor.schemas.messages import RobotsRecord, Ticket
+from gregor.schemas.messages import RobotsRecord, Ticket, url_fingerprint
 from gregor.worker import robots, robots_copies, sitemaps
 from gregor.worker.fetching import Fetcher
 from gregor.worker.hosts import ROBOTS_UNREACHABLE, Host, RobotsWalk
@@ -112,7 +112,7 @@ class RobotsDesk:
         tickets = [
             Ticket(u.href, u.key, u.host, priority=1, via=robots_url(url), link="sitemap", at=now)
             for u in found
-            if isinstance(self._tools.scope.allows(u), Allowed) and not self._sent.knows(u.key)
+            if isinstance(self._tools.scope.allows(u), Allowed) and not self._sent.knows(url_fingerprint(u.key))
         ]
         if tickets:
             await self._effect(partition, lambda: self._tools.services.log.publish(tickets))

@@ -146,9 +146,8 @@ class Sent:
         self._size = size
         self._keys: OrderedDict[int, None] = OrderedDict()
 
-    def knows(self, key: str) -> bool:
-        """Whether the key was published lately."""
-        fingerprint = url_fingerprint(key)
+    def knows(self, fingerprint: int) -> bool:
+        """Whether the URL of this fingerprint was published lately."""
         if fingerprint in self._keys:
             self._keys.move_to_end(fingerprint)
             return True

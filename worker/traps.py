@@ -1,12 +1,10 @@
 """Traps: endless URL spaces that a site makes without meaning to. Pure, deterministic, bounded in memory.
 
-Two kinds of evidence, both judged where a link is found, before it is published:
-
-- the target's own text: loops and heaps that no site writes on purpose (``url_loops``);
-- what pages of the same *shape* brought. A shape is a URL with its numbers and values left out; each has a score that
-  rises with every page that brought nothing new and falls much faster with every page that did. Only links from
-  pages of a spent shape to pages of a spent shape are refused, so that nothing else of the site suffers, and a site
-  with one page in eight new is never stopped, however many pages have its shape.
+The evidence is judged where a link is found, before it is published. The target's own text is one kind of it
+(``url_loops``); here it is what pages of the same *shape* brought. A shape is a URL with its numbers and values left
+out; each has a score that rises with every page that brought nothing new and falls much faster with every page that
+did. Only links from pages of a spent shape to pages of a spent shape are refused, so that nothing else of the site
+suffers, and a site with one page in eight new is never stopped, however many pages have its shape.
 
 What is learnt lives as long as the process: after a restart a trap has to be found again.
 """
@@ -18,7 +16,7 @@ from typing import NamedTuple
 
 import xxhash
 
-from gregor.worker.url_loops import LETTER, malformed, pairs
+from gregor.worker.url_loops import LETTER, pairs
 from gregor.worker.urls import Url
 
 Numbers = tuple[int, ...]
@@ -141,9 +139,7 @@ class Traps:
             self._shape(domain, "").learn(fresh, (), None)
 
     def refuses(self, source: Url, target: Url) -> str | None:
-        """Why a link leads into a trap, if it does: a short reason that can be counted."""
-        if reason := malformed(target):
-            return reason
+        """Why what was learnt of the pages speaks against a link, if it does: a short reason that can be counted."""
         if source.host != target.host:
             return self._endless_hosts(source.host, target.host)
         if source is not self._source:

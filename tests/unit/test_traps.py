@@ -79,7 +79,7 @@ def test_a_site_with_thousands_of_numbered_pages_is_no_trap(site: Site, pages: i
     ],
 )
 def test_loops_and_heaps_are_seen_in_the_url_itself(text: str, reason: str) -> None:
-    assert Traps().refuses(url("http://a.test/"), url(text)) == reason
+    assert malformed(url(text)) == reason
 
 
 @pytest.mark.parametrize(
@@ -100,6 +100,7 @@ def test_loops_and_heaps_are_seen_in_the_url_itself(text: str, reason: str) -> N
     ],
 )
 def test_ordinary_urls_pass(text: str) -> None:
+    assert malformed(url(text)) is None
     assert Traps().refuses(url("http://a.test/"), url(text)) is None
 
 
@@ -171,6 +172,7 @@ def test_any_text_of_a_url_can_be_judged(text: str) -> None:
     traps, page = Traps(), url("http://a.test/")
     if (target := URLS.resolve(text, page.href)) is not None:
         traps.learn(target, fresh=False, text=text)
+        malformed(target)
         traps.refuses(target, target)
 
 

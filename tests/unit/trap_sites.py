@@ -12,6 +12,7 @@ import xxhash
 
 from gregor.worker.simhashing import Tables, simhash64, text_fingerprint
 from gregor.worker.traps import Traps
+from gregor.worker.url_loops import malformed
 from gregor.worker.urls import Urls
 
 WORDS = ("alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "omicron")
@@ -45,7 +46,7 @@ def crawl(site: Site, seed: str, limit: int = 3000, traps: Traps | None = None) 
         for link in links:
             if (target := urls.resolve(link, url.href)) is None or target.key in seen:
                 continue
-            if reason := traps.refuses(url, target):
+            if reason := malformed(target) or traps.refuses(url, target):
                 crawled.refused[reason] += 1
             else:
                 seen.add(target.key)

@@ -51,9 +51,7 @@ class EmbeddedLog:
         """Nobody listens on one machine."""
 
     async def read(self, partition: int, priority: int, offset: int, limit: int) -> list[Record]:
-        rows = self._database.read(
-            lambda connection: read_records(connection, partition, priority, offset, limit)
-        )
+        rows = self._database.read(lambda connection: read_records(connection, partition, priority, offset, limit))
         return [_record(offset, data) for offset, data in rows]
 
     async def starts(self, partition: int) -> dict[int, int]:
