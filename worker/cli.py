@@ -47,6 +47,7 @@ def module(name: str) -> ModuleType:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit code. Argument errors raise SystemExit, as argparse does."""
     words = list(sys.argv[1:] if argv is None else argv)
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy's BLAS threads spin, and nothing multiplies matrices
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # whatever the terminal's encoding cannot say
     arguments = parser(words[0] if words and words[0] in COMMANDS else "").parse_args(words)

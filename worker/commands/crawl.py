@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from gregor.worker import logging, records, reporting
 from gregor.worker.commands import FINISHED, INTERRUPTED
-from gregor.worker.commands.common import SCOPE, Flag, add_settings, reading, settings
+from gregor.worker.commands.common import SCOPE, Flag, add_settings, reading, run_crawling, settings
 from gregor.worker.config import Config, warnings
 from gregor.worker.ending import Ending
 from gregor.worker.errors import BadInput, complain
@@ -49,8 +49,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Crawl to the end, a budget or a signal."""
-    import uvloop
-
     from gregor.worker.rules import urls_of
     from gregor.worker.seeds_input import open_seeds
 
@@ -61,8 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
     stdin = io.BytesIO() if sys.stdin is None else sys.stdin.buffer
     seeds = open_seeds(arguments.seed, arguments.seeds, stdin, urls_of(config))
     try:
-        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-            found = runner.run(_crawl(config, seeds))
+        found = run_crawling(_crawl(config, seeds))
     finally:
         seeds.close()
     if found is None:

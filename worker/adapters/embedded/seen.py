@@ -47,8 +47,8 @@ class EmbeddedSeen:
 
     async def claim(self, fingerprint: bytes, key: str) -> str:
         def claim(connection: sqlite3.Connection) -> str:
-            connection.execute("INSERT OR IGNORE INTO contents VALUES (?, ?)", (fingerprint, key))
-            return _owner(connection, fingerprint) or key
+            put = connection.execute("INSERT OR IGNORE INTO contents VALUES (?, ?)", (fingerprint, key))
+            return key if put.rowcount else _owner(connection, fingerprint) or key
 
         return await self._database.write(claim)
 

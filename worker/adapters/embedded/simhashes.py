@@ -13,6 +13,9 @@ from gregor.worker.borders import Similar
 
 # At a million pages a band holds some 15 simhashes; a flood of similar ones must not make every look-up slow.
 _CANDIDATES: Final = 1000
+_NEAR: Final = " UNION ALL ".join(
+    f"SELECT * FROM (SELECT simhash FROM bands WHERE band = ?{place} LIMIT ?5)" for place in range(1, 5)
+)
 
 
 def put(connection: sqlite3.Connection, simhash: int, key: str) -> None:
@@ -44,11 +47,10 @@ def similar(connection: sqlite3.Connection, simhash: int, distance: int, limit: 
 
 def _within(connection: sqlite3.Connection, simhash: int, distance: int) -> Iterator[tuple[int, int]]:
     """Stored simhashes (as SQLite has them) that are near, each with the number of bits that differ; maybe twice."""
-    for band in _bands(simhash) if simhash else ():
-        for (found,) in connection.execute("SELECT simhash FROM bands WHERE band = ? LIMIT ?", (band, _CANDIDATES)):
-            apart = (unsigned(found) ^ simhash).bit_count()
-            if apart <= distance:
-                yield apart, found
+    for (found,) in connection.execute(_NEAR, (*_bands(simhash), _CANDIDATES)) if simhash else ():
+        apart = (unsigned(found) ^ simhash).bit_count()
+        if apart <= distance:
+            yield apart, found
 
 
 def _key(connection: sqlite3.Connection, found: int) -> str:
