@@ -25,6 +25,7 @@ setup: $(STAMP)  ## Make the virtual environment
 $(STAMP): pyproject.toml
 	@test -x $(PY) || $(PYTHON) -m venv $(VENV)
 	@$(PY) -m pip install -q --disable-pip-version-check -e '.[dev]'
+	@$(PY) -m compileall -q worker partitioner schemas
 	@touch $(STAMP)
 
 crawl: setup  ## Crawl URL=https://…; without URL, a bundled small web on loopback
@@ -61,6 +62,7 @@ simulation: setup  ## Whole crawls on a virtual clock with faults, SEEDS=first:l
 
 bench: setup  ## Everything that is measured, into build/bench.json
 	@$(PY) -m pip install -q --disable-pip-version-check -e '.[bench]'
+	@$(PY) -m compileall -q worker partitioner schemas
 	@$(PY) -m benchmarks
 
 up: setup  ## Start Kafka, ZooKeeper, Redis, Cassandra; print the config that reaches them

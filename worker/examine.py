@@ -143,7 +143,7 @@ class Examiner:
             return target.out_of_scope
         if config.max_depth is not None and ticket.depth + 1 > config.max_depth:
             return "depth"
-        return self._trap(source, target) or "sent"
+        return (self._trap(source, target) if target.malformed or self._traps.suspects(source) else "") or "sent"
 
     def _trap(self, source: Url, target: Target) -> str:
         """The fate of a link that leads into a trap; empty if it does not."""

@@ -102,7 +102,8 @@ class Page:
             text = node.text()
             self._anchor_budget -= len(text)
             text = collapse(text[: 4 * MAX_ANCHOR])[:MAX_ANCHOR]
-        self.add(_stripped(attributes["href"]), "a", _nofollow(attributes), text)
+        nofollow = "rel" in attributes and _nofollow(attributes)
+        self.add(_stripped(attributes["href"]), "a", nofollow, text)
 
     def area(self, node: Element) -> None:
         attributes = node.attributes

@@ -2,7 +2,6 @@
 
 import asyncio
 import random
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Final, TypeVar
@@ -143,21 +142,20 @@ class Sent:
     """
 
     def __init__(self, size: int) -> None:
-        self._size = size
-        self._keys: OrderedDict[int, None] = OrderedDict()
+        """``size`` is how many are known at most; the older half is forgotten at once."""
+        self._most = -(-size // 2)
+        self._young: set[int] = set()
+        self._old: set[int] = set()
 
     def knows(self, fingerprint: int) -> bool:
         """Whether the URL of this fingerprint was published lately."""
-        if fingerprint in self._keys:
-            self._keys.move_to_end(fingerprint)
-            return True
-        return False
+        return fingerprint in self._young or fingerprint in self._old
 
     def learn(self, tickets: Iterable[Ticket]) -> None:
         """Tickets were published and acknowledged."""
-        for ticket in tickets:
-            self._keys[url_fingerprint(ticket.key)] = None
+        for ticket in tickets if self._most else ():
+            self._young.add(url_fingerprint(ticket.key))
             if ticket.news != ticket.key:
-                self._keys[url_fingerprint(ticket.news)] = None
-        while len(self._keys) > self._size:
-            self._keys.popitem(last=False)
+                self._young.add(url_fingerprint(ticket.news))
+            if len(self._young) >= self._most:
+                self._old, self._young = self._young, set()

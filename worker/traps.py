@@ -12,7 +12,7 @@ What is learnt lives as long as the process: after a restart a trap has to be fo
 import re
 from array import array
 from collections import OrderedDict
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import xxhash
 
@@ -104,11 +104,16 @@ class Shape:
         self.score = max(0, min(SPENT, self.score + points))
 
 
+_NONE: Final[OrderedDict[str, Shape]] = OrderedDict()
+
+
 class _Suspect(NamedTuple):
-    """What is known against links of a page: shapes below which no link may grow, and its own shape if it is spent."""
+    """What is known against links of a page: shapes below which no link may grow, its own shape if it is spent, and
+    the domain below which no further host is followed ("" for none)."""
 
     growing: frozenset[str]
     spent: Shape | None
+    domain: str
 
 
 class Traps:
@@ -138,42 +143,46 @@ class Traps:
             self._know(domain)
             self._shape(domain, "").learn(fresh, (), None)
 
-    def refuses(self, source: Url, target: Url) -> str | None:
-        """Why what was learnt of the pages speaks against a link, if it does: a short reason that can be counted."""
-        if source.host != target.host:
-            return self._endless_hosts(source.host, target.host)
+    def suspects(self, source: Url) -> bool:
+        """Whether any link of a page may be refused: asked once a page, and as a rule not so."""
         if source is not self._source:
             self._source, self._suspect = source, self._suspicion(source)
-        return self._nothing_new(source, target, self._suspect) if self._suspect is not None else None
+        return self._suspect is not None
+
+    def refuses(self, source: Url, target: Url) -> str | None:
+        """Why what was learnt of the pages speaks against a link, if it does: a short reason that can be counted."""
+        if not self.suspects(source) or (suspect := self._suspect) is None:
+            return None
+        if source.host == target.host:
+            return self._nothing_new(source, target, suspect)
+        # Names below one domain, each of whose first pages brought nothing new, lead to no further one.
+        endless = suspect.domain and _parent(target.host) == suspect.domain and target.host not in self._hosts
+        return "endless hosts" if endless else None
 
     def _nothing_new(self, source: Url, target: Url, suspect: _Suspect) -> str | None:
-        known, there = self._hosts[target.host], shapes(target)
+        there = shapes(target)
         longer = target.href.count("&") > source.href.count("&") or target.href.count("/") > source.href.count("/")
         if longer and any(name in suspect.growing for name in there):
             return "growing URLs"
-        if suspect.spent is None or not any(name in known and known[name].score >= SPENT for name in there):
+        if suspect.spent is None:
+            return None
+        known = self._hosts[target.host]
+        if not any(name in known and known[name].score >= SPENT for name in there):
             return None
         return "endless numbers" if suspect.spent.walks else "nothing new"
 
     def _suspicion(self, url: Url) -> _Suspect | None:
         """What is known against links of a page; None, as a rule."""
-        known = self._hosts.get(url.host)
-        if not known:
-            return None
-        own = [(name, known[name]) for name in shapes(url) if name in known]
+        known = self._hosts.get(url.host, _NONE)
+        own = [(name, known[name]) for name in shapes(url) if name in known] if known else []
         growing = {name for name, shape in own if shape.score >= GROWN and name.startswith("/")}
         if REPEATING in known and known[REPEATING].score >= SPENT:
             growing.add(REPEATING)
         spent = next((shape for _, shape in own if shape.score >= SPENT), None)
-        return _Suspect(frozenset(growing), spent) if growing or spent is not None else None
-
-    def _endless_hosts(self, source: str, target: str) -> str | None:
-        """Names below one domain, each of whose first pages brought nothing new, lead to no further one."""
-        domain = _parent(target)
-        if not domain or domain not in self._hosts or _parent(source) != domain or target in self._hosts:
-            return None
-        shape = self._hosts[domain].get("")
-        return "endless hosts" if shape is not None and shape.score >= SPENT else None
+        domain = _parent(url.host)
+        hosts = self._hosts.get(domain, _NONE).get("")
+        endless = domain if hosts is not None and hosts.score >= SPENT else ""
+        return _Suspect(frozenset(growing), spent, endless) if growing or spent is not None or endless else None
 
     def _know(self, host: str) -> bool:
         """A page of the host was stored; True if it is the first that is remembered."""

@@ -35,10 +35,10 @@ class EmbeddedSeen:
     async def mark(self, fingerprints: Sequence[int]) -> None:
         if not fingerprints:
             return
-        asked = signed_json(fingerprints)
+        rows = [(signed(fingerprint),) for fingerprint in fingerprints]
 
         def mark(connection: sqlite3.Connection) -> None:
-            connection.execute("INSERT OR IGNORE INTO seen SELECT value FROM json_each(?)", (asked,))
+            connection.executemany("INSERT OR IGNORE INTO seen VALUES (?)", rows)
 
         await self._database.write(mark)
 
