@@ -15,7 +15,7 @@ from gregor.worker.adapters.embedded.folder import flush_names
 
 # SQLite copies a value as a whole several times: beyond this a file is cheaper, and memory stays bounded.
 SMALL: Final = 1 << 20
-_LEVEL: Final = 3
+_LEVEL: Final = 1  # three quarters of the time of level 3, the default, for 4 % more bytes
 
 
 class Bodies:

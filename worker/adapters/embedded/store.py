@@ -66,7 +66,7 @@ class EmbeddedStore:
     def __init__(self, database: Database, folder: Path) -> None:
         self._database = database
         self._bodies = Bodies(folder)
-        self._compressor = zstandard.ZstdCompressor(level=3)
+        self._compressor = zstandard.ZstdCompressor(level=1)
 
     async def rows(self, keys: Sequence[str]) -> list[Row | None]:
         wanted = list(keys)
