@@ -50,6 +50,7 @@ class Database:
         self._thread = ThreadPoolExecutor(1, "gregor-sqlite")
         self._calls: list[_Call[Any]] = []
         self._writer: asyncio.Task[None] | None = None
+        self._committing = False
         self._ended = False
         self._death: BaseException | None = None
 
@@ -79,7 +80,8 @@ class Database:
         if self._ended:
             raise self._closed()
         try:
-            return work(self._looking)
+            # The writer's connection still has in memory what it wrote; the other one is free while that is flushed.
+            return work(self._looking if self._committing else self._connection)
         except sqlite3.Error as error:
             raise _translate(error) from error
 
@@ -112,6 +114,7 @@ class Database:
         try:
             await self._begin()
             results = [call.work(self._connection) for call in calls]
+            self._committing = True
             await self._loop.run_in_executor(self._thread, self._connection.execute, "COMMIT")
         except Exception as error:  # noqa: BLE001 - the callers get it
             self._roll_back()
@@ -127,6 +130,8 @@ class Database:
             for call, result in zip(calls, results, strict=True):
                 if not call.future.done():  # the caller was cancelled
                     call.future.set_result(result)
+        finally:
+            self._committing = False
 
     async def _begin(self) -> None:
         """Take the write lock. Another process holds it for moments; SQLite cannot tell when it is free again."""

@@ -79,10 +79,10 @@ def connect_writable(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(
         path / DATABASE, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False, cached_statements=256
     )
-    # Full: a commit that was acknowledged survives a power failure.
+    # Full: a commit that was acknowledged survives a power failure. Pages of 8 KB: a usual body is in one or two.
     connection.executescript(
-        "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA cache_size=-16384; PRAGMA temp_store=FILE;"
-        "PRAGMA wal_autocheckpoint=4000; PRAGMA journal_size_limit=67108864"
+        "PRAGMA page_size=8192; PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA cache_size=-16384;"
+        "PRAGMA temp_store=FILE; PRAGMA wal_autocheckpoint=2000; PRAGMA journal_size_limit=67108864"
     )
     return connection
 
