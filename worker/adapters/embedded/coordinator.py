@@ -110,7 +110,7 @@ class EmbeddedCoordinator:
         return self._orders
 
     async def changes(self, before: int, limit: int) -> list[Change]:
-        return await self._database.read(lambda connection: read_changes(connection, before, limit))
+        return self._database.read(lambda connection: read_changes(connection, before, limit))
 
     async def close(self) -> None:
         """End all leases and keep the time."""
