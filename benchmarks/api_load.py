@@ -8,11 +8,13 @@ import argparse
 import asyncio
 import contextlib
 import multiprocessing
+import os
 import shutil
 import socket
 import subprocess
 import time
 from collections import Counter
+from pathlib import Path
 
 import requests
 
@@ -79,10 +81,11 @@ def measured(rate: float = RATE, seconds: float = SECONDS) -> Figures:
         crawl = subprocess.Popen(list(map(str, line)), stdout=out, stderr=out, stdin=subprocess.DEVNULL)
         try:
             _until_it_runs(f"http://{address[0]}:{address[1]}")
+            start = _processor(crawl.pid)
             time.sleep(seconds)
-            begun = time.monotonic()
+            begun, idle = time.monotonic(), _processor(crawl.pid)
             answers = under_load(address, rate, seconds)
-            ended = time.monotonic()
+            ended, busy = time.monotonic(), _processor(crawl.pid)
         finally:
             crawl.terminate()
             crawl.wait()
@@ -92,10 +95,19 @@ def measured(rate: float = RATE, seconds: float = SECONDS) -> Figures:
     return {
         "api_load.pages": Figure(round(loaded, 1), "requests/s of the crawl under load", round(quiet, 1)),
         "api_load.lost": Figure(round(1.0 - loaded / quiet, 3), "of the crawl's rate without load"),
+        "api_load.cpu": Figure(
+            round((busy - idle) / (ended - begun), 3), "of a core under load", round((idle - start) / seconds, 3)
+        ),
         "api_load.answered": Figure(answers[200], "answers 200"),
         "api_load.refused": Figure(answers[429], "answers 429 with Retry-After"),
         "api_load.others": Figure(sum(answers.values()) - answers[200] - answers[429], "other answers"),
     }
+
+
+def _processor(pid: int) -> float:
+    """Seconds of processor that a process has used (proc(5): utime and stime)."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def under_load(address: tuple[str, int], rate: float, seconds: float) -> Counter[int]:
