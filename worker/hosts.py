@@ -82,6 +82,7 @@ class Host:
         "latency",
         "name",
         "next_turn",
+        "ordered",
         "partition",
         "pulling",
         "pushbacks",
@@ -101,6 +102,7 @@ class Host:
         self.last_start = -math.inf
         self.last_page = -math.inf  # the last request that was not for a robots.txt
         self.latency = 0.0
+        self.ordered = 0.0  # the delay that orders asked for when its turn began
         self.asked: tuple[Asked, ...] = ()  # requests that no row tells of yet
         self.crawl_delays: dict[str, float | None] = {}  # what the robots.txt of each origin asks for
         self.busy = False

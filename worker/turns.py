@@ -28,7 +28,8 @@ class Turns:
         self._limit = max(1, min(config.host_failures, config.retries + 1))
 
     async def know(self, host: Host) -> None:
-        """Read what an earlier owner left of a host, before its first turn here."""
+        """A turn begins: read what an earlier owner left of a host, before its first turn here."""
+        host.ordered = self._ordered(host)
         if host.known:
             return
         store = self._tools.services.store
@@ -51,7 +52,9 @@ class Turns:
         """
         if not self._partition.lease.holds():
             return False
-        now, stats, delay = self._tools.clock.monotonic(), self._tools.stats, self.delay(host, crawl_delay=False)
+        now, stats = self._tools.clock.monotonic(), self._tools.stats
+        # An order that came since the turn began holds from the next one on.
+        delay = self._delay(host, min(host.ordered, self._ordered(host)), 0.0)
         if href:
             longest = self._tools.config.max_crawl_delay
             page_delay = politeness.delay_in_force(delay, host.crawl_delay, longest, 0.0, 0.0)
@@ -75,16 +78,16 @@ class Turns:
 
     def delay(self, host: Host, *, crawl_delay: bool = True) -> float:
         """The delay in force between two request starts, in seconds; `crawl_delay`: what robots.txt asks for counts."""
-        config = self._tools.config
-        override = self._overrides.get(host.name)
+        return self._delay(host, self._ordered(host), host.crawl_delay if crawl_delay else 0.0)
+
+    def _ordered(self, host: Host) -> float:
+        return self._tools.standing.delay(self._tools.orders(), host.name)
+
+    def _delay(self, host: Host, ordered: float, crawl_delay: float) -> float:
+        config, override = self._tools.config, self._overrides.get(host.name)
         configured = config.delay if override is None or override.delay is None else override.delay
-        ordered = self._tools.standing.delay(self._tools.orders(), host.name)
         return politeness.delay_in_force(
-            max(configured, ordered),
-            host.crawl_delay if crawl_delay else 0.0,
-            config.max_crawl_delay,
-            config.delay_factor,
-            host.latency,
+            max(configured, ordered), crawl_delay, config.max_crawl_delay, config.delay_factor, host.latency
         )
 
     def budget_spent(self, host: Host) -> str:

@@ -113,6 +113,7 @@ def test_killed_at_random_moments_it_finishes_as_if_it_had_not_been(
         check_politeness(web)
         assert not unlucky(runs)
         assert sum(bool(requests) for requests in runs) > KILLS // 2
+    run("audit", "--data", str(tmp_path / "data"))  # ends with 1 when it finds a violation
     assert result(tmp_path) == undisturbed
 
 

@@ -1,0 +1,91 @@
+"""The turns of a host: what is put on record of each request."""
+
+import asyncio
+import random
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from gregor.schemas.messages import Asked
+from gregor.worker.borders import PageStore
+from gregor.worker.config import Config
+from gregor.worker.hosts import UNTOLD, Host
+from gregor.worker.orders import By, Order, Orders, give
+from gregor.worker.scope import Scope, ScopeRules
+from gregor.worker.stats import Stats
+from gregor.worker.tools import Services, Tools
+from gregor.worker.turns import Turns
+from gregor.worker.urls import Urls
+from tests.contract.world import ManualClock
+
+URL = "http://a.example/"
+
+
+class Desk:
+    """Turns with a coordinator, a store and a lease of the test's own."""
+
+    def __init__(self, **settings: Any) -> None:
+        self.clock, self.orders, self.holds = ManualClock(), Orders(), True
+        coordinator: Any = SimpleNamespace(now=self.clock.wall, orders=lambda: self.orders)
+        nothing = cast(Any, None)
+        store = cast(PageStore, SimpleNamespace(host=self._no_record))
+        services = Services(nothing, nothing, store, coordinator, nothing, nothing)
+        config = Config(delay_factor=0.0, **settings)
+        scope = Scope(ScopeRules(), [])
+        tools = Tools(config, services, self.clock, random.Random(1), Urls(), scope, Stats(), "worker")
+        lease = SimpleNamespace(holds=lambda: self.holds, epoch=1, taken_at=0.0)
+        self.turns = Turns(cast(Any, SimpleNamespace(lease=lease)), tools)
+        self.host = Host("a.example", 0)
+
+    async def _no_record(self, _: str) -> None:
+        return None
+
+    def begin(self) -> None:
+        asyncio.run(self.turns.know(self.host))
+
+    def order(self, seconds: float) -> None:
+        self.orders = give(self.orders, Order("delay", "a.example", seconds), By("me", 1.0))
+
+
+def test_each_request_is_on_record_with_what_was_in_force() -> None:
+    desk = Desk(delay=2.0, max_crawl_delay=30.0)
+    desk.begin()
+    begun = desk.clock.wall()
+    assert desk.turns.may_send(desk.host)
+    desk.host.crawl_delays["http://a.example"] = 60.0
+    desk.clock.pass_(2.5)
+    assert desk.turns.may_send(desk.host, URL, rules=begun)
+    first, second = desk.host.told()
+    assert first == Asked(first.at, 2.0, robots=True)
+    assert second == Asked(second.at, 2.0, 30.0, begun, URL)
+    assert (first.at, second.at) == pytest.approx((begun, begun + 2.5))
+    assert desk.host.told() == ()
+
+
+def test_without_a_lease_nothing_is_sent_or_on_record() -> None:
+    desk = Desk()
+    desk.begin()
+    desk.holds = False
+    assert not desk.turns.may_send(desk.host, URL, rules=1.0)
+    assert desk.host.told() == ()
+
+
+def test_an_order_that_comes_during_a_turn_holds_from_the_next_one_on() -> None:
+    desk = Desk(delay=2.0)
+    desk.begin()
+    desk.order(600.0)
+    desk.turns.may_send(desk.host, URL, rules=1.0)
+    desk.begin()
+    desk.turns.may_send(desk.host, URL, rules=1.0)
+    desk.order(5.0)  # one that eases holds at once
+    desk.turns.may_send(desk.host, URL, rules=1.0)
+    assert [(one.delay, one.page_delay) for one in desk.host.told()] == [(2.0, 2.0), (600.0, 600.0), (5.0, 5.0)]
+
+
+def test_what_waits_to_be_told_is_bounded() -> None:
+    desk = Desk()
+    desk.begin()
+    for _ in range(10 * UNTOLD):
+        desk.turns.may_send(desk.host)
+    assert len(desk.host.told()) == UNTOLD + 1
