@@ -59,11 +59,14 @@ def crawl(folder: Path, endpoint: str) -> list[dict[str, Any]]:
         "log_format": "json",
         "log_level": "debug",
         "log_file": str(log),
+        "headers": '{X-Key = "hush-hush"}',
     }
     with small_web.serving() as web:
         words = [*web.command_line(folder), "--max-pages", "3"]
         assert cli.main([*words, *(word for name in settings for word in ("--set", f"{name}={settings[name]}"))]) == 0
-    return [msgspec.json.decode(line) for line in log.read_text().splitlines()]
+    text = log.read_text()
+    assert not [word for word in ("hush-hush", "Disallow", "<title>", "Page 1 of", "same words") if word in text]
+    return [msgspec.json.decode(line) for line in text.splitlines()]
 
 
 def values(pairs: Any) -> dict[str, Any]:
@@ -82,6 +85,7 @@ def test_a_collector_gets_what_the_log_has(tmp_path: Path, capsys: pytest.Captur
     visited = {line["trace"]: line for line in lines if line["event"] == "visited"}
     assert len(visited) >= 3
     assert visited.keys() <= traces.keys()
+    assert b"hush-hush" not in b"".join(resource.SerializeToString() for resource in got)
     documented = set(re.findall(r"`([\w.]+)`", TRACES))
     for trace, spans in traces.items():
         (root,) = [span for span in spans if not span.parent_span_id]
