@@ -1,9 +1,9 @@
 """The bare reference: what fetching and reading a web costs with the same C libraries and nothing around them.
 
-pycurl's multi interface fetches, lexbor parses, ada resolves links; of each page it reads what the crawler reads:
-title, text, and for each link its URL, its anchor text and whether it is to be followed. It knows what it has met in a
-set, and that is all: no robots.txt, no politeness, no fingerprint, nothing stored, nothing that survives.
-`python -m benchmarks.bare PORT SEEDS` crawls to the end of the web and prints {"pages", "links", "read": characters}.
+pycurl's multi interface fetches, lexbor parses, ada resolves links, Protego obeys robots.txt; of each page it writes
+what the crawler reads as a line of JSON: title, text, and for each link its URL, its anchor text and whether it is to
+be followed. It knows what it has met in a set, and that is all: no politeness, no fingerprint, nothing that survives.
+`python -m benchmarks.bare PORT SEEDS OUTPUT` crawls to the end of the web and prints {"pages", "links"}.
 """
 
 import json
@@ -11,26 +11,36 @@ import sys
 from collections import deque
 from io import BytesIO
 from pathlib import Path
+from typing import BinaryIO
 
 import ada_url
+import msgspec
 import pycurl
+from protego import Protego
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 CONNECTIONS = 64
+AGENT = "bare"
 
 
 class Bare:
     """One crawl over hosts that all listen on one port of the loopback address."""
 
-    def __init__(self, port: int, seeds: list[str]) -> None:
+    def __init__(self, port: int, seeds: list[str], output: BinaryIO) -> None:
+        self._output = output
+        self._encode = msgspec.json.Encoder().encode
+        self._robots: dict[str, Protego] = {}
+        self._held: dict[str, list[str]] = {}
         self._target = [f"::127.0.0.1:{port}"]
         self._seen = set(seeds)
-        self._waiting = deque(seeds)
+        self._waiting: deque[str] = deque()
         self._multi = pycurl.CurlMulti()
         self._multi.setopt(pycurl.M_MAXCONNECTS, CONNECTIONS)
         self._idle = [self._handle() for _ in range(CONNECTIONS)]
         self._bodies: dict[pycurl.Curl, tuple[str, BytesIO]] = {}
-        self.pages = self.links = self.read = 0
+        self.pages = self.links = 0
+        for seed in seeds:
+            self._ask(seed)
 
     def run(self) -> None:
         """Crawl until nothing is left."""
@@ -59,26 +69,46 @@ class Bare:
         handle.setopt(pycurl.WRITEDATA, body)
         self._multi.add_handle(handle)
 
+    def _ask(self, url: str) -> None:
+        """Queue a URL if its host's robots.txt allows it, after robots.txt itself if that is not known."""
+        root = url[: url.index("/", 8)]
+        if (robots := self._robots.get(root)) is not None:
+            if robots.can_fetch(url, AGENT):
+                self._waiting.append(url)
+        elif root in self._held:
+            self._held[root].append(url)
+        else:
+            self._held[root] = [url]
+            self._waiting.append(f"{root}/robots.txt")
+
     def _finish(self, handle: pycurl.Curl) -> None:
         url, body = self._bodies.pop(handle)
         self._multi.remove_handle(handle)
         self._idle.append(handle)
-        if handle.getinfo(pycurl.RESPONSE_CODE) == 200:
+        found = handle.getinfo(pycurl.RESPONSE_CODE) == 200
+        if url.endswith("/robots.txt"):
+            root = url.removesuffix("/robots.txt")
+            self._robots[root] = Protego.parse(body.getvalue().decode() if found else "")
+            for held in self._held.pop(root):
+                self._ask(held)
+        elif found:
             self.pages += 1
             self._read(url, body.getvalue())
 
     def _read(self, url: str, html: bytes) -> None:
         tree = LexborHTMLParser(html)
-        title, body = tree.css_first("title"), tree.body
-        self.read += len(_collapsed(title)) + len(_collapsed(body))
+        links = []
         for anchor in tree.css("a[href]"):
             attributes = anchor.attributes
             target = ada_url.join_url(url, attributes["href"] or "").partition("#")[0]
-            self.links += 1
-            self.read += len(_collapsed(anchor))
-            if target not in self._seen and "nofollow" not in (attributes.get("rel") or ""):
+            follow = "nofollow" not in (attributes.get("rel") or "")
+            links.append((target, follow, _collapsed(anchor)))
+            if target not in self._seen and follow:
                 self._seen.add(target)
-                self._waiting.append(target)
+                self._ask(target)
+        self.links += len(links)
+        page = {"url": url, "title": _collapsed(tree.css_first("title")), "text": _collapsed(tree.body), "links": links}
+        self._output.write(self._encode(page) + b"\n")
 
 
 def _collapsed(node: LexborNode | None) -> str:
@@ -86,9 +116,10 @@ def _collapsed(node: LexborNode | None) -> str:
 
 
 def main() -> None:
-    bare = Bare(int(sys.argv[1]), Path(sys.argv[2]).read_text().split())
-    bare.run()
-    print(json.dumps({"pages": bare.pages, "links": bare.links, "read": bare.read}))
+    with Path(sys.argv[3]).open("wb") as output:
+        bare = Bare(int(sys.argv[1]), Path(sys.argv[2]).read_text().split(), output)
+        bare.run()
+    print(json.dumps({"pages": bare.pages, "links": bare.links}))
 
 
 if __name__ == "__main__":

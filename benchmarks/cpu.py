@@ -32,7 +32,7 @@ def gregor(web: StaticWeb, seeds: Path, folder: Path) -> tuple[Cost, int]:
 
 def bare(web: StaticWeb, seeds: Path, folder: Path) -> tuple[Cost, int]:
     """The bare reference."""
-    cost = run([sys.executable, "-m", "benchmarks.bare", str(web.port), seeds], folder / "out")
+    cost = run([sys.executable, "-m", "benchmarks.bare", str(web.port), seeds, folder / "pages"], folder / "out")
     return cost, int(json.loads((folder / "out").read_text())["pages"])
 
 
