@@ -15,7 +15,9 @@ from gregor.worker.url_loops import malformed
 from gregor.worker.urls import Url, Urls
 
 REMEMBERED: Final = 16_384
-"""References that are remembered; each takes some 400 bytes."""
+"""References that are remembered; each takes some 400 bytes, 2 KB at most."""
+LONGEST: Final = 512
+"""Characters of the longest reference that is remembered: long ones seldom come again, and take much room."""
 
 
 class Target(msgspec.Struct, frozen=True, gc=False):
@@ -54,6 +56,8 @@ class Targets:
 
         def find(reference: str) -> Target | None:
             first = reference[:1]
+            if len(reference) > LONGEST:
+                return self._resolved(reference, base, encoding)
             if first == "/" or reference.startswith(("http://", "https://")):
                 known = in_site
             elif (first.isalnum() or first == ".") and ":" not in reference:

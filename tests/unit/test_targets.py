@@ -84,3 +84,14 @@ def test_no_more_is_remembered_than_the_size_and_one_page() -> None:
         for reference in range(30):
             find(f"/{reference}")
     assert len(targets) <= 100 + 32
+
+
+def test_long_references_are_resolved_and_forgotten() -> None:
+    targets = Targets(URLS, lambda: WITHIN)
+    find = targets.finder("http://a.test/x/", "utf-8")
+    before = len(targets)
+    for number in range(50):
+        found = find(f"/{number}{'x' * 600}")
+        assert found is not None
+        assert found.url.href == f"http://a.test/{number}{'x' * 600}"
+    assert len(targets) == before
