@@ -7,10 +7,13 @@ import pytest
 
 from gregor.schemas.messages import Asked, Attempt, RobotsRecord, Row
 from gregor.worker import cli
+from gregor.worker.adapters.embedded import open_reader
 from gregor.worker.adapters.sorting import Sorted
-from gregor.worker.audit import Findings
+from gregor.worker.adapters.transport.memory import Scripted
+from gregor.worker.audit import Findings, requests_of
 from gregor.worker.auditing import audit
 from tests.contract import small_web
+from tests.contract.operated import Operated, over
 from tests.contract.small_web import CRAWL_DELAY, DELAY, FAST, SLOW, SmallWeb
 from tests.contract.world import World, run
 
@@ -92,3 +95,29 @@ def test_a_crawl_that_reads_no_robots_txt_is_not(tmp_path: Path, capsys: pytest.
 
 def test_without_a_crawl_there_is_nothing_to_judge(tmp_path: Path) -> None:
     assert cli.main(["audit", "--data", str(tmp_path / "none")]) == 2
+
+
+def test_a_crawl_delay_that_another_origin_asks_for_holds_from_its_first_page_on(tmp_path: Path) -> None:
+    """http and https are one host with two robots.txt; what the second asks for was known to an earlier owner."""
+    other = "https://h0.example"
+
+    async def case(worker: Operated) -> None:
+        store, now = worker.engine.store, worker.engine.coordinator.now()
+        body = b"User-agent: *\nCrawl-delay: 1.5"
+        await store.put_robots(RobotsRecord(other, "parsed", now, now + 999, body, 200, body, now), 1)
+        worker.transport.script(f"{other}/", Scripted(body=b"<title>here</title>"))
+        await worker.until(lambda: worker.asked("h0.example") > 5)
+        seeds = {"seeds": [{"url": f"{other}/", "priority": 1}]}
+        assert (await worker.ask("POST", "/api/v1/seeds", json=seeds)).status_code == 200
+        await worker.until_state(f"{other}/")
+        reader = await open_reader(tmp_path)
+        with Sorted() as sorting:
+            findings = await audit(reader, sorting, "gregor")
+        rows = [row async for row in reader.rows(None, "h0.example")]
+        await reader.close()
+        assert findings.listed == []
+        pages = sorted((one.asked.at, one.href) for row in rows for one in requests_of(row) if one.href)
+        at = next(number for number, (_, href) in enumerate(pages) if href == f"{other}/")
+        assert pages[at][0] - pages[at - 1][0] >= 1.5 - 1e-3
+
+    over(case, hosts=1)(tmp_path)
