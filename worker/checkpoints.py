@@ -8,6 +8,7 @@ from typing import TypeVar
 import msgspec
 
 from gregor.schemas.messages import PartitionRecord
+from gregor.worker.domain_pages import counts_still
 from gregor.worker.partition import Partition
 from gregor.worker.tools import Tools
 
@@ -40,7 +41,9 @@ async def checkpoint(partition: Partition, record: PartitionRecord, tools: Tools
     cursor = partition.calendar.settled_up_to()
     counts, partition.counts = partition.counts, Counter()
     if cursor > record.cursor or (counts and (_budgeted(tools) or counts["pages_200"] >= UNKEPT_PAGES)):
-        total = {name: record.counts.get(name, 0) + counts[name] for name in {*record.counts, *counts}}
+        budgets = tools.standing.table(tools.orders(), "budget")
+        names = [name for name in {*record.counts, *counts} if counts_still(name, budgets)]
+        total = {name: record.counts.get(name, 0) + counts[name] for name in names}
         record = msgspec.structs.replace(record, cursor=max(cursor, record.cursor), counts=total)
         await effect(partial(store.put_partition, record, partition.stamp()))
         partition.calendar.cursor = record.cursor
@@ -53,4 +56,4 @@ def _budgeted(tools: Tools) -> bool:
     """Whether a budget is told by the counts of the partitions' records."""
     config = tools.config
     configured = config.max_pages is not None or config.max_bytes is not None
-    return configured or tools.standing.orders_any(tools.orders(), "budget")
+    return configured or bool(tools.standing.table(tools.orders(), "budget"))

@@ -71,7 +71,7 @@ class Control:
         unknown = tuple(url.href for url, row in zip(urls, rows, strict=True) if row is None)
 
         async def ask() -> int:
-            await self._log.publish([again(row, _URGENT) for row in known])
+            await self._log.publish([again(row, _URGENT, self._coordinator.now()) for row in known])
             return len(known)
 
         if not known:

@@ -1,7 +1,7 @@
 """How many pages are stored of the domains that have a budget, by this worker and by all of them. Pure."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 
 _PREFIX = "pages "
 
@@ -9,6 +9,11 @@ _PREFIX = "pages "
 def count_of(domain: str) -> str:
     """The name of a domain's count in the records of partitions."""
     return _PREFIX + domain
+
+
+def counts_still(name: str, budgets: Container[str]) -> bool:
+    """Whether a count of a partition's record is needed: not when it is of a domain without a budget."""
+    return not name.startswith(_PREFIX) or name.removeprefix(_PREFIX) in budgets
 
 
 class DomainPages:
@@ -26,6 +31,12 @@ class DomainPages:
     def of(self, domain: str) -> int:
         """Pages of the whole crawl, as far as is known."""
         return self._whole[domain] + self.own[domain] - self._whole_has[domain]
+
+    def forget(self, budgets: Container[str]) -> None:
+        """Only these targets have a budget: another that is ordered later counts from then on."""
+        for domain in [one for one in self.own if one not in budgets]:
+            del self.own[domain]
+            del self._whole[domain], self._whole_has[domain]
 
     def recounted(self, own: Counter[str], counts: Sequence[Mapping[str, int]]) -> None:
         """The records of all partitions, which have the ``own`` counts of a moment before."""

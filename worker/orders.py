@@ -214,9 +214,17 @@ def asked(*parts: bytes | str) -> int:
     return xxhash.xxh3_64_intdigest(b"\0".join(texts))
 
 
-def listed(orders: Orders) -> Iterator[Order]:
-    """Every order that stands, by kind and target."""
-    yield from sorted(orders.standing.values(), key=lambda one: (KINDS.index(one.kind), one.target))
+def listed(orders: Orders, after: str = "") -> Iterator[Order]:
+    """Every order that stands, by kind and target: all, or those behind a name, whether that stands or not."""
+    behind = _place(after) if after else None
+    for order in sorted(orders.standing.values(), key=lambda one: _place(one.name)):
+        if behind is None or _place(order.name) > behind:
+            yield order
+
+
+def _place(name: str) -> tuple[int, str]:
+    kind, _, target = name.partition(" ")
+    return next((number for number, one in enumerate(KINDS) if one == kind), len(KINDS)), target
 
 
 def aside(orders: Orders) -> tuple[Orders, tuple[Change, ...]]:

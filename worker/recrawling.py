@@ -3,8 +3,11 @@
 from gregor.schemas.messages import Row, Ticket
 
 
-def again(row: Row, priority: int | None = None) -> Ticket:
-    """What asks for it. It names the visit that comes next by the row, so that asking twice is asking once."""
+def again(row: Row, priority: int | None = None, at: float = 0.0) -> Ticket:
+    """What asks for it. It names the visit that comes next by the row, so that asking twice is asking once.
+
+    ``at``: now, unix seconds, as far as that is known.
+    """
     return Ticket(
         row.href,
         row.key,
@@ -17,4 +20,5 @@ def again(row: Row, priority: int | None = None) -> Ticket:
         via=row.via,
         link=row.link,
         label=row.label,
+        at=at,
     )

@@ -1,6 +1,6 @@
 """What the standing orders mean for a host, answered from tables that are made once for each version of them. Pure."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from gregor.worker.orders import CRAWL, Kind, Orders
@@ -24,10 +24,10 @@ class Standing:
         self._see(orders)
         return bool(self.covering("optout", host))
 
-    def orders_any(self, orders: Orders, kind: Kind) -> bool:
-        """Whether any order of a kind stands."""
+    def table(self, orders: Orders, kind: Kind) -> Mapping[str, float]:
+        """The values that were ordered of a kind, by target."""
         self._see(orders)
-        return bool(self._found[kind])
+        return self._found[kind]
 
     def delay(self, orders: Orders, host: str) -> float:
         """The least delay that was ordered for a host; 0 when none was. A rate of the host alone is a delay too."""

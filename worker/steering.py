@@ -31,7 +31,7 @@ class Steering:
             return
         self._orders = orders
         if _differ(before, orders, "rate") or _differ(before, orders, "concurrency"):
-            for host in self._throttle.forget():
+            for host in self._throttle.forget(partial(self._domains, "concurrency")):
                 self._look_at(host, now)
         changed = _differ(before, orders, "rate") | _differ(before, orders, "delay")
         if changed:
@@ -88,7 +88,9 @@ class Steering:
         """For ever: know what all workers have stored of the domains that have a budget."""
         tools, store = self._tools, self._tools.services.store
         while True:
-            if any(one.startswith("*.") for one in tools.orders().of("budget")):
+            budgets = tools.standing.table(tools.orders(), "budget")
+            tools.domain_pages.forget(budgets)
+            if any(one.startswith("*.") for one in budgets):
                 numbers = range(tools.config.partitions)
                 own = tools.domain_pages.own.copy()
                 records = await asyncio.gather(*(tools.patiently(partial(store.partition, n)) for n in numbers))

@@ -6,7 +6,7 @@ that a worker owns: rates and concurrencies are those of all workers together.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from gregor.worker.hosts import Host
@@ -66,11 +66,10 @@ class Throttle:
 
     def enter(self, host: Host, most: Shared) -> None:
         """The host is being asked."""
-        if most:
-            self._places[host] = most
-            for target, _ in most:
-                self._running[target] += 1
-                self._waiting.get(target, {}).pop(host, None)
+        self._places[host] = most
+        for target, _ in most:
+            self._running[target] += 1
+            self._waiting.get(target, {}).pop(host, None)
 
     def leave(self, host: Host) -> list[Host]:
         """The host is asked no more: those that may be asked instead, if nothing else keeps them."""
@@ -86,8 +85,10 @@ class Throttle:
                     break
         return freed
 
-    def forget(self) -> list[Host]:
-        """Other orders hold: slots are void. The hosts that were held back, in their order."""
+    def forget(self, most: Callable[[Host], Shared]) -> list[Host]:
+        """Other orders hold: slots are void, hosts that are asked have places by ``most``. Who was held back."""
+        self._places = {host: most(host) for host in self._places}
+        self._running = Counter(target for shared in self._places.values() for target, _ in shared)
         held = [*sorted(self._slots, key=self._slots.__getitem__), *(one for w in self._waiting.values() for one in w)]
         self._next.clear()
         self._slots.clear()

@@ -120,7 +120,7 @@ class Tools:
     def ranked(self, tickets: list[Ticket]) -> list[Ticket]:
         """Tickets of links with the priorities that were ordered."""
         orders, standing = self.orders(), self.standing
-        if not standing.orders_any(orders, "priority"):
+        if not standing.table(orders, "priority"):
             return tickets
         wanted = ((one, standing.priority(orders, one.host)) for one in tickets)
         return [one if rank is None else msgspec.structs.replace(one, priority=rank) for one, rank in wanted]

@@ -36,13 +36,17 @@ class Turns:
         record = await self._tools.effect(self._partition.lease, lambda: store.host(host.name))
         host.record = record or HostRecord(host=host.name)
         host.known = True
+        if not self.given_up(host):
+            host.next_turn = max(host.next_turn, self._first_turn(host))
+
+    def _first_turn(self, host: Host) -> float:
+        """When this owner may first ask a host, monotonic seconds."""
         now, lease = self._tools.now(), self._partition.lease
         earliest = max(now, host.record.not_before)
         if lease.epoch > 1:
-            ceiling = host.record.ceiling
+            ceiling = min(host.record.ceiling, self._longest(host))
             earliest = politeness.first_turn(now, lease.taken_at, ceiling, self._first_contact, host.record.not_before)
-        if not self.given_up(host):
-            host.next_turn = max(host.next_turn, self._tools.monotonic(earliest))
+        return self._tools.monotonic(earliest)
 
     def may_send(self, host: Host, href: str = "", rules: float = 0.0) -> bool:
         """Asked last before a request is written: notes its start. False when the lease may be over.
@@ -68,6 +72,13 @@ class Turns:
         stats.requests += 1
         return True
 
+    def _longest(self, host: Host) -> float:
+        """The longest delay that can be in force: more on record was ordered or configured once, and is no more."""
+        config = self._tools.config
+        return politeness.ceiling(
+            self._delay(host, self._ordered(host), config.max_crawl_delay, latency=config.total_timeout)
+        )
+
     def page_due(self, host: Host) -> float:
         """When a page of the host may be asked for, monotonic seconds, as far as its last page decides."""
         return host.last_page + self.delay(host)
@@ -83,11 +94,16 @@ class Turns:
     def _ordered(self, host: Host) -> float:
         return self._tools.standing.delay(self._tools.orders(), host.name)
 
-    def _delay(self, host: Host, ordered: float, crawl_delay: float) -> float:
-        config, override = self._tools.config, self._overrides.get(host.name)
+    def _delay(self, host: Host, ordered: float, crawl_delay: float, latency: float | None = None) -> float:
+        config = self._tools.config
+        override = self._overrides.get(host.name)
         configured = config.delay if override is None or override.delay is None else override.delay
         return politeness.delay_in_force(
-            max(configured, ordered), crawl_delay, config.max_crawl_delay, config.delay_factor, host.latency
+            max(configured, ordered),
+            crawl_delay,
+            config.max_crawl_delay,
+            config.delay_factor,
+            host.latency if latency is None else latency,
         )
 
     def budget_spent(self, host: Host) -> str:
@@ -165,12 +181,14 @@ class Turns:
     def sooner(self, host: Host) -> bool:
         """The delay in force may be shorter than when the next turn was set: whether that comes sooner now.
 
-        Only where nothing but a delay is waited for since a request of this owner's.
+        Only where nothing but a delay is waited for.
         """
-        waits = host.busy or host.walks or host.last_start == -math.inf or host.record.not_before > self._tools.now()
-        if waits or self.given_up(host):
+        if host.busy or host.walks or not host.known or host.record.not_before > self._tools.now():
             return False
-        due = max(host.last_start + self.delay(host, crawl_delay=False), host.last_page + self.delay(host))
+        if host.last_start == -math.inf:
+            due = self._first_turn(host)
+        else:
+            due = max(host.last_start + self.delay(host, crawl_delay=False), self.page_due(host))
         if due >= host.next_turn:
             return False
         host.next_turn = max(due, self._tools.clock.monotonic())

@@ -88,6 +88,16 @@ def test_a_rate_of_the_crawl_is_kept_by_all_workers_together() -> None:
         assert sum(begin <= start < begin + 40.0 for start in starts) <= 0.25 * 40.0 + 4
 
 
+@pytest.mark.parametrize("dies", [0, 2, 6])
+def test_a_delay_that_was_a_mistake_is_over_with_its_order(dies: int) -> None:
+    """Also for a worker that finds it in the records of its hosts."""
+    faults = [Fault("die", "coordinator", "ping", 4 + dies)] if dies else []
+    run = crawl([at(3.0, "delay", "*", 3600.0), back(40.0, "delay *")], *faults)
+    quiet = [exchange.start for exchange in run.web.log if 6.0 < exchange.start < 40.0]
+    assert quiet == []
+    assert run.ended < 400.0
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_whatever_is_ordered_and_taken_back(seed: int) -> None:
     """At random, with two workers and a fault; in the end all is taken back, and the crawl ends as without."""

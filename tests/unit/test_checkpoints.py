@@ -12,6 +12,7 @@ from gregor.worker.calendar import Calendar
 from gregor.worker.checkpoints import checkpoint
 from gregor.worker.config import Config, replace
 from gregor.worker.hosts import Backlog
+from gregor.worker.orders import Orders
 from gregor.worker.partition import Partition
 from gregor.worker.tools import LeaseLost, Tools
 from gregor.worker.urls import Urls
@@ -57,7 +58,7 @@ class Border:
 
 
 def tools(border: Border, **settings: Any) -> Tools:
-    services: Any = SimpleNamespace(log=border, store=border)
+    services: Any = SimpleNamespace(log=border, store=border, coordinator=SimpleNamespace(orders=Orders))
     nothing: Any = None
     config = replace(Config(), **settings)
     return Tools(config, services, nothing, nothing, Urls(), nothing, SimpleNamespace(back=lambda: None), "w")  # type: ignore[arg-type]

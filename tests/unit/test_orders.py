@@ -1,5 +1,7 @@
 """Orders: given twice is given once, taken back is gone, every change is on record, one key is one change."""
 
+from itertools import islice
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -23,6 +25,7 @@ from gregor.worker.orders import (
     record,
     take_back,
 )
+from tests.contract.world import ordered
 
 ME = By("me", 2.0, "why", "here")
 HOSTS = st.sampled_from(["a.example", "b.example:8080", "*.example", "*.a.example", "c.test"])
@@ -157,6 +160,17 @@ def test_changes_are_put_aside_in_their_order(count: int) -> None:
 def test_an_order_that_does_not_stand_is_not_taken_back() -> None:
     orders = give(Orders(), Order("pause"), ME)
     assert take_back(orders, "block a.example", ME) == orders
+
+
+@given(st.lists(GIVEN, max_size=8), st.integers(1, 3), st.sampled_from(["block a.example", "later x", "drain"]))
+def test_they_are_listed_page_by_page(given_orders: list[Order], limit: int, after: str) -> None:
+    orders = ordered(*given_orders)
+    found: list[Order] = []
+    while page := list(islice(listed(orders, found[-1].name if found else ""), limit)):
+        found += page
+    assert found == list(listed(orders))
+    rest = list(listed(orders, after))
+    assert rest == found[len(found) - len(rest) :]
 
 
 @given(GIVEN)

@@ -30,8 +30,8 @@ def test_the_nearest_priority_holds() -> None:
     given = {"*.example": 3, "*.d.example": 1, "c.example": 4}
     orders = ordered(*(Order("priority", target, rank) for target, rank in given.items()))
     assert [standing.priority(orders, host) for host in HOSTS] == [4, 1, 1, 3, None]
-    assert standing.orders_any(orders, "priority")
-    assert not standing.orders_any(Orders(), "priority")
+    assert standing.table(orders, "priority")
+    assert not standing.table(Orders(), "priority")
 
 
 def test_a_budget_of_a_host_is_its_own_and_a_domains_is_shared() -> None:

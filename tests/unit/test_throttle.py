@@ -8,9 +8,13 @@ from hypothesis import strategies as st
 
 from gregor.worker.hosts import Host
 from gregor.worker.orders import CRAWL
-from gregor.worker.throttle import Throttle, places_of
+from gregor.worker.throttle import Shared, Throttle, places_of
 
 DOMAIN = "*.example"
+
+
+def nothing(_: Host) -> Shared:
+    return []
 
 
 def hosts(count: int) -> list[Host]:
@@ -50,7 +54,7 @@ def test_other_orders_void_the_slots() -> None:
     throttle, (first, second) = Throttle(), hosts(2)
     throttle.slot(first, [(DOMAIN, 0.001)], 1.0, 0.0)
     throttle.slot(second, [(DOMAIN, 0.001)], 1.0, 0.0)
-    assert throttle.forget() == [second]
+    assert throttle.forget(nothing) == [second]
     assert throttle.slot(second, [], 1.0, 1.0) == 1.0
 
 
@@ -70,7 +74,7 @@ def test_the_rate_of_the_crawl() -> None:
             started += 1
         now += 0.01
     assert 24 <= started <= 28  # 2.5 a second; a second's worth may come late
-    throttle.forget()
+    throttle.forget(nothing)
     assert throttle.due(now) <= now
     throttle.spend(None, 0.5, now)
     assert throttle.due(now) <= now
@@ -101,3 +105,14 @@ def test_a_worker_has_its_share_of_a_concurrency() -> None:
     throttle, (one,) = Throttle(), hosts(1)
     assert not throttle.full(one, [(DOMAIN, 1.0)], 0.1)
     assert CRAWL == "*"
+
+
+def test_who_is_asked_when_an_order_comes_is_counted() -> None:
+    throttle, (first, second, third) = Throttle(), hosts(3)
+    for host in (first, second):
+        throttle.enter(host, [])
+    order = [(DOMAIN, 2.0)]
+    assert throttle.forget(lambda _: order) == []
+    assert throttle.full(third, order, 1.0)
+    assert throttle.leave(first) == [third]
+    assert not throttle.full(third, order, 1.0)

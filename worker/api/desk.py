@@ -17,7 +17,7 @@ from gregor.worker.host_views import HostSort, HostState, HostView
 from gregor.worker.live import Rates
 from gregor.worker.logging import Log
 from gregor.worker.members import Members
-from gregor.worker.orders import By, Order, listed
+from gregor.worker.orders import By, Orders
 from gregor.worker.seeding import Seed
 
 _LOG = Log("api")
@@ -122,10 +122,9 @@ class Desk(ABC):
         await self._seeded()
         return count
 
-    def orders(self) -> tuple[int, list[Order], list[str]]:
-        """Their version, those that stand, and the names of those that cannot be read."""
-        orders = self._coordinator.orders()
-        return orders.version, list(listed(orders)), sorted(orders.unread)
+    def orders(self) -> Orders:
+        """Those that stand."""
+        return self._coordinator.orders()
 
     def wall(self) -> float:
         """What time it is for people, unix seconds."""

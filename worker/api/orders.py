@@ -1,5 +1,6 @@
 """The endpoints of orders: those that stand, and for each kind one to give it and one to take it back."""
 
+from itertools import islice
 from typing import Annotated, Final
 
 import msgspec
@@ -9,7 +10,7 @@ from starlette.requests import Request
 from gregor.worker.api.desk import Desk
 from gregor.worker.api.endpoint import V1, Endpoint, Handler, Reason, by
 from gregor.worker.api.requests import body, query, target
-from gregor.worker.orders import RULES, Kind, Order, name_of
+from gregor.worker.orders import RULES, Kind, Order, listed, name_of
 
 
 class Value(Reason, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -37,12 +38,10 @@ class StandingOrders(msgspec.Struct, frozen=True):
 
 async def _orders(desk: Desk, request: Request) -> StandingOrders:
     asked = query(request, OrdersQuery)
-    version, orders, unread = desk.orders()
-    names = [one.name for one in orders]
-    begin = names.index(asked.after) + 1 if asked.after in names else 0
-    found = orders[begin : begin + asked.limit]
-    more = begin + len(found) < len(orders)
-    return StandingOrders(version, found, unread, found[-1].name if more else "")
+    orders = desk.orders()
+    found = list(islice(listed(orders, asked.after), asked.limit + 1))
+    more = found[asked.limit - 1].name if len(found) > asked.limit else ""
+    return StandingOrders(orders.version, found[: asked.limit], sorted(orders.unread), more)
 
 
 def _give(kind: Kind) -> Handler:

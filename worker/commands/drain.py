@@ -3,6 +3,7 @@
 import argparse
 
 from gregor.worker.commands import FINISHED, ordering
+from gregor.worker.errors import complain
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -14,4 +15,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Give the order."""
     ordering.ordered(arguments, "drain", arguments.worker)
+    crawl = ordering.by_api(arguments, "GET", "/api/v1/workers")
+    if crawl is not None and arguments.worker not in {worker["name"] for worker in crawl["workers"]}:
+        complain("no worker of this name runs now: the order stands for one that comes, until `gregor undrain`")
     return FINISHED
