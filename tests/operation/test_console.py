@@ -9,9 +9,10 @@ from urllib.parse import quote
 import pytest
 
 from gregor.worker.adapters.transport.memory import Scripted
+from tests.contract.consoled import consoled
 from tests.contract.kept_site import HOST, HOSTILE, PROSE, START, crawled
 from tests.contract.operated import OPERATOR, VIEWER, Operated
-from tests.operation.browser import as_operator, decide, expect, log_in, needs_chromium, picture, shown
+from tests.operation.browser import as_operator, browser, decide, expect, log_in, needs_chromium, picture, shown
 
 pytestmark = needs_chromium
 VIEWS = ("overview", "hosts", "pages", "dead", "workers", "orders", "changes", f"url={quote(START, safe='')}")
@@ -57,9 +58,8 @@ async def test_nothing_is_shown_without_a_token(worker: Operated, page: Any) -> 
     await expect(page.locator("#state")).to_have_text("paused")
 
 
-@begins_at("overview")
+@begins_at("overview", delay=0.3)
 async def test_the_overview_tells_how_fast_it_goes_and_why(worker: Operated, page: Any) -> None:
-    await expect(page.locator("#limiting")).to_contain_text("politeness")
     await expect(page.locator("#limiting")).to_contain_text("What helps")
     await expect(page.locator("#charts figure")).to_have_count(6)
     await expect(page.locator("#charts polyline")).to_have_count(6)
@@ -67,11 +67,13 @@ async def test_the_overview_tells_how_fast_it_goes_and_why(worker: Operated, pag
     await expect(page.locator("#states tbody")).to_contain_text("fetched")
     await expect(page.locator("#statuses tbody")).to_contain_text("200")
     await expect(page.locator("#errors tbody")).to_contain_text("none")
+    await worker.ask("PUT", "/api/v1/orders/pause", json={})
+    await expect(page.locator("#limiting")).to_contain_text("an order to pause")
     await page.get_by_role("link", name="blocked").click()
     await expect(page.locator("#hoststate")).to_have_value("blocked")
 
 
-@begins_at("hosts", hosts=12, delay=0.2)
+@begins_at("hosts", hosts=12, delay=0.5)
 async def test_hosts_are_searched_sorted_slowed_down_and_blocked(worker: Operated, page: Any) -> None:
     await as_operator(worker, page)
     rows = page.locator("#hosttable tbody tr")
@@ -206,6 +208,12 @@ async def test_what_was_given_up_is_forgotten_one_by_one(worker: Operated, page:
 async def test_urls_are_seeded_and_visited_again(worker: Operated, page: Any) -> None:
     await as_operator(worker, page)
     worker.transport.script("http://new.example/", Scripted(body=b"<title>A new page</title>new"))
+    await page.goto(f"{worker.url}#url={quote('http://unknown.example/', safe='')}")
+    await expect(page.locator("#explanation")).to_contain_text("never met")
+    await page.get_by_role("button", name="add http://unknown.example/ as a seed").click()
+    await decide(page, "Yes")
+    await expect(page.locator("#message")).to_have_text("1 seed published.")
+    await go(page, "Pages")
     await page.get_by_label("URLs, one a line").fill("http://new.example/\n\nhttp://new.example/other")
     await page.get_by_role("button", name="Add").click()
     await decide(page, "Yes", "wanted")
@@ -243,6 +251,23 @@ async def test_workers_and_partitions_are_mapped(worker: Operated, page: Any) ->
     await page.get_by_role("button", name="stop worker-1").click()
     await decide(page, "Yes")
     await worker.until(lambda: worker.runtime.ending is not None)
+
+
+def test_a_console_of_the_whole_crawl_shows_every_worker(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with consoled(tmp_path) as (console, _, __), browser() as page:
+            await page.goto(f"{console.url}#workers")
+            await log_in(page)
+            await expect(page.locator("#workertable tbody tr")).to_have_count(3)
+            await expect(page.locator("#map li")).to_have_text(["0e3", "1nobody"])
+            await expect(page.locator("#handovers tbody tr")).to_have_count(1)
+            await expect(page.get_by_role("button", name="stop")).to_have_count(0)
+            await go(page, "Overview")
+            await expect(page.locator("#limiting")).to_contain_text("of 3 workers, 1 do not answer")
+            await go(page, "Hosts")
+            await expect(page.locator("#hosttable tbody tr")).to_have_count(5)
+
+    asyncio.run(run())
 
 
 @begins_at("overview", anonymous_read=False)

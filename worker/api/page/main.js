@@ -2,9 +2,12 @@
 
 let current = "", failed = false, timer, asked = 0;
 
+function plain(text) {
+  try { return decodeURIComponent(text); } catch { return text; }
+}
 function route() {
   const [name, value] = location.hash.slice(1).split("=", 2), moved = current !== "";
-  if (name === "main") return;
+  if (name === "main" && moved) return; // the link to the content
   current = Object.hasOwn(views, name) ? name : "overview";
   for (const view of Object.keys(views)) el("view-" + view).hidden = view !== current;
   const tab = current === "url" ? "pages" : current;
@@ -12,7 +15,7 @@ function route() {
     if (link.hash === "#" + tab) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
   }
-  views[current].open?.(value === undefined ? undefined : decodeURIComponent(value));
+  views[current].open?.(value === undefined ? undefined : plain(value));
   const title = el("h-" + current);
   document.title = `${title.textContent || "Gregor"} – Gregor`;
   if (moved) { title.tabIndex = -1; title.focus(); window.scrollTo(0, 0); }
@@ -22,9 +25,10 @@ async function refresh() {
   const mine = ++asked, view = views[current];
   clearTimeout(timer);
   try {
-    heading(await ask("GET", "status"));
+    const status = await ask("GET", "status");
+    heading(status);
     el("main").hidden = el("views").hidden = false;
-    await view.load();
+    await view.load(status);
     if (failed && mine === asked) { failed = false; say(""); }
   } catch (error) {
     refused(error);

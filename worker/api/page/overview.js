@@ -51,8 +51,8 @@ function heading({ now }) {
 
 views.overview = {
   every: 2000,
-  async load() {
-    const [{ now, counts }, { points }] = await Promise.all([ask("GET", "status"), ask("GET", "history" + query({ after: past.at(-1)?.at ?? 0 }))]);
+  async load({ now, counts }) {
+    const { points } = await ask("GET", "history" + query({ after: past.at(-1)?.at ?? 0 }));
     past = [...past, ...points].slice(-720);
     el("limiting").replaceChildren(node("span", "Limited by", "quiet"), node("b", now.limiting), node("span", now.advice && `What helps: ${now.advice}.`));
     el("charts").replaceChildren(...CHARTS.map(one => chart(...one)));

@@ -31,7 +31,7 @@ views.url = {
     if (url !== shown) return;
     el("h-url").textContent = found.url;
     explained(found);
-    if (KEPT.includes(found.state)) await stored(url);
+    if (KEPT.includes(found.state) || found.attempts.length > 1) await stored(url).catch(error => { if (error.status !== 404) throw error; });
   },
 };
 function explained(found) {
@@ -49,7 +49,8 @@ function explained(found) {
   fill("attempts", ["at", "outcome", "#status", "#took", "by"], found.attempts.map(one => [
     moment(one.at), one.outcome, number(one.status ?? ""), number(`${one.elapsed.toFixed(3)} s`), one.owner]), "none yet");
   el("urlactions").replaceChildren(
-    ...(found.attempts.length ? [button("Visit again", `visit ${found.url} again`, () => again(found.url))] : []),
+    found.attempts.length ? button("Visit again", `visit ${found.url} again`, () => again(found.url))
+      : button("Add as a seed", `add ${found.url} as a seed`, () => seed([{ url: found.url }])),
     button("Block its host", `block ${found.host}`, () => block(found.host)));
 }
 async function stored(url, visit = "") {
@@ -75,10 +76,11 @@ async function stored(url, visit = "") {
   el("simhash").textContent = near.simhash ? `Pages whose simhash differs from ${near.simhash} in at most 3 bits.` : "It has too little text to be compared.";
   fill("similar", ["URL", "title", "state", "#bits apart"], near.pages.map(one => [toUrl(one.url), one.title, one.state, number(one.apart)]), "none");
 }
+const seed = seeds => change(`Add ${count(seeds.length, "seed")}?`, "POST", "seeds", { seeds }, { said: answer => `${count(answer.count, "seed")} published.` });
 const again = url => change(`Visit ${url} again now?`, "POST", "recrawl", { urls: [url] }, { said: answer => answer.count ? "It is visited again at its host's next turn." : "The crawl does not know this URL." });
 el("seedform").addEventListener("submit", event => {
   event.preventDefault();
   const label = el("label").value.trim(), seeds = el("seeds").value.split("\n").map(line => line.trim()).filter(Boolean).map(url => ({ url, label }));
-  change(`Add ${count(seeds.length, "seed")}?`, "POST", "seeds", { seeds }, { said: answer => `${count(answer.count, "seed")} published.` });
+  seed(seeds);
 });
 el("visit").addEventListener("change", () => stored(shown, el("visit").value).catch(refused));
