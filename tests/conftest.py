@@ -1,9 +1,15 @@
-"""For all tests: a shell that runs the tests in the background ignores Ctrl-C, and what is ignored is handed down.
+"""For all tests.
 
-The processes that tests interrupt must not inherit that.
+A shell that runs the tests in the background ignores Ctrl-C, and what is ignored is handed down: the processes that
+tests interrupt must not inherit that. How long an example of Hypothesis takes says how busy the machine is.
 """
 
 import signal
+
+from hypothesis import HealthCheck, settings
+
+settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("patient")
 
 for _signal in (signal.SIGINT, signal.SIGHUP):
     if signal.getsignal(_signal) == signal.SIG_IGN:
