@@ -39,6 +39,6 @@ def test_every_path_is_served_and_told() -> None:
 
 
 def test_every_limit_is_explained() -> None:
-    table = PAGE[PAGE.index("| limited by") : PAGE.index("## Stop")]
+    table = PAGE[PAGE.index("| limited by") : PAGE.index("## Steer")]
     named = set(re.findall(r"\w+", " ".join(row.split("|")[1] for row in table.splitlines() if row.startswith("|"))))
     assert set(ADVICE) - {"starting"} <= named
