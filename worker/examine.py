@@ -11,6 +11,7 @@ from gregor.worker.priority import of_link, of_sitemap_url
 from gregor.worker.processors import Processors
 from gregor.worker.reading import LargeDocuments, Reading, read
 from gregor.worker.references import base_url
+from gregor.worker.revisits import latest_change
 from gregor.worker.sitemap_entries import Sitemap
 from gregor.worker.targets import Target, Targets
 from gregor.worker.tools import Sent, Tools
@@ -230,7 +231,7 @@ class Examiner:
             )
             if self._tools.config.revisit is not None:
                 follow = msgspec.structs.replace(
-                    follow, lastmod=entry.lastmod or 0.0, changefreq=entry.changefreq or ""
+                    follow, lastmod=latest_change(entry.lastmod, self._tools.now()), changefreq=entry.changefreq or ""
                 )
             if fate == "sent" and not self._sent.knows(url_fingerprint(follow.news)):
                 tickets.append(follow)

@@ -114,6 +114,26 @@ def test_the_canonical_link_of_a_header_is_a_link() -> None:
     assert published(found.tickets) == ["http://host/y"]
 
 
+def test_what_a_sitemap_says_travels_once_and_again_when_it_changes() -> None:
+    start, known = url("http://host/sitemap.xml"), Sent(100)
+
+    def read(said: str, **settings: object) -> list[tuple[str, float, str]]:
+        tools = examiner(sitemaps=True, **settings)[1]
+        found = Examiner(tools, Processors(), known, Traps()).examine(
+            ticket(start, link="sitemap"), start, response(f"<urlset><url><loc>/p</loc>{said}</url></urlset>".encode())
+        )
+        known.learn(found.tickets)
+        return [(one.href, one.lastmod, one.changefreq) for one in found.tickets]
+
+    old = "<lastmod>1970-01-01T00:00:10Z</lastmod><changefreq>Daily</changefreq>"
+    new = old.replace("10Z", "20Z")
+    assert read(old) == [("http://host/p", 0.0, "")], "nobody asks when nothing is visited again"
+    assert read(old, revisit=60.0) == [("http://host/p", 10.0, "daily")]
+    assert read(old, revisit=60.0) == []
+    assert read(new, revisit=60.0) == [("http://host/p", 20.0, "daily")]
+    assert read("", revisit=60.0) == []
+
+
 def test_a_sitemap_is_links_too() -> None:
     one, _ = examiner(sitemaps=True)
     start = url("http://host/sitemap.xml")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from gregor.schemas.messages import Attempt, Row, Ticket
 from gregor.worker.config import Config, ConfigError, check, replace
 from gregor.worker.outcomes import Unchanged
-from gregor.worker.revisits import Revisits, Said
+from gregor.worker.revisits import Revisits, Said, latest_change
 from gregor.worker.rows import settled_row
 from gregor.worker.sitemap_entries import CHANGE_FREQUENCIES
 from gregor.worker.verdicts import Policy, conclude, heard, is_stale
@@ -134,3 +134,21 @@ def test_bounds_that_contradict_each_other_are_refused(bounds: tuple[float | Non
         return
     with pytest.raises(ConfigError, match="revisit_min"):
         check(config)
+
+
+TODAY = NOW - NOW % DAY
+
+
+@pytest.mark.parametrize(
+    ("stated", "counts"),
+    [
+        (None, 0.0),
+        (TODAY, TODAY),  # the day is not over
+        (TODAY - DAY, TODAY),
+        (TODAY - 9 * DAY, TODAY - 8 * DAY),
+        (TODAY - DAY + 60.0, TODAY - DAY + 60.0),  # a time of day
+        (TODAY + 9 * DAY, TODAY + 9 * DAY),
+    ],
+)
+def test_a_mere_day_ends_with_its_last_moment(stated: float | None, counts: float) -> None:
+    assert latest_change(stated, NOW) == counts
