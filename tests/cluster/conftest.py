@@ -44,6 +44,12 @@ def zookeeper(servers: Servers) -> Service:
 
 
 @pytest.fixture(scope="session")
+def zookeeper3(servers: Servers) -> Service:
+    """Three servers."""
+    return need(servers, "zookeeper3")
+
+
+@pytest.fixture(scope="session")
 def redis(servers: Servers) -> Service:
     """A primary (the first address and node) and its replica. A test that changes their roles takes `sentinel`."""
     return need(servers, "redis")
@@ -58,6 +64,18 @@ def sentinel(servers: Servers) -> Service:
 @pytest.fixture(scope="session")
 def cassandra(servers: Servers) -> Service:
     return need(servers, "cassandra")
+
+
+@pytest.fixture(scope="session")
+def cassandra3(servers: Servers) -> Service:
+    """Three nodes."""
+    return need(servers, "cassandra3")
+
+
+@pytest.fixture(scope="session")
+def cassandra_secure(servers: Servers) -> Service:
+    """A node with TLS and passwords."""
+    return need(servers, "cassandra_secure")
 
 
 def need(servers: Servers, name: str) -> Service:

@@ -17,18 +17,22 @@ from cassandra import AuthenticationFailed, InvalidRequest
 from cassandra.cluster import NoHostAvailable
 
 from gregor.schemas.messages import Link, Page, PartitionRecord, Row
+from gregor.worker.adapters.cluster import engine
 from gregor.worker.adapters.cluster.cassandra_client import Cassandra
-from gregor.worker.adapters.cluster.cassandra_connect import keyspace_of, make_cluster, translation
+from gregor.worker.adapters.cluster.cassandra_connect import make_cluster, translation
 from gregor.worker.adapters.cluster.cassandra_setup import check, set_up, versions
 from gregor.worker.adapters.cluster.reader import ClusterReader
 from gregor.worker.adapters.cluster.store import ClusterStore
 from gregor.worker.borders import Entry, Unavailable
+from gregor.worker.config import Config
 from gregor.worker.config_servers import Servers
 from gregor.worker.errors import BadInput
 from tests.cluster.conftest import stoppable
 from tests.cluster.keyspaces import drop, keyspace
 from tests.cluster.servers import Service
-from tests.cluster.servers.process import free_ports
+from tests.cluster.servers.cassandra import PASSWORD, USER
+from tests.cluster.servers.certificates import CA_FILE
+from tests.cluster.servers.process import Process, free_ports
 from tests.contract.world import ticket
 
 T = TypeVar("T")
@@ -119,10 +123,9 @@ def test_a_data_center_that_is_not_there_is_named(settings: Servers) -> None:
 
 
 def test_the_keyspace_is_named_after_the_crawl() -> None:
-    assert keyspace_of(Servers(), "My-crawl") == "my_crawl"
-    assert keyspace_of(Servers(), "2026-11") == "crawl_2026_11"
-    assert len(keyspace_of(Servers(), "x" * 99)) == 48
-    assert keyspace_of(Servers(cassandra_keyspace="other"), "my-crawl") == "other"
+    assert engine.keyspace(Config(crawl="my-crawl")) == "gregor_my_crawl"
+    assert len(engine.keyspace(Config(crawl="x" * 63))) == 48
+    assert engine.keyspace(Config(crawl="my-crawl", cassandra_keyspace="other")) == "other"
 
 
 # ---------------------------------------------------------------- a server that is away
@@ -231,6 +234,37 @@ def test_passwords_and_certificates_come_from_files(tmp_path: Path) -> None:
         make_cluster(msgspec.structs.replace(settings, cassandra_ca_file=str(tmp_path / "none")), {})
     with pytest.raises(BadInput, match="must be HOST:PORT"):
         make_cluster(msgspec.structs.replace(settings, cassandra=("node:port",)), {})
+
+
+def test_passwords_and_tls(cassandra_secure: Service, tmp_path: Path) -> None:
+    node = stoppable(cassandra_secure).nodes[0]
+    assert isinstance(node, Process)
+    (tmp_path / "password").write_text(f"{PASSWORD}\n")
+    trustme.CA().cert_pem.write_to_path(tmp_path / "other.pem")
+    good = Servers(
+        cassandra=cassandra_secure.addresses,
+        cassandra_username=USER,
+        cassandra_password_file=str(tmp_path / "password"),
+        cassandra_tls=True,
+        cassandra_ca_file=str(node.folder / CA_FILE),
+        cassandra_replication=1,
+        server_timeout=20.0,
+    )
+    asyncio.run(set_up(good, _KEYSPACE, _FACTS, {}))
+
+    async def case(connection: Cassandra) -> None:
+        store = ClusterStore(connection)
+        await store.put_rows([row("http://a/")], 1)
+        assert await store.rows(["http://a/"]) == [row("http://a/")]
+
+    play(good, case)
+    (tmp_path / "password").write_text("not-this-one\n")
+    with pytest.raises(BadInput, match="refused the user name and password") as refused:
+        play(good, case)
+    assert "not-this-one" not in str(refused.value)
+    for bad in ({"cassandra_ca_file": str(tmp_path / "other.pem")}, {"cassandra_tls": False}):
+        with pytest.raises(Unavailable, match="Cassandra"):
+            play(msgspec.structs.replace(good, server_timeout=2.0, **bad), case)
 
 
 # ---------------------------------------------------------------- tables

@@ -21,7 +21,8 @@ from gregor.worker.errors import BadInput
 from tests.cluster.conftest import stoppable
 from tests.cluster.kafka_engine import KafkaFactory, settings
 from tests.cluster.servers import Service
-from tests.cluster.servers.kafka import CA_FILE, PASSWORD, USER
+from tests.cluster.servers.certificates import CA_FILE
+from tests.cluster.servers.kafka import PASSWORD, USER
 from tests.cluster.servers.process import Process
 from tests.contract.world import ticket
 

@@ -45,6 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seeds", metavar="FILE", help=text)
     parser.add_argument("--json", action="store_true", help="the report as one JSON object on standard output")
     add_settings(parser, FLAGS)
+    parser.set_defaults(joins=False)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -59,7 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
     stdin = io.BytesIO() if sys.stdin is None else sys.stdin.buffer
     seeds = open_seeds(arguments.seed, arguments.seeds, stdin, urls_of(config))
     try:
-        found = run_crawling(_crawl(config, seeds))
+        found = run_crawling(_crawl(config, seeds, arguments.joins))
     finally:
         seeds.close()
     if found is None:
@@ -71,11 +72,11 @@ def run(arguments: argparse.Namespace) -> int:
     return found.exit_code
 
 
-async def _crawl(config: Config, seeds: "Seeds") -> reporting.Report | None:
-    """The report; None when it was stopped before it began."""
+async def _crawl(config: Config, seeds: "Seeds", joins: bool) -> reporting.Report | None:
+    """The report; None when it was stopped before it began. ``joins``: the crawl is there, and has its seeds."""
     from gregor.worker import composition
 
-    if not seeds.count:
+    if not seeds.count and not joins:
         await _refuse_nothing(config)
     run = _Run(config)
     with stopping(run.stop, run.farewell, INTERRUPTED):

@@ -10,7 +10,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The report, and settings."""
     parser.add_argument("--json", action="store_true", help="the report as one JSON object on standard output")
     add_settings(parser, crawl.FLAGS)
-    parser.set_defaults(seed=[], seeds=None)
+    parser.set_defaults(seed=[], seeds=None, joins=True)
 
 
 def run(arguments: argparse.Namespace) -> int:

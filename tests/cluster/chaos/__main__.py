@@ -7,7 +7,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.cluster.chaos.faults import KINDS
+from tests.cluster.chaos.faults import KINDS, OPERATED
 from tests.cluster.chaos.round import NAMES, Plan, Result, run
 from tests.cluster.servers import Servers
 
@@ -23,7 +23,7 @@ def main() -> int:
     parser.add_argument("--faults", type=int, default=20)
     parser.add_argument("--every", type=float, default=6.0)
     parser.add_argument("--longest", type=float, default=1200.0)
-    parser.add_argument("--kinds", nargs="+", choices=KINDS, default=list(KINDS))
+    parser.add_argument("--kinds", nargs="+", choices=sorted({*KINDS, *OPERATED}), default=list(KINDS))
     arguments = vars(parser.parse_args())
     rounds, first = arguments.pop("rounds"), arguments.pop("seed")
     arguments["kinds"] = tuple(arguments["kinds"])

@@ -1,14 +1,16 @@
-"""The workers of a round: processes that are started, killed, stopped and cut off from ZooKeeper."""
+"""The workers of a round: processes that are started, retired, killed, stopped and cut off from ZooKeeper."""
 
 import os
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from gregor.worker.commands import FINISHED, INTERRUPTED
 from tests.cluster.chaos.cable import Cable
 
 GREGOR: Final = (sys.executable, "-m", "gregor.worker.cli")
@@ -18,14 +20,15 @@ GREGOR: Final = (sys.executable, "-m", "gregor.worker.cli")
 class Worker:
     """One incarnation. `hurt`: when (monotonic) it was killed, stopped, cut off, or its leases were in danger.
 
-    `away`: it was stopped or cut off last.
+    `away`: it was stopped or cut off last. `leaving`: it was asked to end.
     """
 
     name: str
     process: subprocess.Popen[bytes]
-    cable: Cable
+    cables: list[Cable]
     hurt: list[float] = field(default_factory=list)
     away: bool = False
+    leaving: bool = False
     ended: float = 0.0
 
     @property
@@ -33,11 +36,19 @@ class Worker:
         """Whether the process runs."""
         return self.process.poll() is None
 
+    @property
+    def failed(self) -> bool:
+        """Whether it ended, and neither as the crawl did nor as it was made to."""
+        fine = [None, FINISHED, -signal.SIGKILL]
+        if self.leaving:
+            fine += [INTERRUPTED, -signal.SIGTERM]  # by the signal itself while it was being started
+        return self.process.poll() not in fine
+
 
 class Crew:
     """Starts workers and remembers every incarnation."""
 
-    def __init__(self, folder: Path, config: Path, zookeeper: str) -> None:
+    def __init__(self, folder: Path, config: Path, zookeeper: Sequence[str]) -> None:
         self.workers: list[Worker] = []
         self._folder = folder
         self._config = config
@@ -49,11 +60,12 @@ class Crew:
         return [worker for worker in self.workers if worker.alive]
 
     def start(self) -> Worker:
-        """One more worker, with a connection to ZooKeeper of its own that can be cut."""
+        """One more worker, with connections to ZooKeeper of its own that can be cut."""
         name = f"w{len(self.workers) + 1}"
-        cable = Cable(self._zookeeper)
+        cables = [Cable(address) for address in self._zookeeper]
+        addresses = ",".join(cable.address for cable in cables)
         agent = f"gregor/0 (+http://chaos.example/; {name})"
-        line = [*GREGOR, "worker", "--user-agent", agent, "--set", f"zookeeper={cable.address}"]
+        line = [*GREGOR, "worker", "--user-agent", agent, "--set", f"zookeeper={addresses}"]
         with (self._folder / f"{name}.log").open("wb") as log:
             process = subprocess.Popen(
                 line,
@@ -63,9 +75,14 @@ class Crew:
                 stderr=log,
                 start_new_session=True,
             )
-        worker = Worker(name, process, cable)
+        worker = Worker(name, process, cables)
         self.workers.append(worker)
         return worker
+
+    def retire(self, worker: Worker) -> None:
+        """SIGTERM: it hands its partitions on and ends."""
+        worker.leaving = True
+        worker.process.terminate()
 
     def kill(self, worker: Worker) -> None:
         """SIGKILL."""
@@ -73,7 +90,7 @@ class Crew:
         worker.process.kill()
         worker.process.wait()
         worker.ended = time.monotonic()
-        worker.cable.close()
+        _close(worker.cables)
 
     def stop(self, worker: Worker) -> None:
         """SIGSTOP; `resume` it later."""
@@ -92,4 +109,9 @@ class Crew:
             if worker.alive:
                 worker.process.kill()
             worker.process.wait()
-            worker.cable.close()
+            _close(worker.cables)
+
+
+def _close(cables: Sequence[Cable]) -> None:
+    for cable in cables:
+        cable.close()

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from redis import Redis
 
 from tests.cluster.chaos.crew import Crew, Worker
-from tests.cluster.servers import Service
+from tests.cluster.servers import Node, Service
 from tests.cluster.servers.redis import MASTER
 
 SESSION = 4.0
@@ -17,6 +17,10 @@ SESSION = 4.0
 RECOVERY = 5.0
 """Seconds after a server answers again until its clients have surely asked again: their time-out."""
 KINDS = ("kill", "stop", "cut", "join", "kafka", "zookeeper", "promote", "cassandra")
+OPERATED = ("join", "leave", "upgrade")
+"""What operators do on purpose: nothing that is lost, repeated or impolite then is anybody's misfortune."""
+AWAY = 5.0
+"""Seconds that one of several nodes is away; one that is alone comes back at once."""
 
 
 def kinds(chance: random.Random, among: Sequence[str], count: int) -> list[str]:
@@ -39,6 +43,8 @@ class Faults:
     """SIGKILLs of workers: when, and whose."""
     troubles: list[tuple[float, float]] = field(default_factory=list)
     """From when until when something other than a SIGKILL of a worker may hold the crawl up."""
+    away: list[tuple[float, float, str]] = field(default_factory=list)
+    """From when until when which service had one node less than all, and others that could go on."""
     _later: list[tuple[float, Callable[[], object]]] = field(default_factory=list)
     _pool: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(4))
     _restarts: dict[str, Future[None]] = field(default_factory=dict)
@@ -50,16 +56,33 @@ class Faults:
             self.done.append((now, kind))
 
     def _hit(self, kind: str, now: float) -> bool:
-        victims = [worker for worker in self.crew.alive if not self._pending(worker)]
+        victims = [worker for worker in self.crew.alive if not worker.leaving and not self._pending(worker)]
         if kind in ("kill", "stop", "cut"):
             if len(victims) < 2:
                 return False
             self._hurt(kind, self.chance.choice(victims), now)
             return True
-        if kind == "join":
-            self.crew.start()
-            return True
+        match kind:
+            case "join":
+                self.crew.start()
+                return True
+            case "leave" if len(victims) > 1:
+                self.crew.retire(self.chance.choice(victims))
+                return True
+            case "upgrade" if victims:
+                self.crew.retire(victims[0])
+                self._replace(victims[0])
+                return True
+            case "leave" | "upgrade":
+                return False
         return self._restart(kind, now)
+
+    def _replace(self, worker: Worker) -> None:
+        """Start another as soon as this one has ended."""
+        if worker.alive:
+            self._after(0.1, lambda: self._replace(worker))
+        else:
+            self.crew.start()
 
     def _hurt(self, kind: str, worker: Worker, now: float) -> None:
         match kind:
@@ -75,7 +98,8 @@ class Faults:
             case "cut":
                 worker.away = True
                 worker.hurt.append(now)
-                worker.cable.cut()
+                for cable in worker.cables:
+                    cable.cut()
                 self._after(2.0 * SESSION, lambda: self._mend(worker))
                 self.troubles.append((now, now + 3.0 * SESSION))
 
@@ -85,14 +109,18 @@ class Faults:
         if kind == "zookeeper":  # everybody's leases may end
             for worker in self.crew.alive:
                 worker.hurt.append(now)
-        self._restarts[kind] = self._pool.submit(self._bring_back, kind, now)
+        node = self.chance.choice(self.services[kind].nodes) if kind in self.services else None
+        self._restarts[kind] = self._pool.submit(self._bring_back, kind, node, now)
         return True
 
-    def _bring_back(self, kind: str, now: float) -> None:
-        if kind == "promote":
+    def _bring_back(self, kind: str, node: Node | None, now: float) -> None:
+        if node is None:
             _promote(self.services["sentinel"])
         else:
-            self.services[kind].nodes[0].kill()
+            node.kill()
+            if len(self.services[kind].nodes) > 1:
+                time.sleep(AWAY)
+                self.away.append((now, time.monotonic(), kind))
             self.services[kind].start()
         self.troubles.append((now, time.monotonic() + RECOVERY))
 
@@ -101,7 +129,8 @@ class Faults:
         return worker.away and time.monotonic() - worker.hurt[-1] < 3.0 * SESSION
 
     def _mend(self, worker: Worker) -> None:
-        worker.cable.mend()
+        for cable in worker.cables:
+            cable.mend()
         worker.hurt.append(time.monotonic())
 
     def _after(self, seconds: float, call: Callable[[], object]) -> None:

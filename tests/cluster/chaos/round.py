@@ -84,11 +84,11 @@ def run(plan: Plan, services: dict[str, Service], folder: Path) -> Result:
     log = folder / "requests.jsonl"
     arguments = [str(number) for number in (plan.seed, plan.hosts, plan.pages)]
     with child("tests.cluster.chaos.server", [*arguments, str(log)]) as report:
-        config = _configure(plan, services, folder, report["port"])
-        _gregor(config, "init")
+        config = configure(plan, services, folder, report["port"])
+        gregor(config, "init")
         (folder / "seeds.txt").write_text("\n".join(site.seeds) + "\n")
-        _gregor(config, "seed", "--seeds", str(folder / "seeds.txt"))
-        crew = Crew(folder, config, services["zookeeper"].address)
+        gregor(config, "seed", "--seeds", str(folder / "seeds.txt"))
+        crew = Crew(folder, config, services["zookeeper"].addresses)
         done = faults.Faults(crew, services, random.Random(plan.seed))
         begun = time.monotonic()
         try:
@@ -101,7 +101,7 @@ def run(plan: Plan, services: dict[str, Service], folder: Path) -> Result:
     asked = [msgspec.json.decode(line, type=Asked) for line in log.read_bytes().splitlines()]
     result.requests = len(asked)
     _judge(plan, site, asked, crew, done, result)
-    asyncio.run(_stored(site, config, result))
+    stored(site, config, result)
     evidence.keep(folder, plan.command, begun, done, crew.workers, result.violations)
     return result
 
@@ -114,6 +114,7 @@ def _judge(plan: Plan, site: web.Web, asked: list[Asked], crew: Crew, done: faul
     result.violations += witness.impolite(site, asked, plan.delay)
     result.violations += witness.extra(site, asked, hurt)
     result.violations += witness.two_owners(asked, PARTITIONS, LEASE)
+    result.violations += witness.silent(asked, done.away)
     result.violations += [
         f"partition {one.partition} waited {one.seconds:.2f} s for its new owner, {one.allowed:g} s allowed"
         for one in result.judged
@@ -136,9 +137,9 @@ def _crawl(plan: Plan, crew: Crew, done: faults.Faults, result: Result) -> None:
             done.strike(kinds.pop(0))
         done.tick()
         for worker in crew.workers:
-            code = worker.process.poll()
-            if code not in (None, 0, -9) and worker.name not in told:
+            if worker.failed and worker.name not in told:
                 told.add(worker.name)
+                code = worker.process.returncode
                 result.violations.append(f"worker {worker.name} ended with {code}: see {worker.name}.log")
                 crew.start()
         if not crew.alive and done.settled:
@@ -147,11 +148,13 @@ def _crawl(plan: Plan, crew: Crew, done: faults.Faults, result: Result) -> None:
     result.violations.append(f"the crawl did not end within {plan.longest:g} s")
 
 
-def _configure(plan: Plan, services: dict[str, Service], folder: Path, port: int) -> Path:
+def configure(plan: Plan, services: dict[str, Service], folder: Path, port: int) -> Path:
+    """Write the config of a round's crawl, whose web is served at ``port``; its file."""
+    replication = min(len(services[name].nodes) for name in ("kafka", "cassandra"))
     (folder / "hosts.table").write_text(f"*:80 127.0.0.1:{port}\n")
     file = folder / "gregor.toml"
     file.write_text(
-        servers_config({name: services[name].addresses for name in NAMES if name != "sentinel"})
+        servers_config({name: services[name].addresses for name in NAMES if name != "sentinel"}, replication)
         + f"""
 redis = ["{services["sentinel"].addresses[-1]}"]
 redis_sentinel = "{MASTER}"
@@ -172,13 +175,18 @@ concurrency = 64
     return file
 
 
-def _gregor(config: Path, *words: str) -> None:
+def gregor(config: Path, *words: str) -> None:
+    """Run a command that must not fail."""
     line = [*GREGOR, *words, "--config", str(config)]
     subprocess.run(line, check=True, timeout=120, stdout=subprocess.DEVNULL, stderr=sys.stderr)
 
 
-async def _stored(site: web.Web, config: Path, result: Result) -> None:
+def stored(site: web.Web, config: Path, result: Result) -> None:
     """Every page that can be reached is stored, with the body that was sent; every URL is in a terminal state."""
+    asyncio.run(_stored(site, config, result))
+
+
+async def _stored(site: web.Web, config: Path, result: Result) -> None:
     expected = web.expected(site)
     settings = load(str(config), {}, ()).config
     reader, _ = await composition.open_crawl(settings)

@@ -142,6 +142,16 @@ def two_owners(log: Iterable[Asked], partitions: int, lease: float) -> list[str]
     return violations
 
 
+def silent(log: Iterable[Asked], away: Iterable[tuple[float, float, str]]) -> list[str]:
+    """Times when one of several nodes was away, and nobody asked for anything although the crawl went on later."""
+    times = [one.at for one in log]
+    return [
+        f"nothing was asked for in the {until - since:.1f} s that a node of {kind} was away"
+        for since, until, kind in away
+        if times and max(times) > until and not any(since <= at <= until for at in times)
+    ]
+
+
 def by_partition(log: Iterable[Asked], partitions: int) -> dict[int, list[Asked]]:
     """The requests of each partition, in order."""
     found: dict[int, list[Asked]] = defaultdict(list)

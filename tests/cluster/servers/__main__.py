@@ -70,11 +70,13 @@ def _down() -> int:
     return 0
 
 
-def config(addresses: dict[str, tuple[str, ...]]) -> str:
+def config(addresses: dict[str, tuple[str, ...]], replication: int = 1) -> str:
     """The config file that reaches them: Redis by its primary."""
     values = {name: found[:1] if name == "redis" else found for name, found in addresses.items()}
     lines = [f"{name} = {msgspec.json.encode(value).decode()}" for name, value in values.items()]
-    return "\n".join(['engine = "cluster"', *lines, "kafka_replication = 1", "cassandra_replication = 1"])
+    return "\n".join(
+        ['engine = "cluster"', *lines, *(f"{name}_replication = {replication}" for name in ("kafka", "cassandra"))]
+    )
 
 
 def _read() -> _State:

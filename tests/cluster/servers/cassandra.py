@@ -1,11 +1,16 @@
-"""Cassandra, one node."""
+"""Cassandra: one node, several, or one with passwords and TLS."""
 
+import ssl
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from cassandra import DriverException, OperationTimedOut
-from cassandra.cluster import Cluster, NoHostAvailable
+from cassandra.auth import PlainTextAuthProvider
+from cassandra.cluster import EXEC_PROFILE_DEFAULT, Cluster, ExecutionProfile, NoHostAvailable
+from cassandra.policies import WhiteListRoundRobinPolicy
 
+from tests.cluster.servers.certificates import write_certificates
 from tests.cluster.servers.guard import Guard
 from tests.cluster.servers.packages import jars
 from tests.cluster.servers.process import Process, free_ports, listens
@@ -16,6 +21,7 @@ _ARTIFACTS: Final = ("org.apache.cassandra:cassandra-all:5.0.6",)
 _CONFIG: Final = """\
 cluster_name: gregor
 num_tokens: 1
+initial_token: {token}
 partitioner: org.apache.cassandra.dht.Murmur3Partitioner
 commitlog_sync: batch
 commitlog_segment_size: 16MiB
@@ -27,17 +33,29 @@ saved_caches_directory: {folder}/caches
 cdc_raw_directory: {folder}/cdc
 seed_provider:
   - class_name: org.apache.cassandra.locator.SimpleSeedProvider
-    parameters: [{{seeds: "127.0.0.1:{storage}"}}]
-listen_address: 127.0.0.1
+    parameters: [{{seeds: "{seeds}"}}]
+listen_address: {host}
 storage_port: {storage}
 start_native_transport: true
-rpc_address: 127.0.0.1
+rpc_address: {host}
 native_transport_port: {port}
 endpoint_snitch: SimpleSnitch
 auto_snapshot: false
 concurrent_reads: 8
 concurrent_writes: 8
 """
+_SECURE: Final = """\
+authenticator: PasswordAuthenticator
+authorizer: CassandraAuthorizer
+client_encryption_options:
+  enabled: true
+  optional: false
+  ssl_context_factory:
+    class_name: org.apache.cassandra.security.PEMBasedSslContextFactory
+  keystore: {folder}/server.pem
+"""
+USER: Final = "cassandra"
+PASSWORD: Final = "cassandra"
 _LOGGING: Final = """\
 <configuration>
   <appender name="OUT" class="ch.qos.logback.core.ConsoleAppender">
@@ -61,36 +79,67 @@ _OPENS: Final = (
 )
 
 
-def start(folder: Path, guard: Guard | None) -> Service:
-    """Start the node; raises `Missing` or `ServerFailed`."""
-    library = jars("cassandra", _ARTIFACTS)
+def start(folder: Path, guard: Guard | None, count: int = 1) -> Service:
+    """Start nodes, on an address of loopback each; raises `Missing` or `ServerFailed`."""
     port, storage = free_ports(2)
-    home = folder / "cassandra"
-    home.mkdir(parents=True, exist_ok=True)
-    (home / "cassandra.yaml").write_text(_CONFIG.format(folder=home, port=port, storage=storage))
-    (home / "logback.xml").write_text(_LOGGING)
-    address = f"127.0.0.1:{port}"
-    node = Process("cassandra", _command(library, home), home, guard)
-    service = Service(name="cassandra", addresses=(address,), nodes=(node,), answers=lambda: answers((address,)))
+    hosts = [f"127.0.0.{number}" for number in range(1, count + 1)]
+    nodes = []
+    for number, host in enumerate(hosts):
+        # All are seeds, which join at once, with a share of the ring each.
+        places = {"host": host, "token": (number << 64) // count - (1 << 63), "seeds": ",".join(hosts)}
+        nodes.append(_node(folder / f"cassandra{number + 1}", guard, _CONFIG, port=port, storage=storage, **places))
+    addresses = tuple(f"{host}:{port}" for host in hosts)
+    service = Service(name="cassandra", addresses=addresses, nodes=tuple(nodes), answers=lambda: answers(addresses))
     service.start()
     return service
 
 
-def answers(addresses: tuple[str, ...]) -> bool:
-    """Whether all answer a query."""
-    return all(listens(address) and _answers(address) for address in addresses)
+def start_secure(folder: Path, guard: Guard | None) -> Service:
+    """Start a node that clients reach by TLS and as `USER` with `PASSWORD` only."""
+    home = folder / "cassandra-secure"
+    home.mkdir(parents=True, exist_ok=True)
+    authority = write_certificates(home)
+    port, storage = free_ports(2)
+    places = {"host": "127.0.0.1", "token": 0, "seeds": "127.0.0.1"}
+    node = _node(home, guard, _CONFIG + _SECURE, port=port, storage=storage, **places)
+    address = f"127.0.0.1:{port}"
+    context = ssl.create_default_context(cafile=str(authority))
+    secret = {"ssl_context": context, "auth_provider": PlainTextAuthProvider(USER, PASSWORD)}
+    service = Service(
+        name="cassandra_secure", addresses=(address,), nodes=(node,), answers=lambda: answers((address,), **secret)
+    )
+    service.start()
+    return service
 
 
-def _answers(address: str) -> bool:
+def answers(addresses: tuple[str, ...], **secret: Any) -> bool:
+    """Whether all answer a query, and see all the others."""
+    return all(listens(address) and _answers(address, len(addresses), secret) for address in addresses)
+
+
+def _answers(address: str, count: int, secret: Mapping[str, Any]) -> bool:
     host, _, port = address.rpartition(":")
-    cluster = Cluster([host], port=int(port), connect_timeout=10, protocol_version=5)
+    policy = WhiteListRoundRobinPolicy([host])
+    profiles = {EXEC_PROFILE_DEFAULT: ExecutionProfile(load_balancing_policy=policy)}
+    cluster = Cluster(
+        [host], port=int(port), connect_timeout=10, protocol_version=5, execution_profiles=profiles, **secret
+    )
     try:
-        cluster.connect().execute("SELECT release_version FROM system.local", timeout=10)
+        peers = cluster.connect().execute("SELECT peer FROM system.peers_v2", timeout=10).all()
     except (NoHostAvailable, OperationTimedOut, DriverException):
         return False
     finally:
         cluster.shutdown()
-    return True
+    return len(peers) == count - 1
+
+
+def _node(home: Path, guard: Guard | None, config: str, **places: object) -> Process:
+    """A node in a folder of its own; it does not run yet."""
+    library = jars("cassandra", _ARTIFACTS)
+    home.mkdir(parents=True, exist_ok=True)
+    (home / "cassandra.yaml").write_text(config.format(folder=home, **places))
+    (home / "logback.xml").write_text(_LOGGING)
+    return Process("cassandra", _command(library, home), home, guard)
 
 
 def _command(library: Path, home: Path) -> list[str]:

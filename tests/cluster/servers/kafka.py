@@ -4,12 +4,10 @@ import subprocess
 from pathlib import Path
 from typing import Final
 
-import trustme
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
-from cryptography.hazmat.primitives import serialization
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
+from tests.cluster.servers.certificates import write_certificates
 from tests.cluster.servers.guard import Guard
 from tests.cluster.servers.packages import jars
 from tests.cluster.servers.process import Process, free_ports, listens
@@ -65,8 +63,6 @@ ssl.keystore.location={folder}/server.pem
 """
 USER: Final = "gregor"
 PASSWORD: Final = "correct horse"
-CA_FILE: Final = "ca.pem"
-"""In the folder of the broker that `start_secure` starts."""
 
 
 def start(folder: Path, guard: Guard | None, brokers: int = 1) -> Service:
@@ -90,7 +86,7 @@ def start_secure(folder: Path, guard: Guard | None) -> Service:
     port, controller, secure = free_ports(3)
     home = folder / "kafka-secure"
     home.mkdir(parents=True, exist_ok=True)
-    _write_certificates(home)
+    write_certificates(home)
     properties = _PROPERTIES.format(
         node=1, voters=f"1@127.0.0.1:{controller}", port=port, controller=controller, folder=home, replication=1
     ) + _SECURE.format(port=port, controller=controller, secure=secure, folder=home)
@@ -115,17 +111,6 @@ def _broker(home: Path, guard: Guard | None, properties: str, *users: str) -> Pr
     scram = [word for user in users for word in ("--add-scram", user)]
     subprocess.run([*format_, *scram], check=True, capture_output=True, timeout=120)
     return Process("kafka", [*java, "kafka.Kafka", str(file)], home, guard)
-
-
-def _write_certificates(home: Path) -> None:
-    """A certificate for 127.0.0.1 with its key, and the authority that signed it."""
-    authority = trustme.CA()
-    certificate = authority.issue_cert("127.0.0.1")
-    key = serialization.load_pem_private_key(certificate.private_key_pem.bytes(), None)
-    # Kafka reads no other form of a key.
-    pem = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-    (home / "server.pem").write_bytes(b"".join([pem, *(blob.bytes() for blob in certificate.cert_chain_pems)]))
-    authority.cert_pem.write_to_path(home / CA_FILE)
 
 
 def answers(addresses: tuple[str, ...]) -> bool:

@@ -19,9 +19,12 @@ _STARTS: Final[Mapping[str, Start]] = {
     "kafka3": lambda folder, guard: kafka.start(folder / "three", guard, brokers=3),
     "kafka_secure": kafka.start_secure,
     "zookeeper": zookeeper.start,
+    "zookeeper3": lambda folder, guard: zookeeper.start(folder / "three", guard, count=3),
     "redis": redis.start,
     "sentinel": redis.start_sentinel,
     "cassandra": cassandra.start,
+    "cassandra3": lambda folder, guard: cassandra.start(folder / "three", guard, count=3),
+    "cassandra_secure": cassandra.start_secure,
 }
 # What the environment can give; GREGOR_TEST_SENTINEL and the like have no use, since nobody could stop those servers.
 _GIVEN: Final[Mapping[str, Answers]] = {
@@ -31,7 +34,7 @@ _GIVEN: Final[Mapping[str, Answers]] = {
     "cassandra": cassandra.answers,
 }
 NAMES: Final = tuple(_STARTS)
-"""Kafka: one broker, three, one with TLS and passwords. ZooKeeper. Redis: a pair, a pair and a Sentinel. Cassandra."""
+"""Kafka, Cassandra: one, three, one with TLS and passwords. ZooKeeper: one, three. Redis: a pair, one watched."""
 
 
 class Servers:

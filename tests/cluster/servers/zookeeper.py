@@ -1,4 +1,4 @@
-"""ZooKeeper, one server."""
+"""ZooKeeper: one server, or several that elect a leader."""
 
 import socket
 from pathlib import Path
@@ -17,6 +17,8 @@ _ARTIFACTS: Final = (
 )
 _CONFIG: Final = """\
 tickTime=500
+initLimit=20
+syncLimit=10
 minSessionTimeout=1000
 maxClientCnxns=0
 dataDir={folder}/data
@@ -28,18 +30,24 @@ admin.enableServer=false
 _MAIN: Final = "org.apache.zookeeper.server.quorum.QuorumPeerMain"
 
 
-def start(folder: Path, guard: Guard | None) -> Service:
-    """Start the server; raises `Missing` or `ServerFailed`."""
+def start(folder: Path, guard: Guard | None, count: int = 1) -> Service:
+    """Start servers; raises `Missing` or `ServerFailed`."""
     classpath = f"{jars('zookeeper', _ARTIFACTS)}/*"
-    (port,) = free_ports(1)
-    home = folder / "zookeeper"
-    home.mkdir(parents=True, exist_ok=True)
-    config = home / "zoo.cfg"
-    config.write_text(_CONFIG.format(folder=home, port=port))
-    java = ["java", "-Xmx64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", classpath, _MAIN, str(config)]
-    address = f"127.0.0.1:{port}"
-    node = Process("zookeeper", java, home, guard)
-    service = Service(name="zookeeper", addresses=(address,), nodes=(node,), answers=lambda: answers((address,)))
+    ports = free_ports(3 * count)
+    clients = ports[:count]
+    members = zip(ports[count : 2 * count], ports[2 * count :], strict=True)
+    ensemble = [f"server.{number}=127.0.0.1:{peer}:{vote}" for number, (peer, vote) in enumerate(members, 1)]
+    nodes = []
+    for number, port in enumerate(clients, 1):
+        home = folder / f"zookeeper{number}"
+        (home / "data").mkdir(parents=True, exist_ok=True)
+        (home / "data" / "myid").write_text(f"{number}\n")
+        config = home / "zoo.cfg"
+        config.write_text("\n".join([_CONFIG.format(folder=home, port=port), *(ensemble if count > 1 else ())]))
+        java = ["java", "-Xmx64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", classpath, _MAIN, str(config)]
+        nodes.append(Process("zookeeper", java, home, guard))
+    addresses = tuple(f"127.0.0.1:{port}" for port in clients)
+    service = Service(name="zookeeper", addresses=addresses, nodes=tuple(nodes), answers=lambda: answers(addresses))
     service.start()
     return service
 

@@ -1,7 +1,6 @@
 """How Cassandra is reached, and which of its failures pass."""
 
 import logging
-import re
 import ssl
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -35,18 +34,6 @@ _PASSING: Final = (DriverException, ConnectionException, ConnectionBusy, NoHostA
 _LASTING: Final = (Refused, RefusedMessage, AuthenticationFailed, UnsupportedOperation, ProtocolVersionUnsupported)
 _RECONNECT: Final = (0.1, 2.0)
 _DETAIL: Final = 200
-_NAME: Final = 48
-
-
-def keyspace_of(settings: Servers, crawl: str) -> str:
-    """The keyspace of a crawl: the configured one, else the crawl's name in the letters that a keyspace may have.
-
-    Crawls whose names become the same are told apart by what `set_up` keeps.
-    """
-    made = re.sub(r"[^a-z0-9_]", "_", crawl.lower())
-    if not made[:1].isalpha():
-        made = f"crawl_{made}"
-    return settings.cassandra_keyspace or made[:_NAME]
 
 
 def make_cluster(settings: Servers, environ: Mapping[str, str]) -> Cluster:

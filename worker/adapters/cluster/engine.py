@@ -123,7 +123,8 @@ async def open_engine(
         )
         opening.keep(coordinator)
         reader = ClusterReader(cassandra, config.partitions, config.bucket_width, log)
-        return ClusterEngine(log, seen, ClusterStore(cassandra), coordinator, reader, opening.stack.pop_all())
+        store = ClusterStore(cassandra, config.cassandra_retention)
+        return ClusterEngine(log, seen, store, coordinator, reader, opening.stack.pop_all())
     raise AssertionError("an exit stack swallows nothing")
 
 

@@ -1,0 +1,112 @@
+"""Commands at a crawl that is not there, not reachable, or another one: one line, and exit code 2."""
+
+import asyncio
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+import pytest
+from confluent_kafka import Producer
+
+from gregor.schemas import topics
+from gregor.schemas.messages import Page
+from gregor.worker.adapters.cluster import engine
+from gregor.worker.canonical import CanonicalRules
+from gregor.worker.cli import main
+from gregor.worker.commands import BAD_INPUT, FINISHED
+from gregor.worker.composition import SystemClock
+from gregor.worker.config import replace
+from gregor.worker.config_sources import load
+from tests.cluster.servers import Service
+from tests.cluster.servers.__main__ import config as servers_config
+from tests.cluster.servers.process import free_ports
+
+PARTITIONS = 4
+NAMES = {"kafka": "Kafka", "zookeeper": "ZooKeeper", "redis": "Redis", "cassandra": "Cassandra"}
+
+
+class Crawl:
+    """A crawl of its own on the servers; `run` is the command line with its config."""
+
+    def __init__(self, services: Sequence[Service], folder: Path) -> None:
+        self.name = f"start-{os.getpid()}-{id(self) % 10_000_000}"
+        self.kafka = services[0].address
+        self.file = folder / "gregor.toml"
+        servers = servers_config({service.name: service.addresses for service in services})
+        self.file.write_text(f'{servers}\ncrawl = "{self.name}"\npartitions = {PARTITIONS}\n')
+
+    def run(self, command: str, *words: str) -> int:
+        """The exit code of a command."""
+        return main([command, *words, "--config", str(self.file)])
+
+
+@pytest.fixture
+def crawl(kafka: Service, zookeeper: Service, redis: Service, cassandra: Service, tmp_path: Path) -> Crawl:
+    return Crawl((kafka, zookeeper, redis, cassandra), tmp_path)
+
+
+@pytest.mark.parametrize("server", NAMES)
+def test_a_server_that_is_down_is_named_waited_for_and_given_up(
+    crawl: Crawl, server: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert crawl.run("init") == FINISHED
+    (port,) = free_ports(1)
+    capsys.readouterr()
+    away = ["--set", f"{server}=127.0.0.1:{port}", "--set", "start_timeout=10", "--set", "server_timeout=4"]
+    assert crawl.run("worker", *away) == BAD_INPUT
+    lines = [line for line in capsys.readouterr().err.splitlines() if line.startswith("gregor: ")]
+    first, last = (line for line in lines if line.startswith(f"gregor: {NAMES[server]} is unavailable: "))
+    assert first.endswith("; trying again")
+    assert last.endswith("; is it up, and is the address right?")
+
+
+def test_what_is_not_set_up_is_said(crawl: Crawl, capsys: pytest.CaptureFixture[str]) -> None:
+    assert crawl.run("worker") == BAD_INPUT
+    assert "run `gregor init`" in capsys.readouterr().err
+
+
+def test_a_crawl_is_set_up_once_and_never_mixed_with_another(crawl: Crawl, capsys: pytest.CaptureFixture[str]) -> None:
+    assert crawl.run("init") == FINISHED
+    assert "Cassandra: keyspace" in capsys.readouterr().out
+    assert crawl.run("init") == FINISHED
+    assert "Cassandra: keyspace" not in capsys.readouterr().out
+    seed = "http://a.example/"
+    for command, *words in (["init"], ["worker"], ["status"], ["seed", seed], ["pages"]):
+        assert crawl.run(command, *words, "--set", f"partitions={2 * PARTITIONS}") == BAD_INPUT, command
+        assert str(PARTITIONS) in capsys.readouterr().err
+    mixed = ["--set", "crawl=another", "--set", f"cassandra_keyspace=gregor_{crawl.name.replace('-', '_')}"]
+    for command in ("init", "worker"):
+        assert crawl.run(command, *mixed) == BAD_INPUT
+        assert f"was made for crawl = {crawl.name}, not another" in capsys.readouterr().err
+
+
+def test_what_cannot_be_read_is_a_dead_letter_with_its_offset(crawl: Crawl, capsys: pytest.CaptureFixture[str]) -> None:
+    assert crawl.run("init") == FINISHED
+    producer = Producer({"bootstrap.servers": crawl.kafka})
+    for value in (b"\xc1 garbage", msgspec.msgpack.encode([99, "of a later version"])):
+        producer.produce(topics.frontier(crawl.name, 2), value, b"a.example", 1)
+    producer.flush()
+    assert crawl.run("worker") == FINISHED
+    capsys.readouterr()
+    assert crawl.run("deadletters", "--json") == FINISHED
+    told = capsys.readouterr().out
+    assert "unreadable" in told
+    assert "partition 1, priority 2, offset 0" in told
+
+
+def test_pages_are_kept_as_long_as_configured(crawl: Crawl) -> None:
+    assert crawl.run("init") == FINISHED
+    config = replace(load(str(crawl.file), {}, ()).config, cassandra_retention=3600)
+    page = Page("http://a.example/", "http://a.example/", "a.example", 1, "new", 200, 0.0)
+
+    async def stored() -> list[tuple[int, ...]]:
+        opened = await engine.open_engine(config, CanonicalRules().fingerprint(), "w", SystemClock(), os.environ)
+        try:
+            await opened.store.put_page(page, None, None, 1)
+            return await opened.reader._cassandra.read("SELECT ttl(data) FROM pages")
+        finally:
+            await opened.close()
+
+    ((left,),) = asyncio.run(stored())
+    assert 0 < left <= 3600
