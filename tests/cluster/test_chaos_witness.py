@@ -87,3 +87,9 @@ def test_every_kind_of_fault_comes_before_any_comes_again() -> None:
 
 def test_the_same_seed_makes_the_same_web() -> None:
     assert make(3, 5, 50) == make(3, 5, 50) != make(4, 5, 50)
+
+
+def test_a_crawl_that_stood_still_while_a_node_was_away_is_found() -> None:
+    assert witness.silent(GOOD, [(0.6, 1.4, "kafka")], 0.5) != []
+    assert witness.silent(GOOD, [(0.6, 1.6, "kafka")], 0.5) == []
+    assert witness.silent(GOOD, [(3.0, 9.0, "kafka")], 5.0) == [], "it had ended"

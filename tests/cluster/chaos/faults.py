@@ -20,7 +20,9 @@ KINDS = ("kill", "stop", "cut", "join", "kafka", "zookeeper", "promote", "cassan
 OPERATED = ("join", "leave", "upgrade")
 """What operators do on purpose: nothing that is lost, repeated or impolite then is anybody's misfortune."""
 AWAY = 5.0
-"""Seconds that one of several nodes is away; one that is alone comes back at once."""
+"""Seconds that one of several nodes is away at least, and until the crawl has gone on without it."""
+LONGEST_AWAY = 120.0
+"""Seconds after which it comes back all the same: nothing went on."""
 
 
 def kinds(chance: random.Random, among: Sequence[str], count: int) -> list[str]:
@@ -38,6 +40,8 @@ class Faults:
     crew: Crew
     services: dict[str, Service]
     chance: random.Random
+    last_asked: Callable[[], float] = lambda: 0.0
+    """When the web server was asked last."""
     done: list[tuple[float, str]] = field(default_factory=list)
     kills: list[tuple[float, str]] = field(default_factory=list)
     """SIGKILLs of workers: when, and whose."""
@@ -119,10 +123,15 @@ class Faults:
         else:
             node.kill()
             if len(self.services[kind].nodes) > 1:
-                time.sleep(AWAY)
+                self._miss(now)
                 self.away.append((now, time.monotonic(), kind))
             self.services[kind].start()
         self.troubles.append((now, time.monotonic() + RECOVERY))
+
+    def _miss(self, since: float) -> None:
+        """Wait until the crawl went on without a node for a while, or ended."""
+        while self.last_asked() < since + AWAY and self.crew.alive and time.monotonic() < since + LONGEST_AWAY:
+            time.sleep(0.2)  # what other processes do
 
     def _pending(self, worker: Worker) -> bool:
         """Whether it was hurt so lately that it is still on its way back."""

@@ -89,7 +89,7 @@ def run(plan: Plan, services: dict[str, Service], folder: Path) -> Result:
         (folder / "seeds.txt").write_text("\n".join(site.seeds) + "\n")
         gregor(config, "seed", "--seeds", str(folder / "seeds.txt"))
         crew = Crew(folder, config, services["zookeeper"].addresses)
-        done = faults.Faults(crew, services, random.Random(plan.seed))
+        done = faults.Faults(crew, services, random.Random(plan.seed), lambda: _last_asked(log))
         begun = time.monotonic()
         try:
             _crawl(plan, crew, done, result)
@@ -106,6 +106,12 @@ def run(plan: Plan, services: dict[str, Service], folder: Path) -> Result:
     return result
 
 
+def _last_asked(log: Path) -> float:
+    """When the last request of a log began; 0 without one."""
+    whole = log.read_bytes().rpartition(b"\n")[0]
+    return msgspec.json.decode(whole.rpartition(b"\n")[2], type=Asked).at if whole else 0.0
+
+
 def _judge(plan: Plan, site: web.Web, asked: list[Asked], crew: Crew, done: faults.Faults, result: Result) -> None:
     """What the request log says."""
     hurt = {worker.name: worker.hurt for worker in crew.workers}
@@ -114,7 +120,7 @@ def _judge(plan: Plan, site: web.Web, asked: list[Asked], crew: Crew, done: faul
     result.violations += witness.impolite(site, asked, plan.delay)
     result.violations += witness.extra(site, asked, hurt)
     result.violations += witness.two_owners(asked, PARTITIONS, LEASE)
-    result.violations += witness.silent(asked, done.away)
+    result.violations += witness.silent(asked, done.away, faults.AWAY)
     result.violations += [
         f"partition {one.partition} waited {one.seconds:.2f} s for its new owner, {one.allowed:g} s allowed"
         for one in result.judged

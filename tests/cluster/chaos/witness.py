@@ -142,13 +142,14 @@ def two_owners(log: Iterable[Asked], partitions: int, lease: float) -> list[str]
     return violations
 
 
-def silent(log: Iterable[Asked], away: Iterable[tuple[float, float, str]]) -> list[str]:
-    """Times when one of several nodes was away, and nobody asked for anything although the crawl went on later."""
+def silent(log: Iterable[Asked], away: Iterable[tuple[float, float, str]], least: float) -> list[str]:
+    """Times when one of several nodes was away, and from ``least`` seconds after it went nobody asked for anything
+    until it was back, although the crawl went on then."""
     times = [one.at for one in log]
     return [
-        f"nothing was asked for in the {until - since:.1f} s that a node of {kind} was away"
+        f"nothing was asked for while a node of {kind} was away for {until - since:.1f} s"
         for since, until, kind in away
-        if times and max(times) > until and not any(since <= at <= until for at in times)
+        if times and max(times) > until and not any(since + least <= at <= until for at in times)
     ]
 
 

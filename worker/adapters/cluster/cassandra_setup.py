@@ -13,6 +13,7 @@ from cassandra.cluster import Session
 
 from gregor.worker.adapters.cluster.cassandra_client import Cassandra
 from gregor.worker.adapters.cluster.cassandra_connect import make_cluster, translated
+from gregor.worker.borders import Unavailable
 from gregor.worker.config_servers import Servers
 from gregor.worker.errors import BadInput
 from gregor.worker.text import one_line
@@ -75,6 +76,7 @@ def _set_up(settings: Servers, keyspace: str, facts: Mapping[str, str], environ:
     try:
         with translated():
             session = cluster.connect()
+            _agreed(cluster.control_connection.wait_for_schema_agreement())  # on what was made by an attempt before
             done = [*_make_keyspace(session, settings, keyspace), *_apply(session, keyspace)]
             kept = _keep(session, {**facts, "id": uuid.uuid4().hex})
     except RequestValidationException as error:  # a permission is missing, or a data center that is named
@@ -93,14 +95,14 @@ def _make_keyspace(session: Session, settings: Servers, keyspace: str) -> Iterat
     where = settings.cassandra_datacenter or "replication_factor"
     if known is None:
         replication = {"class": "NetworkTopologyStrategy", where: settings.cassandra_replication}
-        session.execute(f"CREATE KEYSPACE IF NOT EXISTS {keyspace} WITH replication = {replication}", timeout=_TIMEOUT)
+        _define(session, f"CREATE KEYSPACE IF NOT EXISTS {keyspace} WITH replication = {replication}")
         yield f"Cassandra: keyspace {keyspace} with replication {settings.cassandra_replication}"
     session.set_keyspace(keyspace)
 
 
 def _apply(session: Session, keyspace: str) -> Iterator[str]:
     for statement in (_VERSIONS, _FACTS):
-        session.execute(statement, timeout=_TIMEOUT)
+        _define(session, statement)
     applied = {number for (number,) in session.execute("SELECT version FROM schema_versions", timeout=_TIMEOUT)}
     known = list(versions())
     if later := applied.difference(version.number for version in known):
@@ -108,13 +110,26 @@ def _apply(session: Session, keyspace: str) -> Iterator[str]:
     for version in known:
         if version.number not in applied:
             for statement in version.statements:
-                session.execute(statement, timeout=_TIMEOUT)
+                _define(session, statement)
             session.execute(
                 "INSERT INTO schema_versions (version, name, applied) VALUES (%s, %s, toTimestamp(now()))",
                 (version.number, version.name),
                 timeout=_TIMEOUT,
             )
             yield f"Cassandra: tables of version {version.number} ({version.name}) in keyspace {keyspace}"
+
+
+def _define(session: Session, statement: str) -> None:
+    """Change the schema, and see that every node knows."""
+    asked = session.execute_async(statement, timeout=_TIMEOUT)
+    asked.result()
+    _agreed(asked.is_schema_agreed)
+
+
+def _agreed(agreed: bool) -> None:
+    """Raises `Unavailable` when the nodes did not come to know the same tables in time."""
+    if not agreed:
+        raise Unavailable("Cassandra", "its nodes do not agree on the schema yet")
 
 
 def _keep(session: Session, facts: Mapping[str, str]) -> dict[str, str]:
