@@ -4,10 +4,11 @@ import asyncio
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
-from confluent_kafka import Producer
+from confluent_kafka import Consumer, KafkaError, Producer, TopicPartition
 
 from gregor.schemas import topics
 from gregor.schemas.messages import Page
@@ -39,6 +40,22 @@ class Crawl:
     def run(self, command: str, *words: str) -> int:
         """The exit code of a command."""
         return main([command, *words, "--config", str(self.file)])
+
+    def dead_letters(self) -> list[dict[str, Any]]:
+        """What the topic of dead letters holds."""
+        consumer = Consumer({"bootstrap.servers": self.kafka, "group.id": "t", "enable.partition.eof": True})
+        consumer.assign([TopicPartition(topics.dead(self.name), number, 0) for number in range(PARTITIONS)])
+        found, left = [], PARTITIONS
+        while left:
+            message = consumer.poll(60)
+            assert message is not None, "Kafka is silent"
+            error = message.error()
+            if error is None:
+                found.append(msgspec.json.decode(message.value() or b"", type=dict[str, Any]))
+            elif error.code() == KafkaError._PARTITION_EOF:
+                left -= 1
+        consumer.close()
+        return sorted(found, key=lambda event: str(event["source"]))
 
 
 @pytest.fixture
@@ -93,6 +110,9 @@ def test_what_cannot_be_read_is_a_dead_letter_with_its_offset(crawl: Crawl, caps
     told = capsys.readouterr().out
     assert "unreadable" in told
     assert "partition 1, priority 2, offset 0" in told
+    assert [event["source"] for event in crawl.dead_letters()] == [
+        f"partition 1, priority 2, offset {offset}" for offset in (0, 1)
+    ]
 
 
 def test_pages_are_kept_as_long_as_configured(crawl: Crawl) -> None:
