@@ -63,7 +63,7 @@ class Operated:
 
     async def until(self, holds: Callable[[], bool]) -> None:
         """Wait for what will come."""
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             while not holds():  # noqa: ASYNC110 - what is waited for happens in many places
                 await asyncio.sleep(0.01)
 

@@ -79,7 +79,7 @@ async def test_a_delay_that_was_a_mistake_ends_when_it_is_taken_back(worker: Ope
 def test_a_concurrency_of_the_crawl_and_of_a_domain(tmp_path: Path) -> None:
     async def case(worker: Operated) -> None:
         most = 0
-        fetch = worker.transport.fetch
+        fetch, stats = worker.transport.fetch, worker.runtime.stats
 
         async def slow(*args: Any, **kwargs: Any) -> Any:
             nonlocal most
@@ -96,8 +96,8 @@ def test_a_concurrency_of_the_crawl_and_of_a_domain(tmp_path: Path) -> None:
         await worker.until(lambda: most > 3)
         for target in ("*", "*.example"):
             await order(worker, "concurrency", target, 2)
-            await worker.until(lambda: len(running) <= 2)
-            await asyncio.sleep(0.05)
+            heard = stats.beat
+            await worker.until(lambda heard=heard: stats.beat > heard and stats.running <= 2)  # type: ignore[misc]
             most, before = 0, asked(worker)
             await worker.until(lambda before=before: asked(worker) > before + 20)  # type: ignore[misc]
             assert most <= 2
