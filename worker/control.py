@@ -80,11 +80,14 @@ class Control:
         return Recrawl(count, unknown)
 
     async def retry_dead(self, cause: str | None, keys: Sequence[str], by: By) -> Treated:
-        """Have URLs that were given up visited again: `deadletters.MOST` at most."""
-        letters, more = await deadletters.some(self._reader, cause, keys)
+        """Have URLs that were given up visited again: `deadletters.MOST` at most.
+
+        A letter about a record that could not be read stays: nobody knows of which URL it was.
+        """
+        letters, more = await deadletters.some(self._reader, cause, keys, of_urls=True)
         what = f"retry dead letters{_of(cause, keys)}"
         count = await self._once(what, by, lambda: deadletters.retry(self._log, self._store, letters))
-        return Treated(count, more and bool(count))
+        return Treated(count, more)
 
     async def drop_dead(self, cause: str | None, keys: Sequence[str], by: By) -> Treated:
         """Forget dead letters: `deadletters.MOST` at most. Their URLs stay given up."""

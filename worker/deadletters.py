@@ -42,11 +42,16 @@ def _is_last(letter: DeadLetter, row: Row) -> bool:
     return len(row.attempts) < 2 or letter.at > row.attempts[-2].at
 
 
-async def some(reader: Reader, cause: str | None, keys: Collection[str]) -> tuple[list[Dead], bool]:
-    """At most `MOST` letters of a cause and of these keys, where they are given; whether there may be more."""
+async def some(
+    reader: Reader, cause: str | None, keys: Collection[str], *, of_urls: bool = False
+) -> tuple[list[Dead], bool]:
+    """At most `MOST` letters of a cause and of these keys, where they are given; whether there may be more.
+
+    ``of_urls``: not those about records that could not be read.
+    """
     found: list[Dead] = []
     async for one in dead(reader, cause):
-        if keys and one.letter.key not in keys:
+        if (keys and one.letter.key not in keys) or (of_urls and one.row is None):
             continue
         if len(found) == MOST:
             return found, True
@@ -55,14 +60,9 @@ async def some(reader: Reader, cause: str | None, keys: Collection[str]) -> tupl
 
 
 async def retry(log: FrontierLog, store: PageStore, letters: Collection[Dead]) -> int:
-    """Ask for another visit of each URL, then forget its letter; how many there were. May be repeated.
-
-    A letter about a record that could not be read stays: nobody knows of which URL it was.
-    """
-    retried = [one for one in letters if one.row is not None]
-    await log.publish([again(one.row) for one in retried if one.row is not None])
-    await drop(store, retried)
-    return len(retried)
+    """Ask for another visit of each URL, then forget its letter; how many there were. May be repeated."""
+    await log.publish([again(one.row) for one in letters if one.row is not None])
+    return await drop(store, letters)
 
 
 async def drop(store: PageStore, letters: Collection[Dead]) -> int:

@@ -5,11 +5,13 @@ from collections.abc import Mapping
 from functools import partial
 
 from gregor.worker.hosts import Host
+from gregor.worker.logging import Log
 from gregor.worker.orders import CRAWL, Kind, Orders
 from gregor.worker.ownership import TICK, Owned
 from gregor.worker.throttle import Shared, Throttle
 from gregor.worker.tools import Tools
 
+_LOG = Log("steering")
 _LOOK_AGAIN = 10 * TICK  # seconds: a host that an order holds back is looked at so often
 _RECOUNT = 3.0  # seconds between two looks at what all workers stored of a domain
 
@@ -30,6 +32,8 @@ class Steering:
         if orders is before:
             return
         self._orders = orders
+        if orders.unread.keys() - before.unread.keys():
+            _LOG.warning("orders cannot be read", orders=sorted(orders.unread))
         if _differ(before, orders, "rate") or _differ(before, orders, "concurrency"):
             for host in self._throttle.forget(partial(self._domains, "concurrency")):
                 self._look_at(host, now)
