@@ -67,5 +67,6 @@ def test_while_the_coordinator_is_away_it_tells_what_it_can(tmp_path: Path) -> N
             await asyncio.sleep(1.1)  # for longer than an answer of all workers is kept
             status = (await console.ask("GET", "/api/v1/status", VIEWER)).json()
             assert status["now"]["state"] == "crawling"
+            assert (await console.ask("GET", "/api/v1/hosts", VIEWER)).json()["hosts"]
 
     asyncio.run(run())

@@ -9,6 +9,7 @@ from urllib.parse import quote
 import pytest
 
 from gregor.worker.adapters.transport.memory import Scripted
+from gregor.worker.orders import RULES
 from tests.contract.consoled import consoled
 from tests.contract.kept_site import HOST, HOSTILE, PROSE, START, crawled
 from tests.contract.operated import OPERATOR, VIEWER, Operated
@@ -137,6 +138,24 @@ async def test_orders_are_given_and_taken_back_once_confirmed(worker: Operated, 
     assert await standing() == []
 
 
+@begins_at("orders")
+async def test_every_kind_of_order_can_be_given(worker: Operated, page: Any) -> None:
+    await as_operator(worker, page)
+    for kind, rule in RULES.items():
+        target = {"crawl": "*", "worker": "worker-9"}.get(rule.of[0], "x.example")
+        await page.locator("#kind").select_option(kind)
+        if kind != "pause":
+            await page.locator("#target").fill("*.x.example" if kind == "concurrency" else target)
+        if rule.unit:
+            await page.locator("#value").fill("3")
+        await page.get_by_role("button", name="Give").click()
+        await decide(page, "Yes", f"to try {kind}")
+        await expect(page.locator("#ordertable tbody")).to_contain_text(f"to try {kind}")
+    given = (await worker.ask("GET", "/api/v1/orders")).json()["orders"]
+    assert [one["kind"] for one in given] == list(RULES)
+    assert [one["value"] for one in given] == [3.0 if rule.unit else None for rule in RULES.values()]
+
+
 @begins_at("pages", hosts=1, retries=0)
 async def test_a_page_is_shown_as_text_with_its_way_and_its_likes(worker: Operated, page: Any) -> None:
     await crawled(worker)
@@ -214,6 +233,7 @@ async def test_urls_are_seeded_and_visited_again(worker: Operated, page: Any) ->
     await decide(page, "Yes")
     await expect(page.locator("#message")).to_have_text("1 seed published.")
     await go(page, "Pages")
+    await page.get_by_text("Add seeds").click()
     await page.get_by_label("URLs, one a line").fill("http://new.example/\n\nhttp://new.example/other")
     await page.get_by_role("button", name="Add").click()
     await decide(page, "Yes", "wanted")
@@ -288,9 +308,12 @@ async def test_it_works_by_keyboard(worker: Operated, page: Any) -> None:
     assert (await worker.ask("GET", "/api/v1/orders")).json()["orders"] == []
     await page.get_by_role("button", name="Give").press("Enter")
     await expect(page.get_by_role("dialog").get_by_label("Why")).to_be_focused()
+    await page.keyboard.press("Tab")
+    await page.keyboard.press("Enter")
+    await expect(page.get_by_role("dialog")).to_be_hidden()
+    assert (await worker.ask("GET", "/api/v1/orders")).json()["orders"] == []
+    await page.get_by_role("button", name="Give").press("Enter")
     await page.keyboard.type("by keyboard")
-    for _ in range(2):
-        await page.keyboard.press("Tab")
     await page.keyboard.press("Enter")
     await expect(page.locator("#state")).to_have_text("paused")
 

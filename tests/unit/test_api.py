@@ -17,7 +17,7 @@ from gregor.worker.api.endpoints import ENDPOINTS
 from gregor.worker.api.openapi import document
 from gregor.worker.api.problems import Problem
 from gregor.worker.config import Config, ConfigError, check
-from gregor.worker.config_api import token
+from gregor.worker.config_api import reachable, token
 from gregor.worker.errors import BadInput
 
 VIEWER, OPERATOR = "v" * 20, "o" * 20
@@ -168,3 +168,21 @@ def test_tokens_come_from_files_and_the_environment() -> None:
         token(config, "operator", {})
     with pytest.raises(BadInput, match="exclude each other"):
         token(Config(viewer_token_env="A", viewer_token_file="b"), "viewer", {})
+
+
+@pytest.mark.parametrize(
+    ("listens", "told"),
+    [
+        ("http://127.0.0.1:9100/", "http://127.0.0.1:9100/"),
+        ("http://crawler.example:9100/", "http://crawler.example:9100/"),
+        ("http://0.0.0.0:9100/", "http://127.0.0.1:9100/"),
+        ("http://[::]:9100/", "http://127.0.0.1:9100/"),
+    ],
+)
+def test_any_address_is_told_as_the_one_that_reaches_the_others(listens: str, told: str) -> None:
+    assert reachable(listens, "127.0.0.1:2181") == told
+
+
+def test_without_a_way_to_the_others_the_address_stays() -> None:
+    assert reachable("http://0.0.0.0:9100/", "nowhere.invalid:2181") == "http://0.0.0.0:9100/"
+    assert reachable("http://0.0.0.0:9100/", "[::1") == "http://0.0.0.0:9100/"

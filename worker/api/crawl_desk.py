@@ -19,7 +19,7 @@ from gregor.worker.config import Config
 from gregor.worker.config_api import token
 from gregor.worker.control import Control
 from gregor.worker.host_views import HostView
-from gregor.worker.members import Members
+from gregor.worker.members import Members, Worker
 from gregor.worker.tasks import cancel
 
 _SAMPLE = 1.0  # seconds for which an answer of all workers is good enough
@@ -81,7 +81,7 @@ class CrawlDesk(Desk):
 
     async def hosts(self, asked: HostsQuery) -> list[HostView]:
         fields = {name: value for name, value in msgspec.structs.asdict(asked).items() if value}
-        found = await self._peers.ask((await self.members()).workers, f"hosts?{urlencode(fields)}", _Hosts)
+        found = await self._peers.ask(await self._workers(), f"hosts?{urlencode(fields)}", _Hosts)
         return first_hosts((host for one in found for host in one.hosts), asked)
 
     async def metrics(self) -> bytes:
@@ -91,11 +91,15 @@ class CrawlDesk(Desk):
     def _stop(self) -> None:
         self._end()
 
-    async def _ask(self) -> Status:
+    async def _workers(self) -> list[Worker]:
+        """Those that are there, or were when that could be asked last."""
         try:
-            workers = (await self.members()).workers
+            return (await self.members()).workers
         except Unavailable:
-            workers = self._known.workers
+            return self._known.workers
+
+    async def _ask(self) -> Status:
+        workers = await self._workers()
         return whole(await self._peers.ask(workers, "status", Status), self._crawl, self.name, len(workers))
 
 

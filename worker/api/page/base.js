@@ -124,6 +124,7 @@ function sure(question, { amount, why = true } = {}) {
   el("ask").showModal();
   return new Promise(done => el("ask").addEventListener("close", () => done(el("ask").returnValue === "yes"), { once: true }));
 }
+el("no").addEventListener("click", () => el("ask").close("no")); // not the button that Enter presses
 async function change(question, method, path, body = {}, { amount, why, said = () => "Done." } = {}) {
   if (!await sure(question, { amount, why })) return;
   const sent = { who: "console", why: el("why").value, ...body };
