@@ -29,9 +29,11 @@ def asked(worker: Operated) -> int:
 
 
 async def _still(worker: Operated, seconds: float = 0.5) -> bool:
-    """Whether nothing is asked for a while, once what ran has ended."""
-    await worker.until(lambda: worker.runtime.stats.running == 0)
-    await asyncio.sleep(0.1)
+    """Whether nothing is asked for a while, once what ran, or began with the order, has ended."""
+    stats = worker.runtime.stats
+    for _ in range(3):
+        seen = stats.beat
+        await worker.until(lambda seen=seen: stats.beat > seen and stats.running == 0)  # type: ignore[misc]
     before = asked(worker)
     await asyncio.sleep(seconds)
     return asked(worker) == before
