@@ -46,4 +46,5 @@ module "crawl" {
   mail                    = var.mail
   budget                  = var.budget
   endpoints               = ["ecr.api", "ecr.dkr", "logs", "secretsmanager"]
+  console                 = true
 }

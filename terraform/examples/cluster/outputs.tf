@@ -18,6 +18,11 @@ output "exports_bucket" {
   value       = module.crawl.exports_bucket
 }
 
+output "console_group" {
+  description = "The auto-scaling group of the console's machine."
+  value       = module.crawl.console_group
+}
+
 output "workers_group" {
   description = "The auto-scaling group of the workers."
   value       = module.crawl.workers_group

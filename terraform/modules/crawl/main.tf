@@ -163,6 +163,25 @@ module "workers" {
   schedules         = var.schedules
 }
 
+# One machine that a browser may be led to: docs/deployment.md says how.
+module "console" {
+  count             = var.console ? 1 : 0
+  source            = "../workers"
+  command           = "console"
+  name              = var.name
+  subnets           = module.network.subnets
+  security_group_id = aws_security_group.workers.id
+  kms_key_arn       = aws_kms_key.this.arn
+  settings          = local.settings
+  secrets           = local.secrets
+  policy            = data.aws_iam_policy_document.worker.json
+  image             = var.image
+  repository_arn    = var.repository_arn
+  instance_type     = var.worker_instance_type
+  workers_min       = 1
+  workers_max       = 1
+}
+
 module "monitoring" {
   source        = "../monitoring"
   name          = var.name

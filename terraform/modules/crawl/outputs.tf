@@ -28,6 +28,11 @@ output "workers_group" {
   value       = one(module.workers[*].group_name)
 }
 
+output "console_group" {
+  description = "The auto-scaling group of the console's machine."
+  value       = one(module.console[*].group_name)
+}
+
 output "worker_policy" {
   description = "The IAM policy of a worker, without its secrets."
   value       = data.aws_iam_policy_document.worker.json

@@ -42,6 +42,12 @@ variable "workers_on" {
   }
 }
 
+variable "console" {
+  type        = bool
+  default     = false
+  description = "A machine for the console of the whole crawl; each worker shows itself anyway."
+}
+
 variable "exports_keep_days" {
   type        = number
   default     = 365

@@ -1,5 +1,6 @@
 # Workers on EC2, in a group over the zones. A machine holds one worker in a container; its settings are a file, its
-# secrets come from Secrets Manager into memory. What ends a machine waits until the worker has let go.
+# secrets come from Secrets Manager into memory. What ends a machine waits until the worker has let go. The console, which
+# is a worker without partitions, is made the same way.
 
 locals {
   settings = merge({ engine = "cluster", listen = "0.0.0.0:9100", data = "/data", log_format = "json" }, var.settings, {
@@ -23,13 +24,13 @@ data "aws_caller_identity" "current" {}
 
 resource "aws_cloudwatch_log_group" "this" {
   # checkov:skip=CKV_AWS_338:For finding faults; what has to last longer is in the store
-  name              = "/${var.name}/workers"
+  name              = "/${var.name}/${var.command}s"
   retention_in_days = 30
   kms_key_id        = var.kms_key_arn
 }
 
 resource "aws_launch_template" "this" {
-  name_prefix            = "${var.name}-worker-"
+  name_prefix            = "${var.name}-${var.command}-"
   image_id               = data.aws_ssm_parameter.image.insecure_value
   instance_type          = var.instance_type
   update_default_version = true
@@ -37,12 +38,13 @@ resource "aws_launch_template" "this" {
   user_data = base64encode(templatefile("${path.module}/boot.sh.tftpl", {
     region    = data.aws_region.current.region
     image     = var.image
+    command   = var.command
     registry  = split("/", var.image)[0]
     private   = var.repository_arn != ""
     secrets   = var.secrets
     toml      = local.toml
     log_group = aws_cloudwatch_log_group.this.name
-    group     = "${var.name}-workers"
+    group     = "${var.name}-${var.command}s"
     hook      = "drain"
     grace     = local.grace
   }))
@@ -76,12 +78,12 @@ resource "aws_launch_template" "this" {
 
   tag_specifications {
     resource_type = "instance"
-    tags          = { Name = "${var.name}-worker" }
+    tags          = { Name = "${var.name}-${var.command}" }
   }
 }
 
 resource "aws_autoscaling_group" "this" {
-  name                      = "${var.name}-workers"
+  name                      = "${var.name}-${var.command}s"
   min_size                  = var.workers_min
   max_size                  = var.workers_max
   vpc_zone_identifier       = values(var.subnets)
@@ -116,7 +118,7 @@ resource "aws_autoscaling_group" "this" {
 
   tag {
     key                 = "Name"
-    value               = "${var.name}-worker"
+    value               = "${var.name}-${var.command}"
     propagate_at_launch = true
   }
 }

@@ -71,7 +71,7 @@ data "aws_iam_policy_document" "worker" {
     sid     = "SayThatItLetGo"
     actions = ["autoscaling:CompleteLifecycleAction"]
     resources = [
-      "arn:${data.aws_partition.current.partition}:autoscaling:${data.aws_region.current.region}:${data.aws_caller_identity.current.account_id}:autoScalingGroup:*:autoScalingGroupName/${var.name}-workers"
+      "arn:${data.aws_partition.current.partition}:autoscaling:${data.aws_region.current.region}:${data.aws_caller_identity.current.account_id}:autoScalingGroup:*:autoScalingGroupName/${var.name}-${var.command}s"
     ]
   }
 
@@ -87,7 +87,7 @@ data "aws_iam_policy_document" "worker" {
 }
 
 resource "aws_iam_role" "this" {
-  name_prefix        = "${var.name}-worker-"
+  name_prefix        = "${var.name}-${var.command}-"
   assume_role_policy = data.aws_iam_policy_document.assume.json
 }
 
@@ -98,6 +98,6 @@ resource "aws_iam_role_policy" "this" {
 }
 
 resource "aws_iam_instance_profile" "this" {
-  name_prefix = "${var.name}-worker-"
+  name_prefix = "${var.name}-${var.command}-"
   role        = aws_iam_role.this.name
 }

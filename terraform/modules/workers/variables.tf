@@ -3,6 +3,17 @@ variable "name" {
   description = "What everything is named after."
 }
 
+variable "command" {
+  type        = string
+  default     = "worker"
+  description = "What the machines run: worker, or console, which shows and steers the whole crawl and owns no partition."
+
+  validation {
+    condition     = contains(["worker", "console"], var.command)
+    error_message = "command must be worker or console."
+  }
+}
+
 variable "subnets" {
   type        = map(string)
   description = "Private subnets by zone."

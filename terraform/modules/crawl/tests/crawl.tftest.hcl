@@ -31,6 +31,8 @@ run "closed_and_encrypted" {
 }
 
 run "workers_elsewhere" {
+  command = plan
+
   variables {
     workers_on = "kubernetes"
   }

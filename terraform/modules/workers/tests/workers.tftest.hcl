@@ -71,6 +71,7 @@ run "wrong_values" {
   command = plan
 
   variables {
+    command       = "crawl"
     secrets       = { password = "arn:aws:secretsmanager:us-east-1:123456789012:secret:x" }
     instance_type = "t3.large"
     workers_max   = 0
@@ -78,7 +79,7 @@ run "wrong_values" {
   }
 
   expect_failures = [
-    var.secrets, var.instance_type, var.workers_max, var.schedules,
+    var.command, var.secrets, var.instance_type, var.workers_max, var.schedules,
   ]
 }
 
