@@ -8,7 +8,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-PLACES = ("", "worker", "worker/commands")
+PLACES = ("", "worker", "worker/api", "worker/commands")
 IDS = [page.name for page in PAGES]
 
 
