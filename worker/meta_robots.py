@@ -34,6 +34,7 @@ _FLAGS = tuple(name for name in Directives.__struct_fields__ if name != "unavail
 _IMPLIED = {name: (name,) for name in _FLAGS} | {"none": ("noindex", "nofollow"), "nocache": ("noarchive",)}
 # Directives that have a value behind a colon, where another name would be that of a robot.
 _VALUED = frozenset({"unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"})
+_VALUE = re.compile(rf"(?:{'|'.join(sorted(_VALUED))})\s*:\s*\S*")
 _SEPARATOR = re.compile(r"[,;]")
 _WEEKDAY = re.compile(r"\s*(?:mon|tue|wed|thu|fri|sat|sun)[a-z]{0,6}\s*", re.IGNORECASE)
 
@@ -72,7 +73,7 @@ def _collect(directives: Iterable[tuple[str | None, str]], ours: set[str], found
             date = any_date(value)
             dates += [] if date is None else [date]
             continue
-        for word in directive.split():
+        for word in _VALUE.sub(" ", directive).split():  # the "none" of a preview is not that of robots
             found.update(_IMPLIED.get(word, ()))
 
 
