@@ -82,7 +82,8 @@ def _addressed(header: str) -> Iterator[tuple[str | None, str]]:
     robot = None
     for directive in _split(header):
         name, colon, rest = directive.partition(":")
-        if colon and name.strip() not in _VALUED:
+        words = name.split()
+        if colon and words and words[-1] not in _VALUED:
             robot, directive = name.strip(), rest.strip()
         yield robot, directive
 
