@@ -18,7 +18,12 @@ def test_every_command_does_what_is_told(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         address = f"127.0.0.1:{free.getsockname()[1]}"
     with anyhost.serving(tmp_path) as table:
-        variables = {"GREGOR_HOST_TABLE": str(table), "GREGOR_DELAY": "0.2", "GREGOR_DELAY_FACTOR": "0"}
+        variables = {
+            "GREGOR_HOST_TABLE": str(table),
+            "GREGOR_DELAY": "0.2",
+            "GREGOR_DELAY_FACTOR": "0",
+            "GREGOR_LINGER": "true",
+        }
         with shell(tmp_path, variables) as typed:
             for command in commands(ONE_MACHINE):
                 line = command.replace("https://", "http://").replace("127.0.0.1:9100", address)
