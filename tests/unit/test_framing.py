@@ -36,6 +36,12 @@ def test_a_stated_length(stated: str, expected: Framing) -> None:
     assert framing(head(("content-length", stated), status=304)) == Framing(False, 0)
 
 
+@pytest.mark.parametrize("status", [100, 103, 204, 304])
+def test_some_answers_have_no_body_whatever_they_say(status: int) -> None:
+    said = ("Content-Length", "5"), ("Content-Length", "6"), ("Transfer-Encoding", "gzip")
+    assert framing(head(*said, status=status)) == Framing(False, 0)
+
+
 @pytest.mark.parametrize("lengths", [("5", "6"), ("5", "-5"), ("x", "5"), ("5, 6",), ("5", "5", "4")])
 def test_lengths_that_contradict_each_other_are_refused(lengths: tuple[str, ...]) -> None:
     with pytest.raises(MalformedHeadError):

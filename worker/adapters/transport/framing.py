@@ -29,12 +29,12 @@ class Framing(NamedTuple):
 
 def framing(head: Head) -> Framing:
     """How the body of an answer is framed. MalformedHeadError if that is contradictory or not of our codings."""
+    if head.status < 200 or head.status in (204, 304):  # whatever they say: they have none
+        return Framing(False, 0)
     codings = [coding for coding in tokens(head, "transfer-encoding") if coding != "identity"]
     if set(codings) > {"chunked"} or (codings and "chunked" not in codings):
         raise MalformedHeadError("unknown transfer coding")
     lengths = {_length(text) for text in tokens(head, "content-length")}
-    if head.status in (204, 304):
-        return Framing(False, 0)
     if codings:  # whatever a length says then, it is overridden
         return Framing(True, None)
     if len(lengths) > 1:
