@@ -38,10 +38,21 @@ function buttons(...made) {
   return cell;
 }
 
-// A table. Whoever is on something in it keeps it: it is filled again when they have left.
+// What is shown anew must not get in the way: not while a button is being pressed or text in it is marked, and
+// whoever is on something in it stays there.
+let pressed = false;
+addEventListener("pointerdown", () => { pressed = true; });
+for (const end of ["pointerup", "pointercancel"]) addEventListener(end, () => setTimeout(() => { pressed = false; }));
+const label = made => made.getAttribute("aria-label") || made.textContent;
+function renew(shown, ...children) {
+  const marked = getSelection();
+  if (pressed || (!marked.isCollapsed && shown.contains(marked.anchorNode))) return;
+  const on = shown.contains(document.activeElement) ? document.activeElement : undefined;
+  shown.replaceChildren(...children);
+  if (on) [...shown.querySelectorAll(on.localName)].find(made => label(made) === label(on))?.focus({ preventScroll: true });
+}
+
 function fill(id, titles, rows, none) {
-  const table = el(id);
-  if (table.contains(document.activeElement)) return;
   const head = node("thead"), body = node("tbody"), top = node("tr");
   for (const title of titles) {
     const cell = node("th", title.replace(/^#/, ""), title.startsWith("#") ? "number" : "");
@@ -64,7 +75,7 @@ function fill(id, titles, rows, none) {
     cell.colSpan = titles.length;
     row.append(cell); body.append(row);
   }
-  table.replaceChildren(head, body);
+  renew(el(id), head, body);
 }
 function describe(id, pairs) {
   const found = pairs.filter(([, value]) => value !== undefined && value !== null && value !== "" && value !== false);
@@ -131,7 +142,6 @@ async function change(question, method, path, body = {}, { amount, why, said = (
   if (amount) sent.value = el("amount").valueAsNumber;
   try {
     const answer = await ask(method, path, sent);
-    document.activeElement?.blur();
     say(said(answer), "good");
     await refresh();
   } catch (error) { refused(error); }

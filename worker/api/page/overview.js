@@ -35,7 +35,7 @@ function hostBar(hosts) {
     item.append(node("i", undefined, STATES[state]), link, ` ${whole(n)}`);
     bar.append(part); legend.append(item);
   }
-  el("hoststates").replaceChildren(bar, legend);
+  renew(el("hoststates"), bar, legend);
 }
 function counted(id, title, values, none) {
   const rows = Object.entries(values).sort((a, b) => b[1] - a[1]);
@@ -61,7 +61,7 @@ views.overview = {
       tile("visits running", `${whole(now.running)} of ${whole(now.concurrency)}`), tile("URLs in memory", whole(now.back_queues)),
       tile("partitions", whole(now.partitions)), tile("calendar overdue", seconds(now.overdue)),
       tile("open records", whole(Object.values(now.window).reduce((sum, n) => sum + n, 0))));
-    if (!el("hoststates").contains(document.activeElement)) hostBar(now.hosts);
+    hostBar(now.hosts);
     counted("states", "state", counts.states, "none settled yet");
     counted("statuses", "status", counts.statuses, "none yet");
     counted("errors", "cause", counts.errors, "none");
