@@ -61,6 +61,15 @@ def test_a_page_asked_for_again_needs_a_misfortune_of_who_asked_first() -> None:
     assert witness.extra(WEB, log, {"w1": [0.5]}) == []
 
 
+def test_what_was_under_way_waited_for_a_server_that_was_away() -> None:
+    again = [*GOOD[:2], asked(40.0, "/", "w2")]
+    hurt = {"w1": [30.5]}
+    assert witness.extra(WEB, again, hurt) != []
+    assert witness.extra(WEB, again, hurt, [(20.0, 35.0), (5.0, 15.0)]) == []
+    assert witness.extra(WEB, again, hurt, [(5.0, 15.0), (8.0, 14.0)]) != []
+    assert witness.extra(WEB, again, {}, [(0.0, 40.0)]) != []
+
+
 def test_workers_that_take_turns_in_a_partition_are_two_owners() -> None:
     log = [asked(0.0, "/robots.txt"), asked(0.5, "/", "w2"), asked(1.5, "/p1")]
     assert len(witness.two_owners(log, 24, 2.0)) == 1

@@ -16,6 +16,7 @@ class Evidence(msgspec.Struct, kw_only=True):
     faults: list[tuple[float, str]]
     kills: list[tuple[float, str]]
     troubles: list[tuple[float, float]]
+    outages: list[tuple[float, float]]
     hurt: dict[str, list[float]]
     violations: list[str]
 
@@ -28,6 +29,7 @@ def keep(folder: Path, repeat: str, begun: float, faults: Faults, workers: list[
         faults=faults.done,
         kills=faults.kills,
         troubles=faults.troubles,
+        outages=faults.outages,
         hurt={worker.name: worker.hurt for worker in workers},
         violations=violations,
     )

@@ -47,6 +47,8 @@ class Faults:
     """SIGKILLs of workers: when, and whose."""
     troubles: list[tuple[float, float]] = field(default_factory=list)
     """From when until when something other than a SIGKILL of a worker may hold the crawl up."""
+    outages: list[tuple[float, float]] = field(default_factory=list)
+    """Those of them in which a server was away."""
     away: list[tuple[float, float, str]] = field(default_factory=list)
     """From when until when which service had one node less than all, and others that could go on."""
     _later: list[tuple[float, Callable[[], object]]] = field(default_factory=list)
@@ -126,7 +128,8 @@ class Faults:
                 self._miss(now)
                 self.away.append((now, time.monotonic(), kind))
             self.services[kind].start()
-        self.troubles.append((now, time.monotonic() + RECOVERY))
+        self.outages.append((now, time.monotonic() + RECOVERY))
+        self.troubles.append(self.outages[-1])
 
     def _miss(self, since: float) -> None:
         """Wait until the crawl went on without a node for a while, or ended."""

@@ -118,7 +118,7 @@ def _judge(plan: Plan, site: web.Web, asked: list[Asked], crew: Crew, done: faul
     least = faults.SESSION + TAKE_OVER + plan.delay
     result.handovers = witness.handovers(site, asked, done.kills, done.troubles, PARTITIONS, least)
     result.violations += witness.impolite(site, asked, plan.delay)
-    result.violations += witness.extra(site, asked, hurt)
+    result.violations += witness.extra(site, asked, hurt, done.outages)
     result.violations += witness.two_owners(asked, PARTITIONS, LEASE)
     result.violations += witness.silent(asked, done.away, faults.AWAY)
     result.violations += [

@@ -63,8 +63,16 @@ def impolite(web: Web, log: Iterable[Asked], delay: float) -> list[str]:
     return violations
 
 
-def extra(web: Web, log: Iterable[Asked], hurt: Mapping[str, Sequence[float]]) -> list[str]:
-    """Requests of a page that no retry called for and no worker's misfortune explains."""
+def extra(
+    web: Web,
+    log: Iterable[Asked],
+    hurt: Mapping[str, Sequence[float]],
+    outages: Sequence[tuple[float, float]] = (),
+) -> list[str]:
+    """Requests of a page that no retry called for and no worker's misfortune explains.
+
+    ``outages``: from when until when a server was away. What was under way then waited for it.
+    """
     violations = []
     visits: dict[str, list[Asked]] = defaultdict(list)
     for one in sorted(log, key=lambda asked: asked.at):
@@ -75,9 +83,20 @@ def extra(web: Web, log: Iterable[Asked], hurt: Mapping[str, Sequence[float]]) -
             if before.status == 503 and url in web.busy:
                 continue
             times = hurt.get(name_of(before), ())
-            if not any(-LEASE_ENDS <= moment - before.at <= IN_FLIGHT for moment in times):
+            if not any(-LEASE_ENDS <= _worked(before.at, moment, outages) <= IN_FLIGHT for moment in times):
                 violations.append(f"{url} by {name_of(before)}, {again.at - before.at:.1f} s later by {name_of(again)}")
     return violations
+
+
+def _worked(since: float, until: float, outages: Sequence[tuple[float, float]]) -> float:
+    """Seconds between two moments in which no server was away."""
+    worked, at = until - since, since
+    for gone, back in sorted(outages):
+        begin, end = max(at, gone), min(until, back)
+        if begin < end:
+            worked -= end - begin
+            at = end
+    return worked
 
 
 @dataclass(frozen=True)
