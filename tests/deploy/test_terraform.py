@@ -75,8 +75,7 @@ def test_a_second_plan_is_empty(root: Applied) -> None:
 
 
 def test_an_examples_own_tests(root: Applied) -> None:
-    if (root.folder / "tests").exists():
-        assert re.search(r"[1-9][0-9]* passed, 0 failed", must(tf(root.folder, "test")))
+    assert re.search(r"[1-9][0-9]* passed, 0 failed", must(tf(root.folder, "test")))
 
 
 def test_its_output_is_a_workers_config(root: Applied, tmp_path: Path) -> None:
