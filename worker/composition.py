@@ -19,6 +19,7 @@ from gregor.worker.audit import Findings
 from gregor.worker.borders import Clock, Coordinator, Reader
 from gregor.worker.canonical import CanonicalRules
 from gregor.worker.config import Config, replace
+from gregor.worker.config_api import token
 from gregor.worker.control import Control
 from gregor.worker.credentials import authorizations
 from gregor.worker.ending import Ending, has_ended
@@ -67,6 +68,12 @@ def worker_name() -> str:
     return f"{os.uname().nodename}-{os.getpid()}"
 
 
+def _tokens_are_there(config: Config) -> None:
+    """Before anything is waited for. Raises `BadInput` naming the setting."""
+    for role in ("viewer", "operator") if config.listen else ():
+        token(config, role, os.environ)
+
+
 async def _open_engine(config: Config) -> "embedded.EmbeddedEngine | ClusterEngine":
     canonical, clock = canonical_rules(config).fingerprint(), SystemClock()
     if config.engine == "cluster":
@@ -84,6 +91,7 @@ async def crawl(config: Config, seeds: Iterable[Seed], started: Callable[[Runtim
     table, rules, clock = network.host_table(config), scope_rules(config), SystemClock()
     secrets, name = authorizations(config, os.environ), worker_name()
     logging.identify(config.crawl, name)
+    _tokens_are_there(config)
     async with AsyncExitStack() as stack:
         if (tracer := network.tracer(config, name)) is not None:
             stack.push_async_callback(tracer.close)
@@ -203,8 +211,9 @@ async def _keep_house(
 
 
 async def init(config: Config) -> list[str]:
-    """Set a crawl up on its servers; a line for each thing that was made now."""
+    """Set a crawl up on its servers; a line for each thing that was made now. Raises `BadInput`, `Unavailable`."""
     cluster_only(config)
+    _tokens_are_there(config)
     from gregor.worker.adapters.cluster import engine as cluster
 
     return await cluster.set_up(config, canonical_rules(config).fingerprint(), SystemClock(), os.environ)

@@ -6,12 +6,15 @@ first line is the password.
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from msgspec import Meta, Struct
 
 from gregor.worker.errors import BadInput
 from gregor.worker.text import one_line
+
+SERVERS: Final = ("kafka", "zookeeper", "redis", "cassandra")
+"""As their settings begin."""
 
 
 class Servers(Struct, frozen=True, kw_only=True):

@@ -12,7 +12,7 @@ from gregor.worker import machine, network
 from gregor.worker.composition import SystemClock, standing_orders
 from gregor.worker.config import Config, warnings
 from gregor.worker.config_api import address, token
-from gregor.worker.config_servers import password
+from gregor.worker.config_servers import SERVERS, password
 from gregor.worker.credentials import authorizations
 from gregor.worker.dns import DnsFailure
 from gregor.worker.errors import BadInput
@@ -20,7 +20,6 @@ from gregor.worker.reporting import size
 from gregor.worker.rules import scope_rules
 from gregor.worker.stats import Stats
 
-SERVERS: Final = ("kafka", "zookeeper", "redis", "cassandra")
 _PATIENCE: Final = 5.0
 _SPARE_FILES: Final = 256  # for stores, log, API and kept connections
 _LITTLE_DISK: Final = 0.1

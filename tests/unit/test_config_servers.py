@@ -1,10 +1,13 @@
 """Secrets of the servers: from where they come, and that no message shows them."""
 
+import asyncio
 from pathlib import Path
 
 import pytest
 
+from gregor.worker import composition
 from gregor.worker.adapters.cluster.kafka_client import client_settings
+from gregor.worker.config import Config
 from gregor.worker.config_servers import Servers, password
 from gregor.worker.errors import BadInput
 
@@ -46,3 +49,10 @@ def test_kafka_is_spoken_to_as_configured() -> None:
     assert found["ssl.ca.location"] == "/ca.pem"
     assert (found["sasl.mechanism"], found["sasl.username"]) == ("SCRAM-SHA-512", "gregor")
     assert found["sasl.password"] == "hidden"
+
+
+@pytest.mark.parametrize("field", ["redis_password_file", "cassandra_password_file", "operator_token_file"])
+def test_a_missing_secret_is_named_before_a_server_is_waited_for(field: str) -> None:
+    config = Config(engine="cluster", listen="127.0.0.1:0", cassandra=("127.0.0.1:1",), **{field: "/nowhere/x"})  # type: ignore[arg-type]
+    with pytest.raises(BadInput, match=f"{field}.*cannot.*read"):
+        asyncio.run(composition.init(config))

@@ -21,6 +21,7 @@ from gregor.worker.adapters.cluster.zookeeper_setup import check_tree, ensure_tr
 from gregor.worker.adapters.cluster.zookeeper_tree import Tree
 from gregor.worker.borders import Clock
 from gregor.worker.config import Config
+from gregor.worker.config_servers import SERVERS, password
 from gregor.worker.erasing import Erased, Whose
 from gregor.worker.patience import when_there
 
@@ -68,10 +69,15 @@ def facts(config: Config, canonical: str) -> dict[str, str]:
 
 
 class _Opening:
-    """Opens services one after another, each again while it is away, until the time to start is over."""
+    """Opens services one after another, each again while it is away, until the time to start is over.
 
-    def __init__(self, timeout: float) -> None:
-        self._end = time.monotonic() + timeout
+    Raises `BadInput` at once when a password cannot be had: no server has to be there for that.
+    """
+
+    def __init__(self, config: Config, environ: Mapping[str, str]) -> None:
+        for server in SERVERS:
+            password(config, server, environ)
+        self._end = time.monotonic() + config.start_timeout
         self.stack = AsyncExitStack()
 
     async def __call__(self, opened: Callable[[], Awaitable[T]]) -> T:
@@ -87,7 +93,7 @@ async def set_up(config: Config, canonical: str, clock: Clock, environ: Mapping[
 
     Raises `BadInput` when one was made for another crawl or number of partitions, or a server stays away.
     """
-    opening = _Opening(config.start_timeout)
+    opening = _Opening(config, environ)
     async with opening.stack:
         made = await opening(
             lambda: cassandra_setup.set_up(config, keyspace(config), facts(config, canonical), environ)
@@ -106,7 +112,7 @@ async def open_engine(
     config: Config, canonical: str, name: str, clock: Clock, environ: Mapping[str, str]
 ) -> ClusterEngine:
     """Connect a worker to a crawl that `gregor init` made. Raises `BadInput`."""
-    opening = _Opening(config.start_timeout)
+    opening = _Opening(config, environ)
     async with opening.stack:
         cassandra = await opening(lambda: Cassandra.connect(config, keyspace(config), environ))
         opening.keep(cassandra)
@@ -130,7 +136,7 @@ async def open_engine(
 
 async def cluster_status(config: Config, clock: Clock, environ: Mapping[str, str]) -> ClusterStatus:
     """Who is there, who owns what, and how much is unfinished. Raises `BadInput`."""
-    opening = _Opening(config.start_timeout)
+    opening = _Opening(config, environ)
     async with opening.stack:
         await opening(lambda: asyncio.to_thread(check_topics, config, config.crawl, config.partitions))
         log = KafkaLog(config, config.crawl, config.partitions)
@@ -156,7 +162,7 @@ async def rebuild_seen(engine: ClusterEngine) -> int:
 
 async def erase(config: Config, canonical: str, whose: Whose, environ: Mapping[str, str]) -> Erased:
     """Delete what the crawl has of hosts, beside its workers. Raises `BadInput`, `Unavailable`."""
-    opening = _Opening(config.start_timeout)
+    opening = _Opening(config, environ)
     async with opening.stack:
         cassandra = await opening(lambda: Cassandra.connect(config, keyspace(config), environ))
         opening.keep(cassandra)
@@ -181,7 +187,7 @@ class _CrawlReader(ClusterReader):
 
 async def open_reader(config: Config, canonical: str, environ: Mapping[str, str]) -> ClusterReader:
     """Read a crawl beside its workers. Raises `BadInput`."""
-    opening = _Opening(config.start_timeout)
+    opening = _Opening(config, environ)
     async with opening.stack:
         cassandra = await opening(lambda: Cassandra.connect(config, keyspace(config), environ))
         opening.keep(cassandra)
