@@ -55,6 +55,8 @@ class Steering:
     def holds_back(self, owned: Owned, host: Host, now: float) -> bool:
         """Whether an order keeps the host's turn, which is due, from beginning now; its next turn is set then."""
         orders, standing = self._orders, self._tools.standing
+        if not orders.standing:
+            return False
         if standing.blocks(orders, host.name):
             host.next_turn = now + _LOOK_AGAIN
             return True
@@ -102,6 +104,8 @@ class Steering:
             await asyncio.sleep(_RECOUNT)
 
     def _domains(self, kind: Kind, host: Host) -> Shared:
+        if not self._orders.standing:
+            return ()
         return [one for one in self._tools.standing.shared(self._orders, kind, host.name) if one[0] != CRAWL]
 
     def _look_at(self, host: Host, now: float) -> None:
