@@ -3,6 +3,9 @@
 import asyncio
 from pathlib import Path
 
+import pytest
+
+from gregor.worker import cli
 from tests.contract.consoled import consoled
 from tests.contract.kept_site import START, crawled
 from tests.contract.operated import OPERATOR, VIEWER
@@ -70,3 +73,18 @@ def test_while_the_coordinator_is_away_it_tells_what_it_can(tmp_path: Path) -> N
             assert (await console.ask("GET", "/api/v1/hosts", VIEWER)).json()["hosts"]
 
     asyncio.run(run())
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ([], "for a crawl on servers"),
+        (["--set", "engine=cluster"], "say where the console listens"),
+        (["--set", "engine=cluster", "--listen", "9100"], "must be ADDRESS:PORT"),
+    ],
+)
+def test_what_cannot_be_is_said_in_one_line(words: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["console", *words]) == 2
+    told = capsys.readouterr().err
+    assert says in told
+    assert told.count("\n") == 1
