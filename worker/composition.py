@@ -144,6 +144,7 @@ async def console(config: Config, stop: asyncio.Event, started: Callable[[str], 
     from gregor.worker.api.crawl_desk import serve
 
     cluster_only(config)
+    _tokens_are_there(config)
     name, clock = f"console-{worker_name()}", SystemClock()
     logging.identify(config.crawl, name)
     engine = await _open_engine(config)

@@ -81,6 +81,7 @@ def test_while_the_coordinator_is_away_it_tells_what_it_can(tmp_path: Path) -> N
         ([], "for a crawl on servers"),
         (["--set", "engine=cluster"], "say where the console listens"),
         (["--set", "engine=cluster", "--listen", "9100"], "must be ADDRESS:PORT"),
+        (["--set", "engine=cluster", "--listen", "127.0.0.1:0", "--viewer-token-file", "/none"], "viewer_token_file"),
     ],
 )
 def test_what_cannot_be_is_said_in_one_line(words: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:
