@@ -30,7 +30,7 @@ def buckets(metric: str, fast: str, all_: str, more: str = "") -> Series:
 VISITS, DEAD = (worker("gregor_visits_total", f'state="{state}"') for state in ("fetched", "dead"))
 IDLE = {VISITS: "5x440", worker("gregor_back_queue_urls"): "9x440", worker("gregor_paused"): "0x440"}
 ALLOWED, AWAY = (worker("gregor_robots_total", f'decision="{decision}"') for decision in ("allowed", "unreachable"))
-BACKING, WAITING = (worker("gregor_hosts", f'state="{state}"') for state in ("backing_off", "waiting"))
+BACKING, SHUT, WAITING = (worker("gregor_hosts", f'state="{state}"') for state in ("backing_off", "robots", "waiting"))
 LAG = worker("gregor_frontier_lag_records", 'partition="0", priority="1"')
 
 CASES: dict[str, tuple[Series, Series]] = {
@@ -45,7 +45,10 @@ CASES: dict[str, tuple[Series, Series]] = {
         {worker("gregor_frontier_stalled_seconds"): "900x440"},
     ),
     "GregorLagGrows": ({LAG: "0+20000x440"}, {LAG: "5000000x440"}),
-    "GregorHostsFailing": ({BACKING: "60x440", WAITING: "40x440"}, {BACKING: "10x440", WAITING: "5x440"}),
+    "GregorHostsFailing": (
+        {BACKING: "20x440", SHUT: "40x440", WAITING: "40x440"},
+        {BACKING: "5x440", SHUT: "5x440", WAITING: "5x440"},
+    ),
     "GregorRobotsUnreachable": ({ALLOWED: "0+2x440", AWAY: "0+1x440"}, {ALLOWED: "0+9x440", AWAY: "0+1x440"}),
     "GregorDeadLetters": ({VISITS: "0+6x440", DEAD: "0+1x440"}, {VISITS: "0+60x440", DEAD: "0+1x440"}),
     "GregorServiceAway": (

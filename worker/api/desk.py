@@ -72,7 +72,7 @@ class Desk(ABC):
         while True:
             status = await self.status()
             now, rates = status.now, status.rates
-            at, backing_off = self._clock.wall(), now.hosts.get("backing_off", 0)
+            at, backing_off = self._clock.wall(), now.hosts.get("backing_off", 0) + now.hosts.get("robots", 0)
             rate = (rates.pages, rates.requests, rates.bytes)
             self.history.add(Point(at, *rate, now.running, now.back_queues, backing_off))
             await asyncio.sleep(EVERY)
