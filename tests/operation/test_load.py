@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.api_load import under_load
-from gregor.worker.api import serving
+from gregor.worker.api import app, serving
 from tests.contract.operated import Operated, operated
 
 PATIENCE = 60.0
@@ -73,6 +73,22 @@ def test_readers_that_take_nothing_block_nobody(tmp_path: Path) -> None:
             await goes_on(worker)
             for path in ("/healthz", "/metrics", "/api/v1/status", "/api/v1/history"):
                 assert (await worker.ask("GET", path)).status_code == 200
+            await goes_on(worker)
+
+    beside(tmp_path, case, api_rate=100_000.0)
+
+
+def test_more_at_once_than_can_be_held_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(app, "MOST_AT_ONCE", 5)
+
+    async def case(worker: Operated) -> None:
+        with stalled(worker, 5):
+            async with asyncio.timeout(PATIENCE):
+                while (answer := await worker.ask("GET", "/api/v1/status")).status_code != 429:
+                    assert answer.status_code == 200
+            assert answer.headers["retry-after"] == "1"
+            assert answer.json()["detail"] == "Too many requests."
+            assert (await worker.ask("GET", "/healthz")).status_code == 200
             await goes_on(worker)
 
     beside(tmp_path, case, api_rate=100_000.0)

@@ -25,6 +25,8 @@ from gregor.worker.errors import BadInput
 from gregor.worker.orders import KeyReused
 
 _ROLE: Final = "gregor.role"
+MOST_AT_ONCE: Final = 200
+"""Requests that are being answered, before more are refused: each holds its answer until its reader took it."""
 _ROUTING: Final = {
     404: "There is nothing here; /api/v1/openapi.json lists what there is.",
     405: "This path knows other methods; Allow names them.",
@@ -52,6 +54,7 @@ class Gate:
         self._open = frozenset(open_)
         self._access = access
         self._bucket = Bucket(rate)
+        self._running = 0
         self._clock = clock
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -68,13 +71,17 @@ class Gate:
         except Problem as problem:
             await problems.response(problem)(scope, receive, headed)
             return
-        await self._app(scope, receive, headed)
+        self._running += 1
+        try:
+            await self._app(scope, receive, headed)
+        finally:
+            self._running -= 1
 
     def _admit(self, scope: Scope) -> Role:
         path, now = scope["path"], self._clock()
         if path == "/healthz":
             return "anyone"
-        if not self._bucket.take(now):
+        if self._running >= MOST_AT_ONCE or not self._bucket.take(now):
             raise Problem(429, "Too many requests.", {"Retry-After": "1"})
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
         client = scope["client"][0] if scope["client"] else ""

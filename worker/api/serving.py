@@ -21,7 +21,6 @@ from gregor.worker.logging import Log
 from gregor.worker.tasks import cancel
 
 _LOG = Log("api")
-_MOST_CONNECTIONS: Final = 200
 _FAREWELL: Final = 2
 _STALLED: Final = 30_000
 """Milliseconds after which a connection ends whose reader takes nothing: it would keep its place for ever."""
@@ -63,7 +62,6 @@ async def serving(
             access_log=False,
             proxy_headers=False,
             server_header=False,
-            limit_concurrency=_MOST_CONNECTIONS,
             timeout_graceful_shutdown=_FAREWELL,
             h11_max_incomplete_event_size=16384,
         )
