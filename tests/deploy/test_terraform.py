@@ -127,6 +127,20 @@ def test_nothing_is_open_to_the_world(root: Applied) -> None:
         assert cluster["vpc_config"][0]["endpoint_public_access"] is False
 
 
+def test_who_has_an_endpoint_is_let_in(root: Applied) -> None:
+    """Its name leads there from the whole network: who is kept out has lost the service."""
+    rules = root.of("aws_vpc_security_group_ingress_rule")
+    for endpoint in [one for one in root.of("aws_vpc_endpoint") if one["vpc_endpoint_type"] == "Interface"]:
+        let_in = {
+            rule["referenced_security_group_id"]
+            for rule in rules
+            if rule["security_group_id"] in endpoint["security_group_ids"] and rule["from_port"] == 443
+        }
+        for template in root.of("aws_launch_template"):
+            for interface in template["network_interfaces"]:
+                assert set(interface["security_groups"]) & let_in, (endpoint["service_name"], template["name_prefix"])
+
+
 def test_all_is_encrypted(root: Applied) -> None:
     (key,) = root.of("aws_kms_key")
     assert key["enable_key_rotation"]

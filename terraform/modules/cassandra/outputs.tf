@@ -11,3 +11,8 @@ output "group_names" {
   description = "For alarms."
   value       = module.nodes.group_names
 }
+
+output "security_group_id" {
+  description = "The nodes' security group."
+  value       = module.nodes.security_group_id
+}

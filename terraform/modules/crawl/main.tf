@@ -41,10 +41,17 @@ resource "aws_vpc_security_group_ingress_rule" "api" {
   to_port                      = 9100
 }
 
+# Where there is an endpoint, its service is reached by it alone, by servers too: they write logs.
 resource "aws_vpc_security_group_ingress_rule" "endpoints" {
+  for_each = {
+    workers   = aws_security_group.workers.id
+    zookeeper = module.zookeeper.security_group_id
+    cassandra = module.cassandra.security_group_id
+  }
+
   security_group_id            = module.network.endpoints_security_group_id
-  description                  = "Workers"
-  referenced_security_group_id = aws_security_group.workers.id
+  description                  = each.key
+  referenced_security_group_id = each.value
   ip_protocol                  = "tcp"
   from_port                    = 443
   to_port                      = 443
