@@ -1,13 +1,11 @@
 """Checkov finds nothing in Terraform's files but what is allowed in place, with its reason."""
 
 import json
-import shutil
-import sys
 from pathlib import Path
 
 import pytest
 
-from tests.deploy.tools import BIN, ROOT, run
+from tests.deploy.tools import ROOT, python_tool, run
 
 VERSION = "3.3.30"
 """Its rules grow with its versions: a new one is taken on purpose."""
@@ -15,18 +13,7 @@ VERSION = "3.3.30"
 
 @pytest.fixture(scope="module")
 def checkov() -> Path:
-    """Checkov, installed once beside the project's packages, which are others than it wants (a minute or two)."""
-    folder = BIN / f"checkov-{VERSION}"
-    program = folder / "bin/checkov"
-    if not program.exists():
-        shutil.rmtree(folder, ignore_errors=True)
-        made = run(sys.executable, "-m", "venv", folder, timeout=120)
-        if not made.returncode:
-            made = run(folder / "bin/pip", "install", "-q", f"checkov=={VERSION}", timeout=400)
-        if made.returncode:
-            shutil.rmtree(folder, ignore_errors=True)
-            pytest.skip(f"checkov cannot be had: {made.stderr[-800:]}")
-    return program
+    return python_tool("checkov", "checkov", VERSION)
 
 
 def test_nothing_is_found(checkov: Path) -> None:

@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NoReturn
@@ -61,3 +62,18 @@ def go_tool(name: str, package: str, variable: str) -> Path:
         if built.returncode:
             missing(f"{name}: go install {package} failed: {built.stderr[-500:]}")
     return path
+
+
+def python_tool(name: str, package: str, version: str) -> Path:
+    """A program that comes as a Python package, installed once beside the project's packages (a minute or two)."""
+    folder = BIN / f"{name}-{version}"
+    program = folder / "bin" / name
+    if not program.exists():
+        shutil.rmtree(folder, ignore_errors=True)
+        made = run(sys.executable, "-m", "venv", folder, timeout=120)
+        if not made.returncode:
+            made = run(folder / "bin/pip", "install", "-q", f"{package}=={version}", timeout=400)
+        if made.returncode:
+            shutil.rmtree(folder, ignore_errors=True)
+            missing(f"{name}: pip install {package}=={version} failed: {made.stderr[-800:]}")
+    return program
