@@ -84,7 +84,7 @@ def look(runtime: Runtime, config: Config, monotonic: float) -> Condition:
         partitions=len(owned),
         running=stats.running,
         concurrency=tools.concurrency(),
-        hosts=_host_states(runtime, monotonic),
+        hosts=host_states(runtime, monotonic),
         back_queues=sum(partition.size for partition in owned),
         front_queues={p: sum(partition.load[p] for partition in owned) for p in PRIORITIES},
         window={p: sum(partition.marks[p].span for partition in owned) for p in PRIORITIES},
@@ -94,7 +94,7 @@ def look(runtime: Runtime, config: Config, monotonic: float) -> Condition:
     )
 
 
-def _host_states(runtime: Runtime, monotonic: float) -> dict[str, int]:
+def host_states(runtime: Runtime, monotonic: float) -> dict[str, int]:
     """How many hosts are in each state; counted once a second at most, however often it is asked for."""
     stats, tools = runtime.stats, runtime.tools
     if monotonic - stats.host_states_at >= _COUNT_AGAIN:

@@ -78,12 +78,18 @@ def view(stats: Stats, rates: Rates, elapsed: float, config: Config) -> "Table":
     return table
 
 
-async def watch(stats: Stats, config: Config, monotonic: Callable[[], float], out: TextIO) -> None:
-    """Show it until cancelled: drawn twice a second on a terminal, else as a line every `progress_interval`."""
+async def watch(
+    stats: Stats, config: Config, monotonic: Callable[[], float], out: TextIO, blocked: Callable[[], int]
+) -> None:
+    """Show it until cancelled: drawn twice a second on a terminal, else as a line every `progress_interval`.
+
+    ``blocked`` counts the hosts that an order or an unreadable robots.txt blocks.
+    """
     meter, started = Meter(), monotonic()
 
     def now() -> tuple[Rates, float]:
         at = monotonic()
+        stats.hosts_blocked = blocked()
         return meter.sample(at, stats), at - started
 
     now()

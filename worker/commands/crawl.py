@@ -109,7 +109,13 @@ class _Run:
     def started(self, runtime: "Runtime") -> None:
         """The worker begins."""
         self._runtime, self.stats = runtime, runtime.stats
-        self._watch = asyncio.create_task(watch(self.stats, self._config, time.monotonic, sys.stderr))
+        self._watch = asyncio.create_task(watch(self.stats, self._config, time.monotonic, sys.stderr, self._blocked))
+
+    def _blocked(self) -> int:
+        from gregor.worker import condition
+
+        states = condition.host_states(self._runtime, time.monotonic()) if self._runtime is not None else {}
+        return states.get("blocked", 0) + states.get("robots", 0)
 
     def stop(self) -> None:
         """Cleanly; seeds that are not published yet are given again by the same command."""
