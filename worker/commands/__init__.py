@@ -28,6 +28,7 @@ COMMANDS: dict[str, Command] = {
     "status": Command("status", "show the workers, the partitions' owners and what is unfinished"),
     "about": Command("about", "write the page for webmasters: who crawls, why, how to be left alone"),
     "doctor": Command("doctor", "look for what could keep a crawl from going well here"),
+    "plan": Command("plan", "compute what a crawl of so many pages in so many days needs and costs on AWS"),
     "orders": Command("orders", "list the orders that stand, and all changes"),
     "pause": Command("pause", "make no new requests until resume"),
     "resume": Command("resume", "go on after pause"),

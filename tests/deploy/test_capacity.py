@@ -1,0 +1,39 @@
+"""What `gregor plan` writes for the chart is what its schema allows, and what it renders."""
+
+import json
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+
+from gregor.worker import cli
+from tests.deploy.tools import ROOT, go_tool, must, run
+
+CHART = ROOT / "helm/gregor"
+
+
+@pytest.mark.parametrize("pages", ["1e4", "1e6", "1e9"])
+def test_the_chart_takes_what_is_planned(pages: str, tmp_path: Path) -> None:
+    helm = go_tool("helm", "helm.sh/helm/v3/cmd/helm@v3.19.5", "GREGOR_HELM")
+    assert cli.main(["plan", "--pages", pages, "--days", "7", "--delay", "2.5", "--write", str(tmp_path)]) == 0
+    values = tmp_path / "values.yaml"
+    must(run(helm, "lint", CHART, "--strict", "-f", values, timeout=60))
+    made = run(helm, "template", "crawl", CHART, "--kube-version", "1.33.0", "-f", values, timeout=60)
+    resources = [one for one in yaml.safe_load_all(must(made)) if one]
+    (workers,) = (one for one in resources if one["kind"] == "Deployment" and one["metadata"]["name"] == "crawl-gregor")
+    terraform = json.loads((tmp_path / "terraform.tfvars.json").read_text())
+    assert workers["spec"]["replicas"] == terraform["workers_min"]
+    texts = [text for one in resources if one["kind"] == "ConfigMap" for text in one["data"].values()]
+    configs = [found for text in texts if "partitions" in (found := _toml(text))]
+    assert configs
+    for config in configs:  # that of workers, and that of the init Job
+        assert (config["partitions"], config["delay"]) == (terraform["partitions"], 2.5)
+
+
+def _toml(text: str) -> dict[str, object]:
+    """The settings in it, if it is TOML."""
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        return {}

@@ -1,0 +1,283 @@
+"""The arithmetic: from pages, days, costs and prices to machines, disks and dollars. No I/O; nothing rounds down.
+
+Units: bytes as they are, GB = 10^9 bytes (traffic), GiB = 2^30 (disks, memory), a month = 730 hours, USD.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import ClassVar, Final
+
+import msgspec
+
+from gregor.worker.errors import BadInput
+
+ZONES: Final = 3
+GIB: Final = 2**30
+GB: Final = 10**9
+MONTH: Final = 730.0
+"""Hours."""
+
+LEAST_DISK: Final = 100
+LARGEST_DISK: Final = 16384
+"""GiB of one broker or node."""
+
+LEAST_PARTITIONS: Final = 256
+MOST_PARTITIONS: Final = 65536
+TOPICS: Final = 6
+_ENDPOINTS: Final = 4
+_ZOOKEEPER_DISK: Final = 20
+
+
+class Costs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a page costs; costs.toml says each one's unit and source."""
+
+    SHARES: ClassVar = frozenset(
+        {"kafka_share", "cassandra_share", "body_share", "utilisation", "disk_fill", "redis_fill", "spot_share"}
+    )
+
+    worker_cpu: float
+    worker_memory: float
+    servers_cpu: float
+    redis_url: float
+    kafka_share: float
+    cassandra_share: float
+    page_bytes: float
+    body_share: float
+    record_bytes: float
+    requests: float
+    request_bytes: float
+    new_urls: float
+    ticket_bytes: float
+    event_bytes: float
+    event_days: float
+    utilisation: float
+    disk_fill: float
+    redis_fill: float
+    cassandra_disk: float
+    spare_workers: float
+    worker_partitions: float
+    spot_share: float
+
+
+class Machine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A type to rent: USD an hour, processors, GiB of memory; of a broker, how many partition replicas it may have."""
+
+    name: str
+    usd_hour: float
+    vcpu: int
+    gib: float
+    replicas: int = 0
+
+
+class Prices(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """prices.toml."""
+
+    date: str
+    region: str
+    disk_gib_month: float
+    kafka_disk_gib_month: float
+    nat_hour: float
+    nat_gb: float
+    address_hour: float
+    internet_out_gb: float
+    zones_gb: float
+    endpoint_hour: float
+    machines: dict[str, list[Machine]]
+
+
+class Wish(msgspec.Struct, frozen=True):
+    """What is to be crawled: ``pages`` in ``days``, ``delay`` seconds between requests to a host; copies of data."""
+
+    pages: float
+    days: float
+    delay: float = 1.0
+    kafka_replication: int = 3
+    cassandra_replication: int = 3
+
+    @property
+    def rate(self) -> float:
+        """Pages a second, on the mean."""
+        return self.pages / (self.days * 86400)
+
+
+class Pool(msgspec.Struct, frozen=True):
+    """Equal machines: how many, each with ``disk`` GiB; USD a month."""
+
+    machine: Machine
+    count: int
+    disk: int
+    usd_month: float
+
+
+class Spend(msgspec.Struct, frozen=True):
+    """One item of the bill, in USD."""
+
+    item: str
+    month: float
+    crawl: float
+
+
+class Plan(msgspec.Struct, frozen=True):
+    """What it takes. ``hosts``: how many must have work at all times; ``shards`` of Redis with ``redis`` nodes each."""
+
+    wish: Wish
+    pages_second: float
+    requests_second: float
+    hosts: int
+    partitions: int
+    workers: Pool
+    workers_max: int
+    kafka: Pool
+    redis: Pool
+    shards: int
+    cassandra: Pool
+    urls: float
+    kafka_gb: float
+    cassandra_gb: float
+    nat_gb: float
+    nat_mbit: float
+    zones_gb: float
+    bill: list[Spend]
+
+    @property
+    def month(self) -> float:
+        """USD for 730 hours at that rate."""
+        return sum(one.month for one in self.bill)
+
+    @property
+    def crawl(self) -> float:
+        """USD for the days of the crawl."""
+        return sum(one.crawl for one in self.bill)
+
+
+def plan(wish: Wish, costs: Costs, prices: Prices) -> Plan:
+    """What the wish takes. Of several machines the cheapest that suffice are taken.
+
+    Raises BadInput when it takes more workers than there may be partitions.
+    """
+    workers = _workers(wish, costs, prices)
+    most = math.ceil(workers.count * costs.spare_workers) if costs.spare_workers > 1 else workers.count
+    if most > MOST_PARTITIONS:
+        raise BadInput(f"that takes {most:,} workers, and a crawl has at most {MOST_PARTITIONS:,} partitions")
+    split = partitions(most, costs.worker_partitions)
+    urls = wish.pages * max(1.0, costs.new_urls)
+    event_share = min(1.0, costs.event_days / wish.days)
+    logged = urls * costs.ticket_bytes + wish.pages * costs.event_bytes * event_share
+    stored = wish.pages * (costs.page_bytes * costs.body_share + costs.record_bytes)
+    shards, redis = _redis(urls, costs, prices)
+    passed = wish.pages * (costs.page_bytes + costs.requests * costs.request_bytes)
+    far = (ZONES - 1) / ZONES * (stored + logged) + stored * (wish.cassandra_replication - 1)
+    kafka = _kafka(wish, costs, prices, split, logged * wish.kafka_replication)
+    cassandra = _cassandra(wish, costs, prices, stored * wish.cassandra_replication)
+    sent = wish.pages * costs.requests * costs.request_bytes
+    return Plan(
+        wish=wish,
+        pages_second=wish.rate,
+        requests_second=wish.rate * costs.requests,
+        hosts=math.ceil(wish.rate * costs.requests * wish.delay),
+        partitions=split,
+        workers=workers,
+        workers_max=most,
+        kafka=kafka,
+        redis=redis,
+        shards=shards,
+        cassandra=cassandra,
+        urls=urls,
+        kafka_gb=logged * wish.kafka_replication / GB,
+        cassandra_gb=stored * wish.cassandra_replication / GB,
+        nat_gb=passed / GB,
+        nat_mbit=passed * 8 / (wish.days * 86400) / 1e6,
+        zones_gb=far / GB,
+        bill=_bill(wish, prices, (workers, kafka, redis, cassandra), shards, (passed / GB, sent / GB, far / GB)),
+    )
+
+
+def partitions(workers: int, each: float) -> int:
+    """A power of two, so that each of the ``workers`` may have ``each``; fixed for the crawl's life."""
+    wanted = max(LEAST_PARTITIONS, math.ceil(workers * each))
+    return min(MOST_PARTITIONS, 1 << (wanted - 1).bit_length())
+
+
+def _by_zones(count: float) -> int:
+    """At least so many, the same number in each zone."""
+    return ZONES * max(1, math.ceil(count / ZONES))
+
+
+def _cores(wish: Wish, milliseconds: float, costs: Costs) -> float:
+    """Cores for work of so many ms a page, with headroom."""
+    return wish.rate * milliseconds / 1000 / costs.utilisation
+
+
+def _workers(wish: Wish, costs: Costs, prices: Prices) -> Pool:
+    (machine,) = prices.machines["worker"]  # a worker is one process that uses one core
+    count = max(ZONES, math.ceil(_cores(wish, costs.worker_cpu, costs)))
+    beyond_first = (count - 1) * costs.spot_share
+    return Pool(machine, count, 0, machine.usd_hour * (1 + beyond_first) * MONTH)
+
+
+def _pool(machine: Machine, count: int, data: float, fill: float, gib_month: float) -> Pool:
+    """So many machines with ``data`` bytes on their disks."""
+    disk = max(LEAST_DISK, math.ceil(data / GIB / fill / count))
+    return Pool(machine, count, disk, count * (machine.usd_hour * MONTH + disk * gib_month))
+
+
+def _cheapest(pools: Sequence[Pool]) -> Pool:
+    return min(pools, key=lambda pool: pool.usd_month)
+
+
+def _kafka(wish: Wish, costs: Costs, prices: Prices, split: int, data: float) -> Pool:
+    cores = _cores(wish, costs.servers_cpu * costs.kafka_share * wish.kafka_replication, costs)
+    replicas = TOPICS * split * wish.kafka_replication
+    disks = data / GIB / costs.disk_fill / LARGEST_DISK
+    least = wish.kafka_replication
+    pools = []
+    for machine in prices.machines["kafka"]:
+        count = _by_zones(max(least, disks, cores / machine.vcpu, replicas / machine.replicas))
+        pools.append(_pool(machine, count, data, costs.disk_fill, prices.kafka_disk_gib_month))
+    return _cheapest(pools)
+
+
+def _cassandra(wish: Wish, costs: Costs, prices: Prices, data: float) -> Pool:
+    cores = _cores(wish, costs.servers_cpu * costs.cassandra_share * wish.cassandra_replication, costs)
+    disks = data / GIB / costs.disk_fill / min(costs.cassandra_disk, LARGEST_DISK)
+    pools = []
+    for machine in prices.machines["cassandra"]:
+        count = _by_zones(max(wish.cassandra_replication, disks, cores / machine.vcpu))
+        pools.append(_pool(machine, count, data, costs.disk_fill, prices.disk_gib_month))
+    return _cheapest(pools)
+
+
+def _redis(urls: float, costs: Costs, prices: Prices) -> tuple[int, Pool]:
+    """Shards, and the nodes of one: a primary and its replicas, one a zone."""
+    gib = urls * costs.redis_url / GIB / costs.redis_fill
+    fits = [machine for machine in prices.machines["redis"] if machine.gib >= gib]
+    largest = max(prices.machines["redis"], key=lambda machine: machine.gib)
+    machine = min(fits, key=lambda one: one.usd_hour) if fits else largest
+    return max(1, math.ceil(gib / machine.gib)), Pool(machine, ZONES, 0, ZONES * machine.usd_hour * MONTH)
+
+
+def _bill(
+    wish: Wish, prices: Prices, pools: tuple[Pool, Pool, Pool, Pool], shards: int, traffic: tuple[float, float, float]
+) -> list[Spend]:
+    """``traffic``: GB of the whole crawl through NAT, to the internet, from zone to zone."""
+    of_month = wish.days * 24 / MONTH
+    workers, kafka, redis, cassandra = pools
+    through, out, far = traffic
+    zookeeper, console = prices.machines["zookeeper"][0], prices.machines["console"][0]
+    gate = prices.nat_hour + prices.address_hour + _ENDPOINTS * prices.endpoint_hour
+    fixed = {
+        "workers": workers.usd_month,
+        "Kafka and its disks": kafka.usd_month,
+        "Redis": shards * redis.usd_month,
+        "Cassandra and its disks": cassandra.usd_month,
+        "ZooKeeper": ZONES * (zookeeper.usd_hour * MONTH + _ZOOKEEPER_DISK * prices.disk_gib_month),
+        "console": console.usd_hour * MONTH,
+        "NAT gateways and endpoints": ZONES * MONTH * gate,
+    }
+    moved = {
+        "traffic through NAT": through * prices.nat_gb,
+        "traffic to the internet": out * prices.internet_out_gb,
+        "traffic between zones": far * prices.zones_gb,
+    }
+    bill = [Spend(item, usd, usd * of_month) for item, usd in fixed.items()]
+    return bill + [Spend(item, usd / of_month, usd) for item, usd in moved.items()]
