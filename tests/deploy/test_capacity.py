@@ -1,4 +1,4 @@
-"""What `gregor plan` writes for the chart is what its schema allows, and what it renders."""
+"""What `gregor plan` writes is what the chart's schema allows and renders, and what Terraform plans."""
 
 import json
 import tomllib
@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 from gregor.worker import cli
+from tests.deploy.terraform import EXAMPLES, copied, tf
 from tests.deploy.tools import ROOT, go_tool, must, run
 
 CHART = ROOT / "helm/gregor"
@@ -29,6 +30,16 @@ def test_the_chart_takes_what_is_planned(pages: str, tmp_path: Path) -> None:
     assert configs
     for config in configs:  # that of workers, and that of the init Job
         assert (config["partitions"], config["delay"]) == (terraform["partitions"], 2.5)
+
+
+def test_terraform_takes_what_is_planned(tmp_path: Path) -> None:
+    folder = copied(tmp_path / "terraform") / "examples/cluster"
+    assert cli.main(["plan", "--pages", "1e9", "--days", "7", "--write", str(folder)]) == 0
+    must(tf(folder, "init"))
+    must(tf(folder, "plan", "-out=planned", variables=EXAMPLES["cluster"]))
+    planned = json.loads(must(tf(folder, "show", "-json", "planned")))["variables"]
+    written = json.loads((folder / "terraform.tfvars.json").read_text())
+    assert {name: planned[name]["value"] for name in written} == written
 
 
 def _toml(text: str) -> dict[str, object]:

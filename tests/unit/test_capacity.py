@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from gregor.worker import cli
 from gregor.worker.capacity import inputs, page
-from gregor.worker.capacity.model import GIB, MOST_PARTITIONS, TOPICS, Plan, Wish, plan
+from gregor.worker.capacity.model import GIB, MOST_PARTITIONS, TOPICS, plan
+from gregor.worker.capacity.shapes import Plan, Wish
 
 ROOT = Path(__file__).parents[2]
 VARIABLES = (ROOT / "terraform/examples/cluster/variables.tf").read_text()
@@ -121,6 +122,7 @@ def test_a_benchmark_and_an_assumption_replace_costs(tmp_path: Path, capsys: pyt
         (("--assume", "page_bytes=0"), "page_bytes must be over 0"),
         (("--assume", "disk_fill=1.5"), "disk_fill must be at most 1"),
         (("--assume", "redis_url=920", "--write", "/nowhere"), "one shard of Redis"),
+        (("--write", str(ROOT / "README.md")), "README.md: File exists"),
     ],
 )
 def test_bad_input_is_one_line(words: tuple[str, ...], said: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -142,7 +144,7 @@ def test_what_is_written_are_variables_of_the_example(tmp_path: Path) -> None:
     assert cli.main([*ORDINARY, "--write", str(tmp_path / "new/plan")]) == 0
     written = json.loads((tmp_path / "new/plan/terraform.tfvars.json").read_text())
     known = dict(re.findall(r'^variable "(\w+)" \{\s+type\s+= (\w+)', VARIABLES, re.MULTILINE))
-    assert {name for name in written if name.partition("_")[0] in ("kafka", "redis", "cassandra", "workers")}
+    assert {"workers_min", "kafka_brokers", "redis_node_type", "cassandra_volume_size", "budget"} <= set(written)
     for name, value in written.items():
         assert isinstance(value, KINDS[known[name]]), name
     assert not [name for name in written if "password" in name]

@@ -18,7 +18,7 @@ EFFECTS = {"asyncio", "concurrent", "multiprocessing", "os", "socket", "subproce
 _PURE = """
     partitioner/assignment partitioner/hashing schemas/messages schemas/topics worker/about worker/addresses
     worker/addressing worker/audit worker/backqueue worker/calendar worker/canonical worker/capacity/model
-    worker/capacity/told worker/capacity/written worker/charset worker/cookies
+    worker/capacity/shapes worker/capacity/told worker/capacity/written worker/charset worker/cookies
     worker/css worker/domains worker/host_table worker/hosts worker/html worker/html_guard worker/http_rules
     worker/legacy_query worker/link_header worker/media_type worker/meta_robots worker/orders worker/outcomes
     worker/partition worker/politeness worker/priority worker/references worker/revisits worker/robots

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from gregor.worker.capacity.model import Costs, Prices
+from gregor.worker.capacity.shapes import Costs, Prices
 from gregor.worker.errors import BadInput
 
 

@@ -1,14 +1,10 @@
-"""The arithmetic: from pages, days, costs and prices to machines, disks and dollars. No I/O; nothing rounds down.
-
-Units: bytes as they are, GB = 10^9 bytes (traffic), GiB = 2^30 (disks, memory), a month = 730 hours, USD.
-"""
+"""The arithmetic: from pages, days, costs and prices to machines, disks and dollars. No I/O; nothing rounds down."""
 
 import math
 from collections.abc import Sequence
-from typing import ClassVar, Final
+from typing import Final
 
-import msgspec
-
+from gregor.worker.capacity.shapes import Costs, Machine, Plan, Pool, Prices, Spend, Wish
 from gregor.worker.errors import BadInput
 
 ZONES: Final = 3
@@ -28,128 +24,6 @@ _ENDPOINTS: Final = 4
 _ZOOKEEPER_DISK: Final = 20
 
 
-class Costs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a page costs; costs.toml says each one's unit and source."""
-
-    SHARES: ClassVar = frozenset(
-        {"kafka_share", "cassandra_share", "body_share", "utilisation", "disk_fill", "redis_fill", "spot_share"}
-    )
-
-    worker_cpu: float
-    worker_memory: float
-    servers_cpu: float
-    redis_url: float
-    kafka_share: float
-    cassandra_share: float
-    page_bytes: float
-    body_share: float
-    record_bytes: float
-    requests: float
-    request_bytes: float
-    new_urls: float
-    ticket_bytes: float
-    event_bytes: float
-    event_days: float
-    utilisation: float
-    disk_fill: float
-    redis_fill: float
-    cassandra_disk: float
-    spare_workers: float
-    worker_partitions: float
-    spot_share: float
-
-
-class Machine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A type to rent: USD an hour, processors, GiB of memory; of a broker, how many partition replicas it may have."""
-
-    name: str
-    usd_hour: float
-    vcpu: int
-    gib: float
-    replicas: int = 0
-
-
-class Prices(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """prices.toml."""
-
-    date: str
-    region: str
-    disk_gib_month: float
-    kafka_disk_gib_month: float
-    nat_hour: float
-    nat_gb: float
-    address_hour: float
-    internet_out_gb: float
-    zones_gb: float
-    endpoint_hour: float
-    machines: dict[str, list[Machine]]
-
-
-class Wish(msgspec.Struct, frozen=True):
-    """What is to be crawled: ``pages`` in ``days``, ``delay`` seconds between requests to a host; copies of data."""
-
-    pages: float
-    days: float
-    delay: float = 1.0
-    kafka_replication: int = 3
-    cassandra_replication: int = 3
-
-    @property
-    def rate(self) -> float:
-        """Pages a second, on the mean."""
-        return self.pages / (self.days * 86400)
-
-
-class Pool(msgspec.Struct, frozen=True):
-    """Equal machines: how many, each with ``disk`` GiB; USD a month."""
-
-    machine: Machine
-    count: int
-    disk: int
-    usd_month: float
-
-
-class Spend(msgspec.Struct, frozen=True):
-    """One item of the bill, in USD."""
-
-    item: str
-    month: float
-    crawl: float
-
-
-class Plan(msgspec.Struct, frozen=True):
-    """What it takes. ``hosts``: how many must have work at all times; ``shards`` of Redis with ``redis`` nodes each."""
-
-    wish: Wish
-    pages_second: float
-    requests_second: float
-    hosts: int
-    partitions: int
-    workers: Pool
-    workers_max: int
-    kafka: Pool
-    redis: Pool
-    shards: int
-    cassandra: Pool
-    urls: float
-    kafka_gb: float
-    cassandra_gb: float
-    nat_gb: float
-    nat_mbit: float
-    zones_gb: float
-    bill: list[Spend]
-
-    @property
-    def month(self) -> float:
-        """USD for 730 hours at that rate."""
-        return sum(one.month for one in self.bill)
-
-    @property
-    def crawl(self) -> float:
-        """USD for the days of the crawl."""
-        return sum(one.crawl for one in self.bill)
-
-
 def plan(wish: Wish, costs: Costs, prices: Prices) -> Plan:
     """What the wish takes. Of several machines the cheapest that suffice are taken.
 
@@ -163,7 +37,8 @@ def plan(wish: Wish, costs: Costs, prices: Prices) -> Plan:
     urls = wish.pages * max(1.0, costs.new_urls)
     event_share = min(1.0, costs.event_days / wish.days)
     logged = urls * costs.ticket_bytes + wish.pages * costs.event_bytes * event_share
-    stored = wish.pages * (costs.page_bytes * costs.body_share + costs.record_bytes)
+    backlogs = (urls - wish.pages) * costs.backlog_share * costs.ticket_bytes
+    stored = wish.pages * (costs.page_bytes * costs.body_share + costs.record_bytes) + backlogs
     shards, redis = _redis(urls, costs, prices)
     passed = wish.pages * (costs.page_bytes + costs.requests * costs.request_bytes)
     far = (ZONES - 1) / ZONES * (stored + logged) + stored * (wish.cassandra_replication - 1)
@@ -183,6 +58,7 @@ def plan(wish: Wish, costs: Costs, prices: Prices) -> Plan:
         shards=shards,
         cassandra=cassandra,
         urls=urls,
+        redis_gb=urls * costs.redis_url / GB,
         kafka_gb=logged * wish.kafka_replication / GB,
         cassandra_gb=stored * wish.cassandra_replication / GB,
         nat_gb=passed / GB,

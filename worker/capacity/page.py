@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Final
 
 from gregor.worker.capacity import inputs, told
-from gregor.worker.capacity.model import Wish, plan
+from gregor.worker.capacity.model import plan
+from gregor.worker.capacity.shapes import Wish
 
 WISHES: Final = tuple(Wish(pages, 7) for pages in (1e6, 1e8, 1e9))
 

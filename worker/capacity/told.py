@@ -1,7 +1,7 @@
 """A plan in words: for a terminal, as Markdown, as what JSON is made of."""
 
 from gregor.worker.capacity.inputs import Inputs
-from gregor.worker.capacity.model import Plan, Pool
+from gregor.worker.capacity.shapes import Plan, Pool
 
 Rows = list[tuple[str, str]]
 
@@ -19,6 +19,7 @@ def rows(plan: Plan) -> Rows:
         ("Redis", redis if plan.shards == 1 else f"{plan.shards:,} shards of {redis}"),
         ("Cassandra nodes", _machines(plan.cassandra)),
         ("URLs that Redis knows in the end", number(plan.urls)),
+        ("in Redis, one copy", _gb(plan.redis_gb)),
         ("in Kafka, copies included", _gb(plan.kafka_gb)),
         ("in Cassandra, copies included", _gb(plan.cassandra_gb)),
         ("through NAT", f"{_gb(plan.nat_gb)}, {number(plan.nat_mbit)} Mbit/s"),

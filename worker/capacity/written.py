@@ -3,7 +3,8 @@
 import math
 from typing import Final
 
-from gregor.worker.capacity.model import LARGEST_DISK, Plan
+from gregor.worker.capacity.model import LARGEST_DISK
+from gregor.worker.capacity.shapes import Plan
 from gregor.worker.errors import BadInput
 
 TERRAFORM: Final = "terraform.tfvars.json"

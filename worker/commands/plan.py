@@ -9,7 +9,8 @@ import msgspec
 
 from gregor.worker import records
 from gregor.worker.capacity import inputs, told, written
-from gregor.worker.capacity.model import Plan, Wish, plan
+from gregor.worker.capacity.model import plan
+from gregor.worker.capacity.shapes import Plan, Wish
 from gregor.worker.commands import FINISHED
 from gregor.worker.commands.common import Flag, add_settings, settings
 from gregor.worker.config import Config
@@ -70,7 +71,10 @@ def _number(name: str, text: str, least: float, most: float) -> float:
 def _write(folder: Path, found: Plan, read: inputs.Inputs) -> None:
     """Both files; JSON is YAML too."""
     made = {written.TERRAFORM: written.terraform(found), written.HELM: written.helm(found, read.costs.worker_memory)}
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BadInput(f"--write: {folder}: {error.strerror}") from error
     for name, values in made.items():
         (folder / name).write_bytes(msgspec.json.format(msgspec.json.encode(values), indent=2) + b"\n")
         complain(f"wrote {folder / name}")
