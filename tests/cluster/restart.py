@@ -57,7 +57,7 @@ class _World(World):
     async def close(self) -> None:
         if not self._came:
             self._came = True
-            self._restart.arrive()
+            await self._restart.wait()  # nobody tidies up while the server restarts
         await super().close()
 
 
