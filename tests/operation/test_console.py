@@ -1,6 +1,7 @@
 """The console in a real browser beside a worker that crawls: every view, every action, every size."""
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -103,7 +104,29 @@ async def test_hosts_are_searched_sorted_slowed_down_and_blocked(worker: Operate
     orders = {(one["kind"], one["why"]) for one in (await worker.ask("GET", "/api/v1/orders")).json()["orders"]}
     assert orders == {("delay", "asked by mail"), ("block", HOSTILE)}
     await page.locator("#hostsearch").fill("no such host")
-    await expect(rows).to_contain_text("no host is like that")
+    await expect(page.locator("#hosttable tbody")).to_contain_text("no host is like that")
+    await expect(rows).to_have_count(1)
+
+
+@begins_at("hosts", hosts=12, delay=0.5)
+async def test_an_answer_that_comes_late_changes_nothing(worker: Operated, page: Any) -> None:
+    held, slow = asyncio.Event(), re.compile(r"/hosts\?.*search=h1(&|$)")
+
+    async def hold(route: Any) -> None:
+        await held.wait()
+        await route.continue_()
+
+    await as_operator(worker, page)
+    rows = page.locator("#hosttable tbody tr")
+    await expect(rows).to_have_count(12)
+    await page.route(slow, hold)
+    await page.locator("#hostsearch").fill("h1")
+    await page.locator("#hostsearch").fill("h11")
+    await expect(rows).to_have_count(1)
+    async with page.expect_response(slow):
+        held.set()
+    await page.evaluate("new Promise(requestAnimationFrame)")
+    assert await rows.count() == 1
 
 
 @begins_at("orders", delay=0.2)

@@ -8,7 +8,7 @@ const dead = {
 
 views.dead = {
   async load() {
-    const { causes, complete } = await ask("GET", "deadletters");
+    const { causes, complete } = await latest("deadletters");
     const total = causes.reduce((sum, one) => sum + one.count, 0);
     el("deadnote").textContent = !total ? "Nothing was given up." : `${complete ? "" : "At least "}${count(total, "URL")}, by cause.`;
     el("causes").replaceChildren(...causes.map(cause));

@@ -10,7 +10,7 @@ views.hosts = {
   open(state) { if (state !== undefined) el("hoststate").value = state; },
   async load() {
     const asked = { limit: MOST_HOSTS, search: el("hostsearch").value.trim(), state: el("hoststate").value, sort: el("hostsort").value };
-    const { hosts } = await ask("GET", "hosts" + query(asked));
+    const { hosts } = await latest("hosts" + query(asked));
     fill("hosttable", ["host", "state", "#queued", "#next turn", "#delay", "#failures", "last failure", ""], hosts.map(h => [
       to(h.host, "#pages=" + encodeURIComponent(h.host)), words(h.state), number(h.queued), number(seconds(h.due)), number(seconds(h.delay)),
       number(h.failures), h.cause,

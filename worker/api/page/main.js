@@ -21,16 +21,24 @@ function route() {
   if (moved) { title.tabIndex = -1; title.focus(); window.scrollTo(0, 0); }
   refresh();
 }
+// What a view shows. An answer that comes after a view, or a search in it, was asked for anew is dropped.
+const LATE = new Error("asked for anew meanwhile");
+async function latest(path) {
+  const mine = asked, found = await ask("GET", path);
+  if (mine !== asked) throw LATE;
+  return found;
+}
 async function refresh() {
   const mine = ++asked, view = views[current];
   clearTimeout(timer);
   try {
-    const status = await ask("GET", "status");
+    const status = await latest("status");
     heading(status);
     el("main").hidden = el("views").hidden = false;
     await view.load(status);
     if (failed && mine === asked) { failed = false; say(""); }
   } catch (error) {
+    if (error === LATE) return;
     refused(error);
     failed = true;
     if (!error.status) el("state").textContent = "no answer";

@@ -18,7 +18,7 @@ const takeBack = (name, where) => button("Take back", `take back ${name}`, () =>
 views.orders = {
   every: 3000,
   async load() {
-    const { orders, unread } = await ask("GET", "orders");
+    const { orders, unread } = await latest("orders");
     fill("ordertable", ["order", "of", "#value", "by", "at", "why", ""], [
       ...orders.map(o => [o.kind, o.target === "*" || !o.target ? "the whole crawl" : o.target, number(o.value ?? ""), o.who, moment(o.at), o.why,
         buttons(takeBack(`${o.kind} ${o.target}`.trim(), path(o.kind, o.target)))]),

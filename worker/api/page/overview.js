@@ -52,7 +52,7 @@ function heading({ now }) {
 views.overview = {
   every: 2000,
   async load({ now, counts }) {
-    const { points } = await ask("GET", "history" + query({ after: past.at(-1)?.at ?? 0 }));
+    const { points } = await latest("history" + query({ after: past.at(-1)?.at ?? 0 }));
     past = [...past, ...points].slice(-720);
     el("limiting").replaceChildren(node("span", "Limited by", "quiet"), node("b", now.limiting), node("span", now.advice && `What helps: ${now.advice}.`));
     el("charts").replaceChildren(...CHARTS.map(one => chart(...one)));

@@ -6,7 +6,7 @@ const rule = judged => judged && `${judged.allows ? "allows" : "denies"} it: ${j
 views.pages = {
   open(host) { if (host !== undefined) { el("pagehost").value = host; el("pagestate").value = ""; } },
   async load() {
-    const { urls, complete } = await ask("GET", "pages" + query({ state: el("pagestate").value, host: el("pagehost").value.trim() }));
+    const { urls, complete } = await latest("pages" + query({ state: el("pagestate").value, host: el("pagehost").value.trim() }));
     fill("pagetable", ["URL", "state", "#status", "outcome", "last visit"],
       urls.map(one => [toUrl(one.url), one.state, number(one.status || ""), one.outcome, moment(one.at)]), "none");
     el("pagenote").textContent = complete ? count(urls.length, "URL") : `The first ${count(urls.length, "URL")} that were found; there are more.`;
@@ -27,7 +27,7 @@ views.url = {
     el("explanation").replaceChildren(); el("attempts").replaceChildren(); el("urlactions").replaceChildren();
   },
   async load() {
-    const url = shown, found = await ask("GET", "explain" + query({ url }));
+    const url = shown, found = await latest("explain" + query({ url }));
     if (url !== shown) return;
     el("h-url").textContent = found.url;
     explained(found);

@@ -15,7 +15,7 @@ const stop = name => change(`End ${name}? Nothing is lost.`, "POST", "stop");
 views.workers = {
   every: 3000,
   async load() {
-    const { workers, partitions } = await ask("GET", "workers");
+    const { workers, partitions } = await latest("workers");
     const names = [...new Set([...workers.map(one => one.name), ...partitions.map(one => one.owner).filter(Boolean)])];
     const colours = new Map(names.map((name, at) => [name, `c${at % COLOURS}`]));
     fill("workertable", ["worker", "#partitions", "#queued", "#running", "#pages a second", "#requests a second", "limited by", "heard of", ""], workers.map(one => [
