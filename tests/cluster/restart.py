@@ -23,15 +23,12 @@ class _Restart:
         self._done = asyncio.Event()
 
     async def wait(self) -> None:
-        self.arrive()
-        await self._done.wait()
-        assert self._task is not None
-        await asyncio.shield(self._task)
-
-    def arrive(self) -> None:
         self._left -= 1
         if not self._left:
             self._task = asyncio.create_task(self._run())
+        await self._done.wait()
+        assert self._task is not None
+        await asyncio.shield(self._task)
 
     async def _run(self) -> None:
         try:
@@ -49,16 +46,17 @@ class _World(World):
         self._came = False
 
     async def again(self) -> Engine:
-        if not self._came:
-            self._came = True
-            await self._restart.wait()
+        await self._meet()
         return await super().again()
 
     async def close(self) -> None:
+        await self._meet()  # nobody tidies up while the server restarts
+        await super().close()
+
+    async def _meet(self) -> None:
         if not self._came:
             self._came = True
-            await self._restart.wait()  # nobody tidies up while the server restarts
-        await super().close()
+            await self._restart.wait()
 
 
 def cases_of(module: ModuleType) -> dict[str, Case]:

@@ -2,8 +2,8 @@
 
 A commit is a flush to the disk, so all calls that came while the last one was being flushed share the next one. The
 statements run on the event loop, for they are short, and a thread that ran them would fight with the loop for the
-interpreter at each of them; only what waits for the disk or for another process, the beginning and the commit of a
-transaction, runs in a thread. A call is acknowledged after its commit.
+interpreter at each of them; only the commit, which waits for the disk, runs in a thread. A call is acknowledged after
+its commit.
 """
 
 import asyncio
@@ -105,9 +105,7 @@ class Database:
             self._writer = None
         except BaseException as error:  # noqa: BLE001 - every caller gets it
             self._death, self._ended = error, True
-            for call in (*calls, *self._calls):
-                if not call.future.done():
-                    call.future.set_exception(self._closed())
+            _fail((*calls, *self._calls), self._closed())
 
     async def _commit(self, calls: Sequence[_Call[Any]]) -> None:
         """Run calls in one transaction; when one of them fails, each in its own, so that only that one fails."""
@@ -120,9 +118,7 @@ class Database:
             self._roll_back()
             failure = _translate(error)
             if len(calls) == 1 or isinstance(failure, DiskFull | Unavailable):
-                for call in calls:
-                    if not call.future.done():
-                        call.future.set_exception(failure)
+                _fail(calls, failure)
             else:
                 for call in calls:
                     await self._commit([call])
@@ -155,6 +151,12 @@ class Database:
         closed = DatabaseClosed("the database is closed" if self._death is None else "the database's writer died")
         closed.__cause__ = self._death
         return closed
+
+
+def _fail(calls: Sequence[_Call[Any]], error: Exception) -> None:
+    for call in calls:
+        if not call.future.done():  # the caller was cancelled
+            call.future.set_exception(error)
 
 
 def _translate(error: Exception) -> Exception:

@@ -21,7 +21,7 @@ from gregor.schemas.messages import (
     encode,
 )
 from gregor.worker.adapters.embedded import simhashes
-from gregor.worker.adapters.embedded.bodies import Bodies
+from gregor.worker.adapters.embedded.bodies import LEVEL, Bodies
 from gregor.worker.adapters.embedded.database import Database
 from gregor.worker.adapters.embedded.queries import HOST, ROBOTS, read_one, read_page, read_rows
 from gregor.worker.borders import Entry
@@ -66,7 +66,7 @@ class EmbeddedStore:
     def __init__(self, database: Database, folder: Path) -> None:
         self._database = database
         self._bodies = Bodies(folder)
-        self._compressor = zstandard.ZstdCompressor(level=1)
+        self._compressor = zstandard.ZstdCompressor(level=LEVEL)
 
     async def rows(self, keys: Sequence[str]) -> list[Row | None]:
         wanted = list(keys)
