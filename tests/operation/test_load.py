@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.api_load import under_load
-from gregor.worker.api import app, serving
+from gregor.worker.api import app, connection, problems, serving
 from tests.contract.operated import Operated, operated
 
 PATIENCE = 60.0
@@ -114,3 +114,73 @@ def connected(server: int, clients: set[int]) -> bool:
     pairs = (line.split()[1:3] for line in Path("/proc/net/tcp").read_text().splitlines()[1:])
     ports = {tuple(int(end.partition(":")[2], 16) for end in pair) for pair in pairs}
     return any((server, client) in ports for client in clients)
+
+
+def told(worker: Operated, *pieces: bytes) -> bytes:
+    """What is answered to bytes, until the connection ends."""
+    with socket.create_connection(address(worker), timeout=PATIENCE) as client:
+        for piece in pieces:
+            client.sendall(piece)
+        return b"".join(iter(lambda: client.recv(65536), b""))
+
+
+def test_a_head_that_never_ends_is_waited_for_in_bounds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connection, "PATIENCE", 0.5)
+
+    async def case(worker: Operated) -> None:
+        begun = b"GET /api/v1/status HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: "
+        answer = await asyncio.to_thread(told, worker, begun)
+        assert answer.startswith(b"HTTP/1.1 408 ") and problems.MEDIA_TYPE.encode() in answer
+        assert await asyncio.to_thread(told, worker) == b"", "who says nothing is told nothing"
+        answer = await asyncio.to_thread(told, worker, b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n", begun)
+        assert answer.startswith(b"HTTP/1.1 200 ") and b"HTTP/1.1 408 " in answer
+        await goes_on(worker)
+
+    beside(tmp_path, case)
+
+
+def test_what_is_no_request_is_refused_like_any_other(tmp_path: Path) -> None:
+    async def case(worker: Operated) -> None:
+        for broken in (b"\x16\x03\x01\x02\x00\r\n\r\n", b"GET / HTTP/1.1\r\nX: " + b"x" * 20_000):
+            answer = await asyncio.to_thread(told, worker, broken)
+            assert answer.startswith(b"HTTP/1.1 400 ") and problems.MEDIA_TYPE.encode() in answer
+
+    beside(tmp_path, case)
+
+
+def test_who_asks_nothing_makes_room_for_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connection, "MOST", 20)
+    monkeypatch.setattr(connection, "PATIENCE", 1000.0)
+
+    async def case(worker: Operated) -> None:
+        with contextlib.ExitStack() as stack:
+            idle = [stack.enter_context(socket.create_connection(address(worker), timeout=PATIENCE)) for _ in range(40)]
+            for path in ("/healthz", "/api/v1/status"):
+                assert (await worker.ask("GET", path)).status_code == 200
+            assert await asyncio.to_thread(idle[0].recv, 1) == b"", "the one that waited longest is gone"
+            await goes_on(worker)
+
+    beside(tmp_path, case)
+
+
+def test_a_refusal_is_the_same_however_it_is_told(tmp_path: Path) -> None:
+    """The plain question is refused before it is parsed, the others by the application."""
+
+    async def case(worker: Operated) -> None:
+        while (plain := await worker.ask("GET", "/api/v1/status")).status_code != 429:
+            assert plain.status_code == 200
+        parsed = await worker.ask("POST", "/api/v1/seeds", json={"seeds": []})
+        assert parsed.status_code == 429
+        assert plain.content == parsed.content
+        told_alike = ("date", "content-length")
+        heads = [{k: v for k, v in one.headers.items() if k not in told_alike} for one in (plain, parsed)]
+        assert heads[0] == heads[1]
+        question = b"GET /api/v1/status HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+        last = question + b"Connection: close\r\n\r\n"
+        with_body = question + b"Content-Length: 4\r\n\r\n"
+        answer = await asyncio.to_thread(told, worker, with_body, b"GET " + question + b"\r\n" + last)
+        assert answer.count(b"HTTP/1.1 429 ") == answer.count(b"HTTP/1.1 ") == 3, "a body is no question"
+        health = b"GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
+        assert (await asyncio.to_thread(told, worker, question + b"\r\n", health)).count(b"HTTP/1.1 200 ") == 1
+
+    beside(tmp_path, case, api_rate=0.01)

@@ -77,11 +77,15 @@ class Bucket:
         self._left = 2.0 * rate
         self._at = 0.0
 
-    def take(self, now: float) -> bool:
-        """Whether one more may come at ``now``."""
+    def empty(self, now: float) -> bool:
+        """Whether none may come at ``now``."""
         self._left = min(2.0 * self._rate, self._left + (now - self._at) * self._rate)
         self._at = now
-        if self._left < 1.0:
+        return self._left < 1.0
+
+    def take(self, now: float) -> bool:
+        """Whether one more may come at ``now``."""
+        if self.empty(now):
             return False
         self._left -= 1.0
         return True

@@ -27,15 +27,11 @@ from gregor.worker.orders import KeyReused
 _ROLE: Final = "gregor.role"
 MOST_AT_ONCE: Final = 200
 """Requests that are being answered, before more are refused: each holds its answer until its reader took it."""
+_MOST_TOLD: Final = 64
 _ROUTING: Final = {
     404: "There is nothing here; /api/v1/openapi.json lists what there is.",
     405: "This path knows other methods; Allow names them.",
 }
-_HEADERS: Final = (
-    (b"cache-control", b"no-store"),
-    (b"x-content-type-options", b"nosniff"),
-    (b"referrer-policy", b"no-referrer"),
-)
 
 
 class Gate:
@@ -63,7 +59,7 @@ class Gate:
 
         async def headed(message: Message) -> None:
             if message["type"] == "http.response.start":
-                message["headers"] = [*message["headers"], *_HEADERS]
+                message["headers"] = [*message["headers"], *problems.EVERY]
             await send(message)
 
         try:
@@ -77,12 +73,16 @@ class Gate:
         finally:
             self._running -= 1
 
+    def full(self) -> bool:
+        """Whether a request would be refused now, whatever it asks for; /healthz is not."""
+        return self._running >= MOST_AT_ONCE or self._bucket.empty(self._clock())
+
     def _admit(self, scope: Scope) -> Role:
         path, now = scope["path"], self._clock()
         if path == "/healthz":
             return "anyone"
         if self._running >= MOST_AT_ONCE or not self._bucket.take(now):
-            raise Problem(429, "Too many requests.", {"Retry-After": "1"})
+            raise problems.too_many()
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
         client = scope["client"][0] if scope["client"] else ""
         if path in self._open:
@@ -92,7 +92,34 @@ class Gate:
         return role
 
 
-def application(desk: Desk, access: Access, rate: float, pages: Mapping[str, Response]) -> ASGIApp:
+class _Told:
+    """Answers that are told again while they are fresh: many who ask the same cost little more than one."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._kept: dict[tuple[str, bytes], tuple[float, Response]] = {}
+
+    def again(self, request: Request) -> Response | None:
+        """The answer to the same question, if it is fresh."""
+        until, answer = self._kept.get(_question(request), (0.0, None))
+        return answer if self._clock() < until else None
+
+    def keep(self, request: Request, answer: Response, fresh: float) -> None:
+        """Remember it for so many seconds."""
+        if len(self._kept) >= _MOST_TOLD:
+            self._kept.clear()
+        self._kept[_question(request)] = (self._clock() + fresh, answer)
+
+    def changed(self) -> None:
+        """Nothing is fresh any more."""
+        self._kept.clear()
+
+
+def _question(request: Request) -> tuple[str, bytes]:
+    return request.scope["path"], request.scope["query_string"]
+
+
+def application(desk: Desk, access: Access, rate: float, pages: Mapping[str, Response]) -> Gate:
     """All of it. ``rate``: requests a second that are answered; ``pages``: what everybody may see, by path."""
     openapi = msgspec.json.encode(document(pages))
 
@@ -105,7 +132,8 @@ def application(desk: Desk, access: Access, rate: float, pages: Mapping[str, Res
     by_path: dict[str, dict[str, Endpoint]] = {}
     for one in ENDPOINTS:
         by_path.setdefault(one.path, {})[one.method] = one
-    routes = [Route(path, _dispatch(desk, methods), methods=list(methods)) for path, methods in by_path.items()]
+    told = _Told()
+    routes = [Route(path, _dispatch(desk, methods, told), methods=list(methods)) for path, methods in by_path.items()]
     routes += [
         *(Route(path, page, methods=["GET"]) for path in pages),
         Route("/api/v1/openapi.json", described, methods=["GET"]),
@@ -116,10 +144,12 @@ def application(desk: Desk, access: Access, rate: float, pages: Mapping[str, Res
     return Gate(app, access, rate, pages)
 
 
-def _dispatch(desk: Desk, methods: dict[str, Endpoint]) -> Callable[[Request], Awaitable[Response]]:
+def _dispatch(desk: Desk, methods: dict[str, Endpoint], told: _Told) -> Callable[[Request], Awaitable[Response]]:
     async def handle(request: Request) -> Response:
         one = methods["GET" if request.method == "HEAD" else request.method]
         require(request.scope[_ROLE], one.role)
+        if one.fresh and (kept := told.again(request)) is not None:
+            return kept
         try:
             answer = await one.handler(desk, request)
         except BadInput as error:
@@ -127,11 +157,17 @@ def _dispatch(desk: Desk, methods: dict[str, Endpoint]) -> Callable[[Request], A
             raise Problem(status, f"{str(error)[:1].upper()}{str(error)[1:]}.") from None
         except (Unavailable, DiskFull):
             raise Problem(503, "What the crawl is kept in cannot be reached now.", {"Retry-After": "5"}) from None
+        finally:
+            if one.method != "GET":
+                told.changed()
         if isinstance(answer, Response):
             return answer
         if answer is None:
             return Response(status_code=one.status)
-        return Response(msgspec.json.encode(answer), one.status, media_type="application/json")
+        fresh = Response(msgspec.json.encode(answer), one.status, media_type="application/json")
+        if one.fresh:
+            told.keep(request, fresh, one.fresh)
+        return fresh
 
     return handle
 

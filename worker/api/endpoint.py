@@ -20,7 +20,10 @@ Handler = Callable[[Desk, Request], Awaitable[Any]]
 
 
 class Endpoint(msgspec.Struct, frozen=True):
-    """``answer``: what the handler gives is encoded as JSON; a `Response` goes out as it is, None as 204."""
+    """``answer``: what the handler gives is encoded as JSON; a `Response` goes out as it is, None as 204.
+
+    ``fresh``: seconds for which an answer may be told again to the same question, unless something was changed.
+    """
 
     method: Literal["GET", "PUT", "DELETE", "POST"]
     path: str
@@ -31,6 +34,7 @@ class Endpoint(msgspec.Struct, frozen=True):
     body: Any = None
     query: Any = None
     status: int = 200
+    fresh: float = 0.0
 
 
 class Reason(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

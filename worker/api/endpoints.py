@@ -17,6 +17,8 @@ from gregor.worker.api.reading import READING
 from gregor.worker.api.requests import query
 from gregor.worker.host_views import HostView
 
+_FRESH: Final = 0.25
+
 
 class Health(msgspec.Struct, frozen=True):
     """``detail`` says what is wrong; empty when nothing is."""
@@ -65,10 +67,11 @@ ENDPOINTS: Final = (
     Endpoint("GET", "/healthz", "anyone", "Whether the worker's loop turns and its leases hold", _healthz, Health),
     Endpoint("GET", "/readyz", "viewer", "Whether the worker crawls", _readyz, Health),
     Endpoint("GET", "/metrics", "viewer", "Metrics for Prometheus", _metrics),
-    Endpoint("GET", f"{V1}/status", "viewer", "What the worker does, how fast, what limits it", _status, Status),
-    Endpoint("GET", f"{V1}/hosts", "viewer", "Hosts in memory", _hosts, Hosts, query=HostsQuery),
+    Endpoint("GET", f"{V1}/status", "viewer", "What the worker does, how fast, what limits it", _status, Status,
+             fresh=_FRESH),
+    Endpoint("GET", f"{V1}/hosts", "viewer", "Hosts in memory", _hosts, Hosts, query=HostsQuery, fresh=_FRESH),
     *orders.ENDPOINTS,
     *actions.ENDPOINTS,
     *READING,
-)
+)  # fmt: skip
 """All of them but the OpenAPI document and the console, which have no worker to ask."""

@@ -30,6 +30,19 @@ class Problem(Exception):
         self.headers = headers
 
 
+EVERY: Final = (
+    (b"cache-control", b"no-store"),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+)
+"""Headers of every answer, refusals and others."""
+
+
+def too_many() -> Problem:
+    """More is asked than is answered."""
+    return Problem(429, "Too many requests.", {"Retry-After": "1"})
+
+
 def response(problem: Problem) -> Response:
     """The answer."""
     details = Details("about:blank", HTTPStatus(problem.status).phrase, problem.status, problem.detail)

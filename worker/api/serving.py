@@ -5,7 +5,8 @@ import contextlib
 import socket
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
-from typing import Final
+from functools import partial
+from typing import Any, Final, cast
 
 import uvicorn
 
@@ -13,6 +14,7 @@ from gregor.worker import about
 from gregor.worker.api import console
 from gregor.worker.api.access import Access
 from gregor.worker.api.app import application
+from gregor.worker.api.connection import Connection
 from gregor.worker.api.desk import Desk
 from gregor.worker.config import Config
 from gregor.worker.config_api import address, token
@@ -55,7 +57,7 @@ async def serving(
     server = _Server(
         uvicorn.Config(
             app,
-            http="h11",
+            http=cast(Any, partial(Connection, app.full)),
             ws="none",
             lifespan="off",
             log_config=None,
