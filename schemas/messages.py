@@ -227,13 +227,23 @@ class DeadLetter(msgspec.Struct, frozen=True, array_like=True):
     source: str = ""
 
 
+class Takeover(msgspec.Struct, frozen=True, array_like=True):
+    """A worker took a partition. ``at``: the coordinator's time, unix seconds."""
+
+    worker: str
+    epoch: int
+    at: float
+
+
 class PartitionRecord(msgspec.Struct, frozen=True, array_like=True):
-    """What survives of a partition: its highest epoch, the calendar's cursor (a bucket number), and counts."""
+    """What survives of a partition: its highest epoch, the calendar's cursor (a bucket number), counts, and who took it
+    last, the newest at the end."""
 
     partition: int
     epoch: int = 0
     cursor: int = 0
     counts: dict[str, int] = {}
+    takeovers: tuple[Takeover, ...] = ()
 
 
 T = TypeVar("T")

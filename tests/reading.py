@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Sequence
 from hashlib import sha256
 from typing import BinaryIO
 
-from gregor.schemas.messages import DeadLetter, HostRecord, Link, Page, RobotsRecord, Row, Ticket
+from gregor.schemas.messages import DeadLetter, HostRecord, Link, Page, PartitionRecord, RobotsRecord, Row, Ticket
 from gregor.worker.borders import Similar, Waiting
 
 AT = 1_700_000_000.25
@@ -23,7 +23,9 @@ class MemoryReader:
         letters: Sequence[DeadLetter] = (),
         robots: Sequence[RobotsRecord] = (),
         hosts: Sequence[HostRecord] = (),
+        partitions: Sequence[PartitionRecord] = (),
     ) -> None:
+        self._partitions = partitions
         self._rows = {row.key: row for row in rows}
         self._pages = {page.key: page for page in pages}
         self._bodies = {sha256(body).hexdigest(): body for body in bodies}
@@ -31,10 +33,16 @@ class MemoryReader:
         self._robots = {record.origin: record for record in robots}
         self._hosts = {record.host: record for record in hosts}
 
-    async def rows(self, state: str | None, host: str | None) -> AsyncIterator[Row]:
+    async def rows(self, state: str | None, host: str | None, after: str = "") -> AsyncIterator[Row]:
+        behind = not after
         for row in self._rows.values():
-            if state in (None, row.state) and host in (None, row.host):
+            if behind and state in (None, row.state) and host in (None, row.host):
                 yield row
+            behind = behind or row.key == after
+
+    async def partitions(self) -> AsyncIterator[PartitionRecord]:
+        for record in self._partitions:
+            yield record
 
     async def pages(self) -> AsyncIterator[Page]:
         for page in self._pages.values():

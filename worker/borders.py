@@ -194,7 +194,11 @@ class Similar(msgspec.Struct, frozen=True):
 class Reader(Protocol):
     """What the reading commands ask, beside a running crawl or after it. No method needs all in memory."""
 
-    def rows(self, state: str | None, host: str | None) -> AsyncIterator[Row]: ...
+    def rows(self, state: str | None, host: str | None, after: str = "") -> AsyncIterator[Row]:
+        """In an order of the engine's that stays: behind the key ``after``, or all."""
+
+    def partitions(self) -> AsyncIterator[PartitionRecord]:
+        """The records of the partitions that were ever owned."""
 
     def pages(self) -> AsyncIterator[Page]:
         """The newest version of every stored page."""

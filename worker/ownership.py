@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from gregor.schemas.messages import PRIORITIES, PartitionRecord
+from gregor.schemas.messages import PRIORITIES, PartitionRecord, Takeover
 from gregor.worker.borders import Lease, Unavailable
 from gregor.worker.calendar import Calendar
 from gregor.worker.checkpoints import checkpoint
@@ -23,6 +23,8 @@ from gregor.worker.tools import LeaseLost
 
 _LOG = logs("ownership")
 TICK = 0.5  # seconds between two looks at what no event announces
+KEPT_TAKEOVERS = 16
+"""So many of a partition are remembered: some hundred bytes of its record."""
 MOST_BUCKETS = 1_000_000
 FAR_BUCKET = 2**53
 
@@ -129,7 +131,9 @@ class Ownership:
             known = await effect(store.buckets, number, record.cursor + 1, FAR_BUCKET, MOST_BUCKETS)
             calendar = Calendar(record.cursor, known, self._tools.config.bucket_width, self._tools.config.bucket_size)
             partition = Partition(lease, begin, ends, calendar)
-            record = msgspec.structs.replace(record, partition=number, epoch=lease.epoch)
+            takeover = Takeover(self._tools.name, lease.epoch, lease.taken_at)
+            takeovers = (*record.takeovers, takeover)[-KEPT_TAKEOVERS:]
+            record = msgspec.structs.replace(record, partition=number, epoch=lease.epoch, takeovers=takeovers)
             await effect(store.put_partition, record, partition.stamp())
         except LeaseLost:
             await self.let_go(self._tools.services.coordinator.release(lease))  # it may come back: nobody would use it

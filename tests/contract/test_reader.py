@@ -4,7 +4,17 @@ import random
 from collections import Counter
 
 from gregor.partitioner.hashing import partition_of
-from gregor.schemas.messages import TERMINAL, HostRecord, Page, RobotsRecord, Row, State, Ticket
+from gregor.schemas.messages import (
+    TERMINAL,
+    HostRecord,
+    Page,
+    PartitionRecord,
+    RobotsRecord,
+    Row,
+    State,
+    Takeover,
+    Ticket,
+)
 from gregor.worker.borders import Entry, Reader
 from tests.contract.engines import PARTITIONS
 from tests.contract.world import World, run, ticket
@@ -57,6 +67,30 @@ async def test_rows_are_filtered_by_state_and_host(world: World) -> None:
     assert await states(reader, None, HOST) == {"a": "fetched", "b": "gone", "d": "waiting"}
     assert await states(reader, "fetched", HOST) == {"a": "fetched"}
     assert await reader.row("http://example.org/b") == rows[1]
+
+
+@run
+async def test_rows_are_read_on_behind_any_of_them(world: World) -> None:
+    engine = await world.open()
+    rows = [row(f"{number:02}", "gone" if number % 3 else "fetched") for number in range(20)]
+    await engine.store.put_rows(rows, 1)
+    await world.again()
+    reader = await world.reader()
+    for state in (None, "gone"):
+        keys = [found.key async for found in reader.rows(state, HOST)]
+        assert len(keys) == len(set(keys)) == (20 if state is None else 13)
+        for at, key in enumerate(keys):
+            assert [found.key async for found in reader.rows(state, HOST, key)] == keys[at + 1 :]
+
+
+@run
+async def test_records_of_partitions_are_read(world: World) -> None:
+    engine = await world.open()
+    kept = PartitionRecord(3, 2, takeovers=(Takeover("a", 1, 5.0), Takeover("b", 2, 6.5)))
+    await engine.store.put_partition(kept, 1)
+    await world.again()
+    reader = await world.reader()
+    assert [found async for found in reader.partitions()] == [kept]
 
 
 @run

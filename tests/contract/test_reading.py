@@ -4,6 +4,10 @@ import time
 from functools import partial
 from typing import Any
 
+from msgspec.structs import replace
+
+from gregor.schemas.messages import Takeover, stamp
+from gregor.worker.ownership import KEPT_TAKEOVERS
 from tests.contract.kept_site import HOST, HOSTILE, PROSE, START, crawled
 from tests.contract.operated import VIEWER, Operated, over
 
@@ -78,8 +82,48 @@ async def test_urls_and_dead_letters_are_listed(worker: Operated) -> None:
     listed = await read(worker, "pages", host=HOST, state="gone")
     assert listed["complete"]
     assert [(one["url"], one["status"]) for one in listed["urls"]] == [(f"{START}gone", 410)]
-    some = await read(worker, "pages", host=HOST, limit=2)
-    assert (len(some["urls"]), some["complete"]) == (2, False)
+    every = await read(worker, "pages", host=HOST)
+    assert (every["complete"], every["next"]) == (True, "")
+    found: list[Any] = []
+    page: dict[str, Any] = {"next": ""}
+    while page["next"] or not found:
+        page = await read(worker, "pages", host=HOST, limit=2, after=page["next"])
+        assert 1 <= len(page["urls"]) <= 2
+        assert page["complete"] == (page["next"] == "")
+        found += page["urls"]
+    assert found == every["urls"]
+    assert len(found) > 4
+
+
+@kept
+async def test_hand_overs_are_remembered(worker: Operated) -> None:
+    store = worker.engine.store
+    await worker.until(lambda: len(worker.runtime.owned) == 2)
+    assert (await worker.ask("PUT", "/api/v1/orders/drain/worker-1", json={})).status_code == 200
+    await worker.until(lambda: not worker.runtime.owned)
+    older = tuple(Takeover(f"worker-{number}", number, float(number)) for number in range(KEPT_TAKEOVERS))
+    record = replace(await store.partition(0), epoch=99, takeovers=older)
+    await store.put_partition(record, stamp(99, 1))
+    assert (await worker.ask("DELETE", "/api/v1/orders/drain/worker-1", json={})).status_code == 204
+    await worker.until(lambda: len(worker.runtime.owned) == 2)
+    every = (await read(worker, "handovers", limit=500))["handovers"]
+    assert len(every) == KEPT_TAKEOVERS + 2
+    assert [one["at"] for one in every] == sorted((one["at"] for one in every), reverse=True)
+    (newest, first) = [one for one in every if one["partition"] == 1]
+    assert (first["giver"], first["taker"], first["epoch"]) == ("", "worker-1", 1)
+    assert (newest["giver"], newest["taker"], newest["epoch"]) == ("worker-1", "worker-1", 2)
+    newest = next(one for one in every if one["partition"] == 0)
+    assert (newest["giver"], newest["taker"], newest["epoch"]) == (f"worker-{KEPT_TAKEOVERS - 1}", "worker-1", 100)
+    found: list[Any] = []
+    page: dict[str, Any] = {"next": ""}
+    while page["next"] or not found:
+        page = await read(worker, "handovers", limit=7, after=page["next"])
+        found += page["handovers"]
+    assert found == every
+    one = await read(worker, "handovers", partition=1)
+    assert one["handovers"] == [each for each in every if each["partition"] == 1]
+    refused = await worker.ask("GET", "/api/v1/handovers", params={"after": "yesterday"})
+    assert (refused.status_code, refused.json()["detail"]) == (400, "After is not what an answer gave as next.")
 
 
 @kept

@@ -188,6 +188,8 @@ async def test_a_page_is_shown_as_text_with_its_way_and_its_likes(worker: Operat
     await page.locator("#pagestate").select_option("fetched")
     await page.locator("#pagehost").fill(HOST)
     await page.get_by_role("button", name="List").click()
+    await expect(page.locator("#pagenote")).to_contain_text("URLs")
+    await expect(page.locator("#pageactions button")).to_have_count(0)
     await page.get_by_role("link", name=START, exact=True).click()
     await expect(page.locator("#h-url")).to_have_text(START)
     await expect(page.locator("#explanation")).to_contain_text("given as a seed")
@@ -278,6 +280,21 @@ async def test_urls_are_seeded_and_visited_again(worker: Operated, page: Any) ->
     await expect(page.locator("#record")).not_to_contain_text("A newer page")
 
 
+@begins_at("pages", hosts=3, delay=0.01)
+async def test_many_pages_are_turned_over(worker: Operated, page: Any) -> None:
+    await worker.until(lambda: worker.runtime.stats.pages > 110)
+    await page.get_by_role("button", name="List").click()
+    rows = page.locator("#pagetable tbody tr")
+    await expect(rows).to_have_count(100)
+    first = await rows.first.inner_text()
+    await page.get_by_role("button", name="Next page").click()
+    await expect(page.locator("#pagenote")).to_contain_text("further on")
+    await expect(rows.first).not_to_have_text(first)
+    await page.get_by_role("button", name="First page").click()
+    await expect(rows).to_have_count(100)
+    assert await rows.first.inner_text() == first
+
+
 @begins_at("workers", partitions=8)
 async def test_workers_and_partitions_are_mapped(worker: Operated, page: Any) -> None:
     await expect(page.locator("#workertable tbody")).to_contain_text("worker-1")
@@ -294,6 +311,8 @@ async def test_workers_and_partitions_are_mapped(worker: Operated, page: Any) ->
     await decide(page, "Yes")
     await go(page, "Workers")
     await expect(page.locator("#map .nobody")).to_have_count(0)
+    await expect(page.locator("#handovers tbody tr")).to_have_count(16)
+    await expect(page.locator("#handovers tbody tr").first).to_contain_text("worker-1worker-1")
     await page.get_by_role("button", name="stop worker-1").click()
     await decide(page, "Yes")
     await worker.until(lambda: worker.runtime.ending is not None)
@@ -306,7 +325,7 @@ def test_a_console_of_the_whole_crawl_shows_every_worker(tmp_path: Path) -> None
             await log_in(page)
             await expect(page.locator("#workertable tbody tr")).to_have_count(3)
             await expect(page.locator("#map li")).to_have_text(["0e3", "1nobody"])
-            await expect(page.locator("#handovers tbody tr")).to_have_count(1)
+            await expect(page.locator("#handovers tbody tr")).to_have_count(2)
             await expect(page.get_by_role("button", name="stop")).to_have_count(0)
             await go(page, "Overview")
             await expect(page.locator("#limiting")).to_contain_text("of 3 workers, 1 do not answer")

@@ -8,7 +8,17 @@ from typing import BinaryIO
 import msgspec
 
 from gregor.partitioner.hashing import partition_of
-from gregor.schemas.messages import TERMINAL, DeadLetter, HostRecord, Page, RobotsRecord, Row, Ticket, decode_ticket
+from gregor.schemas.messages import (
+    TERMINAL,
+    DeadLetter,
+    HostRecord,
+    Page,
+    PartitionRecord,
+    RobotsRecord,
+    Row,
+    Ticket,
+    decode_ticket,
+)
 from gregor.worker.borders import Similar, Waiting
 from tests.simulation.engine import World
 
@@ -21,10 +31,14 @@ class SimulatedReader:
         self._store = world.store
         self._width = bucket_width
 
-    async def rows(self, state: str | None, host: str | None) -> AsyncIterator[Row]:
-        for row in list(self._store.rows_by_key.values.values()):
-            if state in (None, row.state) and host in (None, row.host):
+    async def rows(self, state: str | None, host: str | None, after: str = "") -> AsyncIterator[Row]:
+        for row in sorted(self._store.rows_by_key.values.values(), key=lambda row: row.key):
+            if row.key > after and state in (None, row.state) and host in (None, row.host):
                 yield row
+
+    async def partitions(self) -> AsyncIterator[PartitionRecord]:
+        for record in list(self._store.partitions.values.values()):
+            yield record
 
     async def pages(self) -> AsyncIterator[Page]:
         for page in self._newest():

@@ -6,6 +6,7 @@ Texts of sites leave as JSON strings, within bounds, and nothing of a site is ev
 import asyncio
 from collections import Counter
 from collections.abc import Awaitable
+from heapq import nlargest
 from typing import Final, TypeVar
 
 from msgspec import Struct
@@ -20,6 +21,7 @@ from gregor.worker.deadletters import dead
 from gregor.worker.errors import BadInput
 from gregor.worker.explaining import Explanation, explain
 from gregor.worker.heads import masked, printable
+from gregor.worker.members import HandOver, hand_overs
 from gregor.worker.records import Record
 from gregor.worker.rules import scope_rules
 from gregor.worker.scope import Scope
@@ -91,10 +93,19 @@ class Brief(Struct, frozen=True):
 
 
 class Briefs(Struct, frozen=True):
-    """Some URLs. ``complete``: there are no others that were asked for."""
+    """Some URLs. ``complete``: no others come behind them. ``next``: the ``after`` of the next page; empty on the last
+    one, or when none was found in time."""
 
     urls: list[Brief]
     complete: bool
+    next: str = ""
+
+
+class HandOvers(Struct, frozen=True):
+    """Some hand-overs, the newest first. ``next``: the ``after`` of the next page; empty on the last one."""
+
+    handovers: list[HandOver]
+    next: str = ""
 
 
 class LetterView(Struct, frozen=True):
@@ -143,19 +154,36 @@ class Archive:
         """Near-duplicates of a page. Raises as `page`."""
         return await _within(self._similar(self._url(text)))
 
-    async def list(self, state: str | None, host: str | None, limit: int) -> Briefs:
-        """URLs that have a row. Raises `Unavailable`."""
+    async def list(self, state: str | None, host: str | None, limit: int, after: str) -> Briefs:
+        """URLs that have a row, behind the one whose key is ``after``. Raises `Unavailable`."""
         found: list[Brief] = []
+        last = ""
 
         async def look() -> bool:
-            async for row in self._reader.rows(state, host):
+            nonlocal last
+            async for row in self._reader.rows(state, host, after):
                 if len(found) == limit:
                     return False
+                last = row.key
                 at = rfc3339(row.attempts[-1].at) if row.attempts else ""
                 found.append(Brief(row.href, row.state, row.status, row.outcome, at))
             return True
 
-        return Briefs(found, await self._all(look()))
+        complete = await self._all(look())
+        return Briefs(found, complete, "" if complete else last)
+
+    async def handovers(self, partition: int | None, limit: int, after: str) -> HandOvers:
+        """Who took which partition of whom, behind the one that ``after`` names. Raises `BadInput`, `Unavailable`."""
+        found = [
+            one
+            async for record in self._reader.partitions()
+            if partition in (None, record.partition)
+            for one in hand_overs(record)
+        ]
+        behind = _place(after) if after else None
+        first = nlargest(limit + 1, (one for one in found if behind is None or _when(one) < behind), key=_when)
+        more = len(first) > limit
+        return HandOvers(first[:limit], ":".join(map(repr, _when(first[limit - 1]))) if more else "")
 
     async def dead(self, cause: str | None, examples: int) -> DeadLetters:
         """What was given up, of one cause or of all. Raises `Unavailable`."""
@@ -233,6 +261,18 @@ class Archive:
             return await asyncio.wait_for(in_turn(), PATIENCE)
         except TimeoutError:
             return False
+
+
+def _when(one: HandOver) -> tuple[float, int, int]:
+    return one.at, one.partition, one.epoch
+
+
+def _place(after: str) -> tuple[float, int, int]:
+    try:
+        at, partition, epoch = after.split(":")
+        return float(at), int(partition), int(epoch)
+    except ValueError:
+        raise BadInput("after is not what an answer gave as next") from None
 
 
 async def _within(answer: Awaitable[T]) -> T:

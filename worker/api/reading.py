@@ -7,7 +7,7 @@ from msgspec import Meta
 from starlette.requests import Request
 
 from gregor.schemas.messages import State
-from gregor.worker.api.archive import Briefs, DeadLetters, PageView, SimilarPages
+from gregor.worker.api.archive import Briefs, DeadLetters, HandOvers, PageView, SimilarPages
 from gregor.worker.api.desk import Desk
 from gregor.worker.api.endpoint import V1, Endpoint
 from gregor.worker.api.history import Point
@@ -33,11 +33,20 @@ class PageQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class PagesQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """URLs that have been visited, in a state, of a host, or all."""
+    """URLs that have been visited, in a state, of a host, or all. ``after``: go on behind this one."""
 
     state: State | Literal[""] = ""
     host: Annotated[str, Meta(max_length=300)] = ""
     limit: Annotated[int, Meta(ge=1, le=500)] = 100
+    after: Annotated[str, Meta(max_length=8192)] = ""
+
+
+class HandOversQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Of a partition, or of all. ``after``: go on behind this one."""
+
+    partition: Annotated[int, Meta(ge=0)] | None = None
+    limit: Annotated[int, Meta(ge=1, le=500)] = 100
+    after: Annotated[str, Meta(max_length=100)] = ""
 
 
 class DeadQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -74,7 +83,13 @@ async def _similar(desk: Desk, request: Request) -> SimilarPages:
 
 async def _pages(desk: Desk, request: Request) -> Briefs:
     asked = query(request, PagesQuery)
-    return await desk.archive.list(asked.state or None, host_of(asked.host) if asked.host else None, asked.limit)
+    host = host_of(asked.host) if asked.host else None
+    return await desk.archive.list(asked.state or None, host, asked.limit, asked.after)
+
+
+async def _handovers(desk: Desk, request: Request) -> HandOvers:
+    asked = query(request, HandOversQuery)
+    return await desk.archive.handovers(asked.partition, asked.limit, asked.after)
 
 
 async def _dead(desk: Desk, request: Request) -> DeadLetters:
@@ -93,9 +108,11 @@ async def _history(desk: Desk, request: Request) -> History:
 READING: Final = (
     Endpoint("GET", f"{V1}/history", "viewer", "Rates of the last hour", _history, History, query=HistoryQuery),
     Endpoint("GET", f"{V1}/workers", "viewer", "Workers, and who owns each partition", _members, Members),
+    Endpoint("GET", f"{V1}/handovers", "viewer", "Who took which partition of whom",
+             _handovers, HandOvers, query=HandOversQuery, fresh=1.0),
     Endpoint("GET", f"{V1}/explain", "viewer", "Why a URL was fetched or not", _explain, Explanation, query=UrlQuery),
     Endpoint("GET", f"{V1}/pages", "viewer", "URLs that were visited", _pages, Briefs, query=PagesQuery),
     Endpoint("GET", f"{V1}/page", "viewer", "A stored page: text, heads, links", _page, PageView, query=PageQuery),
     Endpoint("GET", f"{V1}/similar", "viewer", "Near-duplicates of a page", _similar, SimilarPages, query=UrlQuery),
     Endpoint("GET", f"{V1}/deadletters", "viewer", "URLs given up, by cause", _dead, DeadLetters, query=DeadQuery),
-)
+)  # fmt: skip

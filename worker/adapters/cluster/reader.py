@@ -15,6 +15,7 @@ from gregor.schemas.messages import (
     DeadLetter,
     HostRecord,
     Page,
+    PartitionRecord,
     RobotsRecord,
     Row,
     Ticket,
@@ -34,6 +35,8 @@ _SLICE: Final = 1000
 _PAGES: Final = 16
 
 _ROWS: Final = "SELECT state, host, data FROM rows"
+_ROWS_BEHIND: Final = f"{_ROWS} WHERE token(key) > token(?)"
+_PARTITIONS: Final = "SELECT data FROM partitions"
 _STATES: Final = "SELECT key, state FROM rows"
 _NEWEST: Final = "SELECT data, overflow FROM pages PER PARTITION LIMIT 1"
 _SIZES: Final = "SELECT status, size FROM pages PER PARTITION LIMIT 1"
@@ -54,11 +57,16 @@ class ClusterReader:
         self._calendars = Calendars(cassandra)
         self._backlogs = Backlogs(cassandra)
 
-    async def rows(self, state: str | None, host: str | None) -> AsyncIterator[Row]:
-        async for page in self._cassandra.pages(_ROWS):
+    async def rows(self, state: str | None, host: str | None, after: str = "") -> AsyncIterator[Row]:
+        async for page in self._cassandra.pages(*((_ROWS_BEHIND, (after,)) if after else (_ROWS,))):
             for its_state, its_host, data in page:
                 if state in (None, its_state) and host in (None, its_host):
                     yield decode(data, Row)
+
+    async def partitions(self) -> AsyncIterator[PartitionRecord]:
+        async for page in self._cassandra.pages(_PARTITIONS):
+            for (data,) in page:
+                yield decode(data, PartitionRecord)
 
     async def pages(self) -> AsyncIterator[Page]:
         async for found in self._cassandra.pages(_NEWEST, size=_PAGES):

@@ -17,6 +17,7 @@ from gregor.schemas.messages import (
     DeadLetter,
     HostRecord,
     Page,
+    PartitionRecord,
     RobotsRecord,
     Row,
     Ticket,
@@ -54,6 +55,7 @@ _FIND_CALENDAR: Final = "SELECT bucket, data FROM calendar WHERE partition = ? A
 _FIND_BACKLOG: Final = "SELECT data FROM backlog WHERE partition = ? AND host = ? AND instr(data, ?)"
 _WAITING_ROWS: Final = "SELECT key FROM rows WHERE key > ? AND state = 'waiting' ORDER BY key LIMIT ?"
 _STATES: Final = "SELECT state, urls FROM states WHERE urls > 0"
+_PARTITIONS: Final = "SELECT data FROM partitions"
 _TOTALS: Final = "SELECT pages, pages_200, bytes FROM totals"
 
 
@@ -68,10 +70,14 @@ class EmbeddedReader:
         self._width = float(made_for["bucket_width"])
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="gregor-reader")
 
-    async def rows(self, state: str | None, host: str | None) -> AsyncIterator[Row]:
-        async for found in self._slices(_ROWS, ("",), (state, host, _SLICE)):
+    async def rows(self, state: str | None, host: str | None, after: str = "") -> AsyncIterator[Row]:
+        async for found in self._slices(_ROWS, (after,), (state, host, _SLICE)):
             for _, data in found:
                 yield decode(data, Row)
+
+    async def partitions(self) -> AsyncIterator[PartitionRecord]:
+        for (data,) in await self._fetch(_PARTITIONS):
+            yield decode(data, PartitionRecord)
 
     async def pages(self) -> AsyncIterator[Page]:
         async for found in self._slices(_PAGE, ("",), (_PAGES,)):

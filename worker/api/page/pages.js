@@ -3,16 +3,19 @@
 const KEPT = ["fetched", "duplicate"];
 const rule = judged => judged && `${judged.allows ? "allows" : "denies"} it: ${judged.rule}`;
 
+let behind = ""; // the URL behind which the list begins; empty: from the first on
 views.pages = {
-  open(host) { if (host !== undefined) { el("pagehost").value = host; el("pagestate").value = ""; } },
+  open(host) { behind = ""; if (host !== undefined) { el("pagehost").value = host; el("pagestate").value = ""; } },
   async load() {
-    const { urls, complete } = await latest("pages" + query({ state: el("pagestate").value, host: el("pagehost").value.trim() }));
+    const { urls, complete, next } = await latest("pages" + query({ state: el("pagestate").value, host: el("pagehost").value.trim(), after: behind }));
     fill("pagetable", ["URL", "state", "#status", "outcome", "last visit"],
       urls.map(one => [toUrl(one.url), one.state, number(one.status || ""), one.outcome, moment(one.at)]), "none");
-    el("pagenote").textContent = complete ? count(urls.length, "URL") : `The first ${count(urls.length, "URL")} that were found; there are more.`;
+    el("pagenote").textContent = count(urls.length, "URL") + (behind ? " further on" : "") + (complete ? "" : next ? "; there are more." : ", found in the time there was; there may be more.");
+    const turn = (text, after) => button(text, text, () => { behind = after; refresh(); });
+    el("pageactions").replaceChildren(...(behind ? [turn("First page", "")] : []), ...(next ? [turn("Next page", next)] : []));
   },
 };
-el("pagefilter").addEventListener("submit", event => { event.preventDefault(); refresh(); });
+el("pagefilter").addEventListener("submit", event => { event.preventDefault(); behind = ""; refresh(); });
 el("urlform").addEventListener("submit", event => {
   event.preventDefault();
   location.hash = "url=" + encodeURIComponent(el("url").value.trim());

@@ -1,6 +1,7 @@
-// Workers, and the map of partitions: owner, epoch, last hand-over.
+// Workers, the map of partitions with owner and epoch, and the hand-overs that are remembered.
 
 const COLOURS = 8, LAST = 30;
+let before = ""; // the hand-over behind which the list begins; empty: from the newest on
 
 function named(name, colours) {
   const made = node("span");
@@ -14,6 +15,7 @@ const stop = name => change(`End ${name}? Nothing is lost.`, "POST", "stop");
 
 views.workers = {
   every: 3000,
+  open() { before = ""; },
   async load() {
     const { workers, partitions } = await latest("workers");
     const names = [...new Set([...workers.map(one => one.name), ...partitions.map(one => one.owner).filter(Boolean)])];
@@ -28,8 +30,10 @@ views.workers = {
       item.title = one.owner ? `partition ${one.partition}: ${one.owner}, epoch ${one.epoch}, ${count(one.queued, "URL")} in memory, since ${moment(one.since)}` : `partition ${one.partition}: nobody`;
       return item;
     }));
-    const handed = partitions.filter(one => one.since).sort((a, b) => b.since - a.since).slice(0, LAST);
-    fill("handovers", ["when", "#partition", "#epoch", "to", "#queued"], handed.map(one => [
-      `${moment(one.since)}, ${ago(one.since)}`, number(one.partition), number(one.epoch), named(one.owner, colours), number(one.queued)]), "none");
+    const { handovers, next } = await latest("handovers" + query({ limit: LAST, after: before }));
+    fill("handovers", ["when", "#partition", "#epoch", "from", "to"], handovers.map(one => [
+      `${moment(one.at)}, ${ago(one.at)}`, number(one.partition), number(one.epoch), one.giver ? named(one.giver, colours) : "", named(one.taker, colours)]), "none");
+    const turn = (text, after) => button(text, `${text} hand-overs`, () => { before = after; refresh(); });
+    renew(el("handoveractions"), ...(before ? [turn("Newest", "")] : []), ...(next ? [turn("Older", next)] : []));
   },
 };
