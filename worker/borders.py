@@ -249,8 +249,26 @@ class Lease(Protocol):
         """Whether it certainly holds now, by the worker's own clock, without asking anyone."""
 
 
-class Coordinator(Protocol):
-    """Who owns which partition."""
+class OrderBook(Protocol):
+    """The operator's orders, and the record of changes."""
+
+    def now(self) -> float:
+        """Unix seconds: the coordinator's stamp plus own elapsed monotonic time. Never jumps."""
+
+    def orders(self) -> Orders: ...
+
+    async def change_orders(self, change: Callable[[Orders], Orders]) -> Orders:
+        """Replace the standing orders by what ``change`` makes of them, as one step; the orders from then on.
+
+        ``change`` may be called more than once, on another thread, and changes nothing else; what it raises is raised.
+        """
+
+    async def changes(self, before: int, limit: int) -> list[Change]:
+        """The record of changes: at most ``limit`` with a number below ``before``, the newest first."""
+
+
+class Coordinator(OrderBook, Protocol):
+    """Who owns which partition, and what was ordered."""
 
     async def join(self) -> None:
         """Become a live member; again after a lost session."""
@@ -268,19 +286,5 @@ class Coordinator(Protocol):
 
     async def leave(self) -> None:
         """Stop being a member; releases nothing that was not released."""
-
-    def now(self) -> float:
-        """Unix seconds: the coordinator's stamp plus own elapsed monotonic time. Never jumps."""
-
-    def orders(self) -> Orders: ...
-
-    async def change_orders(self, change: Callable[[Orders], Orders]) -> Orders:
-        """Replace the standing orders by what ``change`` makes of them, as one step; the orders from then on.
-
-        ``change`` may be called more than once, on another thread, and changes nothing else; what it raises is raised.
-        """
-
-    async def changes(self, before: int, limit: int) -> list[Change]:
-        """The record of changes: at most ``limit`` with a number below ``before``, the newest first."""
 
     async def close(self) -> None: ...

@@ -20,7 +20,7 @@ from gregor.worker.borders import Clock, Coordinator, Reader
 from gregor.worker.canonical import CanonicalRules
 from gregor.worker.config import Config, replace
 from gregor.worker.config_api import token
-from gregor.worker.control import Control
+from gregor.worker.control import Control, FolderControl
 from gregor.worker.credentials import authorizations
 from gregor.worker.ending import Ending, has_ended
 from gregor.worker.erasing import Erased, Whose
@@ -136,17 +136,19 @@ async def crawl(config: Config, seeds: Iterable[Seed], started: Callable[[Runtim
 
 
 async def console(config: Config, stop: asyncio.Event, started: Callable[[str], None]) -> None:
-    """Serve the console and the API of a crawl on servers until `stop`; `started` gets its URL.
+    """Serve the console and the API of a crawl on servers, or of a data folder, until `stop`; `started` gets its URL.
 
     Raises `BadInput`, `Unavailable`, and what ended the coordinator.
     """
     from gregor.worker.api.archive import Archive
     from gregor.worker.api.crawl_desk import serve
 
-    cluster_only(config)
     _tokens_are_there(config)
     name, clock = f"console-{worker_name()}", SystemClock()
     logging.identify(config.crawl, name)
+    if config.engine == "embedded":
+        await _folder_console(config, name, clock, stop, started)
+        return
     engine = await _open_engine(config)
     try:
         assert not isinstance(engine, embedded.EmbeddedEngine)
@@ -156,6 +158,25 @@ async def console(config: Config, stop: asyncio.Event, started: Callable[[str], 
         await serve(config, name, coordinator, clock, archive, control, coordinator.members, stop, started)
     finally:
         await engine.close()
+
+
+async def _folder_console(
+    config: Config, name: str, clock: Clock, stop: asyncio.Event, started: Callable[[str], None]
+) -> None:
+    """Beside a crawl or after it: the folder is taken only while something is changed that is no order."""
+    from gregor.worker.api.archive import Archive
+    from gregor.worker.api.folder_desk import FolderDesk, serve
+
+    made, rules = _made_for(config)
+    reader = await embedded.open_reader(Path(config.data))
+    try:
+        archive = Archive(reader, Urls(rules, max_length=config.max_url_length), made)
+        book = embedded.FolderBook(Path(config.data), clock)
+        control = FolderControl(book, lambda: controlled(config))
+        desk = FolderDesk(name, made, book, clock, reader, archive, control, stop.set)
+        await serve(config, desk, stop, started)
+    finally:
+        await reader.close()
 
 
 @asynccontextmanager

@@ -24,7 +24,8 @@ _SILENCE: Final = 30.0
 _COUNT_AGAIN: Final = 1.0
 
 
-WorkerState = Literal["starting", "crawling", "paused", "drained", "stopping"]
+WorkerState = Literal["starting", "crawling", "paused", "drained", "stopping", "stopped"]
+"""stopped: nothing crawls; only what is kept is shown."""
 
 
 class Condition(Struct, frozen=True):

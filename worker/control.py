@@ -5,13 +5,14 @@ second effect; where the effect lies outside the orders, a crash between effect 
 """
 
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager
 from functools import partial
 from typing import Final
 
 from msgspec import Struct
 
 from gregor.worker import deadletters
-from gregor.worker.borders import Coordinator, FrontierLog, PageStore, Reader
+from gregor.worker.borders import FrontierLog, OrderBook, PageStore, Reader
 from gregor.worker.deadletters import Treated
 from gregor.worker.errors import BadInput
 from gregor.worker.logging import Log
@@ -37,14 +38,11 @@ class Recrawl(Struct, frozen=True):
     unknown: tuple[str, ...] = ()
 
 
-class Control:
-    """Changes of one crawl. Methods raise `BadInput` for what cannot be, and `Unavailable`."""
+class Ordering:
+    """Orders of one crawl. Methods raise `BadInput` for what cannot be, and `Unavailable`."""
 
-    def __init__(self, log: FrontierLog, store: PageStore, coordinator: Coordinator, reader: Reader) -> None:
-        self._log = log
-        self._store = store
+    def __init__(self, coordinator: OrderBook) -> None:
         self._coordinator = coordinator
-        self._reader = reader
         self._making: set[str] = set()
 
     async def give(self, order: Order, by: By) -> Order:
@@ -58,6 +56,43 @@ class Control:
         """Take an order back; nothing when it does not stand."""
         await self._coordinator.change_orders(partial(take_back, name=name, by=by))
         _LOG.info("order taken back", order=name, who=by.who, why=by.why, where=by.where)
+
+    async def note(self, what: str, by: By) -> None:
+        """Put on record what is changed elsewhere."""
+
+        async def nothing() -> int:
+            return 0
+
+        await self._once(what, by, nothing)
+
+    async def changes(self, before: int, limit: int) -> list[Change]:
+        """What was changed, the newest first, of numbers below ``before``."""
+        return await self._coordinator.changes(before, limit)
+
+    async def _once(self, what: str, by: By, effect: Callable[[], Awaitable[int]]) -> int:
+        """An effect, then its record; what the record counts if it is there already."""
+        if (before := made_before(self._coordinator.orders(), by)) is not None:
+            return before.count
+        if by.key in self._making:
+            raise InProgress("the same change is being made: ask again when it is done")
+        self._making.update([by.key] if by.key else [])
+        try:
+            count = await effect()
+            await self._coordinator.change_orders(partial(record, what=what, by=by, count=count))
+        finally:
+            self._making.discard(by.key)
+        _LOG.info("changed", what=what, count=count, who=by.who, why=by.why, where=by.where)
+        return count
+
+
+class Control(Ordering):
+    """All changes of one crawl."""
+
+    def __init__(self, log: FrontierLog, store: PageStore, coordinator: OrderBook, reader: Reader) -> None:
+        super().__init__(coordinator)
+        self._log = log
+        self._store = store
+        self._reader = reader
 
     async def seed(self, seeds: Sequence[Seed], by: By) -> int:
         """Publish seeds; how many."""
@@ -97,32 +132,36 @@ class Control:
         )
         return Treated(count, more)
 
-    async def note(self, what: str, by: By) -> None:
-        """Put on record what is changed elsewhere."""
 
-        async def nothing() -> int:
-            return 0
+class FolderControl(Ordering):
+    """All changes of a crawl that does not run: what is more than an order is made while its folder is taken.
 
-        await self._once(what, by, nothing)
+    That raises `BadInput` while a crawl runs there: its own API makes such changes.
+    """
 
-    async def changes(self, before: int, limit: int) -> list[Change]:
-        """What was changed, the newest first, of numbers below ``before``."""
-        return await self._coordinator.changes(before, limit)
+    def __init__(self, coordinator: OrderBook, taken: Callable[[], AbstractAsyncContextManager[Control]]) -> None:
+        super().__init__(coordinator)
+        self._taken = taken
 
-    async def _once(self, what: str, by: By, effect: Callable[[], Awaitable[int]]) -> int:
-        """An effect, then its record; what the record counts if it is there already."""
-        if (before := made_before(self._coordinator.orders(), by)) is not None:
-            return before.count
-        if by.key in self._making:
-            raise InProgress("the same change is being made: ask again when it is done")
-        self._making.update([by.key] if by.key else [])
-        try:
-            count = await effect()
-            await self._coordinator.change_orders(partial(record, what=what, by=by, count=count))
-        finally:
-            self._making.discard(by.key)
-        _LOG.info("changed", what=what, count=count, who=by.who, why=by.why, where=by.where)
-        return count
+    async def seed(self, seeds: Sequence[Seed], by: By) -> int:
+        """See `Control.seed`."""
+        async with self._taken() as control:
+            return await control.seed(seeds, by)
+
+    async def recrawl(self, urls: Sequence[Url], by: By) -> Recrawl:
+        """See `Control.recrawl`."""
+        async with self._taken() as control:
+            return await control.recrawl(urls, by)
+
+    async def retry_dead(self, cause: str | None, keys: Sequence[str], by: By) -> Treated:
+        """See `Control.retry_dead`."""
+        async with self._taken() as control:
+            return await control.retry_dead(cause, keys, by)
+
+    async def drop_dead(self, cause: str | None, keys: Sequence[str], by: By) -> Treated:
+        """See `Control.drop_dead`."""
+        async with self._taken() as control:
+            return await control.drop_dead(cause, keys, by)
 
 
 def _urls(verb: str, urls: Sequence[str]) -> str:

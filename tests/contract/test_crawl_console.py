@@ -78,7 +78,8 @@ def test_while_the_coordinator_is_away_it_tells_what_it_can(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        ([], "for a crawl on servers"),
+        ([], "say where the console listens"),
+        (["--data", "/none", "--listen", "127.0.0.1:0"], "/none holds no crawl"),
         (["--set", "engine=cluster"], "say where the console listens"),
         (["--set", "engine=cluster", "--listen", "9100"], "must be ADDRESS:PORT"),
         (["--set", "engine=cluster", "--listen", "127.0.0.1:0", "--viewer-token-file", "/none"], "viewer_token_file"),

@@ -10,9 +10,9 @@ from msgspec import Meta
 
 from gregor.worker.api.archive import Archive
 from gregor.worker.api.history import EVERY, Past, Point
-from gregor.worker.borders import Clock, Coordinator, DiskFull, Unavailable
+from gregor.worker.borders import Clock, DiskFull, OrderBook, Unavailable
 from gregor.worker.condition import Condition
-from gregor.worker.control import Control
+from gregor.worker.control import Control, FolderControl
 from gregor.worker.host_views import HostSort, HostState, HostView
 from gregor.worker.live import Rates
 from gregor.worker.logging import Log
@@ -59,7 +59,9 @@ class HostsQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Desk(ABC):
     """Answers the endpoints. ``name``: of the process that does."""
 
-    def __init__(self, name: str, coordinator: Coordinator, clock: Clock, archive: Archive, control: Control) -> None:
+    def __init__(
+        self, name: str, coordinator: OrderBook, clock: Clock, archive: Archive, control: Control | FolderControl
+    ) -> None:
         self.name = name
         self.control = control
         self._coordinator = coordinator

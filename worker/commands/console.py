@@ -1,16 +1,17 @@
-"""`gregor console`: the console and the API of a whole crawl on servers, from a process that owns no partition."""
+"""`gregor console`: console and API of a whole crawl on servers, or of a data folder; it crawls nothing itself."""
 
 import argparse
 import asyncio
 
 from gregor.worker import logging
 from gregor.worker.commands import FINISHED
-from gregor.worker.commands.common import Flag, add_settings, settings
+from gregor.worker.commands.common import DATA, Flag, add_settings, settings
 from gregor.worker.config import Config
 from gregor.worker.errors import BadInput, complain
 from gregor.worker.signals import stopping
 
 FLAGS = (
+    *DATA,
     Flag("--listen", "listen", "ADDRESS:PORT"),
     Flag("--viewer-token-file", "viewer_token_file", "FILE"),
     Flag("--operator-token-file", "operator_token_file", "FILE"),
@@ -24,10 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Serve until a signal or an order to stop."""
-    from gregor.worker import composition
-
     config = settings(arguments).config
-    composition.cluster_only(config)
     if not config.listen:
         raise BadInput("say where the console listens: --listen 127.0.0.1:9100")
     logging.configure(config.log_level, config.log_format, config.log_file)

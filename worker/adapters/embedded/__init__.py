@@ -5,6 +5,7 @@ from pathlib import Path
 
 from gregor.worker.adapters.embedded.coordinator import (
     EmbeddedCoordinator,
+    FolderBook,
     change_orders,
     recorded_changes,
     standing_orders,
@@ -20,6 +21,7 @@ from gregor.worker.borders import Clock
 
 __all__ = [
     "EmbeddedEngine",
+    "FolderBook",
     "FolderError",
     "FolderInUse",
     "change_orders",

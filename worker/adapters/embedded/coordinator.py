@@ -10,7 +10,7 @@ from typing import Final
 from gregor.schemas.messages import PartitionRecord, decode
 from gregor.worker import order_records
 from gregor.worker.adapters.embedded.database import Database
-from gregor.worker.adapters.embedded.folder import connect_reading, connect_writable
+from gregor.worker.adapters.embedded.folder import FolderError, connect_reading, connect_writable
 from gregor.worker.adapters.embedded.schema import CHANGES
 from gregor.worker.borders import Clock, DiskFull, Lease, Unavailable
 from gregor.worker.orders import Change, Orders, aside
@@ -156,6 +156,30 @@ class EmbeddedCoordinator:
             connection.execute("INSERT OR REPLACE INTO stamps VALUES (0, ?)", (now,))
 
         await self._database.write(keep)
+
+
+class FolderBook:
+    """`OrderBook` of a folder, whether a process crawls into it or not."""
+
+    def __init__(self, path: Path, clock: Clock) -> None:
+        """Its methods raise `FolderError`."""
+        self._path = path
+        self._clock = clock
+
+    def now(self) -> float:
+        return self._clock.wall()
+
+    def orders(self) -> Orders:
+        return standing_orders(self._path)
+
+    async def change_orders(self, change: Callable[[Orders], Orders]) -> Orders:
+        try:
+            return await asyncio.to_thread(change_orders, self._path, change)
+        except sqlite3.Error as error:
+            raise FolderError(f"the orders in {self._path} cannot be written: {error}") from None
+
+    async def changes(self, before: int, limit: int) -> list[Change]:
+        return recorded_changes(self._path, before, limit)
 
 
 def change_orders(path: Path, change: Callable[[Orders], Orders]) -> Orders:
