@@ -173,7 +173,7 @@ async def _folder_console(
         archive = Archive(reader, Urls(rules, max_length=config.max_url_length), made)
         book = embedded.FolderBook(Path(config.data), clock)
         control = FolderControl(book, lambda: controlled(config))
-        desk = FolderDesk(name, made, book, clock, reader, archive, control, stop.set)
+        desk = FolderDesk(name, made, book, clock, archive, control, settled=reader.settled, stop=stop.set)
         await serve(config, desk, stop, started)
     finally:
         await reader.close()

@@ -3,13 +3,12 @@
 import asyncio
 import os
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 import prometheus_client as prometheus
 
 from gregor import __version__
 from gregor.schemas.messages import PRIORITIES
-from gregor.worker.adapters.embedded.reader import EmbeddedReader
 from gregor.worker.api.archive import Archive
 from gregor.worker.api.desk import Counts, Desk, HostsQuery, Status
 from gregor.worker.api.serving import serving
@@ -23,7 +22,7 @@ from gregor.worker.members import Members, Owner
 
 
 class FolderDesk(Desk):
-    """A folder's. ``stop`` ends this process."""
+    """A folder's. ``settled`` counts what is kept, by state; ``stop`` ends this process."""
 
     def __init__(
         self,
@@ -31,14 +30,15 @@ class FolderDesk(Desk):
         config: Config,
         book: OrderBook,
         clock: Clock,
-        reader: EmbeddedReader,
         archive: Archive,
         control: FolderControl,
+        *,
+        settled: Callable[[], Awaitable[dict[str, int]]],
         stop: Callable[[], None],
     ) -> None:
         super().__init__(name, book, clock, archive, control)
         self._config = config
-        self._reader = reader
+        self._settled = settled
         self._end = stop
         self._registry = prometheus.CollectorRegistry()
         prometheus.ProcessCollector(registry=self._registry)
@@ -51,7 +51,7 @@ class FolderDesk(Desk):
 
     async def status(self) -> Status:
         """What is kept, as counts; nothing moves here."""
-        kept = Counter(await self._reader.settled())
+        kept = Counter(await self._settled())
         pages, ok, size = (kept.pop(name, 0) for name in ("pages", "pages_200", "bytes"))
         counts = Counts(pages, ok, size, 0, dict(kept), {}, {}, ok, size)
         return Status(self._condition(), Rates(0.0, 0.0, 0.0), counts)
