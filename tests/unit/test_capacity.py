@@ -13,6 +13,7 @@ from gregor.worker import cli
 from gregor.worker.capacity import inputs, page
 from gregor.worker.capacity.model import GIB, MOST_PARTITIONS, TOPICS, plan
 from gregor.worker.capacity.shapes import Plan, Wish
+from gregor.worker.capacity.written import terraform
 
 ROOT = Path(__file__).parents[2]
 VARIABLES = (ROOT / "terraform/examples/cluster/variables.tf").read_text()
@@ -148,6 +149,20 @@ def test_what_is_written_are_variables_of_the_example(tmp_path: Path) -> None:
     for name, value in written.items():
         assert isinstance(value, KINDS[known[name]]), name
     assert not [name for name in written if "password" in name]
+
+
+@pytest.mark.parametrize("example", ["cluster", "kubernetes"])
+def test_an_examples_defaults_are_a_plan(example: str) -> None:
+    """That of 100 million pages in a week; disks, limits and the alarm's sum are rounded up."""
+    text = (ROOT / f"terraform/examples/{example}/variables.tf").read_text()
+    found = re.findall(r'^variable "(\w+)" \{\s+type\s+= \w+\s+default\s+= (.+)$', text, re.MULTILINE)
+    wanted: dict[str, Any] = terraform(planned(Wish(1e8, 7)))
+    defaults = {name: json.loads(value) for name, value in found if name in wanted and name != "spot"}
+    assert {"partitions", "kafka_brokers", "kafka_instance_type", "redis_nodes", "cassandra_nodes"} <= set(defaults)
+    for name in defaults.keys() & {"kafka_volume_size", "kafka_volume_size_max", "cassandra_volume_size", "budget"}:
+        assert wanted[name] <= defaults.pop(name) <= wanted[name] * 3, name
+    assert defaults.pop("workers_max", 5) * COSTS.worker_partitions <= defaults["partitions"]
+    assert defaults == {name: wanted[name] for name in defaults}
 
 
 def test_the_page_is_current() -> None:

@@ -74,7 +74,7 @@ variable "spot" {
 
 variable "cassandra_nodes" {
   type        = number
-  default     = 6
+  default     = 3
   description = "Nodes of Cassandra."
 }
 
@@ -86,13 +86,13 @@ variable "cassandra_instance_type" {
 
 variable "cassandra_volume_size" {
   type        = number
-  default     = 1000
+  default     = 2500
   description = "GiB of a node of Cassandra."
 }
 
 variable "budget" {
   type        = number
-  default     = 5000
+  default     = 5500
   description = "USD a month, of the whole account."
 }
 
@@ -122,8 +122,8 @@ variable "release" {
 
 variable "kafka_brokers" {
   type        = number
-  default     = 3
-  description = "Brokers of Kafka; a multiple of the number of zones."
+  default     = 6
+  description = "Brokers of Kafka; a multiple of the number of zones, and enough for the replicas of all partitions: docs/capacity.md."
 }
 
 variable "kafka_instance_type" {
@@ -134,7 +134,7 @@ variable "kafka_instance_type" {
 
 variable "kafka_volume_size" {
   type        = number
-  default     = 100
+  default     = 250
   description = "GiB of a broker at first."
 }
 

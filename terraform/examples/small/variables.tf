@@ -34,7 +34,7 @@ variable "crawl" {
 
 variable "partitions" {
   type        = number
-  default     = 64
+  default     = 32
   description = "The setting partitions; fixed once per crawl."
 }
 

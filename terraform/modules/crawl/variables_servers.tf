@@ -1,7 +1,7 @@
 variable "kafka_brokers" {
   type        = number
-  default     = 3
-  description = "Brokers; a multiple of the number of zones."
+  default     = 6
+  description = "Brokers; a multiple of the number of zones, and enough for the replicas of all partitions: docs/capacity.md."
 }
 
 variable "kafka_instance_type" {

@@ -18,6 +18,11 @@ run "costs_little" {
   }
 
   assert {
+    condition     = var.partitions * 6 * 2 / 2 <= 300
+    error_message = "Six topics, two copies, two brokers: a kafka.t3.small is advised to have 300 replicas at most."
+  }
+
+  assert {
     condition     = module.crawl.console_group == null
     error_message = "The worker shows itself."
   }
