@@ -14,16 +14,11 @@ from gregor.schemas import topics
 from gregor.worker.config import Config
 from gregor.worker.config_sources import load
 from tests.deploy import values_schema
-from tests.deploy.tools import ROOT, go_tool, must, run
+from tests.deploy.tools import ROOT, must, run
 
 CHART = ROOT / "helm/gregor"
 VALUES = {path.stem: path for path in sorted((ROOT / "tests/deploy/values").glob("*.yaml"))}
 Resource = dict[str, Any]
-
-
-@pytest.fixture(scope="module")
-def helm() -> Path:
-    return go_tool("helm", "helm.sh/helm/v3/cmd/helm@v3.19.5", "GREGOR_HELM")
 
 
 @pytest.fixture(scope="module", params=[None, *VALUES])
@@ -197,6 +192,8 @@ def test_lag_is_that_of_the_frontiers_group(resources: list[Resource]) -> None:
 def test_the_network_policy_closes_the_metadata_address(resources: list[Resource]) -> None:
     for policy in of(resources, "NetworkPolicy"):
         for rule in policy["spec"]["egress"]:
+            assert {port["protocol"] for port in rule["ports"]} <= {"TCP", "UDP"}
+            assert all(port["port"] == 53 for port in rule["ports"] if port["protocol"] == "UDP")
             for block in (peer["ipBlock"] for peer in rule["to"] if "ipBlock" in peer):
                 for address in map(ipaddress.ip_address, ("169.254.169.254", "fd00:ec2::254")):
                     closed = [ipaddress.ip_network(one) for one in block.get("except", ())]

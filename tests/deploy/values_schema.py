@@ -114,12 +114,12 @@ def schema() -> _Schema:
             }
         ),
     }
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **_object(values), "$defs": others}
+    return {"$schema": "http://json-schema.org/draft-07/schema#", **_object(values), "$defs": others}
 
 
 def _config() -> tuple[_Schema, dict[str, _Schema]]:
     """The settings that may be given, and what their schemas refer to. "none" is TOML's way to say null."""
-    made = _without_defaults(msgspec.json.schema(Config))
+    made = _plain(msgspec.json.schema(Config))
     definitions: dict[str, _Schema] = made["$defs"]
     config = definitions.pop("Config")
     for name in list(config["properties"]):
@@ -136,15 +136,21 @@ def _config() -> tuple[_Schema, dict[str, _Schema]]:
 _SERVERS: Final = ("kafka", "zookeeper", "redis", "cassandra")
 
 
-def _without_defaults(node: Any) -> Any:
-    """A default in the schema would be a second truth beside the config's."""
+def _plain(node: Any) -> Any:
+    """Without defaults, which would be a second truth beside the config's; and without what is newer than draft 7, all
+    that a Helm before 3.18.1 knows: there, a list of some equal items is said otherwise.
+    """
     if isinstance(node, list):
-        return [_without_defaults(one) for one in node]
+        return [_plain(one) for one in node]
     if not isinstance(node, dict):
         return node
     if node == {"type": "null"}:
         return {"const": "none"}
-    return {key: _without_defaults(value) for key, value in node.items() if key != "default"}
+    plain = {key: _plain(value) for key, value in node.items() if key != "default"}
+    if equal := plain.pop("prefixItems", None):
+        assert all(one == equal[0] for one in equal)
+        plain["items"] = equal[0]
+    return plain
 
 
 def text() -> str:
