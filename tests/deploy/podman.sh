@@ -12,8 +12,8 @@ limit=$(ulimit -Hn)
 
 for command in podman runc mmdebstrap; do
     command -v $command >/dev/null && continue
-    apt-get update -qq >&2
-    apt-get install -y -qq --no-install-recommends podman runc mmdebstrap >&2
+    apt-get update -qq -o Acquire::Retries=5 >&2
+    apt-get install -y -qq -o Acquire::Retries=5 --no-install-recommends podman runc mmdebstrap >&2
     break
 done
 
@@ -39,7 +39,7 @@ debian=docker.io/library/debian:bookworm-slim
 image=docker.io/library/python:$version-slim-bookworm
 
 if ! podman image exists "$debian"; then
-    mmdebstrap --quiet --variant=minbase --include=netbase,tzdata \
+    mmdebstrap --quiet --variant=minbase --include=netbase,tzdata --aptopt='Acquire::Retries "5"' \
         --dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-exclude=/usr/share/man/*' \
         --dpkgopt='path-exclude=/usr/share/locale/*' bookworm "$folder/base.tar" >&2
     podman import -q -c 'CMD ["bash"]' "$folder/base.tar" "$debian" >&2

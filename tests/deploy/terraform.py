@@ -59,9 +59,19 @@ def tf(folder: Path, *words: str, variables: Mapping[str, object] | None = None)
     return run(TF, f"-chdir={folder}", *words, timeout=400, env={"TF_IN_AUTOMATION": "1", "TF_CLI_ARGS": "-no-color"})
 
 
-def applied(folder: Path, variables: Mapping[str, object]) -> Applied:
-    """Apply a root."""
+def initialised(folder: Path) -> Path:
+    """The folder of a root or module, after init."""
     must(tf(folder, "init"))
+    return folder
+
+
+def beside(folder: Path, name: str) -> Path:
+    """A copy of an initialised root with its state, where the paths to its modules lead."""
+    return Path(shutil.copytree(folder, folder.with_name(f"{folder.name}-{name}"), symlinks=True))
+
+
+def applied(folder: Path, variables: Mapping[str, object]) -> Applied:
+    """Apply a root that is initialised."""
     must(tf(folder, "apply", "-auto-approve", variables=variables))
     state = json.loads(must(tf(folder, "show", "-json")))["values"]
     outputs = {name: output["value"] for name, output in state["outputs"].items()}

@@ -2,25 +2,25 @@
 
 import base64
 import itertools
-import os
 import shutil
 from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+import yaml
 
-from tests.deploy.terraform import EXAMPLES, Applied, applied, copied
+from tests.deploy.podman import DEBIAN, Podman
+from tests.deploy.terraform import Applied
 from tests.deploy.tools import ROOT, missing, must, run
 
+PROMTOOL = shutil.which("promtool")
 STUB = ROOT / "tests/deploy/machine/stub"
 REPLACED = (
     *("aws", "blkid", "curl", "dnf", "docker", "hostname", "ip", "mkfs.xfs", "mount", "mountpoint", "sleep"),
     *("systemctl", "udevadm", "xfs_growfs"),
 )
 """Commands that the stub stands in for."""
-_DEBIAN = "docker.io/library/debian:bookworm-slim"
 
 
 class Machine(NamedTuple):
@@ -42,25 +42,13 @@ class Machine(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def small(tmp_path_factory: pytest.TempPathFactory) -> Applied:
-    folder = copied(tmp_path_factory.mktemp("terraform")) / "examples/small"
-    return applied(folder, EXAMPLES["small"])
-
-
-@pytest.fixture(scope="module")
-def podman() -> Callable[..., str]:
-    if os.geteuid() != 0 or not shutil.which("apt-get"):
-        missing("podman runs here as root on Debian only")
-    prepared = run(ROOT / "tests/deploy/podman.sh", timeout=300)
-    if prepared.returncode:
-        missing(f"podman cannot be had: {prepared.stderr[-800:]}")
-    folder = prepared.stdout.split()[0]
-    env = {"CONTAINERS_STORAGE_CONF": f"{folder}/storage.conf", "CONTAINERS_CONF": f"{folder}/containers.conf"}
-    return lambda *words: must(run("podman", *words, timeout=120, env=env))
+def cluster(roots: Callable[[str], Applied]) -> Applied:
+    """It has machines of every kind."""
+    return roots("cluster")
 
 
 @pytest.fixture
-def boot(podman: Callable[..., str], small: Applied, tmp_path: Path) -> Iterator[Callable[[str], Machine]]:
+def boot(podman: Podman, cluster: Applied, tmp_path: Path) -> Iterator[Callable[[str], Machine]]:
     made: list[str] = []
 
     def booted(kind: str) -> Machine:
@@ -69,17 +57,26 @@ def boot(podman: Callable[..., str], small: Applied, tmp_path: Path) -> Iterator
         stubs.mkdir()
         for name in REPLACED:
             shutil.copy(STUB, stubs / name)
-        (state / "boot").write_text(script(small, kind))
+        (state / "boot").write_text(script(cluster, kind))
         address = next(
-            (one["private_ip"] for one in small.of("aws_network_interface") if kind in one["tags"]["Name"]), ""
+            (
+                one["private_ip"]
+                for one in cluster.of("aws_network_interface")
+                if one["tags"]["Name"].endswith(f"{kind}-1")
+            ),
+            "",
         )
-        identity = podman(
+        ran = podman(
             *("run", "--detach", "--network=none", "--timeout=300", f"--volume={state}:/state"),
-            *(f"--volume={stubs}:/stubs:ro", f"--env=ADDRESS={address}", _DEBIAN, "sleep", "infinity"),
-        ).strip()
+            *(f"--volume={stubs}:/stubs:ro", f"--env=ADDRESS={address}", DEBIAN, "sleep", "infinity"),
+        )
+        identity = must(ran).strip()
         made.append(identity)
         path = "/stubs:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"
-        execute = partial(podman, "exec", f"--env=PATH={path}", identity)
+
+        def execute(*words: str) -> str:
+            return must(podman("exec", f"--env=PATH={path}", identity, *words))
+
         machine = Machine(execute, state)
         machine.fails("dnf")
         # As on a machine: these are there before.
@@ -108,21 +105,21 @@ def first(calls: list[str], *beginnings: str) -> list[int]:
     return [next(at for at, call in enumerate(calls) if call.startswith(one)) for one in beginnings]
 
 
-@pytest.mark.parametrize("kind", ["worker", "cassandra", "zookeeper"])
-def test_every_script_is_clean(small: Applied, kind: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", ["worker", "console", "cassandra", "zookeeper"])
+def test_every_script_is_clean(cluster: Applied, kind: str, tmp_path: Path) -> None:
     if not shutil.which("shellcheck"):
         missing("shellcheck")
-    for number, one in enumerate(parts(script(small, kind))):
+    for number, one in enumerate(parts(script(cluster, kind))):
         path = tmp_path / f"{number}.sh"
         path.write_text(one)
         must(run("shellcheck", path, timeout=60))
 
 
 @pytest.mark.parametrize("kind", ["cassandra", "zookeeper"])
-def test_a_server_takes_its_address_and_its_disk(boot: Callable[[str], Machine], small: Applied, kind: str) -> None:
+def test_a_server_takes_its_address_and_its_disk(boot: Callable[[str], Machine], cluster: Applied, kind: str) -> None:
     machine = boot(kind)
-    (volume,) = [one for one in small.of("aws_ebs_volume") if kind in one["tags"]["Name"]]
-    (interface,) = [one for one in small.of("aws_network_interface") if kind in one["tags"]["Name"]]
+    (volume,) = [one for one in cluster.of("aws_ebs_volume") if one["tags"]["Name"].endswith(f"{kind}-1")]
+    (interface,) = [one for one in cluster.of("aws_network_interface") if one["tags"]["Name"].endswith(f"{kind}-1")]
 
     machine.fails("aws")  # the machine before this one holds them still
     assert "failed" in machine.execute("bash", "-c", "run-server || echo failed")
@@ -150,9 +147,9 @@ def test_a_server_takes_its_address_and_its_disk(boot: Callable[[str], Machine],
     assert first(again, "docker run --rm --name server")
 
 
-def test_a_worker_waits_for_its_secrets_and_its_servers(boot: Callable[[str], Machine], small: Applied) -> None:
+def test_a_worker_waits_for_its_secrets_and_its_servers(boot: Callable[[str], Machine], cluster: Applied) -> None:
     machine = boot("worker")
-    assert machine.execute("cat", "/etc/gregor/gregor.toml").strip() == small.outputs["gregor_toml"].strip()
+    assert machine.execute("cat", "/etc/gregor/gregor.toml").strip() == cluster.outputs["gregor_toml"].strip()
 
     machine.fails("aws")
     assert "failed" in machine.execute("bash", "-c", "run-worker || echo failed")
@@ -195,3 +192,38 @@ def test_a_worker_lets_go_before_its_machine_is_taken(boot: Callable[[str], Mach
     assert "--lifecycle-action-result CONTINUE --instance-id i-0123456789abcdef0" in calls[told]
     looks = len((machine.state / "looks").read_text().splitlines())
     assert looks == (1 if by == "the spot market" else 3)
+
+
+def test_beside_the_console_its_metrics_are_watched(boot: Callable[[str], Machine]) -> None:
+    machine = boot("console")
+    # What the image has of it.
+    shutil.copytree(ROOT / "monitoring/dashboards", machine.state / "monitoring/dashboards")
+    shutil.copy(ROOT / "monitoring/alerts.yml", machine.state / "monitoring")
+
+    machine.fails("docker")  # the crawler's image is not there yet
+    assert "failed" in machine.execute("bash", "-c", "run-monitoring prometheus || echo failed")
+    assert not [call for call in machine.calls("docker run") if "prom/prometheus" in call]
+
+    machine.execute("run-monitoring", "prometheus")
+    machine.execute("run-monitoring", "grafana")
+    prometheus, grafana = [call for call in machine.calls("docker run") if "--network host" in call]
+    assert "--web.listen-address=127.0.0.1:9090" in prometheus
+    assert "GF_SERVER_HTTP_ADDR=127.0.0.1" in grafana
+    assert all("--read-only" in call and "--cap-drop ALL" in call for call in (prometheus, grafana))
+    rules = machine.execute("cat", "/etc/monitoring/alerts.yml")
+    assert rules == (ROOT / "monitoring/alerts.yml").read_text()
+    config = yaml.safe_load(machine.execute("cat", "/etc/monitoring/prometheus.yml"))
+    (job,) = config["scrape_configs"]
+    assert job["job_name"] == "gregor"
+    assert job["ec2_sd_configs"][0]["filters"][0]["values"] == ["gregor-workers"]
+    (provider,) = yaml.safe_load(machine.execute("cat", "/etc/monitoring/provider.yml"))["providers"]
+    shown = machine.execute("ls", provider["options"]["path"]).split()
+    assert shown == sorted(path.name for path in (ROOT / "monitoring/dashboards").glob("*.json"))
+
+
+@pytest.mark.skipif(PROMTOOL is None, reason="promtool is not installed (Debian: prometheus)")
+def test_what_prometheus_is_told_is_a_config(cluster: Applied, tmp_path: Path) -> None:
+    path = tmp_path / "prometheus.yml"
+    told = script(cluster, "console").partition("/prometheus.yml <<'END'\n")[2].partition("END\n")[0]
+    path.write_text(told)
+    must(run("promtool", "check", "config", "--syntax-only", path, timeout=60))

@@ -2,21 +2,21 @@
 
 import json
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import yaml
 
 from gregor.worker import cli
-from tests.deploy.terraform import EXAMPLES, copied, tf
-from tests.deploy.tools import ROOT, go_tool, must, run
+from tests.deploy.terraform import EXAMPLES, beside, tf
+from tests.deploy.tools import ROOT, must, run
 
 CHART = ROOT / "helm/gregor"
 
 
 @pytest.mark.parametrize("pages", ["1e4", "1e6", "1e9"])
-def test_the_chart_takes_what_is_planned(pages: str, tmp_path: Path) -> None:
-    helm = go_tool("helm", "helm.sh/helm/v3/cmd/helm@v3.19.5", "GREGOR_HELM")
+def test_the_chart_takes_what_is_planned(helm: Path, pages: str, tmp_path: Path) -> None:
     assert cli.main(["plan", "--pages", pages, "--days", "7", "--delay", "2.5", "--write", str(tmp_path)]) == 0
     values = tmp_path / "values.yaml"
     must(run(helm, "lint", CHART, "--strict", "-f", values, timeout=60))
@@ -32,10 +32,9 @@ def test_the_chart_takes_what_is_planned(pages: str, tmp_path: Path) -> None:
         assert (config["partitions"], config["delay"]) == (terraform["partitions"], 2.5)
 
 
-def test_terraform_takes_what_is_planned(tmp_path: Path) -> None:
-    folder = copied(tmp_path / "terraform") / "examples/cluster"
+def test_terraform_takes_what_is_planned(examples: Callable[[str], Path]) -> None:
+    folder = beside(examples("cluster"), "planned")
     assert cli.main(["plan", "--pages", "1e9", "--days", "7", "--write", str(folder)]) == 0
-    must(tf(folder, "init"))
     must(tf(folder, "plan", "-out=planned", variables=EXAMPLES["cluster"]))
     planned = json.loads(must(tf(folder, "show", "-json", "planned")))["variables"]
     written = json.loads((folder / "terraform.tfvars.json").read_text())

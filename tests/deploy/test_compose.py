@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from gregor.worker.config_sources import load
-from tests.deploy.tools import BIN, ROOT, missing, must, run
+from tests.deploy.tools import BIN, ROOT, fetched, missing, must, run
 
 COMPOSE = ROOT / "docker/compose.yaml"
 USER_AGENT = {"GREGOR_USER_AGENT": "test/1.0 (+https://example.org/bot)"}
@@ -42,6 +42,23 @@ def test_each_is_bounded_confined_and_watched(services: dict[str, dict[str, Any]
         assert all(port.startswith("127.0.0.1:") for port in service.get("ports", ())), name
         # The check of these is in their image.
         assert name in ("worker", "console") or "healthcheck" in service, name
+
+
+@pytest.mark.parametrize("name", ["init", "worker", "console"])
+def test_the_image_runs_read_only_as_its_user(services: dict[str, dict[str, Any]], name: str) -> None:
+    service = services[name]
+    assert service["read_only"] is True
+    assert service["user"] == "10001:0"
+    assert not service.get("volumes")
+
+
+def test_data_is_in_named_volumes(services: dict[str, dict[str, Any]]) -> None:
+    named = yaml.safe_load(COMPOSE.read_text())["volumes"]
+    mounted = [volume.split(":") for service in services.values() for volume in service.get("volumes", ())]
+    assert {parts[0] for parts in mounted if not parts[0].startswith(".")} == set(named)
+    assert all(parts[2] == "ro" for parts in mounted if parts[0].startswith("."))
+    for stateful in ("kafka", "zookeeper", "redis", "redis-replica", "cassandra", "prometheus", "grafana"):
+        assert any(volume.partition(":")[0] in named for volume in services[stateful]["volumes"]), stateful
 
 
 def test_who_waits_for_whom_exists(services: dict[str, dict[str, Any]]) -> None:
@@ -88,7 +105,8 @@ def check() -> Iterator[Path]:
     if not path.exists():
         if not shutil.which("go"):
             missing("go, to build the check of compose files")
-        built = run("go", "build", "-trimpath", "-o", path, ".", timeout=300, cwd=ROOT / "tests/deploy/composecheck")
+        source = ROOT / "tests/deploy/composecheck"
+        built = fetched("go", "build", "-trimpath", "-o", path, ".", timeout=400, cwd=source)
         if built.returncode:
             missing(f"the check of compose files cannot be built: {built.stderr[-500:]}")
     yield path

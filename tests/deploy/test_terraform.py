@@ -3,7 +3,7 @@
 import base64
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +12,14 @@ import yaml
 
 from gregor.worker.config_sources import load
 from tests.deploy import values_schema
-from tests.deploy.terraform import EXAMPLES, PASSWORD, SETTINGS, Applied, applied, copied, tf
-from tests.deploy.tools import ROOT, go_tool, must, run
+from tests.deploy.terraform import EXAMPLES, PASSWORD, SETTINGS, Applied, beside, initialised, tf
+from tests.deploy.tools import ROOT, must, run
 
 MODULES = sorted(path.name for path in (ROOT / "terraform/modules").iterdir())
 # Statements whose resource or actions may be a star, and why.
 WIDE = {
     "LogInToRegistry": "AWS knows no narrower resource for it",
+    "FindWorkers": "AWS knows no narrower resource for it",
     "Shell": "AWS knows no narrower resource for it",
     "Account": "in a key's policy the star is the key, and without it nobody could administer it",
     "Logs": "in a key's policy the star is the key",
@@ -29,17 +30,9 @@ WIDE = {
 }
 
 
-@pytest.fixture(scope="module")
-def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return copied(tmp_path_factory.mktemp("terraform"))
-
-
 @pytest.fixture(scope="module", params=EXAMPLES)
-def root(copy: Path, request: pytest.FixtureRequest) -> Iterator[Applied]:
-    made = applied(copy / "examples" / request.param, EXAMPLES[request.param])
-    yield made
-    must(tf(made.folder, "destroy", "-auto-approve"))
-    assert "resources" not in json.loads(must(tf(made.folder, "show", "-json"))).get("values", {})
+def root(roots: Callable[[str], Applied], request: pytest.FixtureRequest) -> Applied:
+    return roots(request.param)
 
 
 def test_format() -> None:
@@ -52,10 +45,9 @@ def test_the_settings_are_the_configs() -> None:
 
 
 @pytest.mark.parametrize("module", MODULES)
-def test_a_modules_own_tests(copy: Path, module: str) -> None:
+def test_a_modules_own_tests(terraform: Path, module: str) -> None:
     """With its claims about what is made, and a wrong value for every variable that has a rule."""
-    folder = copy / "modules" / module
-    must(tf(folder, "init"))
+    folder = initialised(terraform / "modules" / module)
     assert re.search(r"[1-9][0-9]* passed, 0 failed", must(tf(folder, "test")))
 
 
@@ -72,6 +64,12 @@ def test_a_module_tries_a_wrong_value_of_each_rule(module: str) -> None:
 def test_a_second_plan_is_empty(root: Applied) -> None:
     must(tf(root.folder, "validate"))
     must(tf(root.folder, "plan", "-detailed-exitcode"))
+
+
+def test_destroy_leaves_nothing(root: Applied) -> None:
+    folder = beside(root.folder, "destroyed")
+    must(tf(folder, "destroy", "-auto-approve"))
+    assert "resources" not in json.loads(must(tf(folder, "show", "-json"))).get("values", {})
 
 
 def test_an_examples_own_tests(root: Applied) -> None:
@@ -92,11 +90,10 @@ def test_its_output_is_a_workers_config(root: Applied, tmp_path: Path) -> None:
     }
 
 
-def test_its_output_is_what_the_chart_takes(root: Applied, tmp_path: Path) -> None:
+def test_its_output_is_what_the_chart_takes(root: Applied, helm: Path, tmp_path: Path) -> None:
     values = root.outputs.get("values") or {"config": root.outputs["settings"]}
     path = tmp_path / "values.json"
     path.write_text(json.dumps(values))
-    helm = go_tool("helm", "helm.sh/helm/v3/cmd/helm@v3.19.5", "GREGOR_HELM")
     must(run(helm, "lint", "--strict", ROOT / "helm/gregor", "-f", path, timeout=60))
     rendered = must(run(helm, "template", "crawl", ROOT / "helm/gregor", "-f", path, timeout=60))
     accounts = {one["metadata"]["name"] for one in yaml.safe_load_all(rendered) if one["kind"] == "ServiceAccount"}

@@ -1,13 +1,15 @@
 """A wrong value fails the plan, by name: nothing is made before."""
 
+import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests.deploy import values_schema
-from tests.deploy.terraform import EXAMPLES, copied, tf
-from tests.deploy.tools import must
+from tests.deploy.terraform import EXAMPLES, tf
 
+Refusal = Callable[[str, dict[str, object]], str]
 WRONG: dict[str, object] = {
     "crawl": "Crawl",
     "partitions": 0,
@@ -25,17 +27,17 @@ OF_CLUSTERS: dict[str, object] = {
 
 
 @pytest.fixture(scope="module")
-def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return copied(tmp_path_factory.mktemp("terraform"))
+def refusal(examples: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory) -> Refusal:
+    """What a plan of an example with wrong values says, its lines joined."""
+    given = tmp_path_factory.mktemp("given") / "wrong.tfvars.json"
 
+    def refusal(example: str, wrong: dict[str, object]) -> str:
+        given.write_text(json.dumps({**EXAMPLES[example], **wrong}))
+        refused = tf(examples(example), "plan", "-refresh=false", "-lock=false", f"-var-file={given}")
+        assert refused.returncode == 1
+        return " ".join(refused.stderr.split())
 
-def refusal(folder: Path, wrong: dict[str, object]) -> str:
-    """What a plan with wrong values says, its lines joined."""
-    if not (folder / ".terraform").exists():
-        must(tf(folder, "init"))
-    refused = tf(folder, "plan", variables={**EXAMPLES[folder.name], **wrong})
-    assert refused.returncode == 1
-    return " ".join(refused.stderr.split())
+    return refusal
 
 
 @pytest.mark.parametrize(
@@ -46,8 +48,8 @@ def refusal(folder: Path, wrong: dict[str, object]) -> str:
         ("kubernetes", WRONG | OF_CLUSTERS | {"namespace": "Web", "workers": 0, "api_cidrs": ["0.0.0.0/0"]}),
     ],
 )
-def test_every_wrong_value_is_refused_by_name(copy: Path, root: str, wrong: dict[str, object]) -> None:
-    said = refusal(copy / "examples" / root, wrong)
+def test_every_wrong_value_is_refused_by_name(refusal: Refusal, root: str, wrong: dict[str, object]) -> None:
+    said = refusal(root, wrong)
     for name in wrong:
         inner = name.removeprefix("kafka_").removeprefix("cassandra_").removeprefix("redis_")
         assert f"{name} must " in said or f"{inner} must " in said, name
@@ -65,15 +67,15 @@ def test_every_wrong_value_is_refused_by_name(copy: Path, root: str, wrong: dict
         ({"partitions": "many"}, "a number is required"),
     ],
 )
-def test_a_wrong_value_is_refused_by_what_it_may_be(copy: Path, wrong: dict[str, object], said: str) -> None:
-    assert said in refusal(copy / "examples/cluster", wrong)
+def test_a_wrong_value_is_refused_by_what_it_may_be(refusal: Refusal, wrong: dict[str, object], said: str) -> None:
+    assert said in refusal("cluster", wrong)
 
 
-def test_every_setting_is_checked(copy: Path) -> None:
+def test_every_setting_is_checked(refusal: Refusal) -> None:
     """By the type, limits and choices that the worker's own config has."""
     rules = values_schema.rules()
     wrong = {name: _wrong(rule) for name, rule in rules.items()} | {"no_such": 1, "kafka": ["a:9092"]}
-    said = refusal(copy / "examples/small", {"settings": wrong})
+    said = refusal("small", {"settings": wrong})
     for name, rule in rules.items():
         assert f"{name} must {' '.join(rule['must'].split())}" in said, name
     for name in ("no_such", "kafka"):

@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NoReturn
@@ -49,16 +50,25 @@ def missing(what: str) -> NoReturn:
     pytest.skip(what)
 
 
-def go_tool(name: str, package: str, variable: str) -> Path:
-    """A program in Go: the one that an environment variable names, or in PATH, or built once (a minute or two)."""
-    found = os.environ.get(variable) or shutil.which(name)
-    if found:
-        return Path(found)
+def fetched(
+    *command: str | Path, timeout: float, cwd: Path = ROOT, env: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run what fetches from the network and may run again, three times at most."""
+    for _ in range(2):
+        result = run(*command, timeout=timeout, cwd=cwd, env=env)
+        if not result.returncode:
+            return result
+        time.sleep(5)
+    return run(*command, timeout=timeout, cwd=cwd, env=env)
+
+
+def go_tool(name: str, package: str) -> Path:
+    """A program in Go, built once (a minute or three)."""
     path = BIN / name
     if not path.exists():
         if not shutil.which("go"):
-            missing(f"{name} (set {variable}), and go to build it")
-        built = run("go", "install", package, timeout=400, env={"GOBIN": str(BIN), "GOFLAGS": "-trimpath"})
+            missing(f"{name}, and go to build it")
+        built = fetched("go", "install", package, timeout=600, env={"GOBIN": str(BIN), "GOFLAGS": "-trimpath"})
         if built.returncode:
             missing(f"{name}: go install {package} failed: {built.stderr[-500:]}")
     return path
@@ -72,8 +82,25 @@ def python_tool(name: str, package: str, version: str) -> Path:
         shutil.rmtree(folder, ignore_errors=True)
         made = run(sys.executable, "-m", "venv", folder, timeout=120)
         if not made.returncode:
-            made = run(folder / "bin/pip", "install", "-q", f"{package}=={version}", timeout=400)
+            made = fetched(folder / "bin/pip", "install", "-q", "--no-compile", f"{package}=={version}", timeout=600)
         if made.returncode:
             shutil.rmtree(folder, ignore_errors=True)
             missing(f"{name}: pip install {package}=={version} failed: {made.stderr[-800:]}")
     return program
+
+
+def etcd() -> Path:
+    """The folder of etcd: that of the machine, or Debian's package unpacked: installed, it would start."""
+    if found := shutil.which("etcd"):
+        return Path(found).parent
+    folder = BIN / "etcd"
+    if not (folder / "usr/bin/etcd").exists():
+        if not shutil.which("apt-get"):
+            missing("etcd (Debian: etcd-server)")
+        folder.mkdir(parents=True, exist_ok=True)
+        download = "apt-get download -qq etcd-server"
+        script = f"({download} || apt-get update -qq && {download}) && dpkg -x etcd-server_*.deb ."
+        got = fetched("bash", "-c", script, timeout=300, cwd=folder)
+        if got.returncode:
+            missing(f"etcd: {got.stderr[-500:]}")
+    return folder / "usr/bin"

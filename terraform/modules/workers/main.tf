@@ -1,6 +1,6 @@
 # Workers on EC2, in a group over the zones. A machine holds one worker in a container; its settings are a file, its
 # secrets come from Secrets Manager into memory. What ends a machine waits until the worker has let go. The console, which
-# is a worker without partitions, is made the same way.
+# is a worker without partitions, is made the same way; beside it run Prometheus and Grafana.
 
 locals {
   settings = merge({ engine = "cluster", listen = "0.0.0.0:9100", data = "/data", log_format = "json" }, var.settings, {
@@ -35,19 +35,28 @@ resource "aws_launch_template" "this" {
   instance_type          = var.instance_type
   update_default_version = true
 
-  user_data = base64encode(templatefile("${path.module}/boot.sh.tftpl", {
-    region    = data.aws_region.current.region
-    image     = var.image
-    command   = var.command
-    registry  = split("/", var.image)[0]
-    private   = var.repository_arn != ""
-    secrets   = var.secrets
-    toml      = local.toml
-    log_group = aws_cloudwatch_log_group.this.name
-    group     = "${var.name}-${var.command}s"
-    hook      = "drain"
-    grace     = local.grace
-  }))
+  user_data = base64encode(join("", [
+    templatefile("${path.module}/boot.sh.tftpl", {
+      region    = data.aws_region.current.region
+      image     = var.image
+      command   = var.command
+      registry  = split("/", var.image)[0]
+      private   = var.repository_arn != ""
+      secrets   = var.secrets
+      toml      = local.toml
+      log_group = aws_cloudwatch_log_group.this.name
+      group     = "${var.name}-${var.command}s"
+      hook      = "drain"
+      grace     = local.grace
+    }),
+    var.command == "console" ? templatefile("${path.module}/monitoring.sh.tftpl", {
+      region     = data.aws_region.current.region
+      image      = var.image
+      prometheus = var.prometheus_image
+      grafana    = var.grafana_image
+      workers    = "${var.name}-workers"
+    }) : "",
+  ]))
 
   iam_instance_profile {
     arn = aws_iam_instance_profile.this.arn

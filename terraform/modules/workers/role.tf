@@ -34,9 +34,20 @@ data "aws_iam_policy_document" "registry" {
   }
 }
 
+# By which Prometheus finds the workers.
+data "aws_iam_policy_document" "find" {
+  # checkov:skip=CKV_AWS_356:AWS knows no narrower resource for looking at machines
+  statement {
+    sid       = "FindWorkers"
+    actions   = ["ec2:DescribeInstances"]
+    resources = ["*"]
+  }
+}
+
 data "aws_iam_policy_document" "worker" {
   source_policy_documents = concat([var.policy, data.aws_iam_policy_document.shell.json],
-    var.repository_arn == "" ? [] : [data.aws_iam_policy_document.registry.json]
+    var.repository_arn == "" ? [] : [data.aws_iam_policy_document.registry.json],
+    var.command == "console" ? [data.aws_iam_policy_document.find.json] : []
   )
 
   dynamic "statement" {

@@ -111,3 +111,15 @@ variable "schedules" {
     error_message = "schedules must have recurrence as five fields of cron, and workers from 0."
   }
 }
+
+variable "prometheus_image" {
+  type        = string
+  default     = "docker.io/prom/prometheus:v3.5.0"
+  description = "Prometheus, beside the console."
+}
+
+variable "grafana_image" {
+  type        = string
+  default     = "docker.io/grafana/grafana:12.1.1"
+  description = "Grafana, beside the console."
+}

@@ -67,6 +67,33 @@ run "spot_and_by_the_clock" {
   }
 }
 
+run "the_console_watches_the_workers" {
+  variables {
+    command     = "console"
+    workers_min = 1
+    workers_max = 1
+  }
+
+  assert {
+    condition     = alltrue([for told in ["tag:aws:autoscaling:groupName\", values: [gregor-workers]", var.prometheus_image, var.grafana_image] : strcontains(base64decode(aws_launch_template.this.user_data), told)])
+    error_message = "Prometheus finds the workers by their group's tag; Grafana is beside it."
+  }
+
+  assert {
+    condition = [
+      for statement in jsondecode(aws_iam_role_policy.this.policy).Statement : statement.Action if statement.Sid == "FindWorkers"
+    ] == ["ec2:DescribeInstances"]
+    error_message = "It may look at machines, and no more."
+  }
+}
+
+run "a_worker_watches_nobody" {
+  assert {
+    condition     = !strcontains(aws_iam_role_policy.this.policy, "ec2:") && !strcontains(base64decode(aws_launch_template.this.user_data), "prometheus")
+    error_message = "A worker's machine runs a worker."
+  }
+}
+
 run "wrong_values" {
   command = plan
 
