@@ -1,5 +1,6 @@
 """What is made once for all of these tests, by the first that needs it."""
 
+import json
 import os
 import shutil
 from collections.abc import Callable, Iterator
@@ -10,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from tests.deploy import kubernetes
-from tests.deploy.podman import Podman
+from tests.deploy.podman import IMAGE, Built, Podman
 from tests.deploy.terraform import EXAMPLES, Applied, applied, copied, initialised
-from tests.deploy.tools import ROOT, fetched, missing
+from tests.deploy.tools import ROOT, fetched, missing, must
 
 
 @pytest.fixture(scope="session")
@@ -43,6 +44,27 @@ def podman() -> Podman:
         missing(f"podman cannot be had: {prepared.stderr[-800:]}")
     folder, base = prepared.stdout.split()
     return Podman(folder, base)
+
+
+@pytest.fixture(scope="session")
+def built(podman: Podman) -> Built:
+    """The image."""
+    build = ("build", "--network=host", "--pull=never", "--format=docker", f"--build-arg=PYTHON_IMAGE={podman.base}")
+    words = (*build, "-f", "docker/Dockerfile", "-t", IMAGE, ".")
+    # Packages are fetched: what is done already is kept when it is tried again.
+    if podman(*words, timeout=600).returncode:
+        must(podman(*words, timeout=600))
+    mine, below = json.loads(must(podman("image", "inspect", IMAGE, podman.base)))
+    return Built(mine, mine["Size"] - below["Size"], podman)
+
+
+@pytest.fixture
+def containers(podman: Podman) -> Iterator[list[str]]:
+    """Ids of containers that end with the test."""
+    made: list[str] = []
+    yield made
+    for identity in made:
+        podman("rm", "--force", "--time=0", identity)
 
 
 @pytest.fixture(scope="session")

@@ -3,7 +3,7 @@
 import base64
 import itertools
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -48,9 +48,7 @@ def cluster(roots: Callable[[str], Applied]) -> Applied:
 
 
 @pytest.fixture
-def boot(podman: Podman, cluster: Applied, tmp_path: Path) -> Iterator[Callable[[str], Machine]]:
-    made: list[str] = []
-
+def boot(podman: Podman, cluster: Applied, containers: list[str], tmp_path: Path) -> Callable[[str], Machine]:
     def booted(kind: str) -> Machine:
         state, stubs = tmp_path / "state", tmp_path / "stubs"
         state.mkdir()
@@ -71,7 +69,7 @@ def boot(podman: Podman, cluster: Applied, tmp_path: Path) -> Iterator[Callable[
             *(f"--volume={stubs}:/stubs:ro", f"--env=ADDRESS={address}", DEBIAN, "sleep", "infinity"),
         )
         identity = must(ran).strip()
-        made.append(identity)
+        containers.append(identity)
         path = "/stubs:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"
 
         def execute(*words: str) -> str:
@@ -85,9 +83,7 @@ def boot(podman: Podman, cluster: Applied, tmp_path: Path) -> Iterator[Callable[
         assert machine.calls("dnf") == ["dnf install -y -q docker"] * 2, "it waits for its way out"
         return machine
 
-    yield booted
-    for identity in made:
-        podman("rm", "--force", "--time=0", identity)
+    return booted
 
 
 def script(root: Applied, kind: str) -> str:

@@ -77,6 +77,7 @@ def test_a_releases_life(cluster: Cluster) -> None:
     cluster.helm("install", "crawl", CHART, "--wait", WAIT)
     assert helm_test(cluster, "Succeeded") == 0
     assert helm_test(cluster, "Failed") == 1
+    cluster.kubectl("-n", "web", "delete", "pod", "crawl-gregor-test")  # it stays for its log
     assert cluster.pods() == 3
     assert cluster.get("jobs")["items"] == []  # init is done, and gone
     for replicas in (6, 2):

@@ -71,7 +71,7 @@ def test_who_waits_for_whom_exists(services: dict[str, dict[str, Any]]) -> None:
 
 @pytest.mark.parametrize("name", ["init", "worker", "console"])
 def test_what_is_set_are_settings(services: dict[str, dict[str, Any]], name: str) -> None:
-    environment = {key: _substituted(value) for key, value in services[name]["environment"].items()}
+    environment = {key: substituted(value) for key, value in services[name]["environment"].items()}
     config = load(None, environment).config
     assert config.engine == "cluster"
     named = {
@@ -80,7 +80,8 @@ def test_what_is_set_are_settings(services: dict[str, dict[str, Any]], name: str
     assert named <= set(services)
 
 
-def _substituted(text: str) -> str:
+def substituted(text: str) -> str:
+    """With what it says where nothing is given."""
     return _SUBSTITUTED.sub(lambda match: USER_AGENT.get(match[1], match[2]), text)
 
 

@@ -2,48 +2,18 @@
 
 import json
 import socket
-import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
 from gregor import __version__
-from tests.deploy.podman import Podman
+from tests.deploy.podman import Built
 from tests.deploy.tools import ROOT, must
 
-IMAGE = "localhost/gregor:test"
 MOST_MEGABYTES = 200
 """Over the base."""
-CONFINED = ("--network=none", "--read-only", "--tmpfs=/tmp", "--cap-drop=all", "--security-opt=no-new-privileges")
-
-
-class Built(NamedTuple):
-    """The image's description, its size over the base (bytes), and what runs it."""
-
-    config: dict[str, object]
-    size: int
-    podman: Podman
-
-    def once(
-        self, *words: str, entrypoint: str = "", options: tuple[str, ...] = ()
-    ) -> subprocess.CompletedProcess[str]:
-        """Run a container to its end."""
-        begin = ("run", "--rm", "--timeout=30", "--no-healthcheck", *CONFINED, *options)
-        return self.podman(*begin, *(("--entrypoint", entrypoint) if entrypoint else ()), IMAGE, *words)
-
-
-@pytest.fixture(scope="module")
-def built(podman: Podman) -> Built:
-    build = ("build", "--network=host", "--pull=never", "--format=docker", f"--build-arg=PYTHON_IMAGE={podman.base}")
-    words = (*build, "-f", "docker/Dockerfile", "-t", IMAGE, ".")
-    # Packages are fetched: what is done already is kept when it is tried again.
-    if podman(*words, timeout=600).returncode:
-        must(podman(*words, timeout=600))
-    mine, below = json.loads(must(podman("image", "inspect", IMAGE, podman.base)))
-    return Built(mine, mine["Size"] - below["Size"], podman)
 
 
 def test_it_is_described(built: Built) -> None:
@@ -64,8 +34,8 @@ def test_it_is_small(built: Built) -> None:
 
 @pytest.mark.parametrize("user", ["10001:0", "54321:0"])
 def test_it_runs_confined_as_any_user(built: Built, user: str) -> None:
-    assert must(built.once("--version", options=(f"--user={user}",))).startswith("gregor ")
-    must(built.once("config", "show", options=(f"--user={user}",)))
+    assert must(built.once("--version", options=("--network=none", f"--user={user}"))).startswith("gregor ")
+    must(built.once("config", "show", options=("--network=none", f"--user={user}")))
 
 
 @pytest.mark.parametrize("script", ["command -v gcc cc make", "touch /opt/venv/x", "touch /data/x", "command -v pip"])
@@ -75,7 +45,7 @@ def test_it_has_no_compiler_and_nothing_to_write_to(built: Built, script: str) -
 
 
 def test_a_wrong_setting_ends_it_with_one_line(built: Built) -> None:
-    ended = built.once("worker", options=("--env=GREGOR_NO_SUCH=1",))
+    ended = built.once("worker", options=("--network=none", "--env=GREGOR_NO_SUCH=1"))
     assert ended.returncode == 2
     assert "GREGOR_NO_SUCH" in ended.stderr
     assert "Traceback" not in ended.stderr
@@ -117,7 +87,7 @@ def worker(built: Built, tmp_path: Path) -> Iterator[str]:
     seeds = tmp_path / "seeds"
     seeds.write_text("http://127.0.0.1:9/\n")  # not global: refused without a request
     mount = f"--volume={seeds}:/seeds:ro"
-    begun = built.podman("run", "-d", *options, *environment, mount, IMAGE, "crawl", "--seeds", "/seeds")
+    begun = built.podman("run", "-d", *options, *environment, mount, built.name, "crawl", "--seeds", "/seeds")
     container = must(begun).strip()
     yield container
     built.podman("rm", "-f", "-t", "0", container)
