@@ -13,7 +13,7 @@ import pytest
 from tests.deploy.kubernetes import KUBE
 from tests.deploy.tools import ROOT, etcd, fetched, must, run
 
-WAIT = "--timeout=120s"
+WAIT = "--timeout=300s"  # under load all of Kubernetes is slow
 CHART = ROOT / "helm/gregor"
 RESTRICTED = {"pod-security.kubernetes.io/enforce": "restricted"}
 
@@ -26,7 +26,7 @@ class Cluster(NamedTuple):
 
     def tried(self, *words: str | Path) -> CompletedProcess[str]:
         """Run helm in the namespace of the crawl."""
-        return run(self.programs / "helm", "--kubeconfig", self.kubeconfig, "-n", "web", *words, timeout=180)
+        return run(self.programs / "helm", "--kubeconfig", self.kubeconfig, "-n", "web", *words, timeout=330)
 
     def helm(self, *words: str | Path) -> str:
         """The same, which must succeed."""
@@ -34,15 +34,16 @@ class Cluster(NamedTuple):
 
     def kubectl(self, *words: str, text: str | None = None) -> str:
         """Run kubectl."""
-        return must(run(self.programs / "kubectl", "--kubeconfig", self.kubeconfig, *words, timeout=150, text=text))
+        return must(run(self.programs / "kubectl", "--kubeconfig", self.kubeconfig, *words, timeout=330, text=text))
 
     def get(self, *words: str) -> Any:
         """What there is, as data."""
         return json.loads(self.kubectl("-n", "web", "get", *words, "-o", "json"))
 
-    def pods(self) -> int:
-        """Workers that are ready."""
-        return int(self.get("deployment", "crawl-gregor")["status"].get("readyReplicas", 0))
+    def ready(self, workers: int) -> None:
+        """Wait until so many are; helm is content with one less, which a rolling update may do without."""
+        condition = f"--for=jsonpath={{.status.readyReplicas}}={workers}"
+        self.kubectl("-n", "web", "wait", condition, WAIT, "deployment/crawl-gregor")
 
 
 @pytest.fixture(scope="module")
@@ -78,13 +79,13 @@ def test_a_releases_life(cluster: Cluster) -> None:
     assert helm_test(cluster, "Succeeded") == 0
     assert helm_test(cluster, "Failed") == 1
     cluster.kubectl("-n", "web", "delete", "pod", "crawl-gregor-test")  # it stays for its log
-    assert cluster.pods() == 3
+    cluster.ready(3)
     assert cluster.get("jobs")["items"] == []  # init is done, and gone
     for replicas in (6, 2):
         cluster.helm("upgrade", "crawl", CHART, "--wait", WAIT, f"--set=workers.replicas={replicas}")
-        assert cluster.pods() == replicas
+        cluster.ready(replicas)
     cluster.helm("rollback", "crawl", "2", "--wait", WAIT)
-    assert cluster.pods() == 6
+    cluster.ready(6)
     cluster.helm("uninstall", "crawl", "--wait", WAIT)
     assert cluster.get("all,configmaps,networkpolicies", "-l", "app.kubernetes.io/name=gregor")["items"] == []
 
