@@ -188,6 +188,7 @@ class Crawl:
         await self._turns.promise(host)
         before, now = host.last_start, self._tools.now()
         stored = await self._version(item.ticket, row)
+        begun_at = self._tools.clock.monotonic()
         outcome, response = await self._desk.fetcher.fetch(
             url,
             lambda: self._turns.may_send(host, url.href, rules),
@@ -198,6 +199,7 @@ class Crawl:
         try:
             if isinstance(outcome, LeaseOver):
                 raise LeaseLost
+            took = response.elapsed if response is not None else self._tools.clock.monotonic() - begun_at
             if isinstance(outcome, Failed) and host.last_start == before:
                 outcome = msgspec.structs.replace(outcome, host=True)  # it was never sent: no connection came about
             if response is not None:
@@ -219,7 +221,7 @@ class Crawl:
             stats.stages["parse"].observe(perf_counter() - begun)
             tracing.ended("parse")
             parsed = self._tools.clock.monotonic()
-            settle = self.settle(host, item, row, outcome, url, response, examined, stored)
+            settle = self.settle(host, item, row, outcome, url, response, examined, stored, took)
             await stats.spending.charge("settle", settle)
             stats.stages["settle"].observe(self._tools.clock.monotonic() - parsed)
             tracing.ended("settle")
@@ -286,8 +288,9 @@ class Crawl:
         response: Response | None = None,
         examined: Examined | None = None,
         stored: Page | None = None,
+        took: float = 0.0,
     ) -> None:
-        """Make an outcome durable, in the order in which nothing can be lost."""
+        """Make an outcome durable, in the order in which nothing can be lost. `took`: seconds of the request."""
         ticket = item.ticket
         if self._opted_out(host):  # maybe since the request was made: nothing of its answer is kept
             outcome, examined, stored = Denied(OPTED_OUT), None, None
@@ -306,7 +309,7 @@ class Crawl:
         if examined is not None and response is not None:
             page, tickets = examined.page, examined.tickets
             await self._storing.store(page, response, url)  # 1 page, links, body; then the fingerprint
-        await self._conclude(host, item, row, verdict, tickets, page)
+        await self._conclude(host, item, row, verdict, tickets, page, took)
         if response is not None:
             await self._turns.asked(host, verdict.pause, page.size if page is not None else None)  # 6 the next turn
         elif verdict.host_failed:
@@ -324,10 +327,17 @@ class Crawl:
             for link in page.links
             if link.fate == "sent" and (target := self._tools.urls.parse(link.url)) is not None
         ]
-        await self._conclude(host, item, row, verdict, tickets, page)
+        await self._conclude(host, item, row, verdict, tickets, page, page.elapsed)
 
     async def _conclude(
-        self, host: Host, item: Item, row: Row | None, verdict: Verdict, tickets: list[Ticket], page: Page | None
+        self,
+        host: Host,
+        item: Item,
+        row: Row | None,
+        verdict: Verdict,
+        tickets: list[Ticket],
+        page: Page | None,
+        took: float,
     ) -> None:
         """Steps 2 to 5 of a settle."""
         partition, services, ticket = self.partition, self._tools.services, item.ticket
@@ -353,7 +363,7 @@ class Crawl:
             await self._effect(lambda: services.store.put_dead_letter(letter))
             await self._effect(lambda: services.log.announce(letter))
         now, name = self._tools.now(), self._tools.name
-        settled = settled_row(ticket, row, verdict, page, now, name, host.told())
+        settled = settled_row(ticket, row, verdict, page, now, name, host.told(), took)
         settled = forgotten(settled) if verdict.rule == OPTED_OUT else settled
         await self._effect(lambda: services.store.put_rows([settled], partition.stamp()))  # 4 the row
         await self._effect(lambda: services.seen.mark([url_fingerprint(ticket.key)]))  # 5 seen, finished

@@ -7,6 +7,7 @@ from gregor.schemas.messages import HostRecord, RobotsRecord
 from gregor.worker import robots
 from gregor.worker.borders import Reader, Waiting
 from gregor.worker.config import Config
+from gregor.worker.records import KEPT, href_of
 from gregor.worker.scope import Refused, Scope
 from gregor.worker.urls import Url, Urls, robots_url
 
@@ -62,6 +63,8 @@ class Explanation(Struct, kw_only=True):
     label: str | None = None
     first_seen: str | None = None
     redirected_to: str | None = None
+    duplicate_of: str | None = None
+    near_duplicate_of: str | None = None
     attempts: list[Attempt] = []
     owner: str | None = None
     waiting: list[Place] = []
@@ -103,6 +106,10 @@ async def _settled(reader: Reader, found: Explanation) -> None:
     found.discovered_via, found.discovered_as = row.via or None, row.link
     found.first_seen = rfc3339(row.first_seen) if row.first_seen else None
     found.redirected_to = row.target or None
+    page = await reader.page(row.key) if row.state in KEPT else None
+    if page is not None:
+        found.duplicate_of = await href_of(reader, page.duplicate_of)
+        found.near_duplicate_of = await href_of(reader, page.near_duplicate_of)
     found.attempts = [
         Attempt(rfc3339(one.at), one.outcome, one.status or None, one.elapsed, one.owner or None)
         for one in row.attempts

@@ -103,8 +103,8 @@ async def _describe(reader: Reader, record: Record, page: Page, text: bool) -> N
     record.sha256 = page.body or None
     record.charset = page.encoding or None
     record.title = page.title
-    record.duplicate_of = await _href(reader, page.duplicate_of)
-    record.near_duplicate_of = await _href(reader, page.near_duplicate_of)
+    record.duplicate_of = await href_of(reader, page.duplicate_of)
+    record.near_duplicate_of = await href_of(reader, page.near_duplicate_of)
     record.fetched_at = rfc3339(page.fetched_at)
     record.truncated = bool(page.truncated)
     record.links = [LinkRecord(link.url, link.kind, link.nofollow) for link in page.links]
@@ -116,7 +116,7 @@ async def _describe(reader: Reader, record: Record, page: Page, text: bool) -> N
         record.text = page.text
 
 
-async def _href(reader: Reader, key: str) -> str | None:
+async def href_of(reader: Reader, key: str) -> str | None:
     """What was requested for a key: keys are internal, people and tools know URLs as they were found."""
     if not key:
         return None

@@ -18,12 +18,12 @@ def settled_row(
     now: float,
     owner: str,
     asked: tuple[Asked, ...] = (),
+    elapsed: float = 0.0,
 ) -> Row:
     """The row after the visit of a ticket. Where a URL was found is what its first visit said.
 
-    ``asked``: the requests to its host that no row tells of yet.
+    ``asked``: the requests to its host that no row tells of yet. ``elapsed``: seconds that the request took.
     """
-    elapsed = page.elapsed if page is not None else 0.0
     told = tuple(msgspec.structs.replace(one, href="") if one.href == ticket.key else one for one in asked)
     attempt = Attempt(now, verdict.outcome, verdict.status, elapsed, owner, told)
     first = row if row is not None else ticket

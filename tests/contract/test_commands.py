@@ -177,6 +177,12 @@ def test_explain_what_was_settled(output: Output) -> None:
     assert "robots.txt line 2" in output.text("explain", "http://a.test/denied")
 
 
+def test_explain_names_the_page_of_the_same_content(output: Output) -> None:
+    (copy,) = output.json("explain", "http://a.test/copy", "--json")
+    assert (copy["state"], copy["duplicate_of"], copy["near_duplicate_of"]) == ("duplicate", "http://a.test/", None)
+    assert "same content as http://a.test/\n" in output.text("explain", "http://a.test/copy")
+
+
 def test_explain_what_waits(output: Output) -> None:
     (later,) = output.json("explain", "http://a.test/later", "--json")
     assert later["next_due"] == "2023-11-14T22:14:50.250Z"
@@ -316,6 +322,13 @@ def test_labels_travel_from_the_seed(site: list[str], here: Here) -> None:
     here.said("crawl", "--seeds", "-", *site, "--max-depth", "1", stdin=seeds)
     lines = here.said("pages", "--jsonl", *site[:2], "--label", "one").splitlines()
     assert [msgspec.json.decode(line)["url"] for line in lines] == ["http://www.test/", "http://www.test/1"]
+
+
+def test_an_attempt_says_how_long_it_took_whatever_it_brought(site: list[str], here: Here) -> None:
+    here.said("crawl", "http://www.test/none", *site)
+    explained = msgspec.json.decode(here.said("explain", "http://www.test/none", *site[:2], "--json"))
+    assert explained["state"] == "gone"
+    assert [one["elapsed"] > 0 for one in explained["attempts"]] == [True]
 
 
 def test_dead_letters_get_another_visit(site: list[str], here: Here, tmp_path: Path) -> None:

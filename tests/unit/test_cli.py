@@ -88,7 +88,7 @@ def test_bad_input_is_one_line(
 
 
 def test_the_last_flag_wins(capsys: pytest.CaptureFixture[str]) -> None:
-    assert left("config", "show", "--json", "--set", "data=x", "--data", "y", "--set", "delay=3") == 0
+    assert left("config", "show", "--json", "--set", "data=x", "--data", "y", "--delay", "2", "--set", "delay=3") == 0
     shown = msgspec.json.decode(capsys.readouterr().out)
     assert shown["data"] == {"value": "y", "source": "--data"}
     assert shown["delay"] == {"value": 3.0, "source": "--set"}

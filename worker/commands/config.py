@@ -7,6 +7,7 @@ import msgspec
 
 from gregor.worker.commands import FINISHED
 from gregor.worker.commands.common import add_settings, settings
+from gregor.worker.commands.crawl import FLAGS
 from gregor.worker.config_docs import toml
 from gregor.worker.config_sources import shown
 from gregor.worker.text import one_line
@@ -19,7 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", required=True, metavar="show")
     show = actions.add_parser("show", help=parser.description, allow_abbrev=False)
     show.add_argument("--json", action="store_true", help="one JSON object: name to value and source")
-    add_settings(show)
+    add_settings(show, FLAGS)
 
 
 def run(arguments: argparse.Namespace) -> int:

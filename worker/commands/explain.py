@@ -55,9 +55,14 @@ def told(found: Explanation) -> list[str]:
         lines.append(f"  first visited {found.first_seen}")
     if found.redirected_to:
         lines.append(f"  redirected to {found.redirected_to}")
+    if found.duplicate_of:
+        lines.append(f"  same content as {found.duplicate_of}")
+    if found.near_duplicate_of:
+        lines.append(f"  nearly the same content as {found.near_duplicate_of}")
     for number, one in enumerate(found.attempts, start=1):
         owner = f", by {one.owner}" if one.owner else ""
-        lines.append(f"  attempt {number}: {one.at} {_outcome(one)} in {one.elapsed:.3f} s{owner}")
+        took = f" in {one.elapsed:.3f} s" if one.elapsed else ""
+        lines.append(f"  attempt {number}: {one.at} {_outcome(one)}{took}{owner}")
     lines += [
         f"  waits in the {one.where} ({one.kind})" + (f", due {one.due}" if one.due else "") for one in found.waiting
     ]
