@@ -8,6 +8,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import msgspec
 import pytest
@@ -188,6 +189,8 @@ def test_a_crawl_is_operated(run: Callable[[Case], None], capsys: pytest.Capture
         await _dead_letters(crawl)
         await _drain(crawl)
         await _on_record(crawl, capsys)
+        await _told(crawl)
+        await _audited(crawl, capsys)
 
     run(case)
 
@@ -264,3 +267,29 @@ async def _on_record(crawl: Crawl, capsys: pytest.CaptureFixture[str]) -> None:
     assert [one["what"] for one in told] == [one["what"] for one in found]
     assert {one["where"].partition(" ")[0] for one in told} == {"API", "command"}
     assert next(one["why"] for one in told if one["what"] == "drain second") == "new disks"
+
+
+async def _told(crawl: Crawl) -> None:
+    """Hand-overs, and a list of pages, page by page."""
+    found = (await crawl.ask("GET", "/api/v1/handovers?limit=500"))["handovers"]
+    drained = {one["partition"] for one in found if (one["giver"], one["taker"]) == ("second", "first")}
+    back = {one["partition"] for one in found if (one["giver"], one["taker"]) == ("first", "second")}
+    assert len(drained) >= PARTITIONS // 2
+    assert len(back) >= PARTITIONS // 2
+    urls: list[str] = []
+    after = ""
+    while after or not urls:
+        page = await crawl.ask("GET", f"/api/v1/pages?state=dead&limit=1&after={quote(after, safe='')}")
+        urls += [one["url"] for one in page["urls"]]
+        after = page["next"]
+    assert urls == [f"{site(0)}/dead"], "the others were fetched"
+    host = await crawl.ask("GET", f"/api/v1/pages?host=h1.example&limit=2&after={quote(f'{site(1)}/0', safe='')}")
+    assert f"{site(1)}/0" not in {one["url"] for one in host["urls"]}
+
+
+async def _audited(crawl: Crawl, capsys: pytest.CaptureFixture[str]) -> None:
+    capsys.readouterr()
+    await crawl.gregor("audit", "--json")
+    found = msgspec.json.decode(capsys.readouterr().out)
+    assert (found["violations"], found["hosts"]) == (0, HOSTS)
+    assert found["requests"] >= 4 * HOSTS
