@@ -1,6 +1,7 @@
 """What an answer says: the page to store, and which of its links are published. No effect happens here."""
 
 import hashlib
+from collections.abc import Callable
 
 import msgspec
 
@@ -112,39 +113,43 @@ class Examiner:
 
     def _links(self, ticket: Ticket, url: Url, extract: Extract, page: Page) -> list[Ticket]:
         """Decide the fate of every link; what is decided here is recorded at the link, never at its target."""
-        links, tickets = page.links, []
         base = base_url(extract.base, url.href)
         find = self._targets.finder(base, extract.encoding)
         unfollowed = "nofollow" in page.directives
-        closed = self._tools.config.nofollow and unfollowed
+        fate_of = self._fates(ticket, url)
         if extract.canonical is not None and (canonical := self._tools.urls.resolve(extract.canonical, base)):
             page.canonical = canonical.href
-        chosen: set[int] = set()
+        add, chosen = page.links.append, dict[int, tuple[Url, str]]()
         for link in extract.links[: self._tools.config.max_links]:
             target = find(link.url)
             if target is None:
                 self._tools.stats.links["malformed"] += 1
                 continue
-            fate = self._fate(ticket, target, link.kind, link.nofollow or closed, url)
-            links.append(Link(target.url.href, link.kind, link.nofollow or unfollowed, fate, link.text))
+            kind, nofollow = link.kind, link.nofollow or unfollowed
+            fate = fate_of(target, kind, nofollow)
+            add(Link(target.url.href, kind, nofollow, fate, link.text))
             if fate == "sent" and target.fingerprint not in chosen:
-                chosen.add(target.fingerprint)
-                if not self._sent.knows(target.fingerprint):
-                    tickets.append(self.follow(ticket, target.url, link.kind))
-        return tickets
+                chosen[target.fingerprint] = target.url, kind
+        return [self.follow(ticket, *one) for number, one in chosen.items() if not self._sent.knows(number)]
 
-    def _fate(self, ticket: Ticket, target: Target, kind: str, nofollow: bool, source: Url) -> str:
-        """Whether a link is published, and if not, why."""
-        config = self._tools.config
-        if kind not in self._followed:
-            return "kind"
-        if nofollow and config.nofollow and kind != "canonical":
-            return "nofollow"
-        if target.out_of_scope:
-            return target.out_of_scope
-        if config.max_depth is not None and ticket.depth + 1 > config.max_depth:
-            return "depth"
-        return (self._trap(source, target) if target.malformed or self._traps.suspects(source) else "") or "sent"
+    def _fates(self, ticket: Ticket, source: Url) -> Callable[[Target, str, bool], str]:
+        """Says of the links of a page whether they are published, and if not, why. What holds for all is asked once."""
+        config, followed = self._tools.config, self._followed
+        too_deep = config.max_depth is not None and ticket.depth + 1 > config.max_depth
+        suspect = self._traps.suspects(source)
+
+        def fate(target: Target, kind: str, nofollow: bool) -> str:
+            if kind not in followed:
+                return "kind"
+            if nofollow and config.nofollow and kind != "canonical":
+                return "nofollow"
+            if target.out_of_scope:
+                return target.out_of_scope
+            if too_deep:
+                return "depth"
+            return (self._trap(source, target) if suspect or target.malformed else "") or "sent"
+
+        return fate
 
     def _trap(self, source: Url, target: Target) -> str:
         """The fate of a link that leads into a trap; empty if it does not."""
@@ -202,6 +207,7 @@ class Examiner:
         """A sitemap's URLs and further sitemaps are links too."""
         tickets: list[Ticket] = []
         find = self._targets.finder(url.href, "utf-8")
+        fate_of = self._fates(ticket, url)
         entries = [(entry, "sitemap", 1) for entry in listed.children]
         entries += [(entry, "url", of_sitemap_url(entry.priority)) for entry in listed.urls]
         for entry, kind, priority in entries:
@@ -209,7 +215,7 @@ class Examiner:
             if found is None:
                 self._tools.stats.links["malformed"] += 1
                 continue
-            target, fate = found.url, self._fate(ticket, found, kind, False, url)
+            target, fate = found.url, fate_of(found, kind, False)
             if kind == "sitemap" and ticket.hops >= DEEPEST_SITEMAP:
                 fate = "hops"
             page.links.append(Link(target.href, kind, False, fate))

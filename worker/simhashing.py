@@ -28,8 +28,15 @@ MAX_LETTERS = 200_000
 Hashes = npt.NDArray[np.uint64]
 Points = npt.NDArray[np.uint8] | npt.NDArray[np.uint32]
 
-_PRIME = 0x100000001B3
-_MIX = ((0x9E3779B97F4A7C15, 33), (0xC2B2AE3D27D4EB4F, 29), (0x9E3779B97F4A7C15, 32))
+_PRIME = np.uint64(0x100000001B3)
+_PRIME_SQUARED = np.uint64(0x100000001B3**2 % 2**64)
+_MIX = [
+    (np.uint64(factor), np.uint64(shift))
+    for factor, shift in ((0x9E3779B97F4A7C15, 33), (0xC2B2AE3D27D4EB4F, 29), (0x9E3779B97F4A7C15, 32))
+]
+_SUMMED = 32
+"""Numbers whose bits are added up in bytes at a time."""
+_WEIGHTS = np.array([1, 2, 4])
 _PLANES = 0x20000
 _BLOCK = 16 * 1024
 """Numbers that are looked at at a time: what is made of them stays in the cache of a processor."""
@@ -81,34 +88,24 @@ def _decided(blocks: Iterable[Hashes], count: int) -> int:
 def _counts(hashes: Hashes) -> npt.NDArray[np.int64]:
     """In how many of the numbers of a block each bit is set, the highest bit first.
 
-    Full adders make of fifteen numbers, bit by bit, one of weight 1, 2, 4 and 8 each. Then a byte a bit is enough to
-    add up seventeen of those.
+    Full adders make of seven numbers, bit by bit, one of weight 1, 2 and 4 each. Then a byte a bit is enough to add up
+    many of those. Most texts are so short that the number of calls is what counts.
     """
-    words = np.zeros((15, 17 * -(-len(hashes) // (15 * 17))), np.uint64)
+    words = np.zeros((7, _SUMMED * -(-len(hashes) // (7 * _SUMMED))), np.uint64)
     words.reshape(-1)[: len(hashes)] = hashes
-    left, twos = _add(words[:5], words[5:10], words[10:])
-    one, two = _add(left[0], left[1], left[2])
-    ones, other_two = _add(one, left[3], left[4])
-    pair, fours = _add(twos[:2], twos[2:4], np.stack((twos[4], two)))
-    twos, four = _add(pair[0], pair[1], other_two)
-    fours, eights = _add(fours[0], fours[1], four)
-    sums = _spread(ones)
-    for weight, plane in ((1, twos), (2, fours), (3, eights)):
-        sums += _spread(plane) << np.uint64(weight)
-    bytewise = sums.reshape(17, -1).sum(axis=0).view(np.uint8)
-    counts: npt.NDArray[np.int64] = bytewise.reshape(-1, 8, 8).sum(axis=0, dtype=np.int64)
-    return counts[::-1].reshape(64)  # in memory a number begins with its low byte
+    left, carried = _add(words[:2], words[2:4], words[4:6])
+    ones, carry = _add(left[0], left[1], words[6])
+    twos, fours = _add(carried[0], carried[1], carry)
+    bits = np.unpackbits(np.concatenate((ones, twos, fours)).view(np.uint8)).view(np.uint64)
+    bytewise = bits.reshape(3, _SUMMED, -1).sum(axis=1).view(np.uint8)
+    counts: npt.NDArray[np.int64] = _WEIGHTS @ bytewise.reshape(3, -1, 64).sum(axis=1, dtype=np.int64)
+    return counts.reshape(8, 8)[::-1].reshape(64)  # in memory a number begins with its low byte
 
 
 def _add(a: Hashes, b: Hashes, c: Hashes) -> tuple[Hashes, Hashes]:
     """A full adder: of three numbers, bit by bit, one of their weight and one of twice the weight."""
     either = a ^ b
     return either ^ c, (a & b) | (either & c)
-
-
-def _spread(words: Hashes) -> Hashes:
-    """A byte for each bit."""
-    return np.unpackbits(words.view(np.uint8)).view(np.uint64)
 
 
 def _letters(text: str) -> Points:
@@ -128,16 +125,16 @@ def _is_letter() -> npt.NDArray[np.bool_]:
 
 
 def _shingle_hashes(letters: Points) -> Hashes:
+    """For letters a, b, c and d: ((a·p + b)·p + c)·p + d with a prime p, made of what pairs of letters give; mixed."""
     points = letters.astype(np.uint64)
-    count = len(points) - SHINGLE + 1
-    hashes = points[:count].copy()
-    for at in range(1, SHINGLE):
-        hashes *= np.uint64(_PRIME)
-        hashes += points[at : at + count]
-    shifted = np.empty_like(hashes)
+    pairs = points[:-1] * _PRIME
+    pairs += points[1:]
+    hashes = pairs[:-2] * _PRIME_SQUARED
+    hashes += pairs[2:]
+    shifted = points[: len(hashes)]  # room that is not needed any more
     for factor, shift in _MIX:
-        hashes *= np.uint64(factor)
-        hashes ^= np.right_shift(hashes, np.uint64(shift), out=shifted)
+        hashes *= factor
+        hashes ^= np.right_shift(hashes, shift, out=shifted)
     return hashes
 
 

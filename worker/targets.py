@@ -3,9 +3,8 @@
 The pages of a site repeat most of their links, so what was found out about one is remembered.
 """
 
-from collections import OrderedDict
 from collections.abc import Callable
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -33,41 +32,60 @@ _Known = dict[str, Target | None]
 _UNKNOWN: Final = Target(Url("", "", ""), 0, "", "")
 
 
+class _Place(NamedTuple):
+    """What is known of references that are relative to one place: those met lately, and those met before."""
+
+    young: _Known
+    old: _Known
+
+
 class Targets:
-    """Remembers references by what they are relative to: the site, or the folder of their page."""
+    """Remembers references by what they are relative to: nothing, the site, or the folder of their page.
+
+    What was not met for half as many references as are remembered is forgotten at once.
+    """
 
     def __init__(self, urls: Urls, scope: Callable[[], Scope], size: int = REMEMBERED) -> None:
         """``scope`` gives the scope in force: seeds that come later make another one."""
         self._urls = urls
         self._scope = scope
-        self._size = size
+        self._most = size // 2
         self._judged_by: Scope | None = None
-        self._count = 0
-        self._places: OrderedDict[tuple[str, str], _Known] = OrderedDict()
+        self._young: dict[tuple[str, str], _Known] = {}
+        self._old: dict[tuple[str, str], _Known] = {}
+        self._young_count = self._old_count = 0
 
     def __len__(self) -> int:
-        return self._count
+        return self._young_count + self._old_count
 
     def finder(self, base: str, encoding: str) -> Callable[[str], Target | None]:
         """Resolves the references of a page; None for what is no http(s) URL, or too long a one."""
         if not base.startswith(("http://", "https://")):
             return lambda reference: self._resolved(reference, base, encoding)
-        in_site, in_folder = self._remembered(base, encoding)
+        self._forget()
+        anywhere = self._place("", encoding)
+        in_site = self._place(base[: base.find("/", 8) + 1], encoding)
+        in_folder = self._place(base[: base.partition("?")[0].partition("#")[0].rfind("/") + 1], encoding)
 
         def find(reference: str) -> Target | None:
             first = reference[:1]
             if len(reference) > LONGEST:
                 return self._resolved(reference, base, encoding)
-            if first == "/" or reference.startswith(("http://", "https://")):
-                known = in_site
+            if first == "/":
+                young, old = in_site
+            elif reference.startswith(("http://", "https://")):
+                young, old = anywhere
             elif (first.isalnum() or first == ".") and ":" not in reference:
-                known = in_folder
+                young, old = in_folder
             else:  # relative to the page itself, or too odd to say
                 return self._resolved(reference, base, encoding)
-            target = known.get(reference, _UNKNOWN)
+            target = young.get(reference, _UNKNOWN)
             if target is _UNKNOWN:
-                target = known[reference] = self._resolved(reference, base, encoding)
-                self._count += 1
+                target = old.pop(reference, _UNKNOWN)
+                if target is _UNKNOWN:
+                    target = self._resolved(reference, base, encoding)
+                young[reference] = target
+                self._young_count += 1
             return target
 
         return find
@@ -82,26 +100,19 @@ class Targets:
         url = self._urls.resolve(reference, base, encoding)
         return None if url is None else self.target(url)
 
-    def _remembered(self, base: str, encoding: str) -> tuple[_Known, _Known]:
-        """What is known of references to anywhere in the site of a page, and of those relative to its folder."""
-        if self._judged_by is not (scope := self._scope()):
-            self._judged_by = scope
-            self._places.clear()
-            self._count = 0
-        self._forget()
-        root = base[: base.find("/", 8) + 1]
-        folder = base[: base.partition("?")[0].partition("#")[0].rfind("/") + 1]
-        return self._place(root, encoding), self._place(folder, encoding)
-
-    def _place(self, start: str, encoding: str) -> _Known:
+    def _place(self, start: str, encoding: str) -> _Place:
         place = start, encoding
-        if place not in self._places:
-            self._places[place] = {}
-            self._count += 1
-        self._places.move_to_end(place)
-        return self._places[place]
+        if place not in self._young:
+            self._young[place] = {}
+            self._young_count += 1
+        return _Place(self._young[place], self._old.get(place, {}))
 
     def _forget(self) -> None:
         """Done before a page: what is remembered may exceed the size by the links of one."""
-        while self._count > self._size:
-            self._count -= 1 + len(self._places.popitem(last=False)[1])
+        if self._judged_by is not (scope := self._scope()):
+            self._judged_by = scope
+            self._young, self._young_count = {}, 0
+            self._old, self._old_count = {}, 0
+        elif self._young_count >= self._most:
+            self._old, self._old_count = self._young, self._young_count
+            self._young, self._young_count = {}, 0
