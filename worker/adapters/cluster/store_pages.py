@@ -27,6 +27,7 @@ _CHECKED: Final = 16
 _LOOKED_FOR: Final = 8
 # Bytes of a body up to which it is compressed where it is: it takes less than a way to a thread and back holds up.
 _AT_ONCE: Final = 128 * 1024
+_LEVEL: Final = 1  # of zstd: three quarters of the time of level 3, the default, for 4 % more bytes
 
 _PUT_PAGE: Final = """INSERT INTO pages (key, visit, status, size, data, overflow) VALUES (?, ?, ?, ?, ?, ?)
     USING TIMESTAMP ? AND TTL ?"""
@@ -180,7 +181,7 @@ class _Zstd(threading.local):
     """A compressor for each thread: it cannot be shared, and to make one for every page costs as much as a page."""
 
     def __init__(self) -> None:
-        self.compressor = zstandard.ZstdCompressor(level=3)
+        self.compressor = zstandard.ZstdCompressor(level=_LEVEL)
 
 
 _ZSTD: Final = _Zstd()
