@@ -417,8 +417,8 @@ class Crawl:
             visit.facts.update({"error": cause} if cause else {})
         _LOG.debug("visited", url=row.href, state=row.state, status=row.status, cause=cause, visits=row.visits)
 
-    async def _effect(self, call: Callable[[], Awaitable[T]]) -> T:
-        return await self._tools.effect(self.partition.lease, call)
+    def _effect(self, call: Callable[[], Awaitable[T]]) -> Awaitable[T]:
+        return self._tools.effect(self.partition.lease, call)
 
 
 def _conditions(stored: Page | None) -> tuple[tuple[str, str], ...]:

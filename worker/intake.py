@@ -273,5 +273,5 @@ class Intake:
         for ticket, source in tickets:
             self._enter(ticket, source)
 
-    async def _effect(self, call: Callable[[], Awaitable[T]]) -> T:
-        return await self._tools.effect(self._partition.lease, call)
+    def _effect(self, call: Callable[[], Awaitable[T]]) -> Awaitable[T]:
+        return self._tools.effect(self._partition.lease, call)

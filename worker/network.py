@@ -1,6 +1,7 @@
 """What a worker reaches the network with, made of the configuration: host table, resolver, transport, tracer."""
 
 import ipaddress
+import ssl
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -8,7 +9,6 @@ from typing import TYPE_CHECKING
 from gregor.worker.adapters.resolver import DnsResolver
 from gregor.worker.adapters.transport.curl import CurlTransport
 from gregor.worker.adapters.transport.lenient import LenientTransport
-from gregor.worker.adapters.transport.requests_transport import RequestsTransport
 from gregor.worker.addresses import AddressPolicy
 from gregor.worker.config import Config, ConfigError
 from gregor.worker.dns import DnsCache
@@ -34,11 +34,20 @@ def transport(config: Config, table: HostTable, stats: Stats) -> Transport:
     """What fetches: curl, with requests for answers that curl cannot read, or requests alone. Raises `ConfigError`."""
     policy = AddressPolicy([ipaddress.ip_network(n) for n in config.allow_networks], table.endpoints)
     ca_file = Path(config.ca_file) if config.ca_file else None
-    if ca_file is not None and not ca_file.is_file():
-        raise ConfigError(f"ca_file {ca_file} cannot be read")
-    tolerant = RequestsTransport(policy, ca_file=ca_file)
+    if ca_file is not None:
+        try:
+            ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(ca_file)
+        except OSError as error:
+            raise ConfigError(f"ca_file {ca_file} cannot be read: {error.strerror}") from None
+
+    def tolerant() -> Transport:
+        # Heavy, and few crawls meet a host that needs it.
+        from gregor.worker.adapters.transport.requests_transport import RequestsTransport
+
+        return RequestsTransport(policy, ca_file=ca_file)
+
     if config.transport == "requests":
-        return tolerant
+        return tolerant()
     return LenientTransport(
         CurlTransport(policy, ca_file=ca_file, http2=config.http2, spending=stats.spending), tolerant
     )

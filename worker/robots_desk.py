@@ -264,8 +264,8 @@ class RobotsDesk:
             if response is not None:
                 response.close()
 
-    async def _effect(self, partition: Partition, call: Callable[[], Awaitable[T]]) -> T:
-        return await self._tools.effect(partition.lease, call)
+    def _effect(self, partition: Partition, call: Callable[[], Awaitable[T]]) -> Awaitable[T]:
+        return self._tools.effect(partition.lease, call)
 
 
 def _lower(headers: list[tuple[str, str]]) -> dict[str, str]:

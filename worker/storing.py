@@ -55,5 +55,5 @@ class Storing:
             page.state, page.duplicate_of = "duplicate", winner
             await self._effect(lambda: services.store.put_page(page, None, None, self._partition.stamp()))
 
-    async def _effect(self, call: Callable[[], Awaitable[T]]) -> T:
-        return await self._tools.effect(self._partition.lease, call)
+    def _effect(self, call: Callable[[], Awaitable[T]]) -> Awaitable[T]:
+        return self._tools.effect(self._partition.lease, call)

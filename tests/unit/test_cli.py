@@ -64,6 +64,7 @@ def test_help(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
         (["crawl", "--data", "/nowhere"], "no seed is given"),
         (["crawl", "http://a.test/", "--host-table", "/nowhere"], "host_table"),
         (["crawl", "http://a.test/", "--ca-file", "/nowhere"], "ca_file"),
+        (["crawl", "http://a.test/", "--ca-file", __file__], "ca_file"),
         (["crawl", "http://a.test/", "--resolver", "x"], "resolver"),
         (["crawl", "http://a.test/", "--allow-network", "10.0.0.0/99"], "allow_networks"),
         (["crawl", "http://a.test/", "--include", "re:("], "RE2"),

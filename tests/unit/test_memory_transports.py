@@ -47,7 +47,7 @@ def test_limits_and_lease_hold() -> None:
 def test_the_second_transport_is_asked_only_after_a_malformed_answer_and_not_at_once() -> None:
     first = MemoryTransport({"http://a.test/": MALFORMED, "http://b.test/": Failure("cut", "")})
     second = MemoryTransport({"http://a.test/": Scripted(200), "http://b.test/": Scripted(200)})
-    pair = LenientTransport(first, second)
+    pair = LenientTransport(first, lambda: second)
     assert status(fetch(pair, "http://a.test/")) == "protocol"
     assert second.requests == []
     assert status(fetch(pair, "http://a.test/")) == 200
@@ -55,11 +55,26 @@ def test_the_second_transport_is_asked_only_after_a_malformed_answer_and_not_at_
     assert len(second.requests) == 1
 
 
+def test_the_second_transport_is_made_once_and_only_when_it_is_needed() -> None:
+    made: list[MemoryTransport] = []
+
+    def make() -> MemoryTransport:
+        made.append(MemoryTransport({"http://a.test/": Scripted(200)}))
+        return made[-1]
+
+    pair = LenientTransport(MemoryTransport({"http://a.test/": MALFORMED}), make)
+    fetch(pair, "http://a.test/")
+    assert not made
+    assert [status(fetch(pair, "http://a.test/")) for _ in range(2)] == [200, 200]
+    assert len(made) == 1
+    asyncio.run(pair.close())
+
+
 def test_the_memory_of_malformed_hosts_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lenient, "REMEMBERED", 2)
     hosts = [f"http://{name}.test/" for name in "abc"]
     first = MemoryTransport(dict.fromkeys(hosts, MALFORMED))
-    pair = LenientTransport(first, MemoryTransport({href: Scripted(200) for href in hosts}))
+    pair = LenientTransport(first, lambda: MemoryTransport({href: Scripted(200) for href in hosts}))
     assert [status(fetch(pair, href)) for href in hosts] == ["protocol"] * 3
     assert status(fetch(pair, hosts[0])) == "protocol"
     assert status(fetch(pair, hosts[2])) == 200

@@ -77,9 +77,10 @@ class EmbeddedLog:
                 topic = (partition, priority)
                 if watermark > self._end(connection, topic):
                     raise ValueError(f"watermark {watermark} is beyond the end of topic {topic}")
-                _, start, stored_epoch = _watermark(connection, topic)
-                if epoch >= stored_epoch:
-                    kept = max(start, min(watermark, start + _SLICE))
+                stored = _watermark(connection, topic)
+                _, start, stored_epoch = stored
+                kept = max(start, min(watermark, start + _SLICE))
+                if epoch >= stored_epoch and stored != (watermark, kept, epoch):  # of four topics one or two moved
                     connection.execute(
                         "DELETE FROM records WHERE partition = ? AND priority = ? AND offset < ?", (*topic, kept)
                     )

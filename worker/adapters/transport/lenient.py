@@ -13,10 +13,13 @@ REMEMBERED = 10_000
 class LenientTransport:
     """A `Transport`. Failure("protocol") of the first is handed on, not repeated: whether and when there is one more
     try is the crawl's to say, since it would be a second request to the host. That try then goes by the second.
+
+    ``second`` makes it: it is asked once, when a host needs it.
     """
 
-    def __init__(self, first: Transport, second: Transport) -> None:
-        self._first, self._second = first, second
+    def __init__(self, first: Transport, second: Callable[[], Transport]) -> None:
+        self._first, self._make_second = first, second
+        self._second: Transport | None = None
         self._malformed: OrderedDict[str, None] = OrderedDict()
 
     async def fetch(self, request: Request, limits: Limits, may_send: Callable[[], bool]) -> FetchResult:
@@ -24,7 +27,8 @@ class LenientTransport:
         origin = "/".join(request.href.split("/", 3)[:3])
         if origin in self._malformed:
             self._malformed.move_to_end(origin)
-            return await self._second.fetch(request, limits, may_send)
+            second = self._second = self._second or self._make_second()
+            return await second.fetch(request, limits, may_send)
         result = await self._first.fetch(request, limits, may_send)
         if isinstance(result, Failure) and result.kind == "protocol":
             self._malformed[origin] = None
@@ -34,4 +38,4 @@ class LenientTransport:
 
     async def close(self) -> None:
         """See `Transport.close`."""
-        await asyncio.gather(self._first.close(), self._second.close())
+        await asyncio.gather(*(one.close() for one in (self._first, self._second) if one is not None))
