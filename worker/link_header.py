@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 _LINK = re.compile(r"<([^<>]*+)>((?:[^,\"<]++|\"(?:[^\"\\]++|\\.)*+\"?)*+)")
-_PARAMETER = re.compile(r"[;\s]*+([^=;\s]++)(?:\s*+=\s*+(?:\"((?:[^\"\\]++|\\.)*+)\"?|([^;\s]*+)))?")
+_PARAMETER = re.compile(r"([^=;\s]++)(?:\s*+=\s*+(?:\"((?:[^\"\\]++|\\.)*+)\"?|([^;\s]*+)))?")
 """One without a value is read too, as section B.3 does; sought beyond it, a long header would take its square."""
 
 
