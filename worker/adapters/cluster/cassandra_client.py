@@ -14,6 +14,7 @@ from cassandra.cluster import Cluster, Session
 from cassandra.query import BatchStatement, BatchType, BoundStatement, PreparedStatement
 
 from gregor.worker.adapters.cluster.cassandra_connect import make_cluster, translated, translation
+from gregor.worker.adapters.cluster.together import Together
 from gregor.worker.borders import Unavailable
 from gregor.worker.config_servers import Servers
 from gregor.worker.errors import BadInput
@@ -21,6 +22,8 @@ from gregor.worker.errors import BadInput
 T = TypeVar("T")
 Values: TypeAlias = Sequence[object]
 Found: TypeAlias = list[tuple[Any, ...]]
+Changes: TypeAlias = Sequence[tuple[str, Values]]
+"""Statements that write, each with its values."""
 
 _IN_FLIGHT: Final = 256
 _TOGETHER: Final = 128
@@ -28,6 +31,9 @@ _FETCHED: Final = 1000
 # Bytes and statements of a batch over several partitions: servers warn of more than 5 KiB or 10 partitions.
 _SMALL: Final = 4096
 _FEW: Final = 10
+# Calls of `write_at_once` that go together, and how often at a time: a slow answer holds up those of its own round.
+_CALLS: Final = 32
+_ROUNDS: Final = 16
 
 
 class Cassandra:
@@ -41,6 +47,7 @@ class Cassandra:
         self._loop = asyncio.get_running_loop()
         self._prepared: dict[str, PreparedStatement] = {}
         self._answers = _Answers(_IN_FLIGHT)
+        self._changes: Together[Changes, None] = Together(self._write_all, _CALLS, _ROUNDS)
 
     @classmethod
     async def connect(cls, settings: Servers, keyspace: str, environ: Mapping[str, str]) -> Self:
@@ -87,13 +94,13 @@ class Cassandra:
             prepared = await self._prepare(statement)
             await self._execute([prepared.bind(values) for values in many])
 
-    async def write_at_once(self, changes: Sequence[tuple[str, Values]]) -> None:
-        """Write statements with their values, wherever they belong; small ones share requests, in their order.
+    async def write_at_once(self, changes: Changes) -> None:
+        """Write wherever they belong; small ones share requests, also with those of other callers of this moment.
 
-        Each may take effect alone.
+        Each may take effect alone, in any order. What fails, fails for all callers of the moment.
         """
-        bound = [(await self._prepare(statement)).bind(values) for statement, values in changes]
-        await self._execute([some[0] if len(some) == 1 else _batch(some) for some in _packed(bound)])
+        if changes:
+            await self._changes.ask(changes)
 
     async def write_together(self, statement: str, many: Sequence[Values]) -> None:
         """Write for each of many values that belong to one partition of the table, 128 a request."""
@@ -104,6 +111,11 @@ class Cassandra:
     async def close(self) -> None:
         """What is in flight fails. May be repeated."""
         await asyncio.to_thread(self._cluster.shutdown)
+
+    async def _write_all(self, calls: Sequence[Changes]) -> list[None]:
+        bound = [(await self._prepare(statement)).bind(values) for changes in calls for statement, values in changes]
+        await self._execute([some[0] if len(some) == 1 else _batch(some) for some in _packed(bound)])
+        return [None] * len(calls)
 
     async def _prepare(self, statement: str) -> PreparedStatement:
         prepared = self._prepared.get(statement)
@@ -200,6 +212,9 @@ def _packed(bound: Sequence[BoundStatement]) -> Iterator[list[BoundStatement]]:
     size = 0
     for one in bound:
         its_size = sum(len(value) for value in one.values if isinstance(value, bytes))
+        if its_size > _SMALL:
+            yield [one]
+            continue
         if some and (size + its_size > _SMALL or len(some) == _FEW):
             yield some
             some, size = [], 0

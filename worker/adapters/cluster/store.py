@@ -22,7 +22,7 @@ from gregor.schemas.messages import (
     decode,
     encode,
 )
-from gregor.worker.adapters.cluster.cassandra_client import Cassandra, Values
+from gregor.worker.adapters.cluster.cassandra_client import Cassandra
 from gregor.worker.adapters.cluster.store_backlogs import Backlogs
 from gregor.worker.adapters.cluster.store_calendar import Calendars
 from gregor.worker.adapters.cluster.store_pages import Pages
@@ -59,14 +59,13 @@ class ClusterStore:
         self._calendars = Calendars(cassandra)
         self._backlogs = Backlogs(cassandra)
         self._row = Together(partial(read_rows, cassandra), _KEYS)
-        self._rows = Together(self._write_all, _KEYS)
 
     async def rows(self, keys: Sequence[str]) -> list[Row | None]:
         return [await self._row.ask(keys[0])] if len(keys) == 1 else await read_rows(self._cassandra, keys)
 
     async def put_rows(self, rows: Sequence[Row], stamp: int) -> None:
-        if rows:
-            await self._rows.ask([(_PUT_ROW, (row.key, row.host, row.state, encode(row), stamp)) for row in rows])
+        changes = [(_PUT_ROW, (row.key, row.host, row.state, encode(row), stamp)) for row in rows]
+        await self._cassandra.write_at_once(changes)
 
     async def page(self, key: str, visit: int) -> Page | None:
         return await self._pages.page(key, visit)
@@ -143,10 +142,6 @@ class ClusterStore:
 
     async def close(self) -> None:
         await self._cassandra.close()
-
-    async def _write_all(self, calls: Sequence[Sequence[tuple[str, Values]]]) -> list[None]:
-        await self._cassandra.write_at_once([change for changes in calls for change in changes])
-        return [None] * len(calls)
 
 
 async def read_rows(cassandra: Cassandra, keys: Sequence[str]) -> list[Row | None]:

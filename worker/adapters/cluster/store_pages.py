@@ -61,25 +61,27 @@ class Pages:
         self._near = Together(self._candidates, _LOOKED_FOR)
 
     async def put(self, page: Page, body: BinaryIO | None, wire: BinaryIO | None, stamp: int) -> None:
-        """The bodies are there before the page that names them. A simhash may be, since `near` looks for its page."""
+        """Bodies are there before the page that names them; simhashes too, since `near` looks for their page."""
         streams = [(bytes.fromhex(name), stream) for name, stream in ((page.body, body), (page.wire, wire)) if stream]
         if page.size <= _AT_ONCE:
             data, firsts = _begin(page, [stream for _, stream in streams])
         else:
             data, firsts = await asyncio.to_thread(_begin, page, [stream for _, stream in streams])
-        for (sha256, stream), first in zip(streams, firsts, strict=True):
-            await self._put_body(sha256, stream, first)
+        before = [
+            await self._put_chunks(sha256, stream, first)
+            for (sha256, stream), first in zip(streams, firsts, strict=True)
+        ]
         overflow: object = UNSET_VALUE  # no tombstone: what is in data decides
         if len(data) > CHUNK:
             sha256, stream = hashlib.sha256(data).digest(), io.BytesIO(data)
-            await self._put_body(sha256, stream, _next_chunk(stream))
+            before.append(await self._put_chunks(sha256, stream, _next_chunk(stream)))
             data, overflow = b"", sha256
-        values = (page.key, page.visit, page.status, page.size, data, overflow, stamp, self._retention)
-        changes: list[tuple[str, Values]] = [(_PUT_PAGE, values)]
         if page.simhash:
             named = (signed(page.simhash), page.key, -int(page.fetched_at * 1e6))
-            changes += [(_PUT_SIMHASH, (band, *named)) for band in bands_of(page.simhash)]
-        await self._cassandra.write_at_once(changes)
+            before += [(_PUT_SIMHASH, (band, *named)) for band in bands_of(page.simhash)]
+        await self._cassandra.write_at_once(before)
+        values = (page.key, page.visit, page.status, page.size, data, overflow, stamp, self._retention)
+        await self._cassandra.write_at_once([(_PUT_PAGE, values)])
 
     async def page(self, key: str, visit: int | None) -> Page | None:
         """A version of a page; the newest for None."""
@@ -145,14 +147,17 @@ class Pages:
         found = await self._cassandra.read(_NEAR, ([band for simhash in simhashes for band in bands_of(simhash)],))
         return [found] * len(simhashes)
 
-    async def _put_body(self, sha256: bytes, stream: BinaryIO, first: _Chunk) -> None:
-        """Always written anew: the same bytes under the same name, with the time to live of the newest page."""
+    async def _put_chunks(self, sha256: bytes, stream: BinaryIO, first: _Chunk) -> tuple[str, Values]:
+        """Write a body's chunks after the first; gives what is to be written next, with the first, and completes it.
+
+        Always anew: the same bytes under the same name, with the time to live of the newest page.
+        """
         chunk, chunks = first, 1
         while chunk.full:
             chunk = await asyncio.to_thread(_next_chunk, stream)
             await self._cassandra.write(_PUT_CHUNK, (sha256, chunks, chunk.data, self._retention))
             chunks += 1
-        await self._cassandra.write(_PUT_BODY, (sha256, chunks, first.data, self._retention))
+        return _PUT_BODY, (sha256, chunks, first.data, self._retention)
 
 
 def signed(number: int) -> int:

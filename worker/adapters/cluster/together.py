@@ -7,7 +7,7 @@ from typing import Final, Generic, TypeVar
 A = TypeVar("A")
 Q = TypeVar("Q")
 
-_MOMENT: Final = 0.01
+_MOMENT: Final = 0.025
 """Seconds between two requests. Nobody waits for company that has not asked for so long: then a call goes at once."""
 
 
