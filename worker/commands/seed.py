@@ -43,7 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
             count = asyncio.run(composition.seed(config, seeds, by))
     finally:
         seeds.close()
-    print(f"{count} seeds published")
+    print(f"{count} seed{'' if count == 1 else 's'} published")
     return FINISHED
 
 

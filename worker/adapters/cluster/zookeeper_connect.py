@@ -1,5 +1,6 @@
 """A kazoo client as the coordinator needs it: how it connects, who it is, how long it waits."""
 
+import logging
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
@@ -32,6 +33,8 @@ def make_client(servers: Servers, environ: Mapping[str, str], granted: Callable[
     ``granted`` is called on kazoo's thread with the session's time-out, seconds, each time that a server grants one,
     before the client tells of the connection.
     """
+    # It warns of every failed attempt to connect; what matters reaches the caller as a state.
+    logging.getLogger("kazoo").setLevel(logging.ERROR)
     options: dict[str, Any] = {}
     if servers.zookeeper_username:
         secret = password(servers, "zookeeper", environ)
