@@ -53,12 +53,12 @@ class Examiner:
 
     async def read_large(self, ticket: Ticket, url: Url, response: Response) -> Reading | None:
         """Read a large document beside the event loop, for `examine`; None for another one."""
-        document = Document(url.href, response.body, response.header("content-type"))
+        document = Document(url.href, response.body, response.combined("content-type"))
         return await self._large.read(document, ticket.link == "sitemap")
 
     def examine(self, ticket: Ticket, url: Url, response: Response, reading: Reading | None = None) -> Examined:
         """Say what an answer with status 200 to 299 means; `reading` is there if it was read before."""
-        document = Document(url.href, response.body, response.header("content-type"))
+        document = Document(url.href, response.body, response.combined("content-type"))
         now = self._tools.now()
         page = Page(
             key=ticket.key,
@@ -97,7 +97,7 @@ class Examiner:
 
     def _add_canonical(self, extract: Extract, url: Url, response: Response) -> None:
         """The canonical link of the headers (RFC 6596 section 3) counts where the document names none."""
-        header = response.header("link")
+        header = response.combined("link")
         stated = link_header.canonical(header) if header and extract.canonical is None else None
         target = self._tools.urls.resolve(stated, url.href) if stated is not None else None
         if target is not None:

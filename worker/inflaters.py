@@ -17,6 +17,8 @@ HEAD: Final = 16
 """How many octets of a body say whether it is coded at all."""
 
 _BROTLI_SLICE = 2 * 1024
+_BROTLI_KEPT = 1024 * 1024
+"""Octets of a stream from which on its last slice is not decoded again."""
 _ZSTD_WINDOW = 8 * 1024 * 1024
 """The largest window that a zstd content coding may ask for (RFC 9659)."""
 _GZIP_MAGIC = b"\x1f\x8b"
@@ -120,30 +122,61 @@ class Gzip:
 
 
 class Brotli:
-    """One brotli stream; what follows it is ignored."""
+    """One brotli stream; what follows it is ignored.
+
+    The library drops the output of a call that meets a fault, or octets behind the end: such a slice is decoded again
+    from the beginning of the stream, and then octet by octet.
+    """
 
     def __init__(self) -> None:
         self._stream = brotli.Decompressor()
+        self._seen = bytearray()
+        self._yielded = 0
 
     def feed(self, data: bytes) -> Iterator[bytes]:
         for start in range(0, len(data), _BROTLI_SLICE):
             if self._stream.is_finished():
                 return
-            yield self._process(data[start : start + _BROTLI_SLICE])
-            while not self._stream.can_accept_more_data():
-                yield self._process(b"")
+            piece = data[start : start + _BROTLI_SLICE]
+            try:
+                for decoded in self._process(piece):
+                    self._yielded += len(decoded)
+                    yield decoded
+            except brotli.error:
+                yield from self._again(piece)
+            if len(self._seen) <= _BROTLI_KEPT:
+                self._seen += piece
 
     def finish(self) -> Iterator[bytes]:
         if not self._stream.is_finished():
             raise Corrupt("the compressed body ends too early")
         yield from ()
 
-    def _process(self, data: bytes) -> bytes:
-        try:
+    def _process(self, data: bytes) -> Iterator[bytes]:
+        """Until nothing more comes: the library may hold back output although it took all of ``data``."""
+        more = True
+        while more:
             piece: bytes = self._stream.process(data, output_buffer_limit=STEP)
+            yield piece
+            data = b""
+            more = not self._stream.is_finished() and (bool(piece) or not self._stream.can_accept_more_data())
+
+    def _again(self, piece: bytes) -> Iterator[bytes]:
+        """What ``piece`` decodes to before the end of the stream, or before the fault in it."""
+        if len(self._seen) > _BROTLI_KEPT:
+            raise Corrupt("the compressed body is damaged")
+        self._stream = brotli.Decompressor()
+        skip = self._yielded
+        try:
+            for octets in (bytes(self._seen), *(piece[at : at + 1] for at in range(len(piece)))):
+                if self._stream.is_finished():
+                    return
+                for decoded in self._process(octets):
+                    if decoded[skip:]:
+                        yield decoded[skip:]
+                    skip = max(0, skip - len(decoded))
         except brotli.error:
             raise Corrupt("the compressed body is damaged") from None
-        return piece
 
 
 class Zstd:
@@ -170,7 +203,8 @@ class Zstd:
         del self._buffer[:at]
 
     def finish(self) -> Iterator[bytes]:
-        if not self._over and (self._next != self._magic or self._buffer):
+        begun = bool(self._buffer) and _ZSTD_MAGIC.startswith(self._buffer)
+        if not self._over and (self._next != self._magic or begun):
             raise Corrupt("the compressed body ends too early")
         yield from ()
 

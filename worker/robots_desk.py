@@ -269,4 +269,11 @@ class RobotsDesk:
 
 
 def _lower(headers: list[tuple[str, str]]) -> dict[str, str]:
-    return {name.lower(): value for name, value in headers}
+    """By lower-case name: the first value of each, and all of a Cache-Control, which is a list (RFC 9110 section 5.3)."""
+    lowered: dict[str, str] = {}
+    for name, value in headers:
+        key = name.lower()
+        before = lowered.setdefault(key, value)
+        if key == "cache-control" and before is not value:
+            lowered[key] = f"{before}, {value}"
+    return lowered

@@ -66,7 +66,8 @@ class Response(msgspec.Struct):
     `latency` is the time from the written request to the first byte of the answer, `elapsed` the whole, in seconds;
     `connect` and `tls` are the parts that the connection and its handshake took, 0 where they were there already.
     `truncated` says why the body is not whole: a size cap, a time limit, or an end that came too early, be it of the
-    connection or of what can be decoded; "length": the length that was stated is none, so nobody knows.
+    connection or of what can be decoded; "length": nobody knows, because the length that was stated is none, or the
+    answer is a part (206) that was not asked for.
     """
 
     status: int
@@ -89,6 +90,12 @@ class Response(msgspec.Struct):
         """The first value of a header, by its case-insensitive name."""
         wanted = name.lower()
         return next((value for key, value in self.headers if key.lower() == wanted), None)
+
+    def combined(self, name: str) -> str | None:
+        """All values of a list header, joined (RFC 9110 section 5.3); a line that repeats another counts once."""
+        wanted = name.lower()
+        values = dict.fromkeys(value for key, value in self.headers if key.lower() == wanted)
+        return ", ".join(values) if values else None
 
     def close(self) -> None:
         """Free both bodies."""

@@ -139,6 +139,17 @@ def test_gzip_members_follow_one_another_and_what_is_no_member_is_ignored() -> N
         assert decode("gzip", members[0] + bytes(600) + members[1] + b"\0trailing", size=size) == (b"one two ", "")
 
 
+@pytest.mark.parametrize(
+    ("coding", "encode"),
+    [("gzip", gzip.compress), ("deflate", zlib.compress), ("br", brotli.compress), ("zstd", zstandard.compress)],
+)
+@pytest.mark.parametrize("body", [b"one two three", bytes(300_000)])
+def test_octets_behind_the_end_are_ignored(coding: str, encode: Callable[[bytes], bytes], body: bytes) -> None:
+    for behind in (b"", b"x", b"\xfftrailing" * 900):
+        for size in (1, 1000, 1 << 20):
+            assert decode(coding, encode(body) + behind, size=size, limit=len(body)) == (body, "")
+
+
 def test_zstd_frames_follow_one_another() -> None:
     skippable = b"\x53\x2a\x4d\x18" + (70000).to_bytes(4, "little") + bytes(70000)
     frames = skippable + zstandard.compress(b"one ") + skippable + zstd_streamed(b"two")

@@ -36,6 +36,17 @@ def test_a_stated_length(stated: str, expected: Framing) -> None:
     assert framing(head(("content-length", stated), status=304)) == Framing(False, 0)
 
 
+@pytest.mark.parametrize(
+    ("said", "unclear"),
+    [("bytes 0-4/5", False), ("bytes 0-3/5", True), ("bytes 1-4/5", True), ("bytes 0-4/*", True), ("5", True)],
+)
+def test_a_part_that_nobody_asked_for_is_no_whole(said: str, unclear: bool) -> None:
+    assert framing(head(("Content-Range", said), ("Content-Length", "5"), status=206)) == Framing(False, 5, unclear)
+    assert framing(head(("Content-Range", said), ("Transfer-Encoding", "chunked"), status=206)).unclear == unclear
+    assert not framing(head(("Content-Range", said), ("Content-Length", "5"))).unclear
+    assert framing(head(("Content-Length", "5"), status=206)).unclear
+
+
 @pytest.mark.parametrize("status", [100, 103, 204, 304])
 def test_some_answers_have_no_body_whatever_they_say(status: int) -> None:
     said = ("Content-Length", "5"), ("Content-Length", "6"), ("Transfer-Encoding", "gzip")

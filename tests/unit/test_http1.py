@@ -55,10 +55,10 @@ def test_a_request_has_as_many_lines_as_it_should(path: str, headers: list[tuple
 def test_heads_are_read_as_browsers_do() -> None:
     head = parse_head(
         b'HTTP/1.1 200  Fine \r\n "Content-type": text/html\r\nNo-Colon\r\n folded away\r\nA: 1\r\n  2 \r\n\t3\r\n'
-        b": nameless\r\nB : x\0y\nC:\r\nA:\xe9\r\n\r\n"
+        b": nameless\r\nB : x\0y\rz\nC:\r\r\nA:\xe9\r\n\r\n"
     )
     assert (head.version, head.status, head.reason) == ("HTTP/1.1", 200, "Fine")
-    assert head.headers == [("A", "1 2 3"), ("B", "x y"), ("C", ""), ("A", "\xe9")]
+    assert head.headers == [("A", "1 2 3"), ("B", "x y z"), ("C", ""), ("A", "\xe9")]
 
 
 @given(st.binary() | st.binary().map(lambda rest: b"HTTP/1.1 200 OK\r\n" + rest))
@@ -71,7 +71,7 @@ def test_any_bytes_are_a_head_or_malformed(raw: bytes) -> None:
     for name, value in head.headers:
         assert name == name.strip()
         assert "\n" not in name + value
-        assert "\0" not in name + value
+        assert not {"\0", "\r"} & set(name + value)
 
 
 @given(st.text())

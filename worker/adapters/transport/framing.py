@@ -17,10 +17,12 @@ HUGE: Final = 1 << 62
 """What every longer length is taken for: no body reaches it, so the answer counts as cut."""
 _SIZE = re.compile(rb"0*([0-9A-Fa-f]{1,15})[ \t]*(?:;[^\n]*)?\r?\n")
 
+_RANGE = re.compile(r"bytes 0-([0-9]{1,18})/([0-9]{1,18})")
+
 
 class Framing(NamedTuple):
-    """`length` is None for a chunked body, and for one that ends with the connection; `unclear`: a length was stated,
-    but is none."""
+    """`length` is None for a chunked body, and for one that ends with the connection; `unclear`: nobody can say that
+    the body is whole, because the length that was stated is none, or because it is said to be a part."""
 
     chunked: bool
     length: int | None
@@ -36,11 +38,17 @@ def framing(head: Head) -> Framing:
         raise MalformedHeadError("unknown transfer coding")
     lengths = {_length(text) for text in tokens(head, "content-length")}
     if codings:  # whatever a length says then, it is overridden
-        return Framing(True, None)
+        return Framing(True, None, _partial(head))
     if len(lengths) > 1:
         raise MalformedHeadError("Content-Length lines that contradict each other")
     length = next(iter(lengths), None)
-    return Framing(False, length, bool(lengths) and length is None)
+    return Framing(False, length, (bool(lengths) and length is None) or _partial(head))
+
+
+def _partial(head: Head) -> bool:
+    """Whether an answer is a 206, which nobody asked for, with less than the whole (RFC 9110 section 14.4)."""
+    found = _RANGE.fullmatch(next(iter(tokens(head, "content-range")), "")) if head.status == 206 else None
+    return head.status == 206 and (found is None or int(found[1]) + 1 != int(found[2]))
 
 
 def chunk_size(line: bytes) -> int | None:

@@ -5,6 +5,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 ACCEPT_ENCODING = ("Accept-Encoding", "gzip, deflate, br, zstd")
+_CONTROLS = str.maketrans("\0\r", "  ")
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
 
@@ -82,10 +83,11 @@ def parse_head(raw: bytes) -> Head:
     """Parse a head as browsers do.
 
     A folded line is joined to the one before with a blank (RFC 9112 section 5.2); a line without a colon, and one that
-    begins with a blank right after the status line (section 2.2), is skipped. A NUL is read as a blank
-    (RFC 9110 section 5.5): without it another value, or another host, would stand there.
+    begins with a blank right after the status line (section 2.2), is skipped. A NUL, and a CR that ends no line, is
+    read as a blank (RFC 9110 section 5.5): without it another value, or another host, would stand there.
     """
-    first, *lines = raw.decode("latin-1").replace("\0", " ").replace("\r\n", "\n").rstrip("\n").split("\n")
+    text = raw.decode("latin-1").replace("\r\n", "\n").translate(_CONTROLS)
+    first, *lines = text.rstrip(" \n").split("\n")
     version, status, reason = parse_status_line(first)
     headers: list[tuple[str, str]] = []
     continues = False
@@ -99,7 +101,7 @@ def parse_head(raw: bytes) -> Head:
         name = name.strip()
         continues = bool(colon and name)
         if continues:
-            headers.append((name, value.strip(" \t\r")))
+            headers.append((name, value.strip(" \t")))
     return Head(version, status, reason, headers)
 
 
