@@ -269,7 +269,7 @@ class RobotsDesk:
 
 
 def _lower(headers: list[tuple[str, str]]) -> dict[str, str]:
-    """By lower-case name: the first value of each, and all of a Cache-Control, which is a list (RFC 9110 section 5.3)."""
+    """The first value of each, by lower-case name; all of a Cache-Control, which is a list (RFC 9110 section 5.3)."""
     lowered: dict[str, str] = {}
     for name, value in headers:
         key = name.lower()
