@@ -77,7 +77,8 @@ class Inflate:
                 yield from _salvage(before, data)
                 raise Corrupt(f"the compressed body is damaged: {fault}") from None
             data = self._stream.unconsumed_tail
-            more = bool(data) or len(piece) == STEP
+            # What follows the end may stand in unconsumed_tail too, for ever.
+            more = not self._stream.eof and (bool(data) or len(piece) == STEP)
             yield piece
 
     def finish(self) -> Iterator[bytes]:
