@@ -21,11 +21,11 @@ KEPT_BYTES: Final = 256 * 1024
 
 def status_of(response: Response, verdict: robots.Verdict) -> int:
     """The status that an answer counts with: 404 when its redirects lead nowhere (RFC 9309 section 2.3.1.2), and 0, no
-    answer, when the file is not whole: what is missing may be the very line that forbids. One that is too long is cut
-    by us, where the RFC allows it."""
+    answer, when the file is not whole, or nobody can say that it is: what is missing may be the very line that forbids.
+    One that is too long is cut by us, where the RFC allows it (section 2.5)."""
     if isinstance(verdict, robots.AllowAll):
         return 404
-    return 0 if response.truncated in ("cut", "time") else response.status
+    return response.status if response.truncated in (None, "size") else 0
 
 
 def recorded(

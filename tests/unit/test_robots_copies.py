@@ -65,7 +65,17 @@ def test_history_is_bounded_and_its_newest_part_is_kept(sizes: list[int]) -> Non
 
 @pytest.mark.parametrize(
     ("status", "truncated", "counts"),
-    [(200, None, 200), (200, "size", 200), (200, "cut", 0), (200, "time", 0), (404, "cut", 404), (503, None, 503)],
+    [
+        (200, None, 200),
+        (200, "size", 200),
+        (200, "cut", 0),
+        (200, "time", 0),
+        (200, "length", 0),
+        (206, None, 206),
+        (206, "length", 0),
+        (404, "cut", 404),
+        (503, None, 503),
+    ],
 )
 def test_a_file_that_is_not_whole_is_none(status: int, truncated: Truncation | None, counts: int) -> None:
     body = SpooledBody(cap=100)
