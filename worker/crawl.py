@@ -37,7 +37,7 @@ from gregor.worker.transport import Response
 from gregor.worker.traps import Traps
 from gregor.worker.turns import Turns
 from gregor.worker.urls import Url
-from gregor.worker.verdicts import Policy, Verdict, conclude, heard, is_stale, of_redirect, of_stored
+from gregor.worker.verdicts import GIVEN_UP, Policy, Verdict, conclude, heard, is_stale, of_redirect, of_stored
 
 T = TypeVar("T")
 _LOG = logs("crawl")
@@ -350,13 +350,13 @@ class Crawl:
             await self._effect(lambda: services.log.announce(page))
         if (follower := verdict.next) is not None:  # 3 the next ticket
             await self._appoint(follower, verdict.due)
-        if verdict.state == "dead":
+        if verdict.state in GIVEN_UP:
             letter = DeadLetter(
                 ticket.key,
                 ticket.href,
                 ticket.host,
                 verdict.cause,
-                verdict.outcome,
+                verdict.rule or verdict.outcome,
                 self._tools.now(),
                 ticket.attempts + 1,
             )

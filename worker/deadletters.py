@@ -8,6 +8,7 @@ from msgspec import Struct
 from gregor.schemas.messages import DeadLetter, Row
 from gregor.worker.borders import FrontierLog, PageStore, Reader
 from gregor.worker.recrawling import again
+from gregor.worker.verdicts import GIVEN_UP
 
 MOST: Final = 1000
 """Letters that are treated in one go."""
@@ -34,7 +35,7 @@ async def dead(reader: Reader, cause: str | None = None) -> AsyncIterator[Dead]:
         if cause not in (None, letter.cause):
             continue
         row = await reader.row(letter.key) if letter.key else None
-        if not letter.key or (row is not None and row.state == "dead" and _is_last(letter, row)):
+        if not letter.key or (row is not None and row.state in GIVEN_UP and _is_last(letter, row)):
             yield Dead(letter, row)
 
 

@@ -1,7 +1,7 @@
 """What follows from an outcome for the URL and for its host: state, next ticket, pauses. Pure."""
 
 import random
-from typing import assert_never
+from typing import Final, assert_never
 
 import msgspec
 
@@ -40,6 +40,10 @@ class Verdict(msgspec.Struct, frozen=True):
     host_failed: bool = False
     cause: str = ""
     same: bool = False
+
+
+GIVEN_UP: Final = ("dead", "refused")
+"""States that are for good, but need not be once their cause is mended: they leave a letter that can be retried."""
 
 
 class Policy(msgspec.Struct, frozen=True):

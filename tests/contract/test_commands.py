@@ -344,6 +344,19 @@ def test_dead_letters_get_another_visit(site: list[str], here: Here, tmp_path: P
     assert here.said("deadletters", *site[:2]) == "nothing was given up\n"
 
 
+def test_a_refused_address_that_is_allowed_later(site: list[str], here: Here, tmp_path: Path) -> None:
+    port = (tmp_path / "hosts").read_text().strip().rpartition(":")[2]
+    url, flags = f"http://127.0.0.1:{port}/9", [*site[:2], *site[4:]]
+    assert here.report(url, *flags)["states"] == {"refused": 1}
+    assert here.report(url, *flags, "--allow-network", "127.0.0.0/8")["requests"] == 0
+    told = here.said("deadletters", *site[:2])
+    assert "refused_address" in told
+    assert "--allow-network" in told
+    here.said("deadletters", *site[:2], "--retry")
+    assert here.report(*flags, "--allow-network", "127.0.0.0/8")["total_pages_200"] == 1
+    assert here.said("deadletters", *site[:2]) == "nothing was given up\n"
+
+
 def test_what_is_no_data_folder(tmp_path: Path, here: Here) -> None:
     (tmp_path / "crawl.db").write_bytes(b"no database" * 1000)
     assert "cannot be" in here.said("pages", "--data", str(tmp_path), code=2)

@@ -171,8 +171,8 @@ def settled(run: Run) -> list[Finding]:
     found += [(run.ended, f"{key} has a row and was never admitted") for key in sorted(rows.keys() - admitted)]
     found += [(run.ended, f"{row.key} is {row.state} at the end") for row in rows.values() if row.state not in TERMINAL]
     letters = {letter.key for letter in store.dead_letters}
-    dead = {row.key for row in rows.values() if row.state == "dead"}
-    found += [(run.ended, f"{key} is dead without a dead letter") for key in sorted(dead - letters)]
+    given_up = {row.key for row in rows.values() if row.state in ("dead", "refused")}
+    found += [(run.ended, f"{key} is given up without a dead letter") for key in sorted(given_up - letters)]
     for name, shelf in (("calendar", store.calendar.entries), ("backlog", store.backlog.entries)):
         waiting = [t.key or t.host for entries in shelf.values() for _, t in entries.values() if t.kind != "revisit"]
         if waiting:
