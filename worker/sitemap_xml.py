@@ -16,7 +16,18 @@ MAX_FIELD: Final = 8192
 """Characters of an address or another value that are kept."""
 MAX_EXTENSIONS: Final = 1000
 """Extensions of an entry that are kept (Google's bound for images)."""
-_SHARED_NAMESPACES = frozenset({"http://purl.org/rss/1.0/", "http://www.sitemaps.org/schemas/sitemap/0.9"})
+_SHARED_NAMESPACES = frozenset(
+    {
+        "",  # where the root alone has a prefix, or one is not declared
+        "http://purl.org/rss/1.0/",
+        "http://my.netscape.com/rdf/simple/0.9/",  # RSS 0.90
+        "http://www.sitemaps.org/schemas/sitemap/0.9",
+    }
+)
+_DUBLIN_CORE = "http://purl.org/dc/elements/1.1/"
+"""Has the date of an item of RSS 1.0, which has none of its own."""
+_RELATIONS = "http://www.iana.org/assignments/relation/"
+"""What may stand before a relation's registered name (RFC 4287 section 4.2.7.2)."""
 _FAMILIES = ("image", "video", "news", "mobile")
 _KINDS = {
     "urlset": ("urlset", "url"),
@@ -30,7 +41,7 @@ _FIELDS = {
     "urlset": {"loc": "loc", "lastmod": "lastmod", "changefreq": "changefreq", "priority": "priority"},
     "index": {"loc": "loc", "lastmod": "lastmod"},
     "rss": {"link": "loc", "guid": "id", "pubdate": "lastmod"},
-    "atom": {"id": "id", "updated": "lastmod"},
+    "atom": {"id": "id", "updated": "lastmod", "modified": "lastmod"},  # the latter in Atom 0.3
 }
 
 
@@ -66,27 +77,46 @@ class Target:
         elif self._extension is not None:
             self._open_value(name, attributes)
         elif self._field_depth:
-            return
+            if self._text and self._begins_entry(namespace, own):  # before any text it is a stray tag
+                self._reopen()
         elif not self._entry_depth:
-            if own == self._entry_name and self._is_own(namespace):
+            if self._begins_entry(namespace, own):
                 self._entry_depth = self._depth
         elif self._depth == self._entry_depth + 1:
             self._child(namespace, own, attributes)
 
+    def _begins_entry(self, namespace: str, name: str) -> bool:
+        return name == self._entry_name and self._is_own(namespace)
+
+    def _reopen(self) -> None:
+        """An entry begins inside another: an end tag is missing there."""
+        if self._field_depth:
+            self._close_field()
+        self._flush()
+        self._entry_depth = self._depth
+
     def _child(self, namespace: str, name: str, attributes: Mapping[str, str]) -> None:
-        """What stands directly in an entry: a field or an extension."""
-        if self._is_own(namespace):
-            if self._result.kind == "atom" and name == "link":
-                if attributes.get("rel", "alternate") == "alternate":
-                    self._entry.setdefault("loc", attributes.get("href", ""))
-            elif name in self._fields:
-                self._open(self._fields[name])
-                self._field_depth = self._depth
-        elif not self._wants_extensions:
-            return
-        elif name == "link" and "hreflang" in attributes:
+        """What stands directly in an entry: a field, an extension, or the next entry if this one has no end tag."""
+        if self._begins_entry(namespace, name):
+            self._reopen()
+        elif self._is_own(namespace) and self._result.kind == "atom" and name == "link":
+            relation = attributes.get("rel", "").strip().lower().removeprefix(_RELATIONS)
+            if relation in ("", "alternate"):
+                self._entry.setdefault("loc", attributes.get("href", ""))
+        elif self._is_own(namespace) and name in self._fields:
+            self._open(self._fields[name])
+            self._field_depth = self._depth
+        elif self._result.kind == "rss" and namespace == _DUBLIN_CORE and name == "date":
+            self._open("lastmod")
+            self._field_depth = self._depth
+        elif self._wants_extensions:
+            self._extend(namespace, name, attributes)
+
+    def _extend(self, namespace: str, name: str, attributes: Mapping[str, str]) -> None:
+        """An extension. If the document forgot to declare its prefix, the parser drops it: ``image`` is left."""
+        if name == "link" and "hreflang" in attributes:
             self._open_extension(name, attributes)
-        elif family := next((known for known in _FAMILIES if f"sitemap-{known}" in namespace), None):
+        elif family := next((it for it in _FAMILIES if f"sitemap-{it}" in (namespace or f"sitemap-{name}")), None):
             self._open_extension(family, attributes)
 
     def _root(self, namespace: str, name: str) -> None:
@@ -112,8 +142,10 @@ class Target:
 
     def data(self, text: str) -> None:
         if self._field and self._room > 0:
-            self._text.append(text[: self._room])
-            self._room -= len(text)
+            text = text if self._text else text.lstrip()
+            if text:
+                self._text.append(text[: self._room])
+                self._room -= len(text)
 
     def end(self, tag: str) -> None:
         if not self._done:

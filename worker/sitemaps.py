@@ -130,6 +130,8 @@ def _inflated(chunks: Iterator[bytes], result: Sitemap) -> Iterator[bytes]:
         data = chunk
         while data:
             if member.eof:
+                if data[:1] != _GZIP[:1]:
+                    return  # padding, or what else stands behind the last member
                 member, members = zlib.decompressobj(wbits=31), members + 1
                 if members > _MAX_MEMBERS:
                     result.truncated = True
@@ -157,7 +159,7 @@ def _parse_text(start: str, rest: Iterator[str], result: Sitemap, max_urls: int)
     """One address a line."""
     line = start
     for chunk in rest:
-        *whole, line = (line + chunk).split("\n")
+        *whole, line = (line + chunk).replace("\r", "\n").split("\n")
         _add_lines(whole, result, max_urls)
         if result.truncated or len(line) > MAX_FIELD:
             break

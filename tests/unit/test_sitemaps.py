@@ -167,3 +167,60 @@ def test_what_stands_before_a_sitemap_is_passed_over(preface: str) -> None:
 def test_names_may_be_written_in_capitals() -> None:
     found = parse(b"<URLSET><Url><LOC>http://a.test/1</LOC><LastMod>2020</LastMod></Url></URLSET>", HREF)
     assert [(url.loc, url.lastmod) for url in found.urls] == [("http://a.test/1", 1577836800.0)]
+
+
+_SITEMAP = "http://www.sitemaps.org/schemas/sitemap/0.9"
+_TWO = ["http://a.test/1", "http://a.test/2"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "<urlset><url><loc>http://a.test/1</url><url><loc>http://a.test/2</loc></url></urlset>",
+        "<urlset><url><loc>http://a.test/1</loc><url><loc>http://a.test/2</loc></url></urlset>",
+        f"<s:urlset xmlns:s='{_SITEMAP}'><url><loc>http://a.test/1</loc></url><url><loc>http://a.test/2</loc></url>"
+        "</s:urlset>",
+        "<rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#'"
+        " xmlns='http://my.netscape.com/rdf/simple/0.9/'><item><link>http://a.test/1</link></item>"
+        "<item><link>http://a.test/2</link></item></rdf:RDF>",
+        "<feed><entry><link rel='Alternate' href='http://a.test/1'/></entry><entry><link rel='self' href='/s'/>"
+        "<link rel='http://www.iana.org/assignments/relation/alternate' href='http://a.test/2'/></entry></feed>",
+        "http://a.test/1\rhttp://a.test/2",
+    ],
+)
+def test_a_missing_end_tag_namespace_or_line_feed_costs_no_entry(body: str) -> None:
+    found = parse(body.encode(), "http://a.test/")
+    assert [entry.loc for entry in found.urls] == _TWO
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_utf16_needs_no_byte_order_mark_before_an_xml_declaration(encoding: str) -> None:
+    body = "<?xml version='1.0' encoding='UTF-16'?><urlset><url><loc>http://a.test/1</loc></url></urlset>"
+    assert [entry.loc for entry in parse(body.encode(encoding), "http://a.test/").urls] == _TWO[:1]
+
+
+def test_what_follows_the_last_gzip_member_is_no_fault() -> None:
+    body = gzip.compress(b"<urlset><url><loc>http://a.test/1</loc></url></urlset>")
+    for more in (b"\0\0\0", b"junk"):
+        found = parse(body + more, "http://a.test/")
+        assert ([entry.loc for entry in found.urls], found.broken) == (_TWO[:1], False)
+
+
+def test_feeds_date_their_entries_in_more_than_one_way() -> None:
+    rss = (
+        "<rss xmlns:dc='http://purl.org/dc/elements/1.1/'><channel><item><link>http://a.test/1</link>"
+        "<dc:date>1970-01-02t00:00:00z</dc:date></item></channel></rss>"
+    )
+    atom = "<feed><entry><link href='http://a.test/1'/><modified>1970-01-02T00:00:00Z</modified></entry></feed>"
+    for body in (rss, atom):
+        assert [entry.lastmod for entry in parse(body.encode(), "http://a.test/").urls] == [86_400.0]
+
+
+def test_an_extension_is_known_without_its_namespace_too() -> None:
+    body = (
+        f"<urlset xmlns='{_SITEMAP}'><url><loc>http://a.test/1</loc><link rel='alternate' hreflang='de' href='/de'/>"
+        "<image:image><image:loc>http://a.test/i</image:loc></image:image></url></urlset>"
+    )
+    [entry] = parse(body.encode(), "http://a.test/", extensions=True).urls
+    assert [one.name for one in entry.extensions] == ["link", "image"]
+    assert entry.extensions[1].values["loc"] == ["http://a.test/i"]
