@@ -54,7 +54,7 @@ _CONTENT = re.compile(
     rb"charset[%b]*=[%b]*(?:\"([^\"]*)\"|'([^']*)'|([^\"'%b;][^%b;]*))" % ((_SPACE,) * 4), re.IGNORECASE
 )
 _RAW_TEXT = (b"script", b"style", b"textarea", b"title", b"xmp", b"iframe", b"noembed", b"noframes")
-_XML_ENCODING = re.compile(rb"encoding[\x00-\x20]*=[\x00-\x20]*([\"'])([^\"']*)\1")
+_XML_ENCODING = re.compile(rb"encoding[\x00-\x20]*=[\x00-\x20]*([\"'])([^\x00-\x20\"']*)\1")
 _MARKUP = re.compile(rb"<[^<>]*+>")  # not to the next ">" from each of a thousand "<"
 
 
@@ -120,9 +120,14 @@ def _label(label: bytes) -> str | None:
 def prescan(body: bytes) -> str | None:
     """HTML Standard, "prescan a byte stream to determine its encoding", over the first 1,024 bytes."""
     data = body[:PRESCAN]
+    return _xml_in_utf16(data) or _first_meta(data, raw_text=()) or xml_declaration(data)
+
+
+def _xml_in_utf16(data: bytes) -> str | None:
+    """The encoding of an XML declaration in UTF-16 that has no byte order mark (XML 1.0, appendix F)."""
     if data.startswith((b"<\0?\0x\0", b"\0<\0?\0x")):
         return "utf-16le" if data[0] else "utf-16be"
-    return _first_meta(data, raw_text=()) or xml_declaration(data)
+    return None
 
 
 def late_meta(body: bytes) -> str | None:
@@ -190,10 +195,11 @@ def from_content(content: bytes) -> str | None:
 
 
 def xml_declaration(body: bytes) -> str | None:
-    """HTML Standard, "get an XML encoding"."""
+    """HTML Standard, "get an XML encoding": what the first word "encoding" says; also of a declaration in UTF-16."""
     if not body.startswith(b"<?xml"):
-        return None
-    match = _XML_ENCODING.search(body[: body.find(b">") + 1])
+        return _xml_in_utf16(body)
+    declaration = body[: body.find(b">") + 1]
+    match = _XML_ENCODING.match(declaration, max(declaration.find(b"encoding"), 0))
     return _label(match.group(2)) if match else None
 
 

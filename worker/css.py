@@ -5,12 +5,12 @@ from collections.abc import Iterator
 
 _TOKEN = re.compile(
     r"/\*.*?(?:\*/|\Z)"
-    r"|(?P<url>url\(\s*+)(?:\"(?P<double>(?:[^\"\\\n]++|\\.)*+)\"?|'(?P<single>(?:[^'\\\n]++|\\.)*+)'?|(?P<bare>(?:[^)\\]++|\\.)*+))"
-    r"|(?P<import>@import\s*+)?(?:\"(?P<text2>(?:[^\"\\\n]++|\\.)*+)\"?|'(?P<text1>(?:[^'\\\n]++|\\.)*+)'?)",
+    r"|(?P<url>(?<![\w-])url\(\s*+)(?:\"(?P<double>(?:[^\"\\\n]++|\\.)*+)\"?|'(?P<single>(?:[^'\\\n]++|\\.)*+)'?|(?P<bare>(?:[^)\\]++|\\.)*+))"
+    r"|(?P<import>@import(?:\s|/\*.*?\*/)*+)?(?:\"(?P<text2>(?:[^\"\\\n]++|\\.)*+)\"?|'(?P<text1>(?:[^'\\\n]++|\\.)*+)'?)",
     re.IGNORECASE | re.DOTALL,
 )
 _ESCAPE = re.compile(r"\\(?:([0-9A-Fa-f]{1,6})[ \t\r\n\f]?|(\n)|(.))", re.DOTALL)
-_IMPORT = re.compile(r"@import\s*\Z", re.IGNORECASE)
+_IMPORT = re.compile(r"@import(?:\s|/\*.*?\*/)*\Z", re.IGNORECASE | re.DOTALL)
 
 
 def references(css: str) -> Iterator[tuple[str, str]]:

@@ -20,6 +20,9 @@ RUSSIAN = "Привет, мир! Это проверка кодировки, и 
         (b"<meta content='text/html; charset=big5' http-equiv=Content-Type>", None, "big5"),
         (b"<?xml version='1.0' encoding='iso-8859-1'?><a/>", "application/xml", "windows-1252"),
         (b"<?xml version='1.0'?><a/>", "application/atom+xml", "utf-8"),
+        (b"<?xml an-encoding encoding='koi8-r'?><a/>", "application/xml", "utf-8"),  # the first "encoding" counts
+        (b"<?xml version='1.0' encoding=' koi8-r'?><a/>", "application/xml", "utf-8"),
+        ("<?xml version='1.0'?><a/>".encode("utf-16-be"), "application/xml", "utf-16be"),
         (b'{"html": "<meta charset=gbk>"}', "application/json", "utf-8"),
         (b"<meta charset=gbk> caf\xc3\xa9", "text/plain", "utf-8"),
         (b"plain \xc3\xa9", "text/html; charset=utf-7", "utf-8"),

@@ -46,6 +46,8 @@ def _point(name: str, what: str) -> EntryPoint:
         (b"a  b\n", "text/plain", "a  b\n", []),
         (b'{"a": "\xc3\xa9"}', "application/json", '{"a": "é"}', []),
         (b"p{background:url(x)}", "text/css", "p{background:url(x)}", [Link("x", "style")]),
+        (b"@import/**/'x';", "text/css", "@import/**/'x';", [Link("x", "css")]),
+        (b"p{b:my-url(x)}", "text/css", "p{b:my-url(x)}", []),
         (
             b"<rss><channel><item><link>http://a.test/</link></item></channel></rss>",
             "text/xml",
