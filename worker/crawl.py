@@ -148,7 +148,8 @@ class Crawl:
 
     async def _robots_allow(self, host: Host, item: Item, row: Row | None, url: Url) -> Rules | None:
         """The robots.txt that allows the URL. None: its ticket was settled, or went back to wait for its turn."""
-        answer = await self._desk.robots.rules(self.partition, host, url, lambda: self._turns.may_send(host))
+        label = item.ticket.label
+        answer = await self._desk.robots.rules(self.partition, host, url, label, lambda: self._turns.may_send(host))
         match answer:
             case Rules(robots) if self._spaced_by(robots.crawl_delay, host, url):
                 decision = robots.decide(url.href)

@@ -81,28 +81,40 @@ class RobotsDesk:
             fetcher.limits, max_body=tools.config.max_robots, max_wire=tools.config.max_robots
         )
 
-    async def rules(self, partition: Partition, host: Host, url: Url, may_send: Callable[[], bool]) -> Answer:
-        """What robots.txt says for a URL's origin, from memory, from the store, or by a request."""
-        if self._tools.config.robots == "ignore":
-            await self._announce(partition, url, robots.ALLOW_ALL)
-            return Rules(robots.ALLOW_ALL)
-        now = self._tools.now()
+    async def rules(
+        self, partition: Partition, host: Host, url: Url, label: str, may_send: Callable[[], bool]
+    ) -> Answer:
+        """What robots.txt says for a URL's origin, from memory, from the store, or by a request.
+
+        The sitemaps that it names get ``label``, that of the ticket which asks.
+        """
+        answer: Answer = Rules(robots.ALLOW_ALL)
+        if self._tools.config.robots == "obey":
+            if (remembered := self._remembered(url)) is not None:
+                return remembered
+            answer = await self._learn(partition, host, url, may_send)
+        if isinstance(answer, Rules | TurnUsed) and answer.robots is not None:
+            await self._announce(partition, url, label, answer.robots)
+        return answer
+
+    def _remembered(self, url: Url) -> Rules | None:
         cached = self._cache.get(url.origin)
-        if cached is not None and cached[1] > now:
-            self._cache.move_to_end(url.origin)
-            self._tools.stats.cached["robots", "hit"] += 1
-            return cached[0]
-        self._tools.stats.cached["robots", "miss"] += 1
+        known = cached is not None and cached[1] > self._tools.now()
+        self._tools.stats.cached["robots", "hit" if known else "miss"] += 1
+        if cached is None or not known:
+            return None
+        self._cache.move_to_end(url.origin)
+        return cached[0]
+
+    async def _learn(self, partition: Partition, host: Host, url: Url, may_send: Callable[[], bool]) -> Answer:
+        now = self._tools.now()
         record = await self._effect(partition, lambda: self._tools.services.store.robots(url.origin))
         if record is not None and robots_copies.holds(record, self._tools.config.user_agent, now):
             host.walks.pop(url.origin, None)
-            answer = self._of_record(record, url, now)
-            if isinstance(answer, Rules):
-                await self._announce(partition, url, answer.robots)
-            return answer
+            return self._of_record(record, url, now)
         return await self._turn(partition, host, url, record, now, may_send)
 
-    async def _announce(self, partition: Partition, url: Url, rules: Robots) -> None:
+    async def _announce(self, partition: Partition, url: Url, label: str, rules: Robots) -> None:
         """Sitemaps are links of an origin's robots.txt; the default location when it names none."""
         if not (self._tools.config.sitemaps or self._tools.config.sitemap_only):
             return
@@ -110,7 +122,7 @@ class RobotsDesk:
         now = self._tools.now()
         found = [target for reference in named if (target := self._tools.urls.parse(reference)) is not None]
         tickets = [
-            Ticket(u.href, u.key, u.host, priority=1, via=robots_url(url), link="sitemap", at=now)
+            Ticket(u.href, u.key, u.host, priority=1, via=robots_url(url), link="sitemap", label=label, at=now)
             for u in found
             if isinstance(self._tools.scope.allows(u), Allowed) and not self._sent.knows(url_fingerprint(u.key))
         ]
@@ -196,10 +208,7 @@ class RobotsDesk:
         del host.walks[url.origin]
         status = robots_copies.status_of(response, verdict)
         answer = await self._conclude(partition, url, status, headers, response.body.read(), record)
-        if not isinstance(answer, Rules):
-            return answer
-        await self._announce(partition, url, answer.robots)
-        return TurnUsed(latency, answer.robots)
+        return TurnUsed(latency, answer.robots) if isinstance(answer, Rules) else answer
 
     async def _ask(self, partition: Partition, url: Url, target: Url, hops: int) -> None:
         ticket = Ticket(

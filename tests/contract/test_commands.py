@@ -222,7 +222,7 @@ def test_export_to_a_file(output: Output, tmp_path: Path) -> None:
 
 
 class Site(http.server.BaseHTTPRequestHandler):
-    """Ten pages that link to each other; /slow answers when the test lets it."""
+    """Ten pages that link to each other, a sitemap of one; /slow answers when the test lets it."""
 
     let = threading.Event()
     asked = threading.Event()
@@ -233,11 +233,14 @@ class Site(http.server.BaseHTTPRequestHandler):
             self.asked.set()
             self.let.wait(60)
         number = int(name) if name.isdigit() else 0
-        found = name in ("", "slow", str(number)) and number < 10
+        found = name in ("", "slow", "sitemap.xml", str(number)) and number < 10
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # the crawl was stopped meanwhile
             self.send_response(200 if found else 404)
             self.send_header("Content-Type", "text/html")
             self.end_headers()
+            if name == "sitemap.xml":
+                self.wfile.write(b"<urlset><url><loc>http://www.test/7</loc></url></urlset>")
+                return
             self.wfile.write(f"<title>{name}</title><p>page {name}<a href=/{number + 1}>next</a>".encode())
 
     def log_message(self, *_: object) -> None:
@@ -322,6 +325,14 @@ def test_labels_travel_from_the_seed(site: list[str], here: Here) -> None:
     here.said("crawl", "--seeds", "-", *site, "--max-depth", "1", stdin=seeds)
     lines = here.said("pages", "--jsonl", *site[:2], "--label", "one").splitlines()
     assert [msgspec.json.decode(line)["url"] for line in lines] == ["http://www.test/", "http://www.test/1"]
+
+
+def test_labels_travel_through_the_sitemaps_of_robots_txt(site: list[str], here: Here) -> None:
+    seeds = b'{"url": "http://www.test/", "label": "one"}\n'
+    here.said("crawl", "--seeds", "-", *site, "--set", "sitemap_only=true", stdin=seeds)
+    lines = here.said("pages", "--jsonl", *site[:2], "--label", "one").splitlines()
+    paths = [msgspec.json.decode(line)["url"].removeprefix("http://www.test") for line in lines]
+    assert paths == ["/", "/7", "/sitemap.xml"]
 
 
 def test_an_attempt_says_how_long_it_took_whatever_it_brought(site: list[str], here: Here) -> None:
