@@ -123,16 +123,16 @@ def _split(value: str) -> Iterable[str]:
 @lru_cache(maxsize=1024)
 def extract(value: str) -> MediaType | None:
     """The MIME type of a Content-Type header (several field lines joined by ", "): the last valid one, with the charset
-    of an earlier one of the same essence when it has none itself."""
+    of the first of its row of the same essence when it has none itself."""
     result: MediaType | None = None
     charset: str | None = None
     for piece in _split(value):
         parsed = parse(piece)
         if parsed is None or parsed.essence == "*/*":
             continue
-        if result is None or parsed.essence != result.essence or parsed.charset is not None:
+        if result is None or parsed.essence != result.essence:
             charset = parsed.charset
-        elif charset is not None:
+        elif parsed.charset is None and charset is not None:
             parsed = MediaType(parsed.essence, (*parsed.parameters, ("charset", charset)))
         result = parsed
     return result

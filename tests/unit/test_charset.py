@@ -98,6 +98,22 @@ def test_the_media_type_is_what_the_header_says_unless_it_says_nothing(
     assert media_type.sniff(body, content_type) == expected
 
 
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("text/html;charset=gbk, text/html", "gbk"),
+        ("text/html;charset=gbk, text/html;charset=big5", "big5"),
+        ("text/html;charset=gbk, text/html;charset=big5, text/html", "gbk"),
+        ("text/html, text/html;charset=big5, text/html", None),
+        ("text/html;charset=gbk, text/plain, text/html", None),
+    ],
+)
+def test_a_media_type_without_charset_has_that_of_the_first_of_its_row(value: str, expected: str | None) -> None:
+    parsed = media_type.extract(value)
+    assert parsed is not None
+    assert parsed.charset == expected
+
+
 @settings(deadline=None)
 @given(st.text(max_size=80) | st.text(alphabet='text/html;charset="\\=, \t', max_size=80))
 def test_any_content_type_can_be_read(value: str) -> None:
