@@ -11,7 +11,7 @@ import string
 import ada_url
 import msgspec
 
-FORM = 1
+FORM = 2
 """Number of this canonical form; it changes when any URL could get another key."""
 
 
@@ -55,7 +55,7 @@ _SESSION_SEGMENT = re.compile(r"/\((?:[0-9a-z]{24}|(?:[a-z]\([0-9a-z]{24}\))+)\)
 _TRACKING_PARAMETER = re.compile(
     r"(?:(?:utm|mtm|pk|piwik|matomo|mc|mkt|hsa|itm|oly|vero|fb|aftr)_[^=]*"
     r"|[^=]*_(?:affiliate|campaign|cid|medium|ref|referr?er|source)"
-    r"|(?:d|fb|g|tw|y|ysc)clid|msclkid|[gw]braid|igshid|(?:click|partner)_?id|_hs(?:enc|mi)|_g[al]|tracking|xtor"
+    r"|(?:d|fb|g|tt|tw|y)clid|ysclid|gclsrc|srsltid|msclkid|[gw]braid|igshid|(?:click|partner)_?id|_hs(?:enc|mi)|_g[al]|tracking|xtor"
     r")(?:=.*)?",
     re.IGNORECASE,
 )
