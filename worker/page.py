@@ -13,7 +13,7 @@ MAX_ANCHOR = 200
 """Characters of an anchor text that are kept."""
 _NOFOLLOW = frozenset({"nofollow", "ugc", "sponsored"})
 _DRAWN = frozenset({"svg", "g", "symbol", "path", "use", "circle", "rect"})
-"""Parents whose ``title`` is a tool tip of SVG, not the title of the page."""
+"""Parents whose ``title`` is a tool tip of SVG, not the title of the page, and whose ``base`` is none."""
 
 
 def names(text: str) -> frozenset[str]:
@@ -150,7 +150,7 @@ class Page:
 
     def base(self, node: Element) -> None:
         attributes = node.attributes
-        if self._extract.base is None and "href" in attributes:
+        if self._extract.base is None and "href" in attributes and not _is_drawn(node):
             self._extract.base = _stripped(attributes["href"])
 
     def meta(self, node: Element) -> None:
@@ -169,12 +169,17 @@ class Page:
                     self.add(self._extract.refresh, "refresh")
 
     def title(self, node: Element) -> None:
-        parent = node.parent
-        if self._extract.title is None and not (parent is not None and parent.tag in _DRAWN):
+        if self._extract.title is None and not _is_drawn(node):
             self._extract.title = collapse(node.text())
 
     def root(self, node: Element) -> None:
         self._extract.lang = (node.attributes.get("lang") or "").strip() or None
+
+
+def _is_drawn(node: Element) -> bool:
+    """Whether an element is SVG's, not HTML's of the same name."""
+    parent = node.parent
+    return parent is not None and parent.tag in _DRAWN
 
 
 def _stripped(value: str | None) -> str:

@@ -42,6 +42,10 @@ def test_one_pass_gives_everything_a_page_says() -> None:
     ]
 
 
+def test_a_base_in_a_drawing_is_none() -> None:
+    assert html.extract("<svg><base href=/no/ /></svg><base href=/yes/>").base == "/yes/"
+
+
 def test_a_frameset_has_frames() -> None:
     assert html.extract("<frameset><frame src=a><frame src=b></frameset>").links == [
         Link("a", "frame"),
