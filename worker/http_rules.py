@@ -37,7 +37,8 @@ _ZONES = {
 }
 _CLOCK = r"(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2}))?"
 _DATE = re.compile(
-    rf"\s*(?:(?P<day>[a-z]{{3,9}}),?\s+)?(?P<date>\d{{1,2}})[ -](?P<month>[a-z]{{3,9}})[ -](?P<year>\d{{4}}|\d{{2}})"
+    rf"\s*(?:(?P<day>[a-z]{{3,9}})(?:,\s*|\s+))?(?P<date>\d{{1,2}})"
+    rf"[ -](?P<month>[a-z]{{3,9}})[ -](?P<year>\d{{4}}|\d{{2}})"
     rf"(?:,?\s+{_CLOCK}(?:\s*(?P<zone>[a-z]{{1,5}}|[+-]\d{{4}}))?)?\s*",
     re.ASCII | re.IGNORECASE,
 )
@@ -49,13 +50,14 @@ _ASCTIME = re.compile(
 
 def http_date(text: str) -> float | None:
     """An HTTP-date in any of its three forms (RFC 9110 section 5.6.7), also with another zone than GMT. None if it is
-    no date, or has a weekday that is not that of its date: then one of the two is wrong, and nobody knows which."""
-    return _timestamp(text, weekday=True)
+    no date, has no time of day, or a weekday that is not that of its date: then one of the two is wrong, and nobody
+    knows which."""
+    return _timestamp(text, strict=True)
 
 
 def any_date(text: str) -> float | None:
     """A date as people write it into pages: an HTTP-date with whatever weekday, or ISO 8601. UTC if it has no zone."""
-    stamp = _timestamp(text, weekday=False)
+    stamp = _timestamp(text, strict=False)
     if stamp is not None:
         return stamp
     try:
@@ -66,21 +68,22 @@ def any_date(text: str) -> float | None:
     return calendar.timegm(moment.timetuple()) - offset.total_seconds()
 
 
-def _timestamp(text: str, *, weekday: bool) -> float | None:
+def _timestamp(text: str, *, strict: bool) -> float | None:
     match = _DATE.fullmatch(text) or _ASCTIME.fullmatch(text)
-    if match is None:
+    if match is None or (strict and match["hour"] is None):
         return None
     year, month, date = _year(match["year"]), _MONTHS.get(match["month"][:3].lower(), 0), int(match["date"])
     offset = _offset(match["zone"] or "")
     if offset is None:
         return None
-    # RFC 9110 allows second 60, Python does not.
-    clock = (int(match["hour"] or 0), int(match["minute"] or 0), min(int(match["second"] or 0), 60))
-    try:
+    clock = (int(match["hour"] or 0), int(match["minute"] or 0), int(match["second"] or 0))
+    if clock[2] > 60:
+        return None
+    try:  # RFC 9110 allows second 60, Python does not.
         moment = datetime.datetime(year, month, date, clock[0], clock[1], min(clock[2], 59), tzinfo=datetime.UTC)
     except ValueError:
         return None
-    if weekday and match["day"] and _DAYS.get(match["day"][:3].lower()) != moment.weekday():
+    if strict and match["day"] and _DAYS.get(match["day"][:3].lower()) != moment.weekday():
         return None
     return float(calendar.timegm((year, month, date, *clock)) - offset)
 
@@ -107,7 +110,7 @@ def retry_after(value: str | None, now: float) -> float | None:
     span = _seconds(value)
     if span is not None:
         return span
-    moment = _timestamp(value, weekday=False)
+    moment = _timestamp(value, strict=False)
     return None if moment is None else min(max(moment - now, 0.0), LONGEST)
 
 

@@ -40,7 +40,8 @@ LAST_GOOD: Final = 30 * 86_400.0
 """Seconds for which the last good copy stands in for an unreachable file (RFC 9309 section 2.3.1.4)."""
 
 _MAX_SITEMAPS = 5_000
-_NUMBER = re.compile(r"\d{1,9}(?:\.\d{0,9})?|\.\d{1,9}", re.ASCII)
+_NUMBER = re.compile(r"\d{1,300}(?:\.\d{0,300})?|\.\d{1,300}", re.ASCII)
+"""Of a Crawl-delay; 300 digits are a number that is finite."""
 _RATE = re.compile(r"(\d{1,9})\s*/\s*(\d{1,9})\s*([smhd]?)(?:\s+(\d{4})\s*-\s*(\d{4}))?", re.ASCII | re.IGNORECASE)
 _UNIT = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86_400}
 

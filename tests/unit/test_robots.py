@@ -132,7 +132,17 @@ def test_groups_of_one_agent_are_one_and_other_records_do_not_end_a_group() -> N
 
 @pytest.mark.parametrize(
     ("value", "expected"),
-    [("1.5", 1.5), ("0", 0.0), (".5", 0.5), ("-1", None), ("1e9", None), ("inf", None), ("10s", None), ("", None)],
+    [
+        ("1.5", 1.5),
+        ("0", 0.0),
+        ("99999999999", 99_999_999_999.0),
+        (".5", 0.5),
+        ("-1", None),
+        ("1e9", None),
+        ("inf", None),
+        ("10s", None),
+        ("", None),
+    ],
 )
 def test_crawl_delay(value: str, expected: float | None) -> None:
     assert parse(f"User-agent: *\nCrawl-delay: {value}".encode(), "gregor").crawl_delay == expected
