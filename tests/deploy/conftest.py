@@ -73,10 +73,19 @@ def helm() -> Path:
     return kubernetes.helm()
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests that need Kubernetes come last: it is built beside the others."""
+    items.sort(key=_needs_kubernetes)
+
+
+def _needs_kubernetes(test: pytest.Item) -> bool:
+    return "kube" in getattr(test, "fixturenames", ())
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _kubernetes(request: pytest.FixtureRequest) -> Iterator[Future[Path] | None]:
-    """Where tests need Kubernetes it is built from the beginning on, beside the others: that takes longest."""
-    if not any("kube" in getattr(one, "fixturenames", ()) for one in request.session.items):
+    """Where tests need Kubernetes it is built from the beginning on, for that takes longest."""
+    if not any(_needs_kubernetes(one) for one in request.session.items):
         yield None
         return
     with ThreadPoolExecutor(1) as pool:
