@@ -55,6 +55,7 @@ _CONTENT = re.compile(
 )
 _RAW_TEXT = (b"script", b"style", b"textarea", b"title", b"xmp", b"iframe", b"noembed", b"noframes")
 _XML_ENCODING = re.compile(rb"encoding[\x00-\x20]*=[\x00-\x20]*([\"'])([^\x00-\x20\"']*)\1")
+_CSS_CHARSET = re.compile(rb'@charset "([^"]{0,1000})";')
 _MARKUP = re.compile(rb"<[^<>]*+>")  # not to the next ">" from each of a thousand "<"
 
 
@@ -90,10 +91,14 @@ def bom(body: bytes) -> str | None:
 
 
 def _declared(body: bytes, content_type: str | None) -> str | None:
-    """What the body says of itself, by the rules of its media type; JSON, XML and style sheets default to UTF-8."""
+    """What the body says of itself, by the rules of its media type; JSON, XML and style sheets (CSS Syntax Level 3,
+    section 3.2) default to UTF-8."""
     essence = media_type.sniff(body, content_type)
     if media_type.is_xml(essence):
         return xml_declaration(body) or "utf-8"
+    if essence == "text/css":
+        rule = _CSS_CHARSET.match(body)
+        return (rule and _label(rule[1])) or "utf-8"
     if essence == "application/json" or essence.endswith("+json"):
         return "utf-8"
     if essence == "text/html" or not content_type:
