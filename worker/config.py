@@ -8,7 +8,8 @@ made of the descriptions below.
 import ipaddress
 import math
 import re
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Final, Literal, TypeAlias
+from urllib.parse import urlsplit
 
 import msgspec
 from msgspec import Meta, Struct
@@ -21,6 +22,27 @@ from gregor.worker.errors import BadInput
 CanonicalRule: TypeAlias = Literal["session_ids", "tracking_parameters", "index_files", "sort_query"]
 _NETWORK = r"^[0-9a-fA-F:.]+(/[0-9]{1,3})?$"
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_WRITTEN_BY_US: Final = frozenset(
+    {
+        "connection",
+        "content-length",
+        "expect",
+        "host",
+        "if-modified-since",
+        "if-none-match",
+        "keep-alive",
+        "proxy-authorization",
+        "proxy-connection",
+        "range",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+        "user-agent",
+    }
+)
+"""Headers that are nobody's to set: they say where a request ends and goes, what is asked for, and as whom, by which
+robots.txt is read."""
 _CONTACT = ("http://", "https://", "@")
 
 
@@ -60,7 +82,12 @@ class Config(Api, frozen=True, kw_only=True, forbid_unknown_fields=True):
             "first slash",
         ),
     ] = f"gregor/{__version__} (+https://example.org/bot)"
-    headers: Annotated[dict[str, str], Meta(description="further request headers, for every host")] = {}  # noqa: RUF012
+    headers: Annotated[
+        dict[str, str],
+        Meta(
+            description="further request headers, for every host; Host, User-Agent, Range and those of framing are ours"
+        ),
+    ] = {}  # noqa: RUF012
 
     # What belongs to the crawl
     scope: Annotated[
@@ -258,16 +285,34 @@ def check(config: Config) -> None:
         raise ConfigError(f"revisit_min ({bounds[0]:g}) is above revisit_max ({bounds[1]:g})")
     if config.proxy and config.resolver:
         raise ConfigError("resolver has no effect with a proxy, which resolves names itself: set only one of them")
+    _check_proxy(config.proxy)
     for headers in (config.headers, *(override.headers for override in config.hosts)):
         for name, value in headers.items():
             if not _HEADER_NAME.fullmatch(name) or not value.isprintable() or not value.isascii():
                 raise ConfigError(f"headers: {name!r} is no header name, or its value no line of ASCII text")
+            if name.lower() in _WRITTEN_BY_US:
+                raise ConfigError(f"headers: {name} is not to be set there; user_agent sets the agent")
     names = [override.host for override in config.hosts]
     for name in names:
         if not name.isascii() or name != name.lower() or set(name) & set("/@ "):
             raise ConfigError(f"[[host]] {name}: write the host in lower case, in its xn-- form, without a scheme")
         if names.count(name) > 1:
             raise ConfigError(f"[[host]] {name} stands there twice: put what differs into one table")
+
+
+def _check_proxy(proxy: str) -> None:
+    """That it names a host, and a port if any; it is not repeated, since it may hold a password."""
+    try:
+        parts = urlsplit(proxy)
+        usable = not proxy or (
+            bool(parts.hostname) and parts.port != 0 and proxy.isascii() and proxy.isprintable() and " " not in proxy
+        )
+    except ValueError:
+        usable = False
+    if not usable:
+        raise ConfigError(
+            "proxy must be http://HOST:PORT or socks5://HOST:PORT, with USER:PASSWORD@ before HOST if need be"
+        )
 
 
 def revisit_bounds(config: Config) -> tuple[float, float]:

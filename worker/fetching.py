@@ -40,7 +40,11 @@ class Fetcher:
         self._looked_up: dict[str, asyncio.Task[None]] = {}  # names being looked up ahead of their turns
         self._authorizations = authorizations
         self._cookies = Cookies() if config.cookies else None
-        self._overrides = {override.host: override.headers for override in config.hosts if override.headers}
+        usual = {"User-Agent": config.user_agent, "Accept": ACCEPT, "Accept-Encoding": "gzip, deflate, br, zstd"}
+        self._general = _over(usual, config.headers)
+        self._overrides = {
+            override.host: _over(self._general, override.headers) for override in config.hosts if override.headers
+        }
         self.limits = Limits(
             connect_timeout=config.connect_timeout,
             read_timeout=config.read_timeout,
@@ -111,16 +115,15 @@ class Fetcher:
 
     def _headers(self, url: Url, conditions: tuple[tuple[str, str], ...], now: float) -> tuple[tuple[str, str], ...]:
         """Request headers, those of the host over the general ones, credentials for exactly their origin."""
-        headers = {
-            "User-Agent": self._config.user_agent,
-            "Accept": ACCEPT,
-            "Accept-Encoding": "gzip, deflate, br, zstd",
-        }
-        headers.update(self._config.headers)
-        headers.update(self._overrides.get(url.host, {}))
-        headers.update(conditions)
+        headers = {**self._overrides.get(url.host, self._general), **dict(conditions)}
         if credentials := self._authorizations.get(url.origin):
             headers["Authorization"] = credentials
         if self._cookies is not None and (cookies := self._cookies.header(url, now)):
             headers["Cookie"] = cookies
         return tuple(headers.items())
+
+
+def _over(headers: Mapping[str, str], others: Mapping[str, str]) -> dict[str, str]:
+    """Headers with others in the place of those that have their names, in any case."""
+    replaced = {name.lower() for name in others}
+    return {name: value for name, value in headers.items() if name.lower() not in replaced} | dict(others)

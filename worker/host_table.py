@@ -59,14 +59,18 @@ def _parse_line(fields: list[str]) -> tuple[_Key, Endpoint]:
         raise ValueError("no host")
     if not host.isascii():
         raise ValueError(f"write {host} in its xn-- form")
-    address, address_port = _split_port(fields[1])
-    if address_port is None:
-        raise ValueError(f"{fields[1]} has no port")
+    return (_normal(host), port), endpoint_of(fields[1])
+
+
+def endpoint_of(text: str) -> Endpoint:
+    """An IP address with a port, `address:port` or `[v6]:port`. ValueError says what is wrong with it."""
+    address, port = _split_port(text)
+    if port is None:
+        raise ValueError(f"{text} has no port")
     try:
-        ip = ipaddress.ip_address(address)
+        return Endpoint(str(ipaddress.ip_address(address)), port)
     except ValueError:
         raise ValueError(f"{address} is not an IP address") from None
-    return (_normal(host), port), Endpoint(str(ip), address_port)
 
 
 def _split_port(text: str) -> tuple[str, int | None]:

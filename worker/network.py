@@ -12,9 +12,10 @@ from gregor.worker.adapters.transport.lenient import LenientTransport
 from gregor.worker.addresses import AddressPolicy
 from gregor.worker.config import Config, ConfigError
 from gregor.worker.dns import DnsCache
-from gregor.worker.host_table import HostTable
+from gregor.worker.host_table import HostTable, endpoint_of
 from gregor.worker.stats import Stats
-from gregor.worker.transport import Endpoint, Transport
+from gregor.worker.text import one_line
+from gregor.worker.transport import Transport
 
 if TYPE_CHECKING:
     from gregor.worker.adapters.tracing import OpenTelemetry
@@ -57,10 +58,10 @@ def resolver(config: Config, table: HostTable, monotonic: Callable[[], float], s
     """What looks names up. Raises `ConfigError`."""
     server = None
     if config.resolver:
-        address, _, port = config.resolver.rpartition(":")
-        if not port.isdecimal():
-            raise ConfigError(f"resolver {config.resolver!r} must be ADDRESS:PORT")
-        server = Endpoint(address.strip("[]"), int(port))
+        try:
+            server = endpoint_of(config.resolver)
+        except ValueError as error:
+            raise ConfigError(f"resolver must be ADDRESS:PORT: {one_line(str(error))}") from None
     failure_ttl = config.failure_ttl or config.retry_pause
     cache = DnsCache(
         size=config.dns_memory,

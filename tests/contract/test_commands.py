@@ -335,6 +335,12 @@ def test_labels_travel_through_the_sitemaps_of_robots_txt(site: list[str], here:
     assert paths == ["/", "/7", "/sitemap.xml"]
 
 
+def test_a_header_of_ones_own_takes_the_place_of_ours(site: list[str], here: Here) -> None:
+    here.said("crawl", "http://www.test/9", *site, "--set", 'headers={accept = "text/html"}')
+    told = here.said("show", "http://www.test/9", *site[:2], "--headers").lower()
+    assert [line for line in told.splitlines() if line.startswith("accept:")] == ["accept: text/html"]
+
+
 def test_an_attempt_says_how_long_it_took_whatever_it_brought(site: list[str], here: Here) -> None:
     here.said("crawl", "http://www.test/none", *site)
     explained = msgspec.json.decode(here.said("explain", "http://www.test/none", *site[:2], "--json"))
