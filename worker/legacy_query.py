@@ -11,15 +11,17 @@ _ESCAPED = re.compile(rb"[^\x21\x24-\x26\x28-\x3b\x3d\x3f-\x7e]")
 """Octets outside the special-query percent-encode set stay; all others are escaped."""
 
 _NOT_A_CHARACTER = "%26%2365533%3B"
-_JAPANESE: dict[int, int | str] = {0x2212: 0xFF0D, 0xA5: 0x5C, 0x203E: 0x7E}
 _DIFFERENCES: dict[str, dict[int, int | str]] = {
-    "euc-jp": _JAPANESE,
-    "shift_jis": _JAPANESE,
+    "euc-jp": {0xFF0D: 0x2212, 0xFF5E: 0x301C, 0xA5: 0x5C, 0x203E: 0x7E},
+    "shift_jis": {0x2212: 0xFF0D, 0xA5: 0x5C, 0x203E: 0x7E},
     "iso-2022-jp": {0x2212: 0xFF0D, 0x0E: _NOT_A_CHARACTER, 0x0F: _NOT_A_CHARACTER, 0x1B: _NOT_A_CHARACTER},
     "gb18030": {0xE5E5: "%26%2358853%3B"},
     "gbk": {0xE5E5: "%26%2358853%3B", 0x20AC: "%80"},
 }
 """Where encoders of the Encoding Standard and Python's codecs part ways (what is escaped here stays as it is)."""
+
+_READ_ONLY = {"big5": frozenset(bytes((lead,)) for lead in range(0x81, 0xA1)), "euc-jp": frozenset((b"\x8f",))}
+"""First octets of characters that the standard reads and never writes: Hong Kong's in Big5, JIS X 0212 in EUC-JP."""
 
 
 def encode_query(reference: str, label: str) -> str:
@@ -34,8 +36,11 @@ def encode_query(reference: str, label: str) -> str:
         return reference
     before, number_sign, fragment = reference.strip(_EDGES).translate(_INVISIBLE).partition("#")
     path, question, query = before.partition("?")
+    codec = encoding.codec_info
     query = query.translate(_DIFFERENCES.get(encoding.name, {}))
-    octets = encoding.codec_info.encode(query, "gregor.reference")[0]
+    if leads := _READ_ONLY.get(encoding.name):
+        query = "".join(_numeric(one) if codec.encode(one, "ignore")[0][:1] in leads else one for one in query)
+    octets = codec.encode(query, "gregor.reference")[0]
     return path + question + _ESCAPED.sub(_escape, octets).decode("ascii") + number_sign + fragment
 
 
@@ -46,7 +51,11 @@ def _escape(octet: re.Match[bytes]) -> bytes:
 def _reference(error: UnicodeError) -> tuple[str, int]:
     """What the encoding lacks becomes a numeric character reference, escaped."""
     assert isinstance(error, UnicodeEncodeError)
-    return "".join(f"%26%23{ord(one)}%3B" for one in error.object[error.start : error.end]), error.end
+    return "".join(map(_numeric, error.object[error.start : error.end])), error.end
+
+
+def _numeric(character: str) -> str:
+    return f"%26%23{ord(character)}%3B"
 
 
 codecs.register_error("gregor.reference", _reference)

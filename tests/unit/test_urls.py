@@ -117,6 +117,8 @@ def test_a_base_that_is_no_web_url_has_absolute_references_only() -> None:
         ("?€", "gbk", "/a/b?%80"),
         ("?ü", "utf-16le", "/a/b?%C3%BC"),
         ("?ü", "no such encoding", "/a/b?%C3%BC"),
+        ("?日ｱ\u2212é", "euc-jp", "/a/b?%C6%FC%8E%B1%A1%DD%26%23233%3B"),
+        ("?日é", "big5", "/a/b?%A4%E9%26%23233%3B"),
         ("?漢", "iso-2022-jp", "/a/b?%1B$B4A%1B(B"),
     ],
 )
