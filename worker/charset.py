@@ -81,7 +81,8 @@ def decode(body: bytes, encoding: str) -> str:
     """The text of ``body`` without its byte order mark; what can't be decoded becomes U+FFFD."""
     if encoding == "utf-8":
         return body.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
-    text, _ = webencodings.decode(body, encoding, errors="replace")
+    # The standard reads GBK by the larger gb18030.
+    text, _ = webencodings.decode(body, "gb18030" if encoding == "gbk" else encoding, errors="replace")
     return str(text)
 
 

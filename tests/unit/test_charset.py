@@ -62,6 +62,10 @@ def test_decoding_drops_the_mark_and_replaces_what_is_broken() -> None:
     assert charset.decode(b"\xff\xfea\0", "utf-16le") == "a"
 
 
+def test_gbk_is_read_as_the_larger_gb18030() -> None:
+    assert charset.decode(b"\xa2\xe3 \xd6\xd0 \x81\x30\x84\x36", "gbk") == "€ 中 ¥"
+
+
 def test_guessing_looks_at_a_bounded_part() -> None:
     started = time.process_time()
     charset.sniff(b"b" * 5_000_000 + b"\xe9", "text/html")
