@@ -14,7 +14,7 @@ from gregor.schemas.messages import RobotsRecord, Ticket, url_fingerprint
 from gregor.worker import robots, robots_copies, sitemaps
 from gregor.worker.fetching import Fetcher
 from gregor.worker.hosts import ROBOTS_UNREACHABLE, Host, RobotsWalk
-from gregor.worker.outcomes import Failed, LeaseOver, Outcome, Refused
+from gregor.worker.outcomes import Broken, Failed, LeaseOver, Outcome, Refused
 from gregor.worker.partition import Partition
 from gregor.worker.robots import Robots
 from gregor.worker.scope import Allowed
@@ -192,8 +192,8 @@ class RobotsDesk:
         if response is None:
             del host.walks[url.origin]
             answer = await self._conclude(partition, url, 0, {}, b"", record)
-            if isinstance(answer, NotReachable) and isinstance(outcome, Failed):
-                return msgspec.structs.replace(answer, failure=outcome.cause)
+            if isinstance(answer, NotReachable) and isinstance(outcome, Failed | Broken):
+                return NotReachable(f"{ROBOTS_UNREACHABLE} ({outcome.detail})", answer.after, outcome.cause)
             return answer
         headers, latency = _lower(response.headers), response.latency
         verdict = robots.answer(
@@ -208,6 +208,8 @@ class RobotsDesk:
         del host.walks[url.origin]
         status = robots_copies.status_of(response, verdict)
         answer = await self._conclude(partition, url, status, headers, response.body.read(), record)
+        if isinstance(answer, NotReachable) and not status:
+            return NotReachable(f"{ROBOTS_UNREACHABLE} (it did not come whole)", answer.after)
         return TurnUsed(latency, answer.robots) if isinstance(answer, Rules) else answer
 
     async def _ask(self, partition: Partition, url: Url, target: Url, hops: int) -> None:

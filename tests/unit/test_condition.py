@@ -4,10 +4,13 @@ import asyncio
 import random
 from pathlib import Path
 
+import pytest
+
 from gregor.schemas.messages import Ticket
 from gregor.worker.adapters.transport.memory import Scripted
 from gregor.worker.calendar import MOST_OVERDUE, Calendar
 from gregor.worker.condition import look
+from gregor.worker.transport import Failure
 from tests.contract.operated import Operated, operated
 
 
@@ -20,17 +23,26 @@ def test_buckets_that_are_due_are_counted() -> None:
     assert Calendar(0, list(range(1, 3 * MOST_OVERDUE)), 1.0, 10).overdue(1e6) == MOST_OVERDUE
 
 
-def test_a_host_without_a_robots_file_is_told_apart(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        (Scripted(503), "503"),
+        (Failure("timeout", "no connection within 10 s"), "no connection within 10 s"),
+        (Scripted(206, body=b"User-agent: *", truncated="length"), "it did not come whole"),
+    ],
+)
+def test_a_host_without_a_robots_file_is_told_apart(tmp_path: Path, answer: Scripted | Failure, why: str) -> None:
     async def case() -> None:
         async with operated(tmp_path, hosts=1, retry_pause=600.0, retry_pause_max=600.0) as worker:
-            worker.transport.script("http://silent.example/robots.txt", Scripted(503))
+            worker.transport.script("http://silent.example/robots.txt", answer)
             await _seed(worker, "http://silent.example/")
             tell = worker.runtime
             await worker.until(lambda: _states(worker)["robots"] == 1)
             condition = look(tell, tell.tools.config, tell.tools.clock.monotonic())
             assert sum(condition.hosts.values()) == 2
             told = (await worker.ask("GET", "/api/v1/hosts?state=robots")).json()["hosts"]
-            assert [(one["host"], one["cause"][:22]) for one in told] == [("silent.example", "robots.txt unreachable")]
+            causes = [(one["host"], one["cause"]) for one in told]
+            assert causes == [("silent.example", f"robots.txt unreachable ({why})")]
 
     asyncio.run(case())
 
