@@ -3,7 +3,6 @@
 Cookies are kept in memory, never sent to another host, and bounded per host so that a request is not refused for them.
 """
 
-import http.cookies
 from collections import OrderedDict
 
 from gregor.worker import http_rules
@@ -35,24 +34,25 @@ class Cookies:
         for name, value in headers:
             if name.lower() != "set-cookie" or len(value) > MOST_BYTES:
                 continue
-            try:
-                morsels = http.cookies.SimpleCookie(value).values()
-            except http.cookies.CookieError:
-                continue
-            for morsel in morsels:
-                self._set(url, morsel, now)
+            pair, *rest = value.split(";")
+            key, sign, said = (part.strip() for part in pair.partition("="))
+            if sign and key and value.isprintable():
+                # Attributes that nobody knows yet are none of ours (Partitioned, Priority); the last of a name counts.
+                stated = (part.partition("=") for part in rest)
+                self._set(url, key, said, {name.strip().lower(): text.strip() for name, _, text in stated}, now)
 
-    def _set(self, url: Url, morsel: "http.cookies.Morsel[str]", now: float) -> None:
-        domain = morsel["domain"].lstrip(".").lower()
+    def _set(self, url: Url, key: str, value: str, attributes: dict[str, str], now: float) -> None:
+        domain = attributes.get("domain", "").lstrip(".").lower()
         if domain and domain != url.hostname and not url.hostname.endswith(f".{domain}"):
             return
-        path = morsel["path"] if morsel["path"].startswith("/") else _default_path(url)
+        path = attributes.get("path", "")
+        path = path if path.startswith("/") else _default_path(url)
         jar = self._jars.setdefault(url.hostname, OrderedDict())
         self._jars.move_to_end(url.hostname)
-        expires = _expires(morsel, now)
-        jar.pop((morsel.key, path), None)
+        expires = _expires(attributes, now)
+        jar.pop((key, path), None)
         if expires is None or expires > now:
-            jar[(morsel.key, path)] = _Cookie(morsel.coded_value, path, bool(morsel["secure"]), expires)
+            jar[(key, path)] = _Cookie(value, path, "secure" in attributes, expires)
         while len(jar) > MOST_COOKIES or sum(len(k[0]) + len(c.value) for k, c in jar.items()) > MOST_BYTES:
             jar.popitem(last=False)
         while len(self._jars) > MOST_HOSTS:
@@ -75,8 +75,8 @@ def _default_path(url: Url) -> str:
     return url.target.partition("?")[0].rpartition("/")[0] or "/"
 
 
-def _expires(morsel: "http.cookies.Morsel[str]", now: float) -> float | None:
-    age = morsel["max-age"]
-    if age and age.lstrip("-").isdecimal():
+def _expires(attributes: dict[str, str], now: float) -> float | None:
+    age = attributes.get("max-age", "")
+    if age and age.removeprefix("-").isdecimal():
         return now + min(int(age), 10**9)
-    return http_rules.http_date(morsel["expires"]) if morsel["expires"] else None
+    return http_rules.http_date(attributes["expires"]) if attributes.get("expires") else None
