@@ -185,6 +185,25 @@ def test_a_server_that_hangs_blocks_nothing_else(cassandra: Service, settings: S
     play(hasty, case, 120)
 
 
+def test_a_statement_is_prepared_once_however_many_ask(settings: Servers, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of two objects the driver knows the last, and only for as long as that lives; we might use the other."""
+    asked = "SELECT key FROM rows WHERE key = ?"
+
+    async def case(cassandra: Cassandra) -> list[str]:
+        prepared: list[str] = []
+        prepare = cassandra._session.prepare
+
+        def counted(statement: str) -> object:
+            prepared.append(statement)
+            return prepare(statement)
+
+        monkeypatch.setattr(cassandra._session, "prepare", counted)
+        await asyncio.gather(*(cassandra.read(asked, (f"one {number}",)) for number in range(20)))
+        return prepared
+
+    assert play(settings, case) == [asked]
+
+
 def test_callers_that_gave_up_leave_no_slot_taken(settings: Servers) -> None:
     async def case(connection: Cassandra) -> None:
         store = ClusterStore(connection)

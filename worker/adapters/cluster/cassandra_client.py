@@ -46,6 +46,7 @@ class Cassandra:
         self._timeout = timeout
         self._loop = asyncio.get_running_loop()
         self._prepared: dict[str, PreparedStatement] = {}
+        self._preparing: dict[str, asyncio.Task[PreparedStatement]] = {}
         self._answers = _Answers(_IN_FLIGHT)
         self._changes: Together[Changes, None] = Together(self._write_all, _CALLS, _ROUNDS)
 
@@ -120,7 +121,18 @@ class Cassandra:
     async def _prepare(self, statement: str) -> PreparedStatement:
         prepared = self._prepared.get(statement)
         if prepared is None:
+            if statement not in self._preparing:
+                self._preparing[statement] = self._loop.create_task(self._prepare_once(statement))
+            prepared = await asyncio.shield(self._preparing[statement])
+        return prepared
+
+    async def _prepare_once(self, statement: str) -> PreparedStatement:
+        """The driver knows a statement by its last object, and weakly: of two, the one that it knows may be let go, and
+        then no batch with the statement can be sent again to a node that has forgotten it."""
+        try:
             prepared = self._prepared[statement] = await asyncio.to_thread(_prepare, self._session, statement)
+        finally:
+            del self._preparing[statement]
         return prepared
 
     async def _execute(self, statements: Sequence[BoundStatement | BatchStatement]) -> list[Found]:
