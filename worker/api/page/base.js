@@ -52,6 +52,12 @@ function renew(shown, ...children) {
   if (on) [...shown.querySelectorAll(on.localName)].find(made => label(made) === label(on))?.focus({ preventScroll: true });
 }
 
+// The ways through a list that comes in pages: `at` is what the one shown begins behind, empty for the first one.
+function pager(id, at, next, [first, further, of], go) {
+  const turn = (text, to) => button(text, of ? `${text} ${of}` : text, () => { go(to); refresh(); });
+  renew(el(id), ...(at ? [turn(first, "")] : []), ...(next ? [turn(further, next)] : []));
+}
+
 function fill(id, titles, rows, none) {
   const head = node("thead"), body = node("tbody"), top = node("tr");
   for (const title of titles) {

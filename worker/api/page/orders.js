@@ -46,14 +46,13 @@ el("order").addEventListener("submit", event => {
 
 // The record of changes.
 
-let oldest = 0; // number of the last change that is shown; 0: from the newest on
+let oldest = ""; // number of the last change that is shown; empty: from the newest on
 views.changes = {
-  open() { oldest = 0; },
+  open() { oldest = ""; },
   async load() {
-    const { changes, next } = await ask("GET", "changes" + query({ before: oldest }));
+    const { changes, next } = await latest("changes" + query({ before: oldest }));
     fill("changetable", ["at", "what", "#count", "by", "why", "from"], changes.map(one => [
       moment(one.at), one.what, number(one.count || ""), one.who, one.why, one.where]), "nothing was changed");
-    const turn = (text, before) => button(text, text, () => { oldest = before; refresh(); });
-    el("changeactions").replaceChildren(...(oldest ? [turn("Newest", 0)] : []), ...(next ? [turn("Older", next)] : []));
+    pager("changeactions", oldest, next, ["Newest", "Older"], before => { oldest = before; });
   },
 };

@@ -11,8 +11,7 @@ views.pages = {
     fill("pagetable", ["URL", "state", "#status", "outcome", "last visit"],
       urls.map(one => [toUrl(one.url), one.state, number(one.status || ""), one.outcome, moment(one.at)]), "none");
     el("pagenote").textContent = count(urls.length, "URL") + (behind ? " further on" : "") + (complete ? "" : next ? "; there are more." : ", found in the time there was; there may be more.");
-    const turn = (text, after) => button(text, text, () => { behind = after; refresh(); });
-    el("pageactions").replaceChildren(...(behind ? [turn("First page", "")] : []), ...(next ? [turn("Next page", next)] : []));
+    pager("pageactions", behind, next, ["First page", "Next page"], after => { behind = after; });
   },
 };
 el("pagefilter").addEventListener("submit", event => { event.preventDefault(); behind = ""; refresh(); });

@@ -33,7 +33,6 @@ views.workers = {
     const { handovers, next } = await latest("handovers" + query({ limit: LAST, after: before }));
     fill("handovers", ["when", "#partition", "#epoch", "from", "to"], handovers.map(one => [
       `${moment(one.at)}, ${ago(one.at)}`, number(one.partition), number(one.epoch), one.giver ? named(one.giver, colours) : "", named(one.taker, colours)]), "none");
-    const turn = (text, after) => button(text, `${text} hand-overs`, () => { before = after; refresh(); });
-    renew(el("handoveractions"), ...(before ? [turn("Newest", "")] : []), ...(next ? [turn("Older", next)] : []));
+    pager("handoveractions", before, next, ["Newest", "Older", "hand-overs"], after => { before = after; });
   },
 };
