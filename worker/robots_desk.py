@@ -195,7 +195,7 @@ class RobotsDesk:
             if isinstance(answer, NotReachable) and isinstance(outcome, Failed | Broken):
                 return NotReachable(f"{ROBOTS_UNREACHABLE} ({outcome.detail})", answer.after, outcome.cause)
             return answer
-        headers, latency = _lower(response.headers), response.latency
+        headers, latency = _lower(response), response.latency
         verdict = robots.answer(
             response.status, headers, b"", self._tools.config.user_agent, walk.href, walk.hops, self._hops
         )
@@ -256,7 +256,7 @@ class RobotsDesk:
             status, headers, body = 0, {}, b""
             if response is not None:
                 host.latency = response.latency
-                headers = _lower(response.headers)
+                headers = _lower(response)
                 verdict = robots.answer(response.status, headers, b"", agent, ticket.href, ticket.hops, self._hops)
                 if isinstance(verdict, robots.Redirect):
                     further = self._tools.urls.parse(verdict.location)
@@ -279,12 +279,9 @@ class RobotsDesk:
         return self._tools.effect(partition.lease, call)
 
 
-def _lower(headers: list[tuple[str, str]]) -> dict[str, str]:
-    """The first value of each, by lower-case name; all of a Cache-Control, which is a list (RFC 9110 section 5.3)."""
-    lowered: dict[str, str] = {}
-    for name, value in headers:
-        key = name.lower()
-        before = lowered.setdefault(key, value)
-        if key == "cache-control" and before is not value:
-            lowered[key] = f"{before}, {value}"
+def _lower(response: Response) -> dict[str, str]:
+    """The first value of each header, by lower-case name; all of Cache-Control, which is a list."""
+    lowered = {name.lower(): value for name, value in reversed(response.headers)}
+    if (listed := response.combined("cache-control")) is not None:
+        lowered["cache-control"] = listed
     return lowered

@@ -164,10 +164,10 @@ def _dispatch(desk: Desk, methods: dict[str, Endpoint], told: _Told) -> Callable
             return answer
         if answer is None:
             return Response(status_code=one.status)
-        fresh = Response(msgspec.json.encode(answer), one.status, media_type="application/json")
+        response = Response(msgspec.json.encode(answer), one.status, media_type="application/json")
         if one.fresh:
-            told.keep(request, fresh, one.fresh)
-        return fresh
+            told.keep(request, response, one.fresh)
+        return response
 
     return handle
 

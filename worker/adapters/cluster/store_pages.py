@@ -14,6 +14,7 @@ from cassandra.query import UNSET_VALUE
 from gregor.schemas.messages import Page, decode, encode
 from gregor.worker.adapters.cluster.cassandra_client import Cassandra, Found, Values
 from gregor.worker.adapters.cluster.together import Together
+from gregor.worker.adapters.compression import LEVEL
 from gregor.worker.borders import Similar
 from gregor.worker.simhashing import bands
 
@@ -27,7 +28,6 @@ _CHECKED: Final = 16
 _LOOKED_FOR: Final = 8
 # Bytes of a body up to which it is compressed where it is: it takes less than a way to a thread and back holds up.
 _AT_ONCE: Final = 128 * 1024
-_LEVEL: Final = 1  # of zstd: three quarters of the time of level 3, the default, for 4 % more bytes
 
 _PUT_PAGE: Final = """INSERT INTO pages (key, visit, status, size, data, overflow) VALUES (?, ?, ?, ?, ?, ?)
     USING TIMESTAMP ? AND TTL ?"""
@@ -186,7 +186,7 @@ class _Zstd(threading.local):
     """A compressor for each thread: it cannot be shared, and to make one for every page costs as much as a page."""
 
     def __init__(self) -> None:
-        self.compressor = zstandard.ZstdCompressor(level=_LEVEL)
+        self.compressor = zstandard.ZstdCompressor(level=LEVEL)
 
 
 _ZSTD: Final = _Zstd()

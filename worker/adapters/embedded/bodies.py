@@ -10,12 +10,12 @@ from typing import BinaryIO, Final
 
 import zstandard
 
+from gregor.worker.adapters.compression import LEVEL
 from gregor.worker.adapters.embedded.database import full
 from gregor.worker.adapters.embedded.folder import flush_names
 
 # SQLite copies a value as a whole several times: beyond this a file is cheaper, and memory stays bounded.
 SMALL: Final = 1 << 20
-LEVEL: Final = 1  # of zstd: three quarters of the time of level 3, the default, for 4 % more bytes
 
 
 class Bodies:

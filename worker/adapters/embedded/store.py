@@ -20,8 +20,9 @@ from gregor.schemas.messages import (
     decode_ticket,
     encode,
 )
+from gregor.worker.adapters.compression import LEVEL
 from gregor.worker.adapters.embedded import simhashes
-from gregor.worker.adapters.embedded.bodies import LEVEL, Bodies
+from gregor.worker.adapters.embedded.bodies import Bodies
 from gregor.worker.adapters.embedded.database import Database
 from gregor.worker.adapters.embedded.queries import HOST, ROBOTS, read_one, read_page, read_rows
 from gregor.worker.borders import Entry
