@@ -383,6 +383,29 @@ async def test_head_bombs_are_capped(world: World) -> None:
         assert world.origin.received[-1].sent < 16_000_000
 
 
+async def endless_trailers(talk: Talk) -> None:
+    await talk.send(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nbody\r\n0\r\n")
+    while True:
+        await talk.send(b"X-More: bbbbbbbbbbbbbbbbbbbbbbbbbbbbbb\r\n" * 100)
+
+
+async def endless_trailer_line(talk: Talk) -> None:
+    await talk.send(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nbody\r\n0\r\nX-More: ")
+    while True:
+        await talk.send(b"b" * 10_000)
+
+
+@case
+async def test_trailers_are_capped_and_the_body_is_whole(world: World) -> None:
+    for script in (endless_trailers, endless_trailer_line):
+        world.origin.script("/", script)
+        started = time.monotonic()
+        answer = await world.page("/")
+        assert (answer.body.read(), answer.truncated) == (b"body", None), script
+        assert time.monotonic() - started < 2
+        assert world.origin.received[-1].sent < 16_000_000
+
+
 # ---------------------------------------------------------------- cut and malformed
 
 

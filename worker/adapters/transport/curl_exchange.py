@@ -200,7 +200,7 @@ class Exchange:
         self.pace.received(len(piece), time.monotonic())
         if (chunks := self.chunks) is not None:
             piece = chunks.feed(piece)
-            if chunks.broken:
+            if chunks.broken or chunks.trailer > self._limits.max_header_bytes:
                 self.receiver.feed(piece)
                 return _STOP
         return None if self.receiver.feed(piece) else _STOP

@@ -58,10 +58,14 @@ def chunk_size(line: bytes) -> int | None:
 
 
 class Dechunker:
-    """Takes the chunks of a body off their lines. `done` after the last chunk, `broken` after what is no chunk."""
+    """Takes the chunks of a body off their lines. `done` after the last chunk, `broken` after what is no chunk.
+
+    `trailer`: bytes that came after the last chunk. They say nothing that is wanted, but may go on for ever.
+    """
 
     def __init__(self) -> None:
         self.done = self.broken = False
+        self.trailer = 0
         self._left = 0
         self._line = b""
         self._in_data = False
@@ -84,6 +88,7 @@ class Dechunker:
             if end:
                 self._line_ended()
             self.broken = self.broken or len(self._line) > LONGEST_LINE or self._overhead > FREE_OVERHEAD
+        self.trailer += (len(piece) - at) * self.done
         return b"".join(data)
 
     def _line_ended(self) -> None:

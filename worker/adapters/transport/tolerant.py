@@ -89,10 +89,15 @@ class TolerantResponse(http.client.HTTPResponse):
         if size is None:
             self._lose_chunks()
         if not size:
-            self._read_and_discard_trailer()  # type: ignore[attr-defined]
+            self._read_and_discard_trailer()
             self._close_conn()
         self.chunk_left = size or None
         return self.chunk_left
+
+    def _read_and_discard_trailer(self) -> None:
+        room = self._limits.max_header_bytes
+        while room > 0 and (line := self.fp.readline(room)) not in (b"\r\n", b"\n", b""):
+            room -= len(line)
 
     def _lose_chunks(self) -> NoReturn:
         self.will_close = True
