@@ -11,6 +11,9 @@ import pytest
 import yaml
 
 from gregor.schemas import topics
+from gregor.worker.capacity import inputs, written
+from gregor.worker.capacity.model import plan
+from gregor.worker.capacity.shapes import Wish
 from gregor.worker.config import Config
 from gregor.worker.config_sources import load
 from tests.deploy import values_schema
@@ -70,6 +73,8 @@ def test_lint(helm: Path, values: Path | None) -> None:
         ("config.kafka_password_env=X", "kafka_password_env"),
         ("config.kafka=broker:9092", "kafka"),
         ("config.kafka={broker}", "kafka"),
+        ("config.zookeeper={server:65536}", "zookeeper"),
+        ("config=null", "config is required"),
         ("config.partitions=many", "partitions"),
         ("config.crawl=Crawl", "crawl"),
         ("config.hosts[0].hosts=x", "hosts"),
@@ -79,6 +84,14 @@ def test_lint(helm: Path, values: Path | None) -> None:
         ("files.kafka_pasword_file.secret=x", "kafka_pasword_file"),
         ("files.kafka_password_file.value=secret", "value"),
         ("image.digest=latest", "digest"),
+        ("image.repository=Registry", "repository"),
+        ("image.tag=a b", "tag"),
+        ("workers.resources.limits.memory=1.", "memory"),
+        ("workers.resources.limits.memory=1K", "memory"),
+        ("workers.priority_class=A", "priority_class"),
+        ("network_policy.servers={10.0.0.256/8}", "servers"),
+        ("network_policy.closed={10.0.0.0/33}", "closed"),
+        ("network_policy.closed6={fc00::/129}", "closed6"),
     ],
 )
 def test_a_wrong_value_is_refused_by_name(helm: Path, wrong: str, named: str) -> None:
@@ -132,6 +145,7 @@ def test_pods_are_restricted(resources: list[Resource]) -> None:
             assert context["readOnlyRootFilesystem"] is True
             assert context["capabilities"] == {"drop": ["ALL"]}
             assert "memory" in container["resources"]["limits"]
+            assert container["terminationMessagePolicy"] == "FallbackToLogsOnError"
             assert {mount["name"] for mount in container["volumeMounts"]} == {one["name"] for one in pod["volumes"]}
 
 
@@ -140,10 +154,38 @@ def test_there_is_time_for_the_hand_over(resources: list[Resource]) -> None:
     pod = workers["spec"]["template"]["spec"]
     (config,) = (one for one in of(resources, "ConfigMap") if one["metadata"]["name"] == "crawl-gregor")
     table = tomllib.loads(config["data"]["gregor.toml"])
-    assert pod["terminationGracePeriodSeconds"] >= table["stop_grace"] + 2 * table["server_timeout"]
-    probe = pod["containers"][0]["startupProbe"]
+    (container,) = pod["containers"]
+    left = float(container["lifecycle"]["preStop"]["exec"]["command"][1])  # until Services have forgotten the pod
+    assert pod["terminationGracePeriodSeconds"] >= left + table["stop_grace"] + 3 * table["server_timeout"]
+    probe = container["startupProbe"]
     assert probe["periodSeconds"] * probe["failureThreshold"] > math.ceil(table["start_timeout"])
     assert workers["spec"]["strategy"]["rollingUpdate"] == {"maxSurge": 0, "maxUnavailable": 1}
+
+
+def test_the_longest_fetch_may_end_before_a_pod_does() -> None:
+    config = Config(**yaml.safe_load((CHART / "values.yaml").read_text())["config"])
+    assert config.stop_grace >= 2 * config.connect_timeout + config.total_timeout
+
+
+def test_workers_are_spread_over_zones_and_go_one_by_one(resources: list[Resource]) -> None:
+    spec = workers_of(resources)["spec"]["template"]
+    spread = spec["spec"]["topologySpreadConstraints"]
+    assert [one["topologyKey"] for one in spread] == ["topology.kubernetes.io/zone", "kubernetes.io/hostname"]
+    for one in spread:
+        assert one["labelSelector"]["matchLabels"].items() <= spec["metadata"]["labels"].items()
+    (budget,) = of(resources, "PodDisruptionBudget")
+    assert budget["spec"]["maxUnavailable"] == 1
+
+
+def test_a_worker_has_what_was_measured() -> None:
+    """What the plan says that one needs is what the chart asks for where nobody says otherwise."""
+    read = inputs.read()
+    planned = written.helm(plan(Wish(1e6, 7), read.costs, read.prices), read.costs.worker_memory)["workers"]
+    given = yaml.safe_load((CHART / "values.yaml").read_text())["workers"]["resources"]
+    assert isinstance(planned, dict)
+    memory = planned["resources"]["limits"]["memory"]
+    assert (given["requests"]["cpu"], given["limits"]["memory"]) == ("1", "1Gi")
+    assert memory == "1024Mi"
 
 
 def test_selectors_find_the_workers_alone(resources: list[Resource]) -> None:
@@ -180,13 +222,63 @@ def test_what_scales_is_the_only_one_that_says_how_many(resources: list[Resource
     scalers = of(resources, "ScaledObject") + of(resources, "HorizontalPodAutoscaler")
     assert len(scalers) + ("replicas" in workers["spec"]) == 1
     for scaler in scalers:
-        assert scaler["spec"]["scaleTargetRef"]["name"] == workers["metadata"]["name"]
+        spec = scaler["spec"]
+        assert spec["scaleTargetRef"]["name"] == workers["metadata"]["name"]
+        down = spec.get("advanced", {}).get("horizontalPodAutoscalerConfig", spec)["behavior"]["scaleDown"]
+        longest = workers["spec"]["template"]["spec"]["terminationGracePeriodSeconds"]
+        assert down["stabilizationWindowSeconds"] > longest, "one hand-over is over before the next is thought of"
+        assert down["policies"] == [{"type": "Pods", "value": 1, "periodSeconds": 60}]
 
 
 def test_lag_is_that_of_the_frontiers_group(resources: list[Resource]) -> None:
     for scaler in of(resources, "ScaledObject"):
         asked = {(one["metadata"]["consumerGroup"], one["metadata"]["topic"]) for one in scaler["spec"]["triggers"]}
         assert asked == {(topics.group("web"), topics.frontier("web", priority)) for priority in (1, 2, 3, 4)}
+
+
+@pytest.mark.parametrize(
+    ("address", "port", "open_"),
+    [
+        ("93.184.215.14", 443, True),
+        ("93.184.215.14", 8080, True),
+        ("2606:2800:21f::1", 443, True),
+        ("10.0.1.10", 2181, True),
+        ("10.0.1.20", 9042, True),
+        ("10.0.1.10", 22, False),
+        ("10.0.1.10", 80, False),
+        ("169.254.169.254", 80, False),
+        ("fd00:ec2::254", 80, False),
+        ("127.0.0.1", 80, False),
+        ("::1", 80, False),
+        ("fe80::1", 80, False),
+    ],
+)
+def test_a_worker_reaches_the_web_and_its_servers(
+    resources: list[Resource], name: str | None, address: str, port: int, open_: bool
+) -> None:
+    for policy in of(resources, "NetworkPolicy"):
+        assert {"Ingress", "Egress"} == set(policy["spec"]["policyTypes"])
+        assert _reached(policy["spec"]["egress"], ipaddress.ip_address(address), port) == open_
+        names = [peer.get("namespaceSelector") for rule in policy["spec"]["egress"] for peer in rule["to"]]
+        assert {"matchLabels": {"kubernetes.io/metadata.name": "kube-system"}} in names  # DNS
+
+
+def _reached(rules: list[Resource], address: ipaddress.IPv4Address | ipaddress.IPv6Address, port: int) -> bool:
+    """Whether TCP to that port of a machine outside the cluster is let out."""
+    blocks = [
+        peer["ipBlock"]
+        for rule in rules
+        if any(
+            one["protocol"] == "TCP" and one["port"] <= port <= one.get("endPort", one["port"]) for one in rule["ports"]
+        )
+        for peer in rule["to"]
+        if "ipBlock" in peer
+    ]
+    return any(
+        address in ipaddress.ip_network(block["cidr"])
+        and not any(address in ipaddress.ip_network(one) for one in block.get("except", ()))
+        for block in blocks
+    )
 
 
 def test_the_network_policy_closes_the_metadata_address(resources: list[Resource]) -> None:
@@ -209,6 +301,14 @@ def test_monitoring_carries_our_rules_and_dashboards(resources: list[Resource]) 
     assert len(rules) == len(dashboards) == len(of(resources, "ServiceMonitor"))
     for one in dashboards:
         assert len(one["data"]) == len(list((ROOT / "monitoring/dashboards").glob("*.json")))
+
+
+@pytest.mark.parametrize("kind", ["hpa", "keda"])
+def test_what_contradicts_itself_is_refused_by_name(helm: Path, kind: str) -> None:
+    wrong = f"--set=autoscaling.kind={kind},autoscaling.minimum=5,autoscaling.maximum=4"
+    refused = run(helm, "template", CHART, "--kube-version=1.33.0", wrong, timeout=30)
+    assert refused.returncode
+    assert "autoscaling.minimum must be at most autoscaling.maximum" in refused.stderr
 
 
 def test_monitoring_without_a_token_is_refused(helm: Path) -> None:

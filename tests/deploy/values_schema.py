@@ -36,10 +36,15 @@ def _map(values: _Schema, names: str = "") -> _Schema:
 _TEXT: Final[_Schema] = {"type": "string"}
 _NAME: Final[_Schema] = {"type": "string", "pattern": "^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$"}
 _TEXTS: Final[_Schema] = _map(_TEXT)
-_NETWORKS: Final[_Schema] = {"type": "array", "items": {"type": "string", "pattern": "^[0-9a-f:.]+/[0-9]{1,3}$"}}
+_OCTET: Final = "(25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])"
+_NETWORK: Final = (
+    rf"^({_OCTET}([.]{_OCTET}){{3}}/([12]?[0-9]|3[0-2])|[0-9a-f]*:[0-9a-f:]*/([1-9]?[0-9]|1[01][0-9]|12[0-8]))$"
+)
+_NETWORKS: Final[_Schema] = {"type": "array", "items": {"type": "string", "pattern": _NETWORK}}
+_PORT: Final = "([1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])"
 _VARIABLE: Final = "^[A-Z_][A-Z0-9_]*$"
 _KEY: Final = _object({"secret": _NAME, "key": {"type": "string", "minLength": 1}}, "secret", "key")
-_QUANTITY: Final[_Schema] = {"type": ["string", "number"], "pattern": "^[0-9.]+(m|[KMGT]i?)?$"}
+_QUANTITY: Final[_Schema] = {"type": ["string", "number"], "pattern": "^[0-9]+([.][0-9]+)?(m|k|[MGT]|[KMGT]i)?$"}
 
 
 def _whole(least: int) -> _Schema:
@@ -55,8 +60,8 @@ def schema() -> _Schema:
         "global": {"type": "object"},
         "image": _object(
             {
-                "repository": {"type": "string", "minLength": 1},
-                "tag": _TEXT,
+                "repository": {"type": "string", "pattern": "^[a-z0-9][a-z0-9._:/-]*$"},
+                "tag": {"type": "string", "pattern": "^[A-Za-z0-9_.-]{0,128}$"},
                 "digest": {"type": "string", "pattern": "^(sha256:[0-9a-f]{64})?$"},
                 "pull_policy": {"enum": ["IfNotPresent", "Always", "Never"]},
                 "pull_secrets": {"type": "array", "items": _NAME},
@@ -73,7 +78,7 @@ def schema() -> _Schema:
                 "node_selector": _TEXTS,
                 "tolerations": {"type": "array", "items": {"type": "object"}},
                 "annotations": _TEXTS,
-                "priority_class": _TEXT,
+                "priority_class": {"anyOf": [{"const": ""}, _NAME]},
             }
         ),
         "console": _object(
@@ -114,7 +119,8 @@ def schema() -> _Schema:
             }
         ),
     }
-    return {"$schema": "http://json-schema.org/draft-07/schema#", **_object(values), "$defs": others}
+    needed = [name for name in values if name != "global"]  # null takes a default away
+    return {"$schema": "http://json-schema.org/draft-07/schema#", **_object(values, *needed), "$defs": others}
 
 
 def _config() -> tuple[_Schema, dict[str, _Schema]]:
@@ -128,7 +134,7 @@ def _config() -> tuple[_Schema, dict[str, _Schema]]:
     # What is waited for when a pod ends or starts is computed from these.
     config["required"] = ["stop_grace", "server_timeout", "start_timeout", "crawl", *_SERVERS]
     for server in _SERVERS:
-        config["properties"][server]["items"] = {"type": "string", "pattern": r"^[^\s/,]+:[0-9]{1,5}$"}
+        config["properties"][server]["items"] = {"type": "string", "pattern": rf"^[^\s/,]+:{_PORT}$"}
         config["properties"][server]["minItems"] = 1
     return config, definitions
 

@@ -79,6 +79,8 @@ securityContext:
   allowPrivilegeEscalation: false
   readOnlyRootFilesystem: true
   capabilities: {drop: [ALL]}
+# So that the pod's status says which setting, secret or server it ended for.
+terminationMessagePolicy: FallbackToLogsOnError
 env:
   - {name: GREGOR_CONFIG, value: /etc/gregor/config/gregor.toml}
   {{- range $name, $value := .root.Values.env }}
@@ -94,6 +96,11 @@ volumeMounts:
   {{- end }}
   - {name: data, mountPath: /data}
   - {name: tmp, mountPath: /tmp}
+{{- end }}
+
+{{/* Who asks the API by its Service is no longer led here when SIGTERM comes. */}}
+{{- define "gregor.leave" -}}
+preStop: {exec: {command: [sleep, "5"]}}
 {{- end }}
 
 {{- define "gregor.volumes" -}}
