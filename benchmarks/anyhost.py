@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from hashlib import shake_128
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,6 +19,7 @@ from gregor.worker.demo.child import child, parent_gone, ready
 from gregor.worker.demo.protocol import Answer, HttpProtocol, plain
 
 LINKS = 4
+_LETTERS = str.maketrans("0123456789", "ghijklmnop")
 
 
 class Request(NamedTuple):
@@ -49,10 +51,16 @@ def page(host: str, target: str) -> Answer:
         return plain("404 Not Found", "none\n")
     number = int(target[1:]) if target[1:].isdecimal() else 0
     links = "".join(f'<li><a href="/{number + step}">page {number + step}</a></li>' for step in range(1, LINKS + 1))
-    words = " ".join(f"{host}-{number}-{word}" for word in range(20))
+    words = " ".join(_words(f"{host}/{number}"))
     body = f"<!DOCTYPE html><title>{host} {number}</title><p>{words}</p><ul>{links}</ul>".encode()
     head = f"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: {len(body)}\r\n\r\n"
     return head.encode(), body
+
+
+def _words(seed: str) -> list[str]:
+    """Twenty words that no other page has: pages that differ in a number only are taken for a trap."""
+    letters = shake_128(seed.encode()).hexdigest(80).translate(_LETTERS)
+    return [letters[start : start + 8] for start in range(0, len(letters), 8)]
 
 
 async def serve(log: Path) -> None:

@@ -86,6 +86,8 @@ def measured(rate: float = RATE, seconds: float = SECONDS) -> Figures:
             begun, idle = time.monotonic(), _processor(crawl.pid)
             answers = under_load(address, rate, seconds)
             ended, busy = time.monotonic(), _processor(crawl.pid)
+            if crawl.poll() is not None:
+                raise measure.RunFailed(f"the crawl ended before the load did: see {work / 'out'}")
         finally:
             crawl.terminate()
             crawl.wait()
@@ -116,7 +118,7 @@ def under_load(address: tuple[str, int], rate: float, seconds: float) -> Counter
     told: multiprocessing.Queue[Counter[int]] = spawn.Queue()
     process = spawn.Process(target=_load, args=(address, rate, seconds, told))
     process.start()
-    answers = told.get(timeout=10 * seconds)
+    answers = told.get(timeout=2 * seconds + 30)
     process.join()
     return answers
 
