@@ -1,8 +1,9 @@
 """Whether politeness costs more than it must: many hosts with a long delay each, and how much of it is used.
 
 `python -m benchmarks.politeness [--hosts 5000] [--delay 20] [--rounds 3]`. Each host may be asked once a delay: in a
-round of one delay, as many requests as there are hosts. Rounds begin when all hosts have been asked once. The server's
-own log says when requests came; `early` counts those that came before their host's delay had passed.
+round of one delay, as many requests as there are hosts. Rounds begin when all hosts have been asked for a page: before
+that come their robots.txt, all at once, and one delay later all first pages as fast as one process can. The server's own
+log says when requests came; `early` counts those that came before their host's delay had passed.
 """
 
 import argparse
@@ -27,7 +28,7 @@ def measured(hosts: int = HOSTS, delay: float = DELAY, rounds: int = ROUNDS) -> 
     seeds.write_text("".join(f"http://host{number}.bench.test/\n" for number in range(hosts)))
     with anyhost.serving(work) as table:
         line = [GREGOR, "crawl", "--seeds", seeds, "--data", work / "data", "--host-table", table, "--json"]
-        limits = ["--delay", str(delay), "--concurrency", "256", "--max-time", str((rounds + 2.5) * delay)]
+        limits = ["--delay", str(delay), "--concurrency", "256", "--max-time", str((rounds + 3) * delay)]
         cost = run([*line, *limits, "--set", "stop_grace=1"], work / "out")
     found = anyhost.requests(work)
     shares = _shares(found, hosts, delay, rounds)
@@ -44,11 +45,14 @@ def _shares(found: Sequence[Request], hosts: int, delay: float, rounds: int) -> 
     """For each round, requests made to requests allowed."""
     first: dict[str, float] = {}
     for request in found:
-        first.setdefault(request.host, request.at)
+        if request.target != "/robots.txt":
+            first.setdefault(request.host, request.at)
     if len(first) < hosts:
-        raise measure.RunFailed(f"only {len(first)} of {hosts} hosts were asked at all")
+        raise measure.RunFailed(f"only {len(first)} of {hosts} hosts were asked for a page")
     begin = max(first.values())
     ends = [begin + delay * (number + 1) for number in range(rounds)]
+    if found[-1].at < ends[-1] - 1.0:
+        raise measure.RunFailed(f"the crawl ended {ends[-1] - found[-1].at:.1f} s before the last round did")
     return [sum(end - delay < request.at <= end for request in found) / hosts for end in ends]
 
 
