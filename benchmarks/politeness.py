@@ -2,8 +2,8 @@
 
 `python -m benchmarks.politeness [--hosts 5000] [--delay 20] [--rounds 3]`. Each host may be asked once a delay: in a
 round of one delay, as many requests as there are hosts. Rounds begin when all hosts have been asked for a page: before
-that come their robots.txt, all at once, and one delay later all first pages as fast as one process can. The server's own
-log says when requests came; `early` counts those that came before their host's delay had passed.
+that come their robots.txt, all at once, and one delay later all first pages as fast as one process can. The server's
+own log says when requests came; `early` counts those that came before their host's delay had passed.
 """
 
 import argparse
