@@ -132,6 +132,7 @@ DASHBOARDS: Final = (
         Panel("Hand-over: given up until free", "s", _quantiles("gregor_release_seconds", "job")),
         Panel("New epochs", "short", (Query(f"increase(gregor_epoch_changes_total{{{_JOB}}}[{_RATE}])", _WORKER),)),
         Panel("Leases lost", "short", (Query(f"gregor_leases_lost_total{{{_JOB}}}", _WORKER),)),
+        Panel("The log lost records", "short", (Query(f"gregor_log_losses_total{{{_JOB}}}", _WORKER),)),
         Panel("Workers that answer", "short", (Query(f"up{{{_JOB}}}", _WORKER),)),
     )),
     Dashboard("cost", "Gregor: cost", (

@@ -31,6 +31,10 @@ class Unavailable(Exception):
         self.service = service
 
 
+class RecordsLost(Exception):
+    """The log no longer has records that it had acknowledged: it lost data. To be told to people, never passed over."""
+
+
 class DiskFull(Exception):
     """No space is left where the crawl writes: it must stop cleanly; nothing is lost."""
 

@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import NoReturn
 
 from gregor import __version__
-from gregor.worker.borders import DiskFull, Unavailable
+from gregor.worker.borders import DiskFull, RecordsLost, Unavailable
 from gregor.worker.commands import BAD_INPUT, COMMANDS, FAILED, FINISHED, INTERRUPTED
 from gregor.worker.errors import BadInput, complain
 
@@ -60,6 +60,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         return BAD_INPUT
     except (DiskFull, Unavailable, sqlite3.Error) as error:
         complain(f"{error}; nothing is lost: remove the cause, then run the same command again")
+        return FAILED
+    except RecordsLost as error:
+        complain(
+            f"{error}: the log lost records; a worker that owns the partition says so in a dead letter and goes on"
+        )
         return FAILED
     except KeyboardInterrupt:
         return INTERRUPTED

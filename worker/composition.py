@@ -36,7 +36,7 @@ from gregor.worker.tools import Services
 from gregor.worker.urls import Urls
 
 if TYPE_CHECKING:
-    from gregor.worker.adapters.cluster.engine import ClusterEngine, ClusterStatus
+    from gregor.worker.adapters.cluster.engine import ClusterEngine, ClusterStatus, Prepared
 
 T = TypeVar("T")
 
@@ -104,7 +104,7 @@ async def crawl(config: Config, seeds: Iterable[Seed], started: Callable[[Runtim
         ended = await has_ended(engine.log, engine.store, config.partitions)
         fresh = [seed for seed in seeds if not (await engine.store.rows([seed.url.key]))[0]] if ended else seeds
         published = await seeding.publish(engine.log, engine.store, fresh)
-        hosts = await when_there(engine.store.seed_hosts, config.start_timeout)
+        hosts = await when_there(engine.store.seed_hosts, config.start_timeout, config)
         if ended and hosts and not published and not config.linger:
             return Finished()
         services = Services(engine.log, engine.seen, engine.store, engine.coordinator, transport, resolver)
@@ -232,8 +232,8 @@ async def _keep_house(
     await keep_house(config, engine, runtime, api, measure)
 
 
-async def init(config: Config) -> list[str]:
-    """Set a crawl up on its servers; a line for each thing that was made now. Raises `BadInput`, `Unavailable`."""
+async def init(config: Config) -> "Prepared":
+    """Set a crawl up on its servers. Raises `BadInput`, `Unavailable`."""
     cluster_only(config)
     _tokens_are_there(config)
     from gregor.worker.adapters.cluster import engine as cluster

@@ -167,6 +167,8 @@ METRICS: Final = (
            lambda look: _one(look.stats.takeovers.count)),
     Metric("gregor_leases_lost", "counter", "Partitions whose lease ended before they were released.",
            lambda look: _one(look.stats.leases_lost)),
+    Metric("gregor_log_losses", "counter", "Times that the log had lost records which it had acknowledged.",
+           lambda look: _one(look.stats.losses)),
     Metric("gregor_worker_info", "gauge", "Always 1.", lambda look: [((look.condition.version,), 1)],
            {"version": "one"}),
     # The machine

@@ -11,8 +11,8 @@ from typing import Any
 
 import msgspec
 
-from gregor.schemas.messages import PRIORITIES, PartitionRecord, Takeover
-from gregor.worker.borders import Lease, Unavailable
+from gregor.schemas.messages import PRIORITIES, DeadLetter, PartitionRecord, Takeover
+from gregor.worker.borders import Lease, RecordsLost, Unavailable
 from gregor.worker.calendar import Calendar
 from gregor.worker.checkpoints import checkpoint
 from gregor.worker.crawl import Crawl, Desk
@@ -127,7 +127,8 @@ class Ownership:
             record = await effect(store.partition, number)
             committed, starts = await effect(log.committed, number), await effect(log.starts, number)
             ends = await effect(log.ends, number)
-            begin = {p: max(committed[p], starts[p]) for p in PRIORITIES}
+            # A watermark beyond the end is one of records that are gone: what lies below it now may be new.
+            begin = {p: starts[p] if committed[p] > ends[p] else max(committed[p], starts[p]) for p in PRIORITIES}
             known = await effect(store.buckets, number, record.cursor + 1, FAR_BUCKET, MOST_BUCKETS)
             calendar = Calendar(record.cursor, known, self._tools.config.bucket_width, self._tools.config.bucket_size)
             partition = Partition(lease, begin, ends, calendar)
@@ -135,6 +136,11 @@ class Ownership:
             takeovers = (*record.takeovers, takeover)[-KEPT_TAKEOVERS:]
             record = msgspec.structs.replace(record, partition=number, epoch=lease.epoch, takeovers=takeovers)
             await effect(store.put_partition, record, partition.stamp())
+            for p in PRIORITIES:
+                if committed[p] > ends[p]:
+                    where = f"priority {p} ends at offset {ends[p]}, but was finished up to {committed[p]}"
+                    partition.committed = {}  # what comes up to there must not be taken for finished
+                    await self._report_loss(lease, where)
         except LeaseLost:
             await self.let_go(self._tools.services.coordinator.release(lease))  # it may come back: nobody would use it
             return
@@ -191,16 +197,36 @@ class Ownership:
             self._tools.schedule.remove(host)
 
     async def _under(self, owned: Owned, work: Callable[[], Awaitable[None]]) -> None:
-        """Work under a lease. The first to find the lease over ends the ownership for good."""
+        """Work under a lease. The first to find the lease over ends the ownership for good.
+
+        So does a log that lost records: the partition is taken anew, from what is there, since offsets that were
+        finished may stand for other records now.
+        """
         try:
-            await work()
+            try:
+                await work()
+            except RecordsLost as error:
+                await self._report_loss(owned.lease, str(error))
+                self._end(owned)
         except LeaseLost:
             self._lose(owned)
+
+    async def _report_loss(self, lease: Lease, what: str) -> None:
+        """For people, where it stays until somebody has seen it: nobody knows which URLs were in what is gone."""
+        self._tools.stats.losses += 1
+        _LOG.error("the log lost records", partition=lease.partition, error=what)
+        letter = DeadLetter("", "", "", "lost", what, self._tools.now(), source=f"partition {lease.partition}")
+        services = self._tools.services
+        await self._tools.effect(lease, lambda: services.store.put_dead_letter(letter))
+        await self._tools.effect(lease, lambda: services.log.announce(letter))
 
     def _lose(self, owned: Owned) -> None:
         if not owned.lost:
             self._tools.stats.leases_lost += 1
             _LOG.warning("lease over", partition=owned.lease.partition, epoch=owned.lease.epoch)
+        self._end(owned)
+
+    def _end(self, owned: Owned) -> None:
         owned.lost = True
         self.close(owned)
         self._change.set()

@@ -6,19 +6,30 @@ from typing import TypeVar
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, stop_after_delay, wait_exponential
 
 from gregor.worker.borders import Unavailable
+from gregor.worker.config_servers import SERVERS, Servers
 from gregor.worker.errors import BadInput, complain
 
 T = TypeVar("T")
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 5.0
 
 
-async def when_there(ask: Callable[[], Awaitable[T]], seconds: float) -> T:
-    """Ask a service, again while it is away, for so long. Raises `BadInput` when it stays away."""
+async def when_there(ask: Callable[[], Awaitable[T]], seconds: float, settings: Servers) -> T:
+    """Ask a service, again while it is away, for so long. Raises `BadInput` when it stays away.
+
+    ``settings`` say where it is: both lines that are told of it have its address.
+    """
+
+    async def tell(state: RetryCallState) -> None:
+        if state.attempt_number == 1 and state.outcome is not None:
+            error = state.outcome.exception()
+            assert isinstance(error, Unavailable)
+            complain(f"{error}; trying again{_where(error, settings)} for {seconds:.0f} s")
+
     attempts = AsyncRetrying(
         retry=retry_if_exception_type(Unavailable),
         wait=wait_exponential(FIRST_PAUSE, LONGEST_PAUSE),
         stop=stop_after_delay(max(0.0, seconds)),
-        before_sleep=_tell,
+        before_sleep=tell,
         reraise=True,
     )
     try:
@@ -26,10 +37,12 @@ async def when_there(ask: Callable[[], Awaitable[T]], seconds: float) -> T:
             with attempt:
                 return await ask()
     except Unavailable as error:
-        raise BadInput(f"{error}; is it up, and is the address right?") from None
+        name = error.service.lower()
+        fit = f"that the settings {name}* fit it (TLS, names and passwords too)"
+        raise BadInput(f"{error}; see that it is up{_where(error, settings)}, and {fit}") from None
     raise AssertionError("the last attempt returns or raises")
 
 
-async def _tell(state: RetryCallState) -> None:
-    if state.attempt_number == 1 and state.outcome is not None:
-        complain(f"{state.outcome.exception()}; trying again")
+def _where(error: Unavailable, settings: Servers) -> str:
+    name = error.service.lower()
+    return f" at {', '.join(getattr(settings, name))}" if name in SERVERS else ""

@@ -71,6 +71,7 @@ class Stats:
     takeovers: Timing = field(default_factory=Timing)  # a partition wanted until its work began
     releases: Timing = field(default_factory=Timing)  # no longer wanted until let go
     leases_lost: int = 0
+    losses: int = 0  # times that the log was found to have lost records
     margin: Lowest = field(default_factory=Lowest)  # gaps between requests to a host, as shares of its delay
     too_close: int = 0  # requests that came before their host's delay was over
 

@@ -14,8 +14,8 @@ from gregor.schemas import topics
 from gregor.schemas.messages import Ticket, encode
 from gregor.worker.adapters.cluster.kafka_client import KafkaFailed
 from gregor.worker.adapters.cluster.kafka_setup import check_topics, create_topics
-from gregor.worker.adapters.cluster.log import KafkaLog, RecordsLost
-from gregor.worker.borders import Record, Unavailable, Unreadable
+from gregor.worker.adapters.cluster.log import KafkaLog
+from gregor.worker.borders import Record, RecordsLost, Unavailable, Unreadable
 from gregor.worker.config_servers import Servers
 from gregor.worker.errors import BadInput
 from tests.cluster.conftest import stoppable
@@ -125,9 +125,11 @@ async def test_an_offset_beyond_the_end_is_a_loss(crawl: Crawl, kafka: Service) 
 
 
 @over_kafka
-async def test_a_watermark_is_never_beyond_the_end(crawl: Crawl, kafka: Service) -> None:
+async def test_a_watermark_beyond_the_end_tells_of_a_loss(crawl: Crawl, kafka: Service) -> None:
     await crawl.log.publish([ticket("a")])
     await crawl.log.commit(HOME, {2: 9}, epoch=1)
+    assert (await crawl.log.committed(HOME))[2] == 9 > (await crawl.log.ends(HOME))[2]
+    await crawl.log.commit(HOME, {2: 1}, epoch=1)
     assert (await crawl.log.committed(HOME))[2] == 1
 
 
@@ -183,7 +185,7 @@ def test_topics_are_made_once_with_one_number_of_partitions(kafka: Service) -> N
     assert len(create_topics(servers, crawl, 2)) == 6
     assert create_topics(servers, crawl, 2) == []
     for refused in (create_topics, check_topics):
-        with pytest.raises(BadInput, match=r"has 2 partitions, not 3: .* fixed once per crawl"):
+        with pytest.raises(BadInput, match=r"was made for partitions = 2, not 3; it is fixed once per crawl"):
             refused(servers, crawl, 3)
     too_many = msgspec.structs.replace(servers, kafka_replication=100)
     with pytest.raises(BadInput, match="does not make topic"):

@@ -63,19 +63,48 @@ def crawl(kafka: Service, zookeeper: Service, redis: Service, cassandra: Service
     return Crawl((kafka, zookeeper, redis, cassandra), tmp_path)
 
 
-@pytest.mark.parametrize("server", NAMES)
+@pytest.mark.parametrize(
+    ("server", "more"),
+    [*((name, "") for name in NAMES), ("redis", "redis_sentinel=gregor"), ("redis", "redis_cluster=true")],
+)
 def test_a_server_that_is_down_is_named_waited_for_and_given_up(
-    crawl: Crawl, server: str, capsys: pytest.CaptureFixture[str]
+    crawl: Crawl, server: str, more: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert crawl.run("init") == FINISHED
     (port,) = free_ports(1)
     capsys.readouterr()
     away = ["--set", f"{server}=127.0.0.1:{port}", "--set", "start_timeout=10", "--set", "server_timeout=4"]
+    away += ["--set", more] if more else []
     assert crawl.run("worker", *away) == BAD_INPUT
     lines = [line for line in capsys.readouterr().err.splitlines() if line.startswith("gregor: ")]
     first, last = (line for line in lines if line.startswith(f"gregor: {NAMES[server]} is unavailable: "))
-    assert first.endswith("; trying again")
-    assert last.endswith("; is it up, and is the address right?")
+    assert f"; trying again at 127.0.0.1:{port} for " in first
+    assert f"; see that it is up at 127.0.0.1:{port}, and that the settings {server}* fit it" in last
+
+
+WRONG = {
+    "redis_sentinel=gregor": "Redis refuses: unknown command 'SENTINEL'",
+    "redis_cluster=true": "Redis is unavailable: ",
+    "redis_tls=true": "Redis is unavailable: ",
+    "redis_password_env=SECRET": "Redis is unavailable: AuthenticationError",
+    "cassandra_tls=true": "Cassandra is unavailable: ",
+    "kafka_security=ssl": "SSL handshake failed",
+    "kafka_security=sasl_plaintext kafka_username=a kafka_password_env=SECRET": "Kafka is unavailable: _AUTHENTICATION",
+}
+
+
+def test_a_server_that_is_spoken_to_in_the_wrong_way_is_one_line(
+    crawl: Crawl, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SECRET", "horse-staple")
+    assert crawl.run("init") == FINISHED
+    capsys.readouterr()
+    for wrong, told in WRONG.items():
+        words = [f"--set={each}" for each in ("start_timeout=1", "server_timeout=2", *wrong.split())]
+        assert crawl.run("status" if wrong.startswith("kafka") else "worker", *words) == BAD_INPUT
+        lines = [line for line in capsys.readouterr().err.splitlines() if line.startswith("gregor: ")]
+        assert told in lines[-1]
+        assert "horse-staple" not in "".join(lines)
 
 
 def test_what_is_not_set_up_is_said(crawl: Crawl, capsys: pytest.CaptureFixture[str]) -> None:
@@ -87,11 +116,16 @@ def test_a_crawl_is_set_up_once_and_never_mixed_with_another(crawl: Crawl, capsy
     assert crawl.run("init") == FINISHED
     assert "Cassandra: keyspace" in capsys.readouterr().out
     assert crawl.run("init") == FINISHED
-    assert "Cassandra: keyspace" not in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert "Cassandra: keyspace" not in told
+    assert "Redis: nothing is evicted (maxmemory-policy noeviction); " in told
     seed = "http://a.example/"
     for command, *words in (["init"], ["worker"], ["status"], ["seed", seed], ["pages"]):
         assert crawl.run(command, *words, "--set", f"partitions={2 * PARTITIONS}") == BAD_INPUT, command
-        assert str(PARTITIONS) in capsys.readouterr().err
+        told = capsys.readouterr().err
+        assert (
+            f"was made for partitions = {PARTITIONS}, not {2 * PARTITIONS}; it is fixed once per crawl: set it" in told
+        )
     mixed = ["--set", "crawl=another", "--set", f"cassandra_keyspace=gregor_{crawl.name.replace('-', '_')}"]
     for command in ("init", "worker"):
         assert crawl.run(command, *mixed) == BAD_INPUT

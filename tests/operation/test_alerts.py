@@ -64,6 +64,10 @@ CASES: dict[str, tuple[Series, Series]] = {
         {worker("gregor_leases_lost_total"): "0x439 4"},
         {worker("gregor_leases_lost_total"): "4x440"},
     ),
+    "GregorRecordsLost": (
+        {worker("gregor_log_losses_total"): "0x439 1"},
+        {worker("gregor_log_losses_total"): "1x440"},
+    ),
     "GregorTakeoverSlow": (
         buckets("gregor_takeover_seconds", "0x440", "0+10x440"),
         buckets("gregor_takeover_seconds", "0+10x440", "0+10x440"),

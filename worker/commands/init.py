@@ -13,12 +13,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Make what is missing, and say what was made."""
+    """Make what is missing, and say what was made and what was checked."""
     from gregor.worker import composition
 
     config = settings(arguments).config
-    made = asyncio.run(composition.init(config))
-    for line in made:
+    prepared = asyncio.run(composition.init(config))
+    for line in (*prepared.made, *prepared.checked):
         print(line)
-    print(f"crawl {config.crawl} is set up" if made else f"crawl {config.crawl} was set up before: nothing to do")
+    print(
+        f"crawl {config.crawl} is set up" if prepared.made else f"crawl {config.crawl} was set up before: nothing to do"
+    )
     return FINISHED

@@ -83,7 +83,7 @@ def _public(status: "ClusterStatus") -> dict[str, object]:
                 "owner": status.owners.get(partition, (None, None))[0],
                 "epoch": status.owners.get(partition, (None, None))[1],
                 "lag": lag,
-                "queued": sum(worker.queued.get(partition, 0) for worker in status.workers),
+                "queued": status.queued(partition),
             }
             for partition, lag in sorted(status.lag.items())
         ],
@@ -98,7 +98,7 @@ def _print(status: "ClusterStatus") -> None:
             f"{one_line(worker.name, 32):<32} {len(worker.partitions):>10} {queued:>8} {worker.running:>8} "
             f"{rate:>8.1f}  {one_line(worker.limiting)}"
         )
-    print(f"\n{'PARTITION':>9} {'EPOCH':>6} {'LAG':>10}  OWNER")
+    print(f"\n{'PARTITION':>9} {'EPOCH':>6} {'LAG':>10} {'QUEUED':>8}  OWNER")
     for partition, lag in sorted(status.lag.items()):
         owner, epoch = status.owners.get(partition, ("nobody", 0))
-        print(f"{partition:>9} {epoch:>6} {lag:>10}  {one_line(owner)}")
+        print(f"{partition:>9} {epoch:>6} {lag:>10} {status.queued(partition):>8}  {one_line(owner)}")

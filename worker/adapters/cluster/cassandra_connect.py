@@ -93,7 +93,8 @@ def translation(error: BaseException) -> BaseException:
     """What a failure of the driver is to a caller; itself when it says that a statement is wrong."""
     causes = _causes(error)
     if any(isinstance(cause, AuthenticationFailed) for cause in [error, *causes.values()]):
-        return BadInput("Cassandra refused the user name and password: see cassandra_username")
+        points = ", ".join(map(str, causes)) or "a node"
+        return BadInput(f"Cassandra at {points} refused the user name and password: see cassandra_username")
     lasting: bool = isinstance(error, _LASTING)
     if lasting:
         return error

@@ -13,6 +13,7 @@ from cassandra.cluster import Session
 
 from gregor.worker.adapters.cluster.cassandra_client import Cassandra
 from gregor.worker.adapters.cluster.cassandra_connect import make_cluster, translated
+from gregor.worker.adapters.cluster.made_for import compare
 from gregor.worker.borders import Unavailable
 from gregor.worker.config_servers import Servers
 from gregor.worker.errors import BadInput
@@ -56,7 +57,7 @@ async def check(cassandra: Cassandra, keyspace: str, facts: Mapping[str, str]) -
         applied = {number for (number,) in await cassandra.read("SELECT version FROM schema_versions")}
         if {version.number for version in versions()} <= applied:
             found: dict[str, str] = dict(await cassandra.read("SELECT name, value FROM facts"))
-            _compare(keyspace, facts, found)
+            compare(f"keyspace {keyspace}", facts, found)
             return found["id"]
     raise BadInput(f"the tables in keyspace {keyspace} are not of this version of Gregor: run `gregor init`")
 
@@ -83,7 +84,7 @@ def _set_up(settings: Servers, keyspace: str, facts: Mapping[str, str], environ:
         raise BadInput(f"Cassandra refused to make the tables in keyspace {keyspace}: {one_line(str(error))}") from None
     finally:
         cluster.shutdown()
-    _compare(keyspace, facts, kept)
+    compare(f"keyspace {keyspace}", facts, kept)
     return SetUp(tuple(done), kept["id"])
 
 
@@ -137,9 +138,3 @@ def _keep(session: Session, facts: Mapping[str, str]) -> dict[str, str]:
     for fact in facts.items():
         session.execute("INSERT INTO facts (name, value) VALUES (%s, %s) IF NOT EXISTS", fact, timeout=_TIMEOUT)
     return dict(session.execute("SELECT name, value FROM facts", timeout=_TIMEOUT))
-
-
-def _compare(keyspace: str, facts: Mapping[str, str], kept: Mapping[str, str]) -> None:
-    for name, value in facts.items():
-        if kept.get(name) != value:
-            raise BadInput(f"keyspace {keyspace} was made for {name} = {kept.get(name)}, not {value}")

@@ -13,6 +13,7 @@ from gregor.worker.adapters.cluster.coordinator import ClusterCoordinator
 from gregor.worker.adapters.cluster.kafka_setup import check_topics, create_topics
 from gregor.worker.adapters.cluster.log import KafkaLog
 from gregor.worker.adapters.cluster.reader import ClusterReader
+from gregor.worker.adapters.cluster.redis_client import RedisClient
 from gregor.worker.adapters.cluster.seen import RedisSeen, rebuild
 from gregor.worker.adapters.cluster.status import WorkerStatus, owners, statuses
 from gregor.worker.adapters.cluster.store import ClusterStore
@@ -45,12 +46,24 @@ class ClusterEngine:
 
 
 @dataclass(frozen=True)
+class Prepared:
+    """A line for each thing that was made by `set_up`, and for each that was there already and had to be looked at."""
+
+    made: list[str]
+    checked: list[str]
+
+
+@dataclass(frozen=True)
 class ClusterStatus:
     """What runs: workers by name, owners (name, epoch) by partition, records not finished by partition."""
 
     workers: list[WorkerStatus]
     owners: dict[int, tuple[str, int]]
     lag: dict[int, int]
+
+    def queued(self, partition: int) -> int:
+        """How many tickets of a partition are in memory."""
+        return sum(worker.queued.get(partition, 0) for worker in self.workers)
 
 
 def keyspace(config: Config) -> str:
@@ -77,19 +90,20 @@ class _Opening:
     def __init__(self, config: Config, environ: Mapping[str, str]) -> None:
         for server in SERVERS:
             password(config, server, environ)
+        self._settings = config
         self._end = time.monotonic() + config.start_timeout
         self.stack = AsyncExitStack()
 
     async def __call__(self, opened: Callable[[], Awaitable[T]]) -> T:
-        return await when_there(opened, self._end - time.monotonic())
+        return await when_there(opened, self._end - time.monotonic(), self._settings)
 
     def keep(self, service: Any) -> None:
         """Close it with the others."""
         self.stack.push_async_callback(service.close)
 
 
-async def set_up(config: Config, canonical: str, clock: Clock, environ: Mapping[str, str]) -> list[str]:
-    """Make topics, keyspace, tables and tree where they are missing; a line for each thing that was made.
+async def set_up(config: Config, canonical: str, clock: Clock, environ: Mapping[str, str]) -> Prepared:
+    """Make topics, keyspace, tables and tree where they are missing, and check Redis.
 
     Raises `BadInput` when one was made for another crawl or number of partitions, or a server stays away.
     """
@@ -103,9 +117,11 @@ async def set_up(config: Config, canonical: str, clock: Clock, environ: Mapping[
         opening.keep(zookeeper)
         tree = Tree(config.zookeeper_root, config.crawl)
         nodes = await opening(lambda: ensure_tree(zookeeper, tree, config.partitions, {"id": made.crawl_id}))
-        seen = await opening(lambda: RedisSeen.open(config, made.crawl_id, environ))
-        opening.keep(seen)
-    return [*made.done, *(f"Kafka: topic {name} with {config.partitions} partitions" for name in topics), *nodes]
+        redis = RedisClient(config, environ)
+        opening.keep(redis)
+        checked = await opening(redis.check)
+    kafka = (f"Kafka: topic {name} with {config.partitions} partitions" for name in topics)
+    return Prepared([*made.done, *kafka, *nodes], checked)
 
 
 async def open_engine(

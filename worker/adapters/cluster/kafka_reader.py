@@ -11,10 +11,8 @@ from confluent_kafka import Consumer, KafkaError, TopicPartition
 from gregor.worker.adapters.cluster.kafka_client import KafkaFailed, KafkaThread, Settings, unavailable
 from gregor.worker.adapters.cluster.kafka_producer import Source
 from gregor.worker.adapters.cluster.tap import MOST, Raw, Tap
-from gregor.worker.borders import Unavailable
-from gregor.worker.logging import logs
+from gregor.worker.borders import RecordsLost, Unavailable
 
-_log = logs("kafka")
 # Seconds: the longest that a read or a publication waits for the thread. Each round costs the worker some 50 µs.
 _TICK: Final = 0.02
 _BATCH: Final = 256
@@ -75,7 +73,7 @@ class Reader:
     async def read(self, source: Source, offset: int, limit: int) -> list[Raw]:
         """At most ``limit`` records from ``offset`` on, all that were there at the call included.
 
-        Raises `OutsideLog`, `Unavailable`, `KafkaFailed`.
+        Raises `OutsideLog`, `RecordsLost` when it ends before what it had acknowledged, `Unavailable`, `KafkaFailed`.
         """
         if self._empty.get(source) == offset:
             await asyncio.sleep(0)  # whoever asks again and again lets others run
@@ -191,7 +189,13 @@ class Reader:
         if tap is not None and tap.move(ask.offset):
             records = tap.take(ask.limit, end)
             if records is None and now > ask.deadline:
-                records = self._late(source, tap, ask)
+                if tap.ends_before(end):
+                    del self._ends[source]
+                    self._refuse(
+                        ask, RecordsLost(f"{source[0]} {source[1]} ends before {end}, up to where Kafka had it")
+                    )
+                    return True
+                records = tap.rest(ask.limit) or None
         if records is not None:
             found = records
             self._thread.tell(lambda: self._resolve(source, ask, found))
@@ -201,14 +205,6 @@ class Reader:
         else:
             return False
         return True
-
-    def _late(self, source: Source, tap: Tap, ask: _Ask) -> list[Raw] | None:
-        """What can be said when the records that must be there do not come."""
-        if tap.ends_before(self._ends.get(source, 0)):
-            lost = self._ends.pop(source)
-            _log.error("Kafka lost records that it had acknowledged", topic=source[0], partition=source[1], end=lost)
-            return tap.rest(ask.limit)
-        return tap.rest(ask.limit) or None
 
     def _refuse(self, ask: _Ask, error: Exception) -> None:
         self._thread.tell(lambda: None if ask.future.done() else ask.future.set_exception(error))

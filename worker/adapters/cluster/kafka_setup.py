@@ -11,11 +11,14 @@ from confluent_kafka.cimpl import NewTopic
 from gregor.schemas import topics
 from gregor.schemas.messages import PRIORITIES
 from gregor.worker.adapters.cluster.kafka_client import client_settings, unavailable
+from gregor.worker.adapters.cluster.made_for import compare
 from gregor.worker.config_servers import Servers
 from gregor.worker.errors import BadInput
 
 _RETRY: Final = 0.1
 _REFUSED: Final = frozenset({KafkaError.INVALID_REPLICATION_FACTOR, KafkaError.POLICY_VIOLATION})
+# Of several causes those that waiting does not mend are told.
+_REFUSALS: Final = frozenset({KafkaError._AUTHENTICATION, KafkaError._SSL})
 
 
 def create_topics(servers: Servers, crawl: str, partitions: int) -> list[str]:
@@ -23,10 +26,10 @@ def create_topics(servers: Servers, crawl: str, partitions: int) -> list[str]:
 
     Raises BadInput when one is there with another number of partitions or can't be made like this, `Unavailable`.
     """
-    admin = AdminClient(client_settings(servers, os.environ))
-    missing = _missing(admin, servers, crawl, partitions)
+    missing = _missing(servers, crawl, partitions)
     if not missing:
         return []
+    admin = AdminClient(client_settings(servers, os.environ))
     acknowledging = {"min.insync.replicas": str(max(1, servers.kafka_replication - 1))}
     settings = _settings(crawl)
     wanted = [
@@ -48,7 +51,7 @@ def create_topics(servers: Servers, crawl: str, partitions: int) -> list[str]:
 
 def check_topics(servers: Servers, crawl: str, partitions: int) -> None:
     """Raises BadInput when a topic is missing or has another number of partitions, `Unavailable`. Blocks."""
-    missing = _missing(AdminClient(client_settings(servers, os.environ)), servers, crawl, partitions)
+    missing = _missing(servers, crawl, partitions)
     if missing:
         raise BadInput(f"crawl {crawl} is not set up in Kafka: topic {missing[0]} is missing; run gregor init")
 
@@ -72,17 +75,19 @@ def _await_leaders(servers: Servers, crawl: str, partitions: int) -> None:
         consumer.close()
 
 
-def _missing(admin: AdminClient, servers: Servers, crawl: str, partitions: int) -> list[str]:
+def _missing(servers: Servers, crawl: str, partitions: int) -> list[str]:
+    # What the call itself raises does not say why no broker was reached: connections tell of that beside it.
+    told: list[KafkaError] = []
+    admin = AdminClient(client_settings(servers, os.environ) | {"error_cb": told.append})
     try:
         there = admin.list_topics(timeout=servers.server_timeout).topics
     except KafkaException as error:
-        raise unavailable(error) from None
+        admin.poll(0)
+        causes = [each for each in told if each.code() != KafkaError._ALL_BROKERS_DOWN]
+        raise unavailable(min(causes, key=lambda each: each.code() not in _REFUSALS, default=error)) from None
     for name in _settings(crawl):
         if name in there and len(there[name].partitions) != partitions:
-            raise BadInput(
-                f"topic {name} has {len(there[name].partitions)} partitions, not {partitions}: "
-                "the number of partitions is fixed once per crawl"
-            )
+            compare(f"topic {name}", {"partitions": str(partitions)}, {"partitions": str(len(there[name].partitions))})
     return [name for name in _settings(crawl) if name not in there]
 
 

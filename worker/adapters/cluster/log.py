@@ -19,17 +19,13 @@ from gregor.worker.adapters.cluster.kafka_producer import Message, Publisher, So
 from gregor.worker.adapters.cluster.kafka_reader import OutsideLog, Reader
 from gregor.worker.adapters.cluster.kafka_trim import Trimmer
 from gregor.worker.adapters.cluster.tap import Raw
-from gregor.worker.borders import Record, Unavailable, Unreadable
+from gregor.worker.borders import Record, RecordsLost, Unavailable, Unreadable
 from gregor.worker.config_servers import Servers
 from gregor.worker.logging import logs
 
 _log = logs("kafka")
 _TRIM_INTERVAL: Final = 10.0
 _ATTEMPTS: Final = 3
-
-
-class RecordsLost(Exception):
-    """Kafka no longer has records that were read, or that follow a position: it lost data. Not to be passed over."""
 
 
 class KafkaLog:
@@ -101,20 +97,7 @@ class KafkaLog:
         return self._by_priority(await self._offsets.ends(self._sources(partition)))
 
     async def committed(self, partition: int) -> dict[int, int]:
-        """As the border says. Never beyond the end, where Kafka lost finished records: new ones come there."""
-        committed = self._by_priority(await self._offsets.committed(self._sources(partition)))
-        ends = await self.ends(partition)
-        for priority, end in ends.items():
-            if committed[priority] > end:
-                _log.error(
-                    "Kafka lost records below a committed watermark",
-                    topic=self._topics[priority],
-                    partition=partition,
-                    committed=committed[priority],
-                    end=end,
-                )
-                committed[priority] = end
-        return committed
+        return self._by_priority(await self._offsets.committed(self._sources(partition)))
 
     async def commit(self, partition: int, watermarks: Mapping[int, int], epoch: int) -> None:
         """As the border says. A commit under an older epoch than one that this object has seen changes nothing."""

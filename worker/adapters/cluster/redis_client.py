@@ -9,7 +9,7 @@ from redis.asyncio.cluster import ClusterNode
 from redis.asyncio.retry import Retry
 from redis.asyncio.sentinel import Sentinel
 from redis.backoff import NoBackoff
-from redis.exceptions import NoScriptError, RedisError, ResponseError
+from redis.exceptions import NoScriptError, RedisClusterException, RedisError, ResponseError
 
 from gregor.worker.adapters.cluster.redis_scripts import Script
 from gregor.worker.adapters.cluster.together import Together
@@ -25,8 +25,9 @@ _TOGETHER: Final = 64
 _NOT_NOW: Final = ("OOM", "MISCONF", "NOREPLICAS", "BUSY", "UNBLOCKED", "CLUSTERDOWN", "TRYAGAIN", "LOADING")
 
 
-# uvloop answers a write to a connection that ended in this moment with a RuntimeError, which redis-py lets pass.
-AWAY: Final = (RedisError, OSError, RuntimeError)
+# uvloop answers a write to a connection that ended in this moment with a RuntimeError, which redis-py lets pass. That
+# no node of a cluster can be reached is no RedisError of redis-py.
+AWAY: Final = (RedisError, RedisClusterException, OSError, RuntimeError)
 
 
 class Command(Struct, frozen=True):
@@ -61,11 +62,12 @@ class RedisClient:
         """Whether keys of different hash tags may be on different nodes."""
         return isinstance(self._client, RedisCluster)
 
-    async def check(self) -> None:
-        """See that nothing that is stored will be evicted, and that replicas are there.
+    async def check(self) -> list[str]:
+        """See that nothing that is stored will be evicted, and that replicas are there; a line for each primary.
 
         Raises BadInput when Redis is set up otherwise, `Unavailable` when it or a replica is away.
         """
+        found = []
         for memory, replication in await self._infos():
             if replication["role"] != "master":
                 raise BadInput("redis: this server is a replica; name its primary, or Sentinels and redis_sentinel")
@@ -74,6 +76,11 @@ class RedisClient:
                 raise BadInput(f"Redis may evict what is stored: set its maxmemory-policy to noeviction, not {policy}")
             if replication["connected_slaves"] < self._replicas:
                 raise Unavailable(SERVICE, f"{replication['connected_slaves']} of {self._replicas} replicas connected")
+            replicas = (
+                f"{replication['connected_slaves']} replicas connected, {self._replicas} must have what is written"
+            )
+            found.append(f"Redis: nothing is evicted (maxmemory-policy noeviction); {replicas}")
+        return found
 
     async def read(self, commands: Sequence[Command]) -> list[Any]:
         """The answers in order. Raises `Unavailable`."""
@@ -142,7 +149,11 @@ class RedisClient:
                 return [(memory[node.name], replication[node.name]) for node in nodes]
             return [(await self._client.info("memory"), await self._client.info("replication"))]
         except AWAY as error:
-            raise _translated(error) from None
+            told = _translated(error)
+            if told is error:
+                kinds = "Sentinels with redis_sentinel, nodes of a cluster with redis_cluster"
+                raise BadInput(f"Redis refuses: {one_line(str(error), 200)}; redis names {kinds}") from None
+            raise told from None
 
     def _connect(self, servers: Servers, options: dict[str, Any]) -> Redis | RedisCluster:
         addresses = [_address(text) for text in servers.redis]
@@ -202,4 +213,6 @@ def _translated(error: Exception) -> Exception:
     """`Unavailable`, or the error itself when Redis says that the command is wrong."""
     if type(error) is ResponseError and not str(error).startswith(_NOT_NOW):
         return error
-    return Unavailable(SERVICE, one_line(f"{type(error).__name__}: {error}", 300))
+    # redis-py appends the client's settings to some messages.
+    detail = str(error).partition(" : <")[0]
+    return Unavailable(SERVICE, one_line(f"{type(error).__name__}: {detail}", 300))

@@ -11,6 +11,7 @@ from kazoo.client import KazooState
 from kazoo.exceptions import (
     BadVersionError,
     KazooException,
+    NoAuthError,
     NodeExistsError,
     NoNodeError,
     RolledBackError,
@@ -231,4 +232,6 @@ def _stat(stat: ZnodeStat) -> Stat:
 
 
 def _unavailable(error: Exception) -> Unavailable:
+    if isinstance(error, NoAuthError):
+        return Unavailable(SERVICE, "the crawl's nodes are another user's: see zookeeper_username and its password")
     return Unavailable(SERVICE, one_line(f"{type(error).__name__} {error}".strip(), 300))

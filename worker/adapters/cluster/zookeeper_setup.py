@@ -6,10 +6,10 @@ from typing import Final
 
 import msgspec
 
+from gregor.worker.adapters.cluster.made_for import compare
 from gregor.worker.adapters.cluster.zookeeper_client import ZooKeeper
 from gregor.worker.adapters.cluster.zookeeper_tree import Nodes, Tree
 from gregor.worker.errors import BadInput
-from gregor.worker.text import one_line
 
 Facts = Mapping[str, str]
 
@@ -47,8 +47,4 @@ async def check_tree(zookeeper: Nodes, tree: Tree, partitions: int, facts: Facts
         kept = msgspec.json.decode(found[0], type=dict[str, str])
     except msgspec.MsgspecError:
         raise BadInput(f"{tree.crawl} in ZooKeeper is not a crawl's") from None
-    for name, value in {"partitions": str(partitions), **facts}.items():
-        if kept.get(name) != value:
-            raise BadInput(
-                f"{tree.crawl} in ZooKeeper was made for {name} = {one_line(str(kept.get(name)))}, not {value}"
-            )
+    compare(f"{tree.crawl} in ZooKeeper", {"partitions": str(partitions), **facts}, kept)
