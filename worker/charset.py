@@ -12,7 +12,7 @@ from functools import lru_cache
 import webencodings
 from charset_normalizer import from_bytes
 
-from gregor.worker import media_type
+from gregor.worker import legacy_text, media_type
 
 PRESCAN = 1024
 """Bytes the standard's prescan looks at."""
@@ -78,12 +78,11 @@ def sniff(body: bytes, content_type: str | None, *, default: str | None = None) 
 
 
 def decode(body: bytes, encoding: str) -> str:
-    """The text of ``body`` without its byte order mark; what can't be decoded becomes U+FFFD."""
-    if encoding == "utf-8":
-        return body.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
-    # The standard reads GBK by the larger gb18030.
-    text, _ = webencodings.decode(body, "gb18030" if encoding == "gbk" else encoding, errors="replace")
-    return str(text)
+    """The text of ``body`` without its byte order mark, which outweighs ``encoding``; what can't be decoded becomes
+    U+FFFD."""
+    marked = next(((mark, name) for mark, name in _BOMS if body.startswith(mark)), (b"", encoding))
+    body, encoding = body.removeprefix(marked[0]), marked[1]
+    return body.decode("utf-8", "replace") if encoding == "utf-8" else legacy_text.decoder(encoding).decode(body, True)
 
 
 def bom(body: bytes) -> str | None:

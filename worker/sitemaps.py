@@ -4,7 +4,6 @@ The body is read as a stream and nothing but the entries is kept; entities are n
 fault is used.
 """
 
-import codecs
 import re
 import zlib
 from collections.abc import Iterable, Iterator
@@ -12,10 +11,9 @@ from io import BytesIO
 from itertools import chain
 from typing import BinaryIO
 
-import webencodings
 from lxml import etree
 
-from gregor.worker import charset, sitemap_text
+from gregor.worker import charset, legacy_text, sitemap_text
 from gregor.worker.sitemap_entries import (
     DEFAULT_PRIORITY,
     Extension,
@@ -148,8 +146,7 @@ def _inflated(chunks: Iterator[bytes], result: Sitemap) -> Iterator[bytes]:
 
 
 def _decoded(first: bytes, rest: Iterator[bytes], encoding: str) -> Iterator[str]:
-    codec: codecs.CodecInfo = webencodings.lookup(encoding).codec_info
-    decoder = codec.incrementaldecoder("replace")
+    decoder = legacy_text.decoder(encoding)
     yield decoder.decode(first)
     yield from map(decoder.decode, rest)
     yield decoder.decode(b"", True)
