@@ -46,6 +46,8 @@ _ASCTIME = re.compile(
     rf"\s*(?P<day>[a-z]{{3}})\s+(?P<month>[a-z]{{3}})\s+(?P<date>\d{{1,2}})\s+{_CLOCK}\s+(?P<year>\d{{4}})(?P<zone>)\s*",
     re.ASCII | re.IGNORECASE,
 )
+_QUOTED = r'"(?:[^"\\]++|\\.)*+"?+'
+_DIRECTIVE = re.compile(rf'([^\s=,"]++)(?:\s*+=\s*+({_QUOTED}|[^,\s]*+))?+(?:[^,"]++|{_QUOTED})*+', re.DOTALL)
 
 
 def http_date(text: str) -> float | None:
@@ -126,17 +128,15 @@ def freshness(headers: Mapping[str, str], now: float | None) -> float | None:
 
     An Expires counts from the Date header, else from ``now``; what the answer aged in caches on its way (Age, section
     5.1) is taken off. An answer that must be validated anew is fresh for 0 seconds;
-    ``must-revalidate`` alone is read so, too. An Expires that is a bare number ("0", "-1") has expired.
+    ``must-revalidate`` alone is read so, too. An Expires that is no date has passed (section 5.3). Of a directive that
+    is given twice the first counts (section 4.2.1); a ``no-cache`` that names fields is about these only (5.2.2.4).
     """
-    directives: dict[str, str] = {}
-    for directive in headers.get("cache-control", "").lower().split(","):
-        key, _, argument = directive.partition("=")
-        directives.setdefault(key.strip(), argument.strip().strip('"'))
-    if "no-store" in directives or "no-cache" in directives:
+    directives = _directives(headers.get("cache-control", ""))
+    if "no-store" in directives or directives.get("no-cache") == "":
         return 0.0
-    age = _seconds(headers.get("age", "")) or 0.0
+    age = _seconds(headers.get("age", "").partition(",")[0]) or 0.0
     for key in ("s-maxage", "max-age"):
-        span = _seconds(directives.get(key, ""))
+        span = _span(directives.get(key, ""))
         if span is not None:
             return max(span - age, 0.0)
     if "must-revalidate" in directives:
@@ -144,16 +144,24 @@ def freshness(headers: Mapping[str, str], now: float | None) -> float | None:
     expires = headers.get("expires")
     if expires is None:
         return None
-    date = http_date(headers.get("date", ""))
-    span = _until(expires.strip(), now if date is None else date)
-    return None if span is None else max(span - age, 0.0)
-
-
-def _until(expires: str, start: float | None) -> float | None:
-    if expires.lstrip("-").isdigit():
+    moment, start = http_date(expires), http_date(headers.get("date", ""))
+    if moment is None:
         return 0.0
-    moment = http_date(expires)
-    return None if moment is None or start is None else max(moment - start, 0.0)
+    start = now if start is None else start
+    return None if start is None else max(moment - start - age, 0.0)
+
+
+def _directives(value: str) -> dict[str, str]:
+    """Names, in lower case, and arguments of a Cache-Control, which may be quoted (RFC 9111 section 5.2)."""
+    found: dict[str, str] = {}
+    for name, argument in _DIRECTIVE.findall(value):
+        found.setdefault(name.lower(), re.sub(r"\\(.)", r"\1", argument.strip('"')))
+    return found
+
+
+def _span(argument: str) -> float | None:
+    """As :func:`_seconds`; a negative number has passed."""
+    return 0.0 if argument[:1] == "-" and _seconds(argument[1:]) is not None else _seconds(argument)
 
 
 def redirect_target(status: int, location: str | None, base: str) -> str | None:

@@ -105,11 +105,39 @@ def test_retry_after(value: str | None, expected: float | None) -> None:
         ({"cache-control": "max-age=60", "age": "100"}, 0.0),
         ({"cache-control": "max-age=60", "age": "-5"}, 60.0),
         ({"expires": "Sun, 06 Nov 1994 08:50:37 GMT", "age": "15"}, 45.0),
-        ({"expires": "never"}, None),
+        ({"expires": "never"}, 0.0),  # what is no date has passed
+        ({"expires": ""}, 0.0),
+        ({"expires": "Sun, 06 Nov 1994 08:50:37 GMT", "date": "never"}, 60.0),
+        ({"cache-control": "max-age=60", "expires": "never"}, 60.0),
+        ({"cache-control": "max-age=never", "expires": "never"}, 0.0),
+        ({"cache-control": "max-age=-1"}, 0.0),
+        ({"cache-control": "max-age=60.5"}, None),
+        ({"cache-control": f"max-age={'9' * 400}"}, LONGEST),
+        ({"cache-control": "max-age=60, max-age=90"}, 60.0),
+        ({"cache-control": " ,, max-age = 60 ,"}, 60.0),
+        ({"cache-control": "max-age"}, None),
+        ({"cache-control": 'x="a, no-store, max-age=5", max-age=60'}, 60.0),
+        ({"cache-control": r'x="a\", no-store", max-age=60'}, 60.0),
+        ({"cache-control": r'max-age="6\0"'}, 60.0),
+        ({"cache-control": 'no-cache="set-cookie, vary", max-age=60'}, 60.0),
+        ({"cache-control": "no-cache, max-age=60"}, 0.0),
+        ({"cache-control": 'private="x, no-cache'}, None),
+        ({"cache-control": "no-storey, max-age=60"}, 60.0),
+        ({"cache-control": "s-maxage=0, max-age=60"}, 0.0),
+        ({"cache-control": "s-maxage=x, max-age=60"}, 60.0),
+        ({"cache-control": "max-age=60", "age": "20, 50"}, 40.0),
+        ({"cache-control": "max-age=60", "age": "x"}, 60.0),
     ],
 )
 def test_freshness(headers: dict[str, str], expected: float | None) -> None:
     assert freshness(headers, NOW) == expected
+
+
+@pytest.mark.parametrize("text", ["a" * 9, "a=", ' "', '"', "\\", 'a="', "a ", ",", '="'])
+def test_a_long_cache_control_is_read_in_one_pass(text: str) -> None:
+    started = time.process_time()
+    freshness({"cache-control": text * 100_000}, NOW)
+    assert time.process_time() - started < 1.0
 
 
 @pytest.mark.parametrize("status", [300, 301, 302, 303, 307, 308])
