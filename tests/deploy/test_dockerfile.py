@@ -15,6 +15,22 @@ def test_nothing_is_found() -> None:
     assert found.returncode == 0, found.stdout + found.stderr
 
 
+def test_what_it_is_made_of_is_pinned_and_nothing_is_compiled() -> None:
+    words = (ROOT / "docker/Dockerfile").read_text().replace("\\\n", " ").splitlines()
+    assert [line for line in words if line.startswith("FROM ")] == [
+        "FROM ${PYTHON_IMAGE} AS build",
+        "FROM ${PYTHON_IMAGE}",
+    ]
+    (base,) = [line for line in words if line.startswith("ARG PYTHON_IMAGE=")]
+    assert re.fullmatch(r"ARG PYTHON_IMAGE=docker\.io/library/python:3\.[0-9]+-slim-[a-z]+@sha256:[0-9a-f]{64}", base)
+    installed = re.findall(r"pip (?:--python \S+ )?install [^&]*-r [^&]*", " ".join(words))
+    assert len(installed) == 2
+    assert all("--only-binary=:all: --require-hashes" in one for one in installed)
+    for file in ("requirements.txt", "build.txt"):
+        pins = (ROOT / "docker" / file).read_text().replace("\\\n", " ").splitlines()
+        assert all("==" in pin and "--hash=sha256:" in pin for pin in pins if pin and not pin.lstrip().startswith("#"))
+
+
 def test_every_dependency_is_pinned() -> None:
     """Also what only whoever traces visits loads: nothing can be installed into a container later."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]

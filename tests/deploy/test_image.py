@@ -12,8 +12,8 @@ from gregor import __version__
 from tests.deploy.podman import Built
 from tests.deploy.tools import ROOT, must
 
-MOST_MEGABYTES = 200
-"""Over the base."""
+MOST_MEGABYTES = 180
+"""Over the base: some more than there are, for the next versions of the packages."""
 
 
 def test_it_is_described(built: Built) -> None:
@@ -25,6 +25,7 @@ def test_it_is_described(built: Built) -> None:
         f"org.opencontainers.image.{name}" for name in ("title", "version", "revision", "licenses", "created")
     } <= set(config["Labels"])
     assert config["Labels"]["org.opencontainers.image.version"] == __version__
+    assert config["Labels"]["org.opencontainers.image.base.name"] == built.podman.base
     assert built.config["Healthcheck"]
 
 
