@@ -16,7 +16,7 @@ from gregor.worker.adapters import embedded
 from gregor.worker.adapters.embedded.folder import connect_reading
 from gregor.worker.adapters.sorting import Sorted
 from gregor.worker.audit import Findings
-from gregor.worker.borders import Clock, Coordinator, Reader
+from gregor.worker.borders import Clock, Coordinator, Reader, Unavailable
 from gregor.worker.canonical import CanonicalRules
 from gregor.worker.config import Config, replace
 from gregor.worker.config_api import token
@@ -26,7 +26,7 @@ from gregor.worker.ending import Ending, has_ended
 from gregor.worker.erasing import Erased, Whose
 from gregor.worker.errors import BadInput
 from gregor.worker.orders import By, Change, Orders
-from gregor.worker.patience import when_there
+from gregor.worker.patience import nobody, when_there
 from gregor.worker.rules import canonical_rules, scope_rules, urls_of
 from gregor.worker.runtime import Runtime
 from gregor.worker.scope import Scope
@@ -74,13 +74,25 @@ def _tokens_are_there(config: Config) -> None:
         token(config, role, os.environ)
 
 
-async def _open_engine(config: Config) -> "embedded.EmbeddedEngine | ClusterEngine":
+async def _open_engine(
+    config: Config, away: Callable[[Unavailable], None] = nobody
+) -> "embedded.EmbeddedEngine | ClusterEngine":
     canonical, clock = canonical_rules(config).fingerprint(), SystemClock()
     if config.engine == "cluster":
         from gregor.worker.adapters.cluster import engine as cluster  # the clients of four servers: only when needed
 
-        return await cluster.open_engine(config, canonical, worker_name(), clock, os.environ)
+        return await cluster.open_engine(config, canonical, worker_name(), clock, os.environ, away)
     return await embedded.open_engine(Path(config.data), config.partitions, canonical, clock, config.bucket_width)
+
+
+async def _engine_of_a_server(config: Config) -> "embedded.EmbeddedEngine | ClusterEngine":
+    """The engine of a process that listens: who probes it meanwhile is told which server is waited for."""
+    if not config.listen or config.engine == "embedded":
+        return await _open_engine(config)
+    from gregor.worker.api.starting import starting
+
+    async with starting(config) as away:
+        return await _open_engine(config, away)
 
 
 async def crawl(config: Config, seeds: Iterable[Seed], started: Callable[[Runtime], None]) -> Ending | Finished:
@@ -99,7 +111,7 @@ async def crawl(config: Config, seeds: Iterable[Seed], started: Callable[[Runtim
         transport = network.transport(config, table, stats)
         stack.push_async_callback(transport.close)
         resolver = network.resolver(config, table, clock.monotonic, stats)
-        engine = await _open_engine(config)
+        engine = await _engine_of_a_server(config)
         stack.push_async_callback(engine.close)
         ended = await has_ended(engine.log, engine.store, config.partitions)
         fresh = [seed for seed in seeds if not (await engine.store.rows([seed.url.key]))[0]] if ended else seeds
@@ -149,7 +161,7 @@ async def console(config: Config, stop: asyncio.Event, started: Callable[[str], 
     if config.engine == "embedded":
         await _folder_console(config, name, clock, stop, started)
         return
-    engine = await _open_engine(config)
+    engine = await _engine_of_a_server(config)
     try:
         assert not isinstance(engine, embedded.EmbeddedEngine)
         control = Control(engine.log, engine.store, engine.coordinator, engine.reader)

@@ -13,16 +13,23 @@ T = TypeVar("T")
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 5.0
 
 
-async def when_there(ask: Callable[[], Awaitable[T]], seconds: float, settings: Servers) -> T:
+def nobody(_: Unavailable) -> None:
+    """Hears of what is away, and does nothing."""
+
+
+async def when_there(
+    ask: Callable[[], Awaitable[T]], seconds: float, settings: Servers, away: Callable[[Unavailable], None] = nobody
+) -> T:
     """Ask a service, again while it is away, for so long. Raises `BadInput` when it stays away.
 
-    ``settings`` say where it is: both lines that are told of it have its address.
+    ``settings`` say where it is: both lines that are told of it have its address. ``away`` hears of each try in vain.
     """
 
     async def tell(state: RetryCallState) -> None:
-        if state.attempt_number == 1 and state.outcome is not None:
-            error = state.outcome.exception()
-            assert isinstance(error, Unavailable)
+        error = state.outcome.exception() if state.outcome is not None else None
+        assert isinstance(error, Unavailable)
+        away(error)
+        if state.attempt_number == 1:
             complain(f"{error}; trying again{_where(error, settings)} for {seconds:.0f} s")
 
     attempts = AsyncRetrying(

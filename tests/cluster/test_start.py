@@ -2,12 +2,16 @@
 
 import asyncio
 import os
+import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
+import requests
 from confluent_kafka import Consumer, KafkaError, Producer, TopicPartition
 
 from gregor.schemas import topics
@@ -71,11 +75,15 @@ def test_a_server_that_is_down_is_named_waited_for_and_given_up(
     crawl: Crawl, server: str, more: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert crawl.run("init") == FINISHED
-    (port,) = free_ports(1)
+    port, own = free_ports(2)
     capsys.readouterr()
     away = ["--set", f"{server}=127.0.0.1:{port}", "--set", "start_timeout=10", "--set", "server_timeout=4"]
     away += ["--set", more] if more else []
-    assert crawl.run("worker", *away) == BAD_INPUT
+    listens = ["--set", f"listen=127.0.0.1:{own}", "--set", "anonymous_read=yes"]
+    with ThreadPoolExecutor(1) as pool:
+        probed = pool.submit(_probed, own, f"{NAMES[server]} is away")
+        assert crawl.run("worker", *away, *listens) == BAD_INPUT
+    assert probed.result() == {"ok": False, "detail": f"{NAMES[server]} is away"}
     lines = [line for line in capsys.readouterr().err.splitlines() if line.startswith("gregor: ")]
     first, last = (line for line in lines if line.startswith(f"gregor: {NAMES[server]} is unavailable: "))
     assert f"; trying again at 127.0.0.1:{port} for " in first
@@ -105,6 +113,23 @@ def test_a_server_that_is_spoken_to_in_the_wrong_way_is_one_line(
         lines = [line for line in capsys.readouterr().err.splitlines() if line.startswith("gregor: ")]
         assert told in lines[-1]
         assert "horse-staple" not in "".join(lines)
+
+
+def _probed(port: int, wanted: str) -> object:
+    """What /healthz says as soon as it says ``wanted``, or at last."""
+    said: object = None
+    end = time.monotonic() + 30
+    while time.monotonic() < end:
+        try:
+            answer = requests.get(f"http://127.0.0.1:{port}/healthz", timeout=5)
+        except requests.ConnectionError:
+            time.sleep(0.05)  # it does not listen yet
+            continue
+        assert answer.status_code == HTTPStatus.SERVICE_UNAVAILABLE
+        said = answer.json()
+        if wanted in answer.text:
+            break
+    return said
 
 
 def test_what_is_not_set_up_is_said(crawl: Crawl, capsys: pytest.CaptureFixture[str]) -> None:

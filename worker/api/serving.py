@@ -47,7 +47,7 @@ async def serving(
     access = Access(
         token(config, "viewer", environ), token(config, "operator", environ), anonymous_read=config.anonymous_read
     )
-    listener = _listen(config)
+    listener = listening(config)
     host, port = listener.getsockname()[:2]
     url = f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
     pages = {"/": console.response(console.page())}
@@ -80,7 +80,8 @@ async def serving(
         await cancel([keeper])
 
 
-def _listen(config: Config) -> socket.socket:
+def listening(config: Config) -> socket.socket:
+    """A socket that listens where the config says. Raises `BadInput` when that cannot be."""
     try:
         family, kind, *_, where = socket.getaddrinfo(*address(config), type=socket.SOCK_STREAM)[0]
         listener = socket.socket(family, kind)

@@ -20,11 +20,11 @@ from gregor.worker.adapters.cluster.store import ClusterStore
 from gregor.worker.adapters.cluster.zookeeper_client import ZooKeeper
 from gregor.worker.adapters.cluster.zookeeper_setup import check_tree, ensure_tree
 from gregor.worker.adapters.cluster.zookeeper_tree import Tree
-from gregor.worker.borders import Clock
+from gregor.worker.borders import Clock, Unavailable
 from gregor.worker.config import Config
 from gregor.worker.config_servers import SERVERS, password
 from gregor.worker.erasing import Erased, Whose
-from gregor.worker.patience import when_there
+from gregor.worker.patience import nobody, when_there
 
 T = TypeVar("T")
 
@@ -87,7 +87,10 @@ class _Opening:
     Raises `BadInput` at once when a password cannot be had: no server has to be there for that.
     """
 
-    def __init__(self, config: Config, environ: Mapping[str, str]) -> None:
+    def __init__(
+        self, config: Config, environ: Mapping[str, str], away: Callable[[Unavailable], None] = nobody
+    ) -> None:
+        self._away = away
         for server in SERVERS:
             password(config, server, environ)
         self._settings = config
@@ -95,7 +98,7 @@ class _Opening:
         self.stack = AsyncExitStack()
 
     async def __call__(self, opened: Callable[[], Awaitable[T]]) -> T:
-        return await when_there(opened, self._end - time.monotonic(), self._settings)
+        return await when_there(opened, self._end - time.monotonic(), self._settings, self._away)
 
     def keep(self, service: Any) -> None:
         """Close it with the others."""
@@ -125,10 +128,15 @@ async def set_up(config: Config, canonical: str, clock: Clock, environ: Mapping[
 
 
 async def open_engine(
-    config: Config, canonical: str, name: str, clock: Clock, environ: Mapping[str, str]
+    config: Config,
+    canonical: str,
+    name: str,
+    clock: Clock,
+    environ: Mapping[str, str],
+    away: Callable[[Unavailable], None] = nobody,
 ) -> ClusterEngine:
-    """Connect a worker to a crawl that `gregor init` made. Raises `BadInput`."""
-    opening = _Opening(config, environ)
+    """Connect a worker to a crawl that `gregor init` made; ``away`` hears whom it waits for. Raises `BadInput`."""
+    opening = _Opening(config, environ, away)
     async with opening.stack:
         cassandra = await opening(lambda: Cassandra.connect(config, keyspace(config), environ))
         opening.keep(cassandra)
