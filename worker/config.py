@@ -107,7 +107,7 @@ class Config(Api, frozen=True, kw_only=True, forbid_unknown_fields=True):
         Meta(description="optional operations on the key of a URL; fixed once per crawl"),
     ] = ()
     nofollow: Annotated[bool, Meta(description="obey nofollow: rel, meta robots, X-Robots-Tag")] = True
-    meta_refresh: Annotated[bool, Meta(description="follow meta refresh")] = False
+    meta_refresh: Annotated[bool, Meta(description="follow meta refresh, and the Refresh header")] = False
     canonical_links: Annotated[bool, Meta(description="follow rel=canonical")] = True
     frames: Annotated[bool, Meta(description="follow the frames of a frameset; iframes are followed always")] = True
     sitemaps: Annotated[bool, Meta(description="read the sitemaps that robots.txt names")] = False

@@ -74,7 +74,7 @@ def parse_date(text: str) -> float | None:
     try:
         if day := _DAY.fullmatch(text):
             return datetime(int(day[1]), int(day[2] or 1), int(day[3] or 1), tzinfo=UTC).timestamp()
-        if text[:1].isdigit() and text[10:11] in ("T", "t"):
+        if text[:1].isdigit() and text[10:11] in ("T", "t", " "):  # databases write a blank
             return _utc(datetime.fromisoformat(text.upper()))
         return _utc(parsedate_to_datetime(text)) if _ZONE.search(text) else None
     except (ValueError, TypeError, OverflowError, IndexError):

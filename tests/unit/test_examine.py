@@ -1,4 +1,4 @@
-"""What an answer says, and which of its links are published: fates, redirects, sitemaps, canonical links of headers."""
+"""What an answer says, and which of its links are published: fates, redirects, sitemaps, links of headers."""
 
 import random
 from collections.abc import Sequence
@@ -104,6 +104,16 @@ def test_x_robots_tag_closes_the_links_of_a_page() -> None:
     found = one.examine(ticket(start), start, response(HTML, ("X-Robots-Tag", "nofollow, noindex")))
     assert found.tickets == []
     assert set(found.page.directives) == {"nofollow", "noindex"}
+
+
+@pytest.mark.parametrize(("follow", "fate"), [(True, "sent"), (False, "kind")])
+def test_a_refresh_of_the_headers_is_read_as_that_of_a_page(follow: bool, fate: str) -> None:
+    one, _ = examiner(meta_refresh=follow)
+    start = url("http://host/x/")
+    found = one.examine(ticket(start), start, response(b"<base href=/y/>", ("Refresh", "3; URL='z'")))
+    assert [(link.url, link.kind, link.fate) for link in found.page.links] == [("http://host/x/z", "refresh", fate)]
+    for says_nowhere in ("3", "z", "", "3; url=http://"):
+        assert not one.examine(ticket(start), start, response(b"x", ("Refresh", says_nowhere))).page.links
 
 
 def test_the_canonical_link_of_a_header_is_a_link() -> None:

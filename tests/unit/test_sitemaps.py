@@ -1,6 +1,7 @@
 import gzip
 import io
 import time
+from datetime import datetime
 from itertools import pairwise
 
 import pytest
@@ -119,6 +120,20 @@ _PIECES = st.sampled_from(
 def test_any_body_may_be_a_sitemap(body: bytes) -> None:
     parse(body, HREF)
     parse(gzip.compress(body), HREF)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("2010-06-25 15:00:00", "2010-06-25T15:00:00Z"),
+        ("2010-06-25 15:00:00+02:00", "2010-06-25T13:00:00Z"),
+        ("2010-06-25t15:00z", "2010-06-25T15:00:00Z"),
+        ("2010-06-25 soon", None),
+        ("2010-06-25-15:00:00", None),
+    ],
+)
+def test_a_date_of_a_database_is_one(text: str, expected: str | None) -> None:
+    assert sitemaps.parse_date(text) == (expected and datetime.fromisoformat(expected).timestamp())
 
 
 @settings(deadline=None)
