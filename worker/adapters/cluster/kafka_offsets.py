@@ -19,13 +19,19 @@ from gregor.worker.borders import Unavailable
 T = TypeVar("T")
 
 _RETRY: Final = 0.1
+# A question that went to a broker which died is not answered by the one that leads now: it is asked anew after this
+# part of the time.
+_SHARE: Final = 1 / 4
+# Milliseconds for which an answer about leaders counts. That a partition has none, while a broker's partitions move, is
+# such an answer too, and librdkafka asks no broker again before it is that old, by default 15 minutes.
+_METADATA_AGE: Final = 3000
 
 
 class Offsets:
     """Every method may raise `Unavailable`. Blocking calls run on a thread of their own."""
 
     def __init__(self, settings: Settings, timeout: float) -> None:
-        self._consumer = Consumer(settings | {"enable.auto.commit": False})
+        self._consumer = Consumer(settings | {"enable.auto.commit": False, "metadata.max.age.ms": _METADATA_AGE})
         self._timeout = timeout
         # A call that fails is asked again within the time; one that hangs is left behind.
         self._executor = ThreadPoolExecutor(1, thread_name_prefix="kafka-offsets")
@@ -69,11 +75,11 @@ class Offsets:
     def _bounds(self, sources: Iterable[Source], which: int) -> dict[Source, int]:
         # A time stamp of -1 or -2 stands for the end or the start, and one request serves all partitions of a broker.
         wanted = [TopicPartition(*source, which) for source in sources]
-        return _offsets(self._consumer.offsets_for_times(wanted, timeout=self._timeout))
+        return _offsets(self._consumer.offsets_for_times(wanted, timeout=self._timeout * _SHARE))
 
     def _committed(self, sources: Iterable[Source]) -> dict[Source, int]:
         wanted = [TopicPartition(*source) for source in sources]
-        found = _offsets(self._consumer.committed(wanted, timeout=self._timeout))
+        found = _offsets(self._consumer.committed(wanted, timeout=self._timeout * _SHARE))
         return {source: max(0, offset) for source, offset in found.items()}
 
     async def _ask(self, question: Callable[[], T]) -> T:
