@@ -6,6 +6,7 @@ Cookies are kept in memory, never sent to another host, and bounded per host so 
 from collections import OrderedDict
 
 from gregor.worker import http_rules
+from gregor.worker.domains import registered_domain
 from gregor.worker.urls import Url
 
 MOST_HOSTS = 10_000
@@ -43,7 +44,8 @@ class Cookies:
 
     def _set(self, url: Url, key: str, value: str, attributes: dict[str, str], now: float) -> None:
         domain = attributes.get("domain", "").lstrip(".").lower()
-        if domain and domain != url.hostname and not url.hostname.endswith(f".{domain}"):
+        above = url.hostname.endswith(f".{domain}") and registered_domain(domain) is not None  # no public suffix
+        if domain and domain != url.hostname and not above:
             return
         path = attributes.get("path", "")
         path = path if path.startswith("/") else _default_path(url)

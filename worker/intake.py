@@ -17,6 +17,7 @@ from gregor.worker.borders import Entry, Record, Unreadable
 from gregor.worker.hosts import Backlog, Host
 from gregor.worker.partition import MOST_FOLLOWERS, Partition
 from gregor.worker.tools import Tools
+from gregor.worker.verdicts import may_return
 
 T = TypeVar("T")
 BATCH = 256
@@ -112,7 +113,8 @@ class Intake:
         self._tools.stats.seen.update("seen" if known else "new" for known in seen)
         overflow: list[tuple[Ticket, FromLog]] = []
         for (ticket, source), known in zip(tickets, seen, strict=True):
-            if known and ticket.kind == "new" and ticket.news == ticket.key:
+            told = ticket.news != ticket.key or may_return(ticket, self._tools.config.cookies)
+            if known and ticket.kind == "new" and not told:  # what it tells is compared with the row at its turn
                 partition.finish([source])
             elif not self._enter(ticket, source):
                 overflow.append((ticket, source))

@@ -54,12 +54,13 @@ class Policy(msgspec.Struct, frozen=True):
     longest: float
     revisits: Revisits | None
     jitter: float
+    cookies: bool = False
 
     @classmethod
     def of(cls, config: Config) -> "Policy":
         """The policy of a configuration."""
         pauses = config.retry_pause, config.retry_pause_max
-        return cls(config.retries, *pauses, Revisits.of(config), config.retry_jitter)
+        return cls(config.retries, *pauses, Revisits.of(config), config.retry_jitter, config.cookies)
 
 
 def is_stale(ticket: Ticket, row: Row | None) -> bool:
@@ -175,11 +176,20 @@ def of_stored(
     return _revisit(page.state, page.state, page.status, False, ticket, row, policy, now, chance)
 
 
-def heard(ticket: Ticket, row: Row | None, policy: Policy, now: float) -> tuple[Row, Ticket | None] | None:
-    """What a stale ticket tells of a known page (a sitemap's word): its row with that, and a visit sooner than planned.
+def may_return(ticket: Ticket, cookies: bool) -> bool:
+    """Whether a redirect may have led back to where it began. With cookies the answer can be another one by then: that
+    is how a site asks for them."""
+    return cookies and ticket.link == "redirect" and ticket.hops > 1
 
-    None if it tells nothing new. What is said of a URL that has no page, nor had one, is no reason to ask again.
+
+def heard(ticket: Ticket, row: Row | None, policy: Policy, now: float) -> tuple[Row, Ticket | None] | None:
+    """What a stale ticket tells of a known URL: its row with that, and a visit sooner than planned.
+
+    None if it tells nothing new. A sitemap's word of a URL that has no page, nor had one, is no reason to ask again; a
+    redirect that came back is one, as long as it has more hops behind it than at any visit before.
     """
+    if row is not None and row.state == "redirected" and may_return(ticket, policy.cookies) and ticket.hops > row.hops:
+        return msgspec.structs.replace(row, due=now), _again(ticket, row.visits, ticket.hops)
     said = Said(ticket.lastmod, ticket.changefreq)
     if policy.revisits is None or row is None or row.state not in ("fetched", "duplicate", "gone") or not said:
         return None
@@ -194,6 +204,8 @@ def heard(ticket: Ticket, row: Row | None, policy: Policy, now: float) -> tuple[
     return known, again
 
 
-def _again(ticket: Ticket, visit: int) -> Ticket:
+def _again(ticket: Ticket, visit: int, hops: int = 0) -> Ticket:
     """The ticket of a revisit. What sitemaps say stays in the row, where it may become newer meanwhile."""
-    return msgspec.structs.replace(ticket, visit=visit, kind="revisit", attempts=0, hops=0, lastmod=0.0, changefreq="")
+    return msgspec.structs.replace(
+        ticket, visit=visit, kind="revisit", attempts=0, hops=hops, lastmod=0.0, changefreq=""
+    )

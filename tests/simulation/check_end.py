@@ -128,10 +128,13 @@ def _leads_to(run: Run, url: str, row: Row) -> list[str]:
     resource = None if found is None else lasting(found)
     references: list[str] = []
     if row.state == "redirected" and isinstance(resource, Redirect):
-        references = [resource.target] if row.hops < run.config.max_redirects else []
+        came_back = run.config.cookies and row.visits > 1  # and led on when it had fewer hops behind it
+        references = [resource.target] if row.hops < run.config.max_redirects or came_back else []
     elif row.state in ("fetched", "duplicate") and isinstance(resource, Html) and not resource.nofollow:
         references = [link.url for link in resource.links if not link.nofollow]
         references += [resource.canonical] if resource.canonical else []
+    if isinstance(found, Changing) and isinstance(found.first, Redirect):
+        references = [*references, found.first.target]
     targets = (absolute(url, reference) for reference in references)
     return [target for target in targets if target is not None and in_scope(target)]
 

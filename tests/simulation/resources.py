@@ -68,10 +68,10 @@ class Vanishing:
 
 @dataclass(frozen=True)
 class Changing:
-    """It is one document for the first request, and another one from then on."""
+    """It is one thing for the first request, and another one from then on."""
 
-    first: File
-    then: File
+    first: File | Redirect
+    then: File | Html
 
 
 Resource: TypeAlias = Html | File | Redirect | Status | Flaky | Vanishing | Changing

@@ -7,7 +7,7 @@ import pytest
 
 from tests.simulation.clock import WALL_EPOCH
 from tests.simulation.faults import Fault
-from tests.simulation.resources import Changing, File, Resource
+from tests.simulation.resources import Changing, File, Redirect, Resource
 from tests.simulation.sites import HOST, crawl, page, requests, row, site, star
 
 SETTINGS: dict[str, Any] = {
@@ -67,3 +67,31 @@ def test_a_page_that_comes_again_as_it_was_did_not_change() -> None:
     assert (kept.changed, kept.unchanged) == (0, kept.visits - 1)
     gaps = [later - earlier for earlier, later in zip(requests(run, "/"), requests(run, "/")[1:], strict=False)]
     assert gaps == sorted(gaps)
+
+
+def gated() -> dict[str, Resource]:
+    """A page that sends whoever has no cookie around by two others; and a ring that no cookie opens."""
+    return star(1, members=Changing(Redirect(302, "/hello"), page("membersx")), ring=Redirect(302, "/ring2")) | {
+        "/hello": Redirect(302, "/cookie"),
+        "/cookie": Redirect(302, "/members"),
+        "/ring2": Redirect(302, "/ring"),
+    }
+
+
+def test_a_redirect_that_comes_back_with_a_cookie_is_followed() -> None:
+    run = crawl([site(gated())], cookies=True, max_redirects=6)
+    assert (row(run, "/members").state, len(requests(run, "/members"))) == ("fetched", 2)
+    assert [len(requests(run, path)) for path in ("/hello", "/cookie", "/p0")] == [1, 1, 1]
+    assert len(requests(run, "/ring")) + len(requests(run, "/ring2")) == 7, "as many hops as are allowed"
+
+
+def test_without_cookies_a_redirect_that_comes_back_finds_the_same() -> None:
+    run = crawl([site(star(1, ring=Redirect(302, "/ring2")) | {"/ring2": Redirect(302, "/ring")})])
+    assert [len(requests(run, path)) for path in ("/ring", "/ring2")] == [1, 1]
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize(("op", "n"), [("put_entries", 1), ("put_rows", 5), ("put_rows", 6)])
+def test_a_worker_dies_while_a_redirect_comes_back(op: str, n: int, when: Any) -> None:
+    run = crawl([site(gated())], Fault("die", "store", op, n, when), cookies=True, max_redirects=6)
+    assert (row(run, "/members").state, row(run, "/members").visits) == ("fetched", 2)

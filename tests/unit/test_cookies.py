@@ -32,6 +32,7 @@ def after(*lines: str, at: str = "https://www.example.org/shop/list") -> Cookies
         ("a=1; Path=/; Domain=example.org", "https://www.example.org/", "a=1"),
         ("a=1; Path=/; Domain=evil.test", "https://www.example.org/", ""),
         ("a=1; Path=/; Domain=ample.org", "https://www.example.org/", ""),
+        ("a=1; Path=/; Domain=org", "https://www.example.org/", ""),  # RFC 6265 section 5.3: a public suffix
         ("a=1", "https://www.example.org/shop/cart", "a=1"),  # the default path is that of the page
         ("a=1", "https://www.example.org/shopping", ""),
         ("a=1; Path=/shop", "https://www.example.org/shop", "a=1"),
