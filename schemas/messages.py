@@ -169,12 +169,21 @@ class Page(msgspec.Struct, array_like=True):
     language: str = ""
 
 
+class Failing(msgspec.Struct, frozen=True, array_like=True):
+    """An origin that cannot be reached: failed connections in a row, the next try not before ``until``, the cause."""
+
+    origin: str
+    failures: int
+    until: float
+    cause: str
+
+
 class HostRecord(msgspec.Struct, frozen=True, array_like=True):
     """What a new owner must know of a host before its first turn.
 
     ``ceiling``: the longest delay in force since it was written, rounded up to a power of two. ``not_before``: no
-    request earlier (Retry-After, back-off). ``failures``: failed connections in a row. ``pages`` and ``bytes`` count
-    against the host's budget.
+    request earlier (Retry-After, back-off). ``failures``: failed connections in a row, of the worst of ``failing``.
+    ``pages`` and ``bytes`` count against the host's budget.
     """
 
     host: str
@@ -183,6 +192,7 @@ class HostRecord(msgspec.Struct, frozen=True, array_like=True):
     failures: int = 0
     pages: int = 0
     bytes: int = 0
+    failing: tuple[Failing, ...] = ()
 
 
 class RobotsCopy(msgspec.Struct, frozen=True, array_like=True):

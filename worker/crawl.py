@@ -99,7 +99,7 @@ class Crawl:
             return False
         try:
             if ticket.kind == "robots":
-                return await self._answer_for(host, item)
+                return await self._answer_for(host, item, url)
             row = (await self._effect(lambda: store.rows([ticket.key])))[0]
             if is_stale(ticket, row):
                 await self._hear(ticket, row)
@@ -112,7 +112,7 @@ class Crawl:
             if stored is not None and stored.kind == ticket.kind:
                 await self._settle_stored(host, item, row, stored)
                 return False
-            if (closed := self._closed(host)) is not None:
+            if (closed := self._closed(host, url)) is not None:
                 await self.settle(host, item, row, closed)
                 return False
             tracing.ended("row")
@@ -138,10 +138,10 @@ class Crawl:
             await self._appoint(again, known.due)
         await self._effect(lambda: self._tools.services.store.put_rows([known], self.partition.stamp()))
 
-    def _closed(self, host: Host) -> Outcome | None:
-        """Why no URL of the host is fetched now, if so."""
-        if self._turns.given_up(host):
-            return Broken("host", host.cause or "the host failed too often")
+    def _closed(self, host: Host, url: Url) -> Outcome | None:
+        """Why no URL of the host, or of this origin of it, is fetched now, if so."""
+        if cause := self._turns.given_up(host, url.origin):
+            return Broken("host", cause)
         if budget := self._turns.budget_spent(host):
             return Denied(budget)
         return None
@@ -167,13 +167,13 @@ class Crawl:
                 self._tools.stats.stages["robots"].observe(latency)
                 if robots is not None:
                     host.crawl_delays[url.origin] = robots.crawl_delay
-                await self._turns.asked(host, robots=True)
+                await self._turns.asked(host, url.origin, robots=True)
             case Wait(seconds):
                 host.next_turn = self._tools.clock.monotonic() + seconds
             case NotReachable(cause, after, failure):
                 self._tools.stats.errors[failure] += 1
                 self._tools.stats.robots["unreachable"] += 1
-                await self._turns.failed(host, cause, after)
+                await self._turns.failed(host, url.origin, cause, after)
         host.queue.put_back(item)
         return None
 
@@ -215,7 +215,7 @@ class Crawl:
             if isinstance(outcome, Broken) and outcome.cause == "protocol" and not item.lenient:
                 item.lenient = True  # one more turn: then the transport reads as browsers do
                 host.queue.put_back(item)
-                await self._turns.asked(host)
+                await self._turns.asked(host, url.origin)
                 return True
             stats, begun = self._tools.stats, perf_counter()
             outcome, examined = await self.examine(item.ticket, url, outcome)
@@ -237,7 +237,7 @@ class Crawl:
             return None
         return await self._effect(lambda: self._tools.services.store.page(ticket.key, row.page))
 
-    async def _answer_for(self, host: Host, item: Item) -> bool:
+    async def _answer_for(self, host: Host, item: Item, url: Url) -> bool:
         """Fetch a robots.txt that another host's owner asked for."""
         if self._opted_out(host):
             self._finish(item)
@@ -245,7 +245,7 @@ class Crawl:
         made = await self._desk.robots.answer_for(self.partition, host, item.ticket, lambda: self._turns.may_send(host))
         self._finish(item)
         if made:
-            await self._turns.asked(host, robots=True)
+            await self._turns.asked(host, url.origin, robots=True)
         return made
 
     def _wait_for(self, address: str, host: Host, item: Item) -> None:
@@ -311,12 +311,14 @@ class Crawl:
             page, tickets = examined.page, examined.tickets
             await self._storing.store(page, response, url)  # 1 page, links, body; then the fingerprint
         await self._conclude(host, item, row, verdict, tickets, page, took)
+        origin = url.origin if url is not None else ""
         if response is not None:
-            await self._turns.asked(host, verdict.pause, page.size if page is not None else None)  # 6 the next turn
+            size = page.size if page is not None else None
+            await self._turns.asked(host, origin, verdict.pause, size)  # 6 the next turn
         elif verdict.host_failed:
-            await self._turns.failed(host, verdict.outcome)
+            await self._turns.failed(host, origin, verdict.outcome)
         elif isinstance(outcome, Failed):
-            await self._turns.asked(host)
+            await self._turns.asked(host, origin)
 
     async def _settle_stored(self, host: Host, item: Item, row: Row | None, page: Page) -> None:
         """The page of this very ticket is stored: go on from there, without a fetch."""

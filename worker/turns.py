@@ -4,7 +4,7 @@ import math
 
 import msgspec
 
-from gregor.schemas.messages import Asked, HostRecord
+from gregor.schemas.messages import Asked, Failing, HostRecord
 from gregor.worker import politeness
 from gregor.worker.hosts import Host
 from gregor.worker.logging import logs
@@ -36,8 +36,7 @@ class Turns:
         record = await self._tools.effect(self._partition.lease, lambda: store.host(host.name))
         host.record = record or HostRecord(host=host.name)
         host.known = True
-        if not self.given_up(host):
-            host.next_turn = max(host.next_turn, self._first_turn(host))
+        host.next_turn = max(host.next_turn, self._first_turn(host))
 
     def _first_turn(self, host: Host) -> float:
         """When this owner may first ask a host, monotonic seconds."""
@@ -83,9 +82,13 @@ class Turns:
         """When a page of the host may be asked for, monotonic seconds, as far as its last page decides."""
         return host.last_page + self.delay(host)
 
-    def given_up(self, host: Host) -> bool:
-        """Whether the host failed so often that its tickets are given up until the next probe."""
-        return host.record.failures >= self._limit and host.record.not_before > self._tools.now()
+    def given_up(self, host: Host, origin: str) -> str:
+        """Why the tickets of an origin are given up until its next probe: it failed too often. Empty if they are not.
+
+        Those of the host's other origin need not be: https may be out of order where http is not.
+        """
+        failing = _failing(host.record, origin)
+        return failing.cause if failing.failures >= self._limit and failing.until > self._tools.now() else ""
 
     def delay(self, host: Host, *, crawl_delay: bool = True) -> float:
         """The delay in force between two request starts, in seconds; `crawl_delay`: what robots.txt asks for counts."""
@@ -141,7 +144,7 @@ class Turns:
             await self._put(host, msgspec.structs.replace(host.record, ceiling=ceiling))
 
     async def asked(
-        self, host: Host, pause: float = 0.0, page_bytes: int | None = None, *, robots: bool = False
+        self, host: Host, origin: str, pause: float = 0.0, page_bytes: int | None = None, *, robots: bool = False
     ) -> None:
         """A request was answered: the next turn is a delay after its start, and after a pause the host asked for.
 
@@ -151,7 +154,7 @@ class Turns:
         if pause:
             record = msgspec.structs.replace(record, not_before=self._tools.now() + pause)
         elif record.failures:
-            record = msgspec.structs.replace(record, failures=0)
+            record = _with(record, *_others(record, origin))
             host.cause = ""
         if page_bytes is not None and self._budgeted(host):
             record = msgspec.structs.replace(record, pages=record.pages + 1, bytes=record.bytes + page_bytes)
@@ -160,10 +163,11 @@ class Turns:
         await self.promise(host)
         self._set_next(host, pause, robots)
 
-    async def failed(self, host: Host, cause: str, at_least: float = 0.0) -> None:
-        """The host as a whole failed: one probe a step, the steps double. Its tickets wait, or are given up."""
+    async def failed(self, host: Host, origin: str, cause: str, at_least: float = 0.0) -> None:
+        """An origin as a whole failed: one probe a step, the steps double. Its tickets are given up in the end; until
+        then the host waits."""
         config = self._tools.config
-        failures = host.record.failures + 1
+        failures = _failing(host.record, origin).failures + 1
         pause = politeness.back_off(
             config.failure_ttl or config.retry_pause,
             failures,
@@ -173,10 +177,11 @@ class Turns:
         )
         pause = max(pause, at_least)
         host.cause = cause
-        record = msgspec.structs.replace(host.record, failures=failures, not_before=self._tools.now() + pause)
-        await self._put(host, record)
-        _LOG.debug("host failed", cause=cause, failures=failures, pause=pause, given_up=self.given_up(host))
-        self._set_next(host, 0.0 if self.given_up(host) else pause)
+        until, given_up = self._tools.now() + pause, failures >= self._limit
+        record = _with(host.record, *_others(host.record, origin), Failing(origin, failures, until, cause))
+        await self._put(host, record if given_up else msgspec.structs.replace(record, not_before=until))
+        _LOG.debug("host failed", origin=origin, cause=cause, failures=failures, pause=pause, given_up=given_up)
+        self._set_next(host, 0.0 if given_up else pause)
 
     def sooner(self, host: Host) -> bool:
         """The delay in force may be shorter than when the next turn was set: whether that comes sooner now.
@@ -203,3 +208,17 @@ class Turns:
         partition, store = self._partition, self._tools.services.store
         await self._tools.effect(partition.lease, lambda: store.put_host(record, partition.stamp()))
         host.record = record
+
+
+def _failing(record: HostRecord, origin: str) -> Failing:
+    """What is known of an origin's failures."""
+    return next((failing for failing in record.failing if failing.origin == origin), Failing(origin, 0, 0.0, ""))
+
+
+def _others(record: HostRecord, origin: str) -> list[Failing]:
+    return [failing for failing in record.failing if failing.origin != origin]
+
+
+def _with(record: HostRecord, *failing: Failing) -> HostRecord:
+    worst = max((one.failures for one in failing), default=0)
+    return msgspec.structs.replace(record, failing=failing, failures=worst)

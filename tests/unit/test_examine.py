@@ -125,7 +125,8 @@ def test_the_canonical_link_of_a_header_is_a_link() -> None:
 
 
 @pytest.mark.parametrize(
-    ("header", "leads_to"), [("0; url=../y", "http://host/y"), ("5;URL='/y z'", "http://host/y%20z"), ("5", ""), ("x", "")]
+    ("header", "leads_to"),
+    [("0; url=../y", "http://host/y"), ("5;URL='/y z'", "http://host/y%20z"), ("5", ""), ("x", "")],
 )
 def test_a_refresh_header_is_a_refresh(header: str, leads_to: str) -> None:
     start = url("http://host/d/x")

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 
-from gregor.schemas.messages import Asked
+from gregor.schemas.messages import Asked, HostRecord
 from gregor.worker.borders import PageStore
 from gregor.worker.config import Config
 from gregor.worker.hosts import UNTOLD, Host
@@ -29,17 +29,20 @@ class Desk:
         self.clock, self.orders, self.holds = ManualClock(), Orders(), True
         coordinator: Any = SimpleNamespace(now=self.clock.wall, orders=lambda: self.orders)
         nothing = cast(Any, None)
-        store = cast(PageStore, SimpleNamespace(host=self._no_record))
+        store = cast(PageStore, SimpleNamespace(host=self._no_record, put_host=self._keep))
         services = Services(nothing, nothing, store, coordinator, nothing, nothing)
         config = Config(delay_factor=0.0, **settings)
         scope = Scope(ScopeRules(), [])
         tools = Tools(config, services, self.clock, random.Random(1), Urls(), scope, Stats(), "worker")
         lease = SimpleNamespace(holds=lambda: self.holds, epoch=1, taken_at=0.0)
-        self.turns = Turns(cast(Any, SimpleNamespace(lease=lease)), tools)
+        self.turns = Turns(cast(Any, SimpleNamespace(lease=lease, stamp=lambda: 1)), tools)
         self.host = Host("a.example", 0)
 
     async def _no_record(self, _: str) -> None:
         return None
+
+    async def _keep(self, record: HostRecord, _: int) -> None:
+        self.kept = record
 
     def begin(self) -> None:
         asyncio.run(self.turns.know(self.host))
@@ -89,3 +92,30 @@ def test_what_waits_to_be_told_is_bounded() -> None:
     for _ in range(10 * UNTOLD):
         desk.turns.may_send(desk.host)
     assert len(desk.host.told()) == UNTOLD + 1
+
+
+HTTP, HTTPS = "http://a.example", "https://a.example"
+
+
+def test_an_origin_that_cannot_be_reached_is_given_up_and_the_other_one_is_not() -> None:
+    desk = Desk(delay=0.0, retries=2, retry_pause=10.0, retry_jitter=0.0)
+    desk.begin()
+    for failures in (1, 2, 3):
+        assert not desk.turns.given_up(desk.host, HTTPS)
+        asyncio.run(desk.turns.failed(desk.host, HTTPS, "connection refused"))
+        assert (desk.kept.failures, desk.kept.failing[0].origin) == (failures, HTTPS)
+        given_up = failures == 3
+        assert (desk.host.next_turn > desk.clock.monotonic()) is not given_up, "the host waits until it is given up"
+        desk.clock.pass_(0.0 if given_up else 60.0)
+    assert desk.turns.given_up(desk.host, HTTPS) == "connection refused"
+    assert not desk.turns.given_up(desk.host, HTTP)
+    assert desk.kept.not_before < desk.clock.wall(), "what http serves need not wait for https"
+
+    asyncio.run(desk.turns.asked(desk.host, HTTP))
+    assert desk.turns.given_up(desk.host, HTTPS), "what http answers says nothing of https"
+    desk.clock.pass_(60.0)
+    assert not desk.turns.given_up(desk.host, HTTPS), "the next one is a probe"
+    asyncio.run(desk.turns.failed(desk.host, HTTPS, "time out"))
+    assert desk.turns.given_up(desk.host, HTTPS) == "time out"
+    asyncio.run(desk.turns.asked(desk.host, HTTPS))
+    assert (desk.kept.failures, desk.kept.failing) == (0, ())
