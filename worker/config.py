@@ -194,7 +194,7 @@ class Config(Api, frozen=True, kw_only=True, forbid_unknown_fields=True):
         Annotated[float, Meta(gt=0, le=31_536_000, description="life of a failed look-up; none: retry_pause")] | None
     ) = None
     host_failures: Annotated[
-        int, Meta(ge=1, description="failed connections in a row after which the URLs of a host are given up")
+        int, Meta(ge=1, description="failed connections in a row after which the URLs of an origin are given up")
     ] = 5
 
     # Memory

@@ -124,19 +124,6 @@ def test_the_canonical_link_of_a_header_is_a_link() -> None:
     assert published(found.tickets) == ["http://host/y"]
 
 
-@pytest.mark.parametrize(
-    ("header", "leads_to"),
-    [("0; url=../y", "http://host/y"), ("5;URL='/y z'", "http://host/y%20z"), ("5", ""), ("x", "")],
-)
-def test_a_refresh_header_is_a_refresh(header: str, leads_to: str) -> None:
-    start = url("http://host/d/x")
-    for following in (True, False):
-        one, _ = examiner(meta_refresh=following)
-        found = one.examine(ticket(start), start, response(b"<p>x", ("Refresh", header)))
-        assert [(link.url, link.kind) for link in found.page.links] == ([(leads_to, "refresh")] if leads_to else [])
-        assert published(found.tickets) == ([leads_to] if leads_to and following else [])
-
-
 def test_what_a_sitemap_says_travels_once_and_again_when_it_changes() -> None:
     start, known = url("http://host/sitemap.xml"), Sent(100)
 
