@@ -101,6 +101,7 @@ class Control(Ordering):
 
     async def recrawl(self, urls: Sequence[Url], by: By) -> Recrawl:
         """Have URLs visited again now, whatever their state."""
+        urls = list({url.key: url for url in urls}.values())
         rows = await self._store.rows([url.key for url in urls])
         known = [row for row in rows if row is not None]
         unknown = tuple(url.href for url, row in zip(urls, rows, strict=True) if row is None)

@@ -20,6 +20,8 @@ MOST: Final = 5000
 """Orders of one kind: all of them travel in one message, which ZooKeeper bounds to a megabyte."""
 REMEMBERED: Final = 128
 """So many changes at least stand in the orders themselves: as long a key is known again."""
+NEWEST: Final = 2**53
+"""Beyond the number of every change; every language's JSON and every store hold it exactly."""
 LONGEST_KEY: Final = 100
 _LONGEST: Final = 200
 _LONGEST_WORKER: Final = 300
@@ -132,7 +134,7 @@ def check(order: Order) -> None:
             raise BadInput("a pause is of the whole crawl: block a host or domain")
     elif (scale := _scale(order)) not in rule.of:
         raise BadInput(_REFUSED.get((order.kind, scale), f"{order.kind} is not ordered of a {scale}"))
-    if order.kind == "drain" and (len(order.target) > _LONGEST_WORKER or not order.target.isprintable()):
+    if order.kind == "drain" and not (0 < len(order.target) <= _LONGEST_WORKER and order.target.isprintable()):
         raise BadInput("not the name of a worker: `gregor status` tells their names")
     if not rule.unit:
         if order.value is not None:

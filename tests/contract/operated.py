@@ -27,6 +27,7 @@ from gregor.worker.scope import Scope, ScopeRules
 from gregor.worker.seeding import Seed, publish
 from gregor.worker.tools import Services
 from gregor.worker.urls import Urls
+from tests.contract import described
 
 VIEWER, OPERATOR = "viewer-token-0123456789", "operator-token-0123456789"
 ENVIRON = {"VIEW": VIEWER, "OPERATE": OPERATOR}
@@ -55,11 +56,13 @@ class Operated:
     reader: EmbeddedReader
 
     async def ask(self, method: str, path: str, token: str = OPERATOR, **more: Any) -> requests.Response:
-        """One request to the API."""
+        """One request to the API; the answer is as its document says."""
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         headers.update(more.pop("headers", {}))
         url = self.url.rstrip("/") + path
-        return await asyncio.to_thread(requests.request, method, url, headers=headers, timeout=10, **more)
+        answer = await asyncio.to_thread(requests.request, method, url, headers=headers, timeout=10, **more)
+        described.check(answer, more.get("json"))
+        return answer
 
     async def until(self, holds: Callable[[], bool]) -> None:
         """Wait for what will come."""

@@ -60,7 +60,7 @@ def test_seeds_are_crawled_and_their_hosts_are_in_scope(tmp_path: Path) -> None:
 async def test_another_visit_of_what_was_fetched(worker: Operated) -> None:
     url = "http://h0.example/0"
     await worker.until_state(url)
-    body = {"urls": [url, "http://never.example/seen"], "why": "it changed"}
+    body = {"urls": [url, "http://never.example/seen", f"{url}#again", url], "why": "it changed"}
     worker.transport.script(url, Scripted(status=404))
     for _ in range(2):
         answer = await worker.ask("POST", "/api/v1/recrawl", json=body, headers={"Idempotency-Key": '"one"'})

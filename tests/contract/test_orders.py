@@ -161,6 +161,9 @@ async def test_what_is_wrong_gets_its_status_and_one_sentence(worker: Operated) 
     problem(await ask("GET", "/api/v1/hosts?limit=0"), 400)
     problem(await ask("GET", "/api/v1/hosts?colour=red"), 400)
     problem(await ask("GET", "/api/v1/hosts?limit=1&limit=2"), 400)
+    assert "no query" in problem(await ask("GET", "/api/v1/status?colour=red"), 400)
+    assert "no query" in problem(await ask("PUT", "/api/v1/orders/pause?why=quietly"), 400)
+    problem(await ask("DELETE", "/api/v1/orders/unread/"), 404)
     assert (await ask("GET", "/api/v1/orders")).json()["orders"] == []
 
 
@@ -188,7 +191,7 @@ async def test_status_hosts_and_metrics_tell_the_same(worker: Operated) -> None:
     assert samples["process_resident_memory_bytes", ()] > 0
     assert sum(value for (name, _), value in samples.items() if name == "gregor_frontier_lag_records") >= 1
     assert "example" not in text
-    first = (await worker.ask("GET", "/api/v1/hosts?limit=1&after=a", VIEWER)).json()
+    first = (await worker.ask("GET", "/api/v1/hosts?limit=1&sort=host", VIEWER)).json()
     second = (await worker.ask("GET", f"/api/v1/hosts?limit=5&after={first['next']}", VIEWER)).json()
     assert [first["hosts"][0]["host"], *(one["host"] for one in second["hosts"])] == ["h0.example", "h1.example"]
     assert second["next"] == ""

@@ -3,6 +3,7 @@
 import asyncio
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -214,7 +215,7 @@ def test_who_starts_drained_takes_nothing(tmp_path: Path) -> None:
 async def test_what_cannot_be_read_stops_nobody(worker: Operated) -> None:
     await worker.until(lambda: asked(worker) > 4)
     folder = worker.folder
-    later = {"render h0.example": b"\x81\xa4kind\xa6render", "delay h1.example": b"\xc0"}
+    later = {"render http://h0.example/?a#b": b"\x81\xa4kind\xa6render", "delay h1.example": b"\xc0"}
     await asyncio.to_thread(change_orders, folder, lambda orders: Orders(orders.version + 1, {}, (), later))
     found: dict[str, Any] = {}
     async with asyncio.timeout(10):
@@ -226,7 +227,7 @@ async def test_what_cannot_be_read_stops_nobody(worker: Operated) -> None:
     await worker.until(lambda: asked(worker) > before + 4)
     await order(worker, "block", "h0.example")
     for name in later:
-        assert (await worker.ask("DELETE", f"/api/v1/orders/unread/{name}")).status_code == 204
+        assert (await worker.ask("DELETE", f"/api/v1/orders/unread/{quote(name, safe='')}")).status_code == 204
     found = (await worker.ask("GET", "/api/v1/orders", VIEWER)).json()
     assert (found["unread"], [one["target"] for one in found["orders"]]) == ([], ["h0.example"])
     assert OPERATOR not in str(found)

@@ -5,6 +5,7 @@ import hashlib
 import re
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -111,7 +112,9 @@ def test_only_reading_and_health_need_no_operator() -> None:
 def test_the_document_has_every_route_that_exists() -> None:
     desk: Any = None
     gate: Any = application(desk, access(), 1.0, {"/": Response(), "/bot": Response()})
-    routes = {(method, route.path) for route in gate._app.routes for method in route.methods - {"HEAD"}}
+    routes = {
+        (method, route.path.replace(":path}", "}")) for route in gate._app.routes for method in route.methods - {"HEAD"}
+    }
     found = document(["/", "/bot"])["paths"]
     assert {(method.upper(), path) for path, methods in found.items() for method in methods} == routes
     assert len(routes) > len({one.path for one in ENDPOINTS})
@@ -122,6 +125,10 @@ def test_the_document_has_every_route_that_exists() -> None:
             headers = {one["name"] for one in operation.get("parameters", []) if one["in"] == "header"}
             assert headers == ({"Idempotency-Key"} if method != "get" else set())
             assert ("requestBody" in operation) == (method != "get")
+    for one in ENDPOINTS:
+        parameters = found[one.path][one.method.lower()].get("parameters", [])
+        fields = {field.name: field.required for field in msgspec.structs.fields(one.query)} if one.query else {}
+        assert {each["name"]: each["required"] for each in parameters if each["in"] == "query"} == fields
     names = [operation["operationId"] for methods in found.values() for operation in methods.values()]
     assert len(names) == len(set(names))
 

@@ -109,6 +109,7 @@ def test_any_text_is_a_host_or_refused(text: str) -> None:
         ("priority", "*", 1.0, "give it to a host or a domain"),
         ("priority", "a.example", 5.0, "a priority is a whole number from 1 to 4"),
         ("budget", "*", 0.5, "a budget is a whole number"),
+        ("drain", "", None, "not the name of a worker"),
         ("drain", "w\n", None, "not the name of a worker"),
         ("drain", "w" * 301, None, "not the name of a worker"),
         ("drain", "w", 1.0, "drain has no value"),

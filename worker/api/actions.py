@@ -13,7 +13,7 @@ from gregor.worker.api.requests import body, query
 from gregor.worker.control import Recrawl
 from gregor.worker.deadletters import Treated
 from gregor.worker.errors import BadInput
-from gregor.worker.orders import Change
+from gregor.worker.orders import NEWEST, Change
 from gregor.worker.seeding import Seed
 from gregor.worker.urls import Url
 
@@ -67,7 +67,7 @@ class ChangesQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """``before``: only those with a lower number; 0: from the newest on."""
 
     limit: Annotated[int, Meta(ge=1, le=1000)] = 100
-    before: Annotated[int, Meta(ge=0)] = 0
+    before: Annotated[int, Meta(ge=0, le=NEWEST)] = 0
 
 
 class Changes(msgspec.Struct, frozen=True):
@@ -107,7 +107,7 @@ async def _stop(desk: Desk, request: Request) -> Stopping:
 
 async def _changes(desk: Desk, request: Request) -> Changes:
     asked = query(request, ChangesQuery)
-    found = await desk.control.changes(asked.before or 2**63, asked.limit)
+    found = await desk.control.changes(asked.before or NEWEST, asked.limit)
     return Changes(found, found[-1].number if len(found) == asked.limit else 0)
 
 

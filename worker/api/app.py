@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from gregor.worker.api import problems
 from gregor.worker.api.access import Access, Bucket, Role, require
 from gregor.worker.api.desk import Desk
-from gregor.worker.api.endpoint import Endpoint
+from gregor.worker.api.endpoint import V1, Endpoint
 from gregor.worker.api.endpoints import ENDPOINTS
 from gregor.worker.api.openapi import document
 from gregor.worker.api.problems import Problem
@@ -133,7 +133,11 @@ def application(desk: Desk, access: Access, rate: float, pages: Mapping[str, Res
     for one in ENDPOINTS:
         by_path.setdefault(one.path, {})[one.method] = one
     told = _Told()
-    routes = [Route(path, _dispatch(desk, methods, told), methods=list(methods)) for path, methods in by_path.items()]
+    routes = [
+        # A name in a path may hold a slash: what is no target is refused as that, and what is unread may be anything.
+        Route(path.replace("}", ":path}"), _dispatch(desk, methods, told), methods=list(methods))
+        for path, methods in by_path.items()
+    ]
     routes += [
         *(Route(path, page, methods=["GET"]) for path in pages),
         Route("/api/v1/openapi.json", described, methods=["GET"]),
@@ -148,6 +152,10 @@ def _dispatch(desk: Desk, methods: dict[str, Endpoint], told: _Told) -> Callable
     async def handle(request: Request) -> Response:
         one = methods["GET" if request.method == "HEAD" else request.method]
         require(request.scope[_ROLE], one.role)
+        if "" in request.path_params.values():
+            raise HTTPException(404)
+        if one.query is None and request.url.query and one.path.startswith(V1):
+            raise Problem(400, "This takes no query.")
         if one.fresh and (kept := told.again(request)) is not None:
             return kept
         try:

@@ -23,6 +23,7 @@ class Endpoint(msgspec.Struct, frozen=True):
     """``answer``: what the handler gives is encoded as JSON; a `Response` goes out as it is, None as 204.
 
     ``fresh``: seconds for which an answer may be told again to the same question, unless something was changed.
+    ``also``: other statuses that the same answer comes with; ``refuses``: those of refusals of its own.
     """
 
     method: Literal["GET", "PUT", "DELETE", "POST"]
@@ -35,6 +36,8 @@ class Endpoint(msgspec.Struct, frozen=True):
     query: Any = None
     status: int = 200
     fresh: float = 0.0
+    also: tuple[int, ...] = ()
+    refuses: tuple[int, ...] = ()
 
 
 class Reason(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

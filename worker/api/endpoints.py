@@ -28,7 +28,8 @@ class Health(msgspec.Struct, frozen=True):
 
 
 class Hosts(msgspec.Struct, frozen=True):
-    """Some hosts in memory. ``next`` is the ``after`` of the next page; empty on the last one."""
+    """Some hosts in memory. ``next`` is the ``after`` of the next page where they are sorted by name; empty on the last
+    one, and in any other order, of which only the first are told."""
 
     hosts: list[HostView]
     next: str = ""
@@ -59,13 +60,14 @@ async def _status(desk: Desk, _: Request) -> Status:
 async def _hosts(desk: Desk, request: Request) -> Hosts:
     asked = query(request, HostsQuery)
     found = await desk.hosts(asked)
-    more = asked.after and len(found) == asked.limit
+    more = (asked.after or asked.sort == "host") and len(found) == asked.limit
     return Hosts(found, found[-1].host if more else "")
 
 
 ENDPOINTS: Final = (
-    Endpoint("GET", "/healthz", "anyone", "Whether the worker's loop turns and its leases hold", _healthz, Health),
-    Endpoint("GET", "/readyz", "viewer", "Whether the worker crawls", _readyz, Health),
+    Endpoint("GET", "/healthz", "anyone", "Whether the worker's loop turns and its leases hold", _healthz, Health,
+             also=(503,)),
+    Endpoint("GET", "/readyz", "viewer", "Whether the worker crawls", _readyz, Health, also=(503,)),
     Endpoint("GET", "/metrics", "viewer", "Metrics for Prometheus", _metrics),
     Endpoint("GET", f"{V1}/status", "viewer", "What the worker does, how fast, what limits it", _status, Status,
              fresh=_FRESH),

@@ -15,19 +15,19 @@ from gregor.worker.orders import LONGEST_KEY, REMEMBERED
 
 _REFERENCE: Final = "#/components/schemas/{name}"
 _REFUSALS: Final = {
-    "400": "What was sent is not as it should be",
-    "401": "A token is needed, or is wrong",
-    "403": "The token is not an operator's",
-    "404": "There is nothing here",
-    "405": "This path knows other methods",
-    "408": "The body did not come in time",
-    "409": "The same change is being made",
-    "413": "The body is too large",
-    "415": "The body is not JSON",
-    "422": "The key named another change before",
-    "429": "Too many requests; Retry-After says when",
-    "503": "What the crawl is kept in cannot be reached now",
+    400: "What was sent is not as it should be",
+    401: "A token is needed, or is wrong",
+    403: "The token is not an operator's",
+    404: "This is not kept",
+    408: "The body did not come in time",
+    409: "The same change is being made",
+    413: "The body is too large",
+    415: "The body is not JSON",
+    422: "The key named another change before",
+    429: "Too many requests; Retry-After says when",
+    503: "What the crawl is kept in cannot be reached now",
 }
+_REFUSAL: Final = {"content": {MEDIA_TYPE: {"schema": {"$ref": _REFERENCE.format(name=Details.__name__)}}}}
 
 
 def document(pages: Iterable[str] = ("/",)) -> dict[str, Any]:
@@ -63,7 +63,10 @@ def _page(summary: str, media_type: str, role: Role) -> dict[str, Any]:
     return {
         "summary": summary,
         "operationId": f"get_{summary.lower().replace(' ', '_')}",
-        "responses": {"200": {"description": summary, "content": {media_type: {}}}},
+        "responses": {
+            "200": {"description": summary, "content": {media_type: {}}},
+            **_refused([429] if role == "anyone" else [401, 429]),
+        },
         "security": [] if role == "anyone" else [{"token": []}],
     }
 
@@ -74,11 +77,10 @@ def _operation(one: Endpoint, schemas: dict[str, Any]) -> dict[str, Any]:
         answer["content"] = {"application/json": {"schema": _reference(one.answer)}}
     elif one.path == "/metrics":
         answer["content"] = {"text/plain": {"schema": {"type": "string"}}}
-    refusal = {"content": {MEDIA_TYPE: {"schema": _reference(Details)}}}
     operation: dict[str, Any] = {
         "summary": one.summary,
         "operationId": f"{one.method.lower()}_{re.sub(r'[^a-z]+', '_', one.path).strip('_')}",
-        "responses": {str(one.status): answer, **{s: {"description": d, **refusal} for s, d in _REFUSALS.items()}},
+        "responses": {**{str(status): answer for status in (one.status, *one.also)}, **_refused(_refusals(one))},
         "security": [] if one.role == "anyone" else [{"token": []}],
     }
     if one.body is not None:
@@ -88,6 +90,22 @@ def _operation(one: Endpoint, schemas: dict[str, Any]) -> dict[str, Any]:
     if parameters := [*_in_path(one), *_in_query(one, schemas), *([_KEY] if one.method != "GET" else [])]:
         operation["parameters"] = parameters
     return operation
+
+
+def _refusals(one: Endpoint) -> set[int]:
+    """The statuses with which an operation is refused, for whatever reason."""
+    found = set(one.refuses)
+    if one.role != "anyone":
+        found |= {401, 429}
+    if one.path.startswith(V1):
+        found |= {400, 503}
+    if one.body is not None:
+        found |= {403, 408, 413, 415, 422}
+    return found | {409} if one.method == "POST" else found
+
+
+def _refused(statuses: Iterable[int]) -> dict[str, Any]:
+    return {str(status): {"description": _REFUSALS[status], **_REFUSAL} for status in sorted(statuses)}
 
 
 def _reference(kind: Any) -> dict[str, str]:
@@ -102,5 +120,8 @@ def _in_path(one: Endpoint) -> list[dict[str, Any]]:
 def _in_query(one: Endpoint, schemas: dict[str, Any]) -> list[dict[str, Any]]:
     if one.query is None:
         return []
-    properties = schemas[one.query.__name__]["properties"]
-    return [{"name": name, "in": "query", "schema": schema} for name, schema in properties.items()]
+    asked = schemas[one.query.__name__]
+    return [
+        {"name": name, "in": "query", "required": name in asked.get("required", ()), "schema": schema}
+        for name, schema in asked["properties"].items()
+    ]

@@ -12,7 +12,7 @@ MEDIA_TYPE: Final = "application/problem+json"
 
 
 class Details(msgspec.Struct, frozen=True):
-    """The body. ``detail`` is one clear sentence; it never repeats what was sent."""
+    """The body. ``detail`` is one clear sentence; of what was sent it repeats names of fields at most."""
 
     type: str
     title: str

@@ -29,7 +29,7 @@ class PageQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """``visit``: the version; without it the newest."""
 
     url: _Url
-    visit: Annotated[int, Meta(ge=1)] | None = None
+    visit: Annotated[int, Meta(ge=1, lt=2**31)] | None = None
 
 
 class PagesQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -44,7 +44,7 @@ class PagesQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class HandOversQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Of a partition, or of all. ``after``: go on behind this one."""
 
-    partition: Annotated[int, Meta(ge=0)] | None = None
+    partition: Annotated[int, Meta(ge=0, lt=2**31)] | None = None
     limit: Annotated[int, Meta(ge=1, le=500)] = 100
     after: Annotated[str, Meta(max_length=100)] = ""
 
@@ -112,7 +112,9 @@ READING: Final = (
              _handovers, HandOvers, query=HandOversQuery, fresh=1.0),
     Endpoint("GET", f"{V1}/explain", "viewer", "Why a URL was fetched or not", _explain, Explanation, query=UrlQuery),
     Endpoint("GET", f"{V1}/pages", "viewer", "URLs that were visited", _pages, Briefs, query=PagesQuery),
-    Endpoint("GET", f"{V1}/page", "viewer", "A stored page: text, heads, links", _page, PageView, query=PageQuery),
-    Endpoint("GET", f"{V1}/similar", "viewer", "Near-duplicates of a page", _similar, SimilarPages, query=UrlQuery),
+    Endpoint("GET", f"{V1}/page", "viewer", "A stored page: text, heads, links", _page, PageView, query=PageQuery,
+             refuses=(404,)),
+    Endpoint("GET", f"{V1}/similar", "viewer", "Near-duplicates of a page", _similar, SimilarPages, query=UrlQuery,
+             refuses=(404,)),
     Endpoint("GET", f"{V1}/deadletters", "viewer", "URLs given up, by cause", _dead, DeadLetters, query=DeadQuery),
 )  # fmt: skip

@@ -9,10 +9,12 @@ from starlette.requests import ClientDisconnect, Request
 from gregor.worker.api.problems import Problem
 from gregor.worker.order_targets import target_of
 from gregor.worker.orders import Kind
+from gregor.worker.text import one_line
 
 B = TypeVar("B")
 MOST_BODY: Final = 8192
 _PATIENCE: Final = 10.0
+_MOST_TOLD: Final = 200  # characters: a fault may name a field, which may have any name
 
 
 async def body(request: Request, kind: type[B], most: int = MOST_BODY) -> B:
@@ -30,7 +32,7 @@ async def body(request: Request, kind: type[B], most: int = MOST_BODY) -> B:
     try:
         return msgspec.json.decode(raw or b"{}", type=kind)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise Problem(400, f"The body is not as it should be: {error}.") from None
+        raise Problem(400, f"The body is not as it should be: {one_line(str(error), _MOST_TOLD)}.") from None
 
 
 async def _raw(request: Request, most: int) -> bytes:
@@ -52,7 +54,7 @@ def query(request: Request, kind: type[B]) -> B:
     try:
         return msgspec.convert(given, kind, strict=False)
     except msgspec.ValidationError as error:
-        raise Problem(400, f"The query is not as it should be: {error}.") from None
+        raise Problem(400, f"The query is not as it should be: {one_line(str(error), _MOST_TOLD)}.") from None
 
 
 def target(request: Request, kind: Kind) -> str:

@@ -61,6 +61,7 @@ async def serving(
             ws="none",
             lifespan="off",
             log_config=None,
+            log_level="error",  # what is no request is the client's fault, and must not fill the log
             access_log=False,
             proxy_headers=False,
             server_header=False,

@@ -10,10 +10,9 @@ from gregor.schemas.events import rfc3339
 from gregor.worker import records
 from gregor.worker.commands import FINISHED, ordering
 from gregor.worker.commands.common import not_negative, settings
-from gregor.worker.orders import Change, Order, listed
+from gregor.worker.orders import NEWEST, Change, Order, listed
 from gregor.worker.text import one_line
 
-_NEWEST = 2**63
 _PAGE = 500
 
 
@@ -84,14 +83,14 @@ def _print_changes(arguments: argparse.Namespace) -> None:
 
 
 def _changes(arguments: argparse.Namespace) -> Iterator[Change]:
-    before: int = _NEWEST
+    before: int = NEWEST
     while found := _some_changes(arguments, before):
         yield from found
         before = found[-1].number
 
 
 def _some_changes(arguments: argparse.Namespace, before: int) -> list[Change]:
-    bound = "" if before == _NEWEST else f"&before={before}"
+    bound = "" if before == NEWEST else f"&before={before}"
     answer = ordering.by_api(arguments, "GET", f"/api/v1/changes?limit={_PAGE}{bound}")
     if answer is not None:
         return msgspec.convert(answer["changes"], list[Change])
