@@ -23,6 +23,7 @@ help:  ## Show what there is
 setup: $(STAMP)  ## Make the virtual environment
 
 $(STAMP): pyproject.toml
+	@echo "Setting up $(VENV), once; this takes a minute or more" >&2
 	@test -x $(PY) || $(PYTHON) -m venv $(VENV)
 	@$(PY) -m pip install -q --disable-pip-version-check -e '.[dev]'
 	@$(PY) -m compileall -q worker partitioner schemas

@@ -10,7 +10,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from gregor.worker.config_about import About
-from gregor.worker.errors import BadInput
+from gregor.worker.errors import BadInput, why
 from gregor.worker.text import one_line
 
 _ADDRESS = re.compile(r"(?:(?P<name>[a-z0-9.-]+)|\[(?P<six>[0-9a-f:.]+)\]):(?P<port>[0-9]{1,5})", re.IGNORECASE)
@@ -89,7 +89,7 @@ def token(api: Api, role: str, environ: Mapping[str, str]) -> str:
     try:
         found = environ.get(variable, "") if variable else Path(path).read_text("ascii").strip()
     except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(f"{where}: cannot be read: {one_line(str(error))}") from None
+        raise BadInput(f"{where}: cannot be read: {why(error)}") from None
     if len(found) < SHORTEST_TOKEN or not found.isascii() or not found.isprintable() or " " in found:
         raise BadInput(f"{where}: a token is at least {SHORTEST_TOKEN} characters of ASCII without spaces")
     return found

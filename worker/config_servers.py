@@ -10,7 +10,7 @@ from typing import Annotated, Final, Literal
 
 from msgspec import Meta, Struct
 
-from gregor.worker.errors import BadInput
+from gregor.worker.errors import BadInput, why
 from gregor.worker.text import one_line
 
 SERVERS: Final = ("kafka", "zookeeper", "redis", "cassandra")
@@ -106,7 +106,7 @@ def password(settings: Servers, server: str, environ: Mapping[str, str]) -> str:
     try:
         lines = Path(path).read_text("utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(f"{server}_password_file: cannot read {one_line(path)}: {one_line(str(error))}") from None
+        raise BadInput(f"{server}_password_file: cannot read {one_line(path)}: {why(error)}") from None
     if not lines or not lines[0]:
         raise BadInput(f"{server}_password_file: the first line of {one_line(path)} is empty")
     return lines[0]

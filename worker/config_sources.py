@@ -8,7 +8,7 @@ import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
 
 import msgspec
 from msgspec import Struct
@@ -166,12 +166,25 @@ def _checked(one: _Value) -> object:
         place = where.strip("`").removeprefix("$.") or one.name
         quiet = one.name in _SECRET or isinstance(one.value, list | dict)
         got = "" if quiet else f", not {one_line(str(one.value), 80)!r}"
-        raise ConfigError(f"{place} (from {one.source}): {_plain(what)}{got}") from None
+        raise ConfigError(f"{place} (from {one.source}): {_plain(what, one.name, quiet)}{got}") from None
 
 
-def _plain(message: str) -> str:
+def _plain(message: str, name: str, quiet: bool) -> str:
+    """What was expected; ``quiet``: the value is not told, so that its type must be."""
+    choices = _choices(get_type_hints(Config)[name])
+    if message.startswith("Invalid enum value") and choices:
+        return f"expected one of {', '.join(choices)}"
     text = message.replace("`", "")
+    if not quiet:
+        text = re.sub(r", got \w+$", "", text)
     return text[:1].lower() + text[1:]
+
+
+def _choices(kind: object) -> tuple[str, ...]:
+    """The words that a type, or what it is a list or alternative of, has room for."""
+    if get_origin(kind) is Literal:
+        return get_args(kind)
+    return tuple(word for part in get_args(kind) for word in _choices(part))
 
 
 def shown(config: Config) -> dict[str, Any]:

@@ -29,7 +29,7 @@ class HostTable:
             try:
                 key, endpoint = _parse_line(fields)
             except ValueError as fault:
-                raise ValueError(f"host table, line {number}: {fault}") from None
+                raise ValueError(f"line {number}: {fault}") from None
             if endpoint not in entries.get(key, ()):
                 entries[key] = (*entries.get(key, ()), endpoint)
         return cls(entries)

@@ -12,6 +12,7 @@ from gregor.worker.adapters.transport.lenient import LenientTransport
 from gregor.worker.addresses import AddressPolicy
 from gregor.worker.config import Config, ConfigError
 from gregor.worker.dns import DnsCache
+from gregor.worker.errors import why
 from gregor.worker.host_table import HostTable, endpoint_of
 from gregor.worker.stats import Stats
 from gregor.worker.text import one_line
@@ -28,7 +29,7 @@ def host_table(config: Config) -> HostTable:
     try:
         return HostTable.parse(Path(config.host_table).read_text("utf-8"))
     except (OSError, ValueError) as error:
-        raise ConfigError(f"host_table {config.host_table}: {error}") from None
+        raise ConfigError(f"host_table {config.host_table} cannot be read: {why(error)}") from None
 
 
 def transport(config: Config, table: HostTable, stats: Stats) -> Transport:
@@ -39,7 +40,7 @@ def transport(config: Config, table: HostTable, stats: Stats) -> Transport:
         try:
             ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(ca_file)
         except OSError as error:
-            raise ConfigError(f"ca_file {ca_file} cannot be read: {error.strerror}") from None
+            raise ConfigError(f"ca_file {ca_file} cannot be read: {why(error)}") from None
 
     def tolerant() -> Transport:
         # Heavy, and few crawls meet a host that needs it.

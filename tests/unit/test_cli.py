@@ -62,7 +62,11 @@ def test_help(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
         (["crawl", "nothing"], "seed 1: not an http(s) URL"),
         (["crawl", "--seeds", "/nowhere"], "cannot read seeds"),
         (["crawl", "--data", "/nowhere"], "no seed is given"),
-        (["crawl", "http://a.test/", "--host-table", "/nowhere"], "host_table"),
+        (
+            ["crawl", "http://a.test/", "--host-table", "/nowhere"],
+            "host_table /nowhere cannot be read: No such file or directory\n",
+        ),
+        (["crawl", "http://a.test/", "--host-table", __file__], "cannot be read: line 1: expected"),
         (["crawl", "http://a.test/", "--ca-file", "/nowhere"], "ca_file"),
         (["crawl", "http://a.test/", "--ca-file", __file__], "ca_file"),
         (["crawl", "http://a.test/", "--resolver", "x"], "resolver"),

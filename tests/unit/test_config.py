@@ -97,9 +97,10 @@ def test_variables_of_others_are_left_alone(tmp_path: Path) -> None:
     ("name", "text", "part"),
     [
         ("delay", "-1", "delay (from --set): expected float >= 0.0, not '-1'"),
-        ("delay", "fast", "delay (from --set): "),
-        ("cookies", "maybe", "cookies (from --set): "),
-        ("scope", "planet", "invalid enum value 'planet'"),
+        ("delay", "fast", "delay (from --set): expected float, not 'fast'"),
+        ("cookies", "maybe", "cookies (from --set): expected bool, not 'maybe'"),
+        ("scope", "planet", "scope (from --set): expected one of host, domain, domains, prefixes, any, not 'planet'"),
+        ("canonical", "sort", "canonical[0] (from --set): expected one of "),
         ("allow_networks", "10.0.0.0/99", "allow_networks"),
         ("allow_networks", "10.0.0.1/8", "allow_networks"),
         ("partitions", "0", "expected int >= 1"),

@@ -24,7 +24,10 @@ def test_a_password_comes_from_the_environment_or_a_file(tmp_path: Path) -> None
     ("fields", "text"),
     [
         ({"kafka_password_env": "SECRET"}, "kafka_password_env: set the environment variable SECRET"),
-        ({"kafka_password_file": "/nowhere/x"}, "kafka_password_file: cannot read /nowhere/x"),
+        (
+            {"kafka_password_file": "/nowhere/x"},
+            "kafka_password_file: cannot read /nowhere/x: No such file or directory",
+        ),
         ({"kafka_password_file": "/dev/null"}, "the first line of /dev/null is empty"),
         ({"kafka_password_env": "A", "kafka_password_file": "b"}, "exclude each other"),
     ],

@@ -116,8 +116,8 @@ def test_a_run_that_was_killed_while_it_made_the_folder_does_no_harm(tmp_path: P
 
 def test_a_path_that_cannot_be_a_folder_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    for path in (tmp_path / "file", tmp_path / "file" / "below"):
-        with pytest.raises(FolderError, match="cannot be used"):
+    for path, part in ((tmp_path / "file", "it is no folder"), (tmp_path / "file" / "below", "Not a directory")):
+        with pytest.raises(FolderError, match=f"cannot be used: {part}"):
             make(path)
 
 
@@ -128,8 +128,16 @@ def test_a_folder_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
         make(tmp_path)
 
 
+def test_a_link_to_nothing_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to("unmounted")
+    with pytest.raises(FolderError, match="a link to unmounted, which is not there"):
+        make(tmp_path / "link")
+
+
 def test_reading_needs_a_crawl(tmp_path: Path) -> None:
-    for path in (tmp_path, tmp_path / "none"):
+    (tmp_path / "begun").mkdir()
+    (tmp_path / "begun" / DATABASE).touch()
+    for path in (tmp_path, tmp_path / "none", tmp_path / "begun"):
         with pytest.raises(FolderError, match="holds no crawl"):
             connect_reading(path)
 

@@ -47,9 +47,13 @@ class Folder:
         format, or was made for another number of partitions, canonical form of URLs or width of the calendar's buckets.
         """
         try:
+            if path.is_symlink() and not path.exists():
+                raise FolderError(f"{path} is a link to {path.readlink()}, which is not there")
             path.mkdir(parents=True, exist_ok=True)
             _refuse_foreign(path)
             lock = _lock(path)
+        except FileExistsError:
+            raise FolderError(f"{path} cannot be used: it is no folder") from None
         except OSError as error:
             raise FolderError(f"{path} cannot be used: {error.strerror}") from error
         try:
@@ -93,7 +97,7 @@ def connect_reading(path: Path) -> tuple[sqlite3.Connection, dict[str, str]]:
     Raises `FolderError` when there is no crawl or it is of another format.
     """
     file = path / DATABASE
-    if not file.is_file():
+    if not file.is_file() or not file.stat().st_size:  # empty: whoever made it was killed before its first commit
         raise FolderError(f"{path} holds no crawl")
     # On read-only media there is no room for the index of the write-ahead log, and no writer either.
     fixed = "" if os.access(path, os.W_OK) or file.with_name(DATABASE + "-wal").exists() else "&immutable=1"
