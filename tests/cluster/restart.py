@@ -5,12 +5,15 @@ from collections.abc import Awaitable, Callable
 from types import ModuleType
 from typing import Final
 
+from gregor.worker.borders import Unavailable
 from tests.contract.engines import Engine, EngineFactory
 from tests.contract.world import World
 
 Case = Callable[[World], Awaitable[None]]
+Ask = Callable[[Engine], Awaitable[object]]
 
 _LONGEST: Final = 300.0
+_PAUSE: Final = 0.1
 
 
 class _Restart:
@@ -40,14 +43,22 @@ class _Restart:
 class _World(World):
     """A world whose first middle is the restart."""
 
-    def __init__(self, factory: EngineFactory, restart: _Restart) -> None:
+    def __init__(self, factory: EngineFactory, restart: _Restart, ask: Ask | None) -> None:
         super().__init__(factory, reopens=False)
         self._restart = restart
+        self._ask = ask
         self._came = False
 
     async def again(self) -> Engine:
         await self._meet()
-        return await super().again()
+        engine = await super().again()
+        while self._ask is not None:  # a client finds a server that is back in its own time: whoever asks asks again
+            try:
+                await self._ask(engine)
+                break
+            except Unavailable:
+                await asyncio.sleep(_PAUSE)
+        return engine
 
     async def close(self) -> None:
         await self._meet()  # nobody tidies up while the server restarts
@@ -64,11 +75,16 @@ def cases_of(module: ModuleType) -> dict[str, Case]:
     return {name: case.__wrapped__ for name, case in vars(module).items() if name.startswith("test_")}
 
 
-def over_restart(cases: dict[str, Case], factory: Callable[[], EngineFactory], restart: Callable[[], None]) -> None:
-    """Run cases side by side, each over its own data; ``restart`` blocks until the server is back."""
+def over_restart(
+    cases: dict[str, Case], factory: Callable[[], EngineFactory], restart: Callable[[], None], ask: Ask | None = None
+) -> None:
+    """Run cases side by side, each over its own data; ``restart`` blocks until the server is back.
+
+    A case goes on when ``ask`` is answered by its engine.
+    """
 
     async def one(name: str, case: Case, meeting: _Restart) -> None:
-        world = _World(factory(), meeting)
+        world = _World(factory(), meeting, ask)
         try:
             await case(world)
         except Exception as error:

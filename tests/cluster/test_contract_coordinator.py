@@ -1,8 +1,11 @@
 """The contract of `Coordinator` over ZooKeeper: each case as it is, after a reopen, after a restart of the server."""
 
+from typing import cast
+
 import pytest
 
 import tests.contract.test_coordinator as contract
+from gregor.worker.adapters.cluster.coordinator import ClusterCoordinator
 from gregor.worker.config_servers import Servers
 from tests.cluster.conftest import stoppable
 from tests.cluster.restart import cases_of, over_restart
@@ -20,4 +23,9 @@ def world(request: pytest.FixtureRequest, zookeeper: Service) -> World:
 def test_all_over_a_restart(zookeeper: Service) -> None:
     stoppable(zookeeper)
     servers = Servers(zookeeper=zookeeper.addresses)
-    over_restart(cases_of(contract), lambda: ZooKeeperFactory(servers), lambda: zookeeper.restart(kill=True))
+    over_restart(
+        cases_of(contract),
+        lambda: ZooKeeperFactory(servers),
+        lambda: zookeeper.restart(kill=True),
+        lambda engine: cast(ClusterCoordinator, engine.coordinator).members(),
+    )
