@@ -24,7 +24,16 @@ from gregor.worker.sitemap_entries import (
 )
 from gregor.worker.sitemap_xml import MAX_FIELD, Target
 
-__all__ = ["DEFAULT_PRIORITY", "Extension", "Sitemap", "SitemapUrl", "parse", "parse_date", "parse_priority"]
+__all__ = [
+    "DEFAULT_PRIORITY",
+    "Extension",
+    "Sitemap",
+    "SitemapUrl",
+    "is_sitemap",
+    "parse",
+    "parse_date",
+    "parse_priority",
+]
 
 MAX_URLS = 50_000
 """Entries of one file (sitemaps.org)."""
@@ -53,6 +62,15 @@ _MAX_MEMBERS = 10_000
 """Members of a gzip file; empty ones cost time and count no bytes."""
 _GZIP = b"\x1f\x8b"
 _ENTITY = re.compile(r"<!ENTITY")
+_ROOT = re.compile(
+    rb"(?:\xef\xbb\xbf)?\s*(?>(?:<\?.*?\?>\s*|<!--.*?-->\s*)*)<(?:[\w.-]+:)?(?:urlset|sitemapindex)[\s/>]", re.DOTALL
+)
+
+
+def is_sitemap(body: bytes) -> bool:
+    """Whether a document that nobody announced as one is an XML sitemap or an index of them: its root says so."""
+    first = next(_unpacked(BytesIO(body), _CHUNK, Sitemap(urls=[], children=[])), b"")
+    return _ROOT.match(first) is not None
 
 
 def parse(

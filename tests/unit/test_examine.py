@@ -1,5 +1,6 @@
 """What an answer says, and which of its links are published: fates, redirects, sitemaps, links of headers."""
 
+import gzip
 import random
 from collections.abc import Sequence
 
@@ -150,6 +151,27 @@ def test_a_sitemap_is_links_too() -> None:
     body = b"<urlset><url><loc>http://host/p</loc><priority>0.9</priority></url><url><loc>http://</loc></url></urlset>"
     found = one.examine(ticket(start, link="sitemap"), start, response(body))
     assert [(one.href, one.priority, one.link) for one in found.tickets] == [("http://host/p", 2, "url")]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"<urlset><url><loc>http://host/a</loc></url></urlset>",
+        gzip.compress(
+            b"\xef\xbb\xbf<?xml version='1.0'?>\n<!-- made --><s:urlset xmlns:s='x'><s:url><s:loc>/a</s:loc></s:url>"
+        ),
+    ],
+)
+def test_a_seed_that_is_a_sitemap_is_read_as_one_if_sitemaps_are(body: bytes) -> None:
+    start = url("http://host/sitemap.xml")
+    for settings, depth, sent in (
+        ({"sitemaps": True}, 0, ["http://host/a"]),
+        ({"sitemap_only": True}, 0, ["http://host/a"]),
+        ({"sitemaps": True}, 1, []),  # a page's link to it announces nothing
+        ({}, 0, []),
+    ):
+        one, _ = examiner(**settings)
+        assert published(one.examine(ticket(start, depth=depth), start, response(body)).tickets) == sent
 
 
 def test_a_redirect_keeps_the_depth_and_counts_hops() -> None:

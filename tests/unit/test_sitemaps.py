@@ -239,3 +239,22 @@ def test_an_extension_is_known_without_its_namespace_too() -> None:
     [entry] = parse(body.encode(), "http://a.test/", extensions=True).urls
     assert [one.name for one in entry.extensions] == ["link", "image"]
     assert entry.extensions[1].values["loc"] == ["http://a.test/i"]
+
+
+@pytest.mark.parametrize(
+    ("body", "is_one"),
+    [
+        (b"<urlset/>", True),
+        (b" \n<sitemapindex xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'>", True),
+        (b"<?xml version='1.0'?><?xml-stylesheet href='x'?><!-- <html> --><urlset>", True),
+        (b"<html><body><urlset>", False),
+        (b"<!-- <urlset> --><html>", False),
+        (b"<urlsets>", False),
+        (b"http://host/a\n", False),
+        (b"<?a?>" * 10_000, False),
+        (b"", False),
+    ],
+)
+def test_a_sitemap_is_told_by_its_root(body: bytes, is_one: bool) -> None:
+    assert sitemaps.is_sitemap(body) is is_one
+    assert sitemaps.is_sitemap(gzip.compress(body)) is is_one
