@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from gregor.worker import cli
 from gregor.worker.capacity import inputs, page
 from gregor.worker.capacity.model import GIB, MOST_PARTITIONS, TOPICS, plan
-from gregor.worker.capacity.shapes import Plan, Wish
+from gregor.worker.capacity.shapes import Costs, Plan, Wish
 from gregor.worker.capacity.written import terraform
+from gregor.worker.commands import plan as plan_command
 
 ROOT = Path(__file__).parents[2]
 VARIABLES = (ROOT / "terraform/examples/cluster/variables.tf").read_text()
@@ -120,7 +121,8 @@ def test_a_benchmark_and_an_assumption_replace_costs(tmp_path: Path, capsys: pyt
         (("--assume", "page_bytes"), "NAME=VALUE"),
         (("--assume", "nothing=1"), "'nothing' is none of"),
         (("--assume", "page_bytes=big"), "page_bytes must be a number"),
-        (("--assume", "page_bytes=0"), "page_bytes must be over 0"),
+        (("--assume", "page_bytes=0"), "page_bytes must be from 1e-09 to 1e+12, not 0"),
+        (("--assume", "page_bytes=nan"), "page_bytes must be from 1e-09 to 1e+12, not nan"),
         (("--assume", "disk_fill=1.5"), "disk_fill must be at most 1"),
         (("--assume", "redis_url=920", "--write", "/nowhere"), "one shard of Redis"),
         (("--write", str(ROOT / "README.md")), "README.md: File exists"),
@@ -132,6 +134,20 @@ def test_bad_input_is_one_line(words: tuple[str, ...], said: str, capsys: pytest
     assert not shown.out
     assert said in shown.err
     assert shown.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("value", [inputs.LEAST, inputs.MOST])
+@pytest.mark.parametrize("days", [plan_command.LEAST_DAYS, plan_command.MOST_DAYS])
+def test_no_cost_is_too_odd_to_be_answered(
+    value: float, days: float, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each alone and all together, at the bounds: a plan, or one line."""
+    names = [name for name in inputs.read().figures if value <= 1 or name not in Costs.SHARES]
+    for assumed in [*([name] for name in names), names]:
+        words = [word for name in assumed for word in ("--assume", f"{name}={value}")]
+        ended = cli.main(["plan", "--pages", "1e12", "--days", str(days), *words, "--write", str(tmp_path)])
+        said = capsys.readouterr().err
+        assert ended == 0 or (ended == 2 and said.count("\n") == 1), assumed
 
 
 def test_a_file_without_the_figures_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

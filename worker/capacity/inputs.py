@@ -1,16 +1,19 @@
 """The figures that a plan is made of, read and checked: prices, and what a page costs. BadInput for what cannot be."""
 
-import math
 import tomllib
 from collections.abc import Iterable
 from importlib import resources
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
 
 from gregor.worker.capacity.shapes import Costs, Prices
 from gregor.worker.errors import BadInput
+
+LEAST: Final = 1e-9
+MOST: Final = 1e12
+"""Beyond these nothing is a cost, and the arithmetic would overflow."""
 
 
 class Figure(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -71,7 +74,7 @@ def _measured(figures: Figures, file: str) -> Figures:
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise BadInput(f"--bench: {file} is not what `make bench` writes: {error}") from error
     fresh = {
-        name: Figure(_positive(f"{file}: {one.bench}", found[one.bench].value), one.unit, command=file, date="--bench")
+        name: Figure(_sane(f"{file}: {one.bench}", found[one.bench].value), one.unit, command=file, date="--bench")
         for name, one in figures.items()
         if one.bench in found
     }
@@ -91,13 +94,13 @@ def _given(figures: Figures, text: str) -> Figures:
         number = float(value)
     except ValueError as error:
         raise BadInput(f"--assume: {name} must be a number, not {value!r}") from error
-    number = _positive(f"--assume: {name}", number)
+    number = _sane(f"--assume: {name}", number)
     if number > 1 and name in Costs.SHARES:
         raise BadInput(f"--assume: {name} must be at most 1, not {value}")
     return {name: Figure(number, figures[name].unit, assumed="--assume")}
 
 
-def _positive(name: str, number: float) -> float:
-    if not (math.isfinite(number) and number > 0):
-        raise BadInput(f"{name} must be over 0, not {number:g}")
+def _sane(name: str, number: float) -> float:
+    if not LEAST <= number <= MOST:  # also what is no number
+        raise BadInput(f"{name} must be from {LEAST:g} to {MOST:g}, not {number:g}")
     return number
