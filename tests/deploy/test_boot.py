@@ -190,7 +190,7 @@ def test_a_worker_lets_go_before_its_machine_is_taken(boot: Callable[[str], Mach
     assert looks == (1 if by == "the spot market" else 3)
 
 
-def test_beside_the_console_its_metrics_are_watched(boot: Callable[[str], Machine]) -> None:
+def test_beside_the_console_its_metrics_are_watched(boot: Callable[[str], Machine], cluster: Applied) -> None:
     machine = boot("console")
     # What the image has of it.
     shutil.copytree(ROOT / "monitoring/dashboards", machine.state / "monitoring/dashboards")
@@ -200,18 +200,27 @@ def test_beside_the_console_its_metrics_are_watched(boot: Callable[[str], Machin
     assert "failed" in machine.execute("bash", "-c", "run-monitoring prometheus || echo failed")
     assert not [call for call in machine.calls("docker run") if "prom/prometheus" in call]
 
-    machine.execute("run-monitoring", "prometheus")
-    machine.execute("run-monitoring", "grafana")
-    prometheus, grafana = [call for call in machine.calls("docker run") if "--network host" in call]
+    for one in ("prometheus", "alertmanager", "grafana"):
+        machine.execute("run-monitoring", one)
+    calls = [call for call in machine.calls("docker run") if "--network host" in call]
+    prometheus, alertmanager, grafana = calls
     assert "--web.listen-address=127.0.0.1:9090" in prometheus
+    assert "--web.listen-address=127.0.0.1:9093 --cluster.listen-address= " in alertmanager
     assert "GF_SERVER_HTTP_ADDR=127.0.0.1" in grafana
-    assert all("--read-only" in call and "--cap-drop ALL" in call for call in (prometheus, grafana))
+    assert all("--read-only" in call and "--cap-drop ALL" in call for call in calls)
     rules = machine.execute("cat", "/etc/monitoring/alerts.yml")
     assert rules == (ROOT / "monitoring/alerts.yml").read_text()
     config = yaml.safe_load(machine.execute("cat", "/etc/monitoring/prometheus.yml"))
     (job,) = config["scrape_configs"]
     assert job["job_name"] == "gregor"
     assert job["ec2_sd_configs"][0]["filters"][0]["values"] == ["gregor-workers"]
+    (told,) = config["alerting"]["alertmanagers"]
+    assert told["static_configs"] == [{"targets": ["127.0.0.1:9093"]}]
+    routes = yaml.safe_load(machine.execute("cat", "/etc/monitoring/alertmanager.yml"))
+    (topic,) = cluster.of("aws_sns_topic")
+    (receiver,) = routes["receivers"]
+    assert receiver["name"] == routes["route"]["receiver"]
+    assert receiver["sns_configs"] == [{"topic_arn": topic["arn"], "sigv4": {"region": "us-east-1"}}]
     (provider,) = yaml.safe_load(machine.execute("cat", "/etc/monitoring/provider.yml"))["providers"]
     shown = machine.execute("ls", provider["options"]["path"]).split()
     assert shown == sorted(path.name for path in (ROOT / "monitoring/dashboards").glob("*.json"))

@@ -57,6 +57,12 @@ def test_what_servers_are_spoken_to_with_is_there(built: Built) -> None:
     must(built.once("-c", f"import {clients}, aws_msk_iam_sasl_signer, gregor.worker.composition", entrypoint="python"))
 
 
+def test_what_a_pod_calls_before_it_ends_is_there(built: Built) -> None:
+    hook = (ROOT / "helm/gregor/templates/_helpers.tpl").read_text().partition("preStop: {exec: {command: [")[2]
+    program = hook.partition(",")[0]
+    must(built.once("0", entrypoint=program))
+
+
 def test_every_file_of_the_project_is_there(built: Built) -> None:
     listing = "import gregor, pathlib; f = pathlib.Path(gregor.__file__).parent; print(*f.rglob('*'), sep='\\n')"
     there = {path.rpartition("/gregor/")[2] for path in must(built.once("-c", listing, entrypoint="python")).split()}

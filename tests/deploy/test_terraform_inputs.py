@@ -21,7 +21,11 @@ WRONG: dict[str, object] = {
 OF_CLUSTERS: dict[str, object] = {
     "kafka_brokers": 4,
     "cassandra_instance_type": "t3.large",
+    "cassandra_nodes": 3.5,
+    "cassandra_volume_size": 8.5,
+    "kafka_volume_size": 1.5,
     "redis_node_type": "large",
+    "redis_nodes": 2.5,
     "budget": 0,
 }
 
@@ -44,7 +48,15 @@ def refusal(examples: Callable[[str], Path], tmp_path_factory: pytest.TempPathFa
     ("root", "wrong"),
     [
         ("small", WRONG),
-        ("cluster", WRONG | OF_CLUSTERS | {"schedules": {"night": {"recurrence": "at night", "workers": 0}}}),
+        (
+            "cluster",
+            WRONG
+            | OF_CLUSTERS
+            | {
+                "schedules": {"night": {"recurrence": "at night", "workers": 0}},
+                "repository_arn": "gregor",
+            },
+        ),
         ("kubernetes", WRONG | OF_CLUSTERS | {"namespace": "Web", "workers": 0, "api_cidrs": ["0.0.0.0/0"]}),
     ],
 )
@@ -62,8 +74,9 @@ def test_every_wrong_value_is_refused_by_name(refusal: Refusal, root: str, wrong
         ({"name": "Not Good"}, "name must begin with a letter"),
         ({"zones": ["us-east-1a"]}, "zones must be two or three"),
         ({"zones": ["eu-west-1a", "eu-west-1b"]}, "zones must be availability zones of the region"),
-        ({"cassandra_nodes": 2}, "cassandra_replication must be from 1 to the number of nodes"),
-        ({"workers_min": 50}, "workers_min must be from 0 to workers_max"),
+        ({"cassandra_nodes": 2}, "cassandra_replication must be a whole number from 1 to the number of nodes"),
+        ({"workers_min": 0.5}, "workers_min must be a whole number"),
+        ({"workers_min": 50}, "workers_min must be a whole number from 0 to workers_max"),
         ({"partitions": "many"}, "a number is required"),
     ],
 )

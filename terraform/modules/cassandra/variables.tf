@@ -39,8 +39,8 @@ variable "volume_size" {
   description = "GiB of a node's disk."
 
   validation {
-    condition     = var.volume_size >= 8 && var.volume_size <= 16384
-    error_message = "volume_size must be from 8 to 16384."
+    condition     = var.volume_size >= 8 && var.volume_size <= 16384 && floor(var.volume_size) == var.volume_size
+    error_message = "volume_size must be a whole number from 8 to 16384."
   }
 }
 
@@ -62,8 +62,8 @@ variable "nodes" {
   description = "Nodes."
 
   validation {
-    condition     = var.nodes >= 1 && var.nodes <= 99
-    error_message = "nodes must be from 1 to 99."
+    condition     = contains(range(1, 100), var.nodes)
+    error_message = "nodes must be a whole number from 1 to 99."
   }
 }
 
@@ -73,8 +73,8 @@ variable "cassandra_replication" {
   description = "The setting cassandra_replication."
 
   validation {
-    condition     = var.cassandra_replication >= 1 && var.cassandra_replication <= var.nodes
-    error_message = "cassandra_replication must be from 1 to the number of nodes."
+    condition     = contains(range(1, var.nodes + 1), var.cassandra_replication)
+    error_message = "cassandra_replication must be a whole number from 1 to the number of nodes."
   }
 }
 

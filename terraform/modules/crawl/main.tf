@@ -185,6 +185,7 @@ module "console" {
   image             = var.image
   repository_arn    = var.repository_arn
   instance_type     = var.worker_instance_type
+  topic_arn         = module.monitoring.topic_arn
   workers_min       = 1
   workers_max       = 1
 }

@@ -40,8 +40,8 @@ variable "redis_nodes" {
   description = "Primary and replicas of Redis."
 
   validation {
-    condition     = var.redis_nodes >= 1 && var.redis_nodes <= 6
-    error_message = "redis_nodes must be from 1 to 6."
+    condition     = contains(range(1, 7), var.redis_nodes)
+    error_message = "redis_nodes must be a whole number from 1 to 6."
   }
 }
 

@@ -39,8 +39,8 @@ variable "kafka_replication" {
   description = "The setting kafka_replication."
 
   validation {
-    condition     = var.kafka_replication >= 1 && var.kafka_replication <= var.brokers
-    error_message = "kafka_replication must be from 1 to the number of brokers."
+    condition     = var.kafka_replication >= 1 && var.kafka_replication <= var.brokers && floor(var.kafka_replication) == var.kafka_replication
+    error_message = "kafka_replication must be a whole number from 1 to the number of brokers."
   }
 }
 
@@ -83,8 +83,8 @@ variable "volume_size" {
   description = "GiB of a broker at first."
 
   validation {
-    condition     = var.volume_size >= 1 && var.volume_size <= var.volume_size_max
-    error_message = "volume_size must be from 1 to volume_size_max."
+    condition     = var.volume_size >= 1 && var.volume_size <= var.volume_size_max && floor(var.volume_size) == var.volume_size
+    error_message = "volume_size must be a whole number from 1 to volume_size_max."
   }
 }
 
@@ -94,7 +94,7 @@ variable "volume_size_max" {
   description = "GiB to which it may grow."
 
   validation {
-    condition     = var.volume_size_max <= 16384
-    error_message = "volume_size_max must be at most 16384."
+    condition     = var.volume_size_max <= 16384 && floor(var.volume_size_max) == var.volume_size_max
+    error_message = "volume_size_max must be a whole number of at most 16384."
   }
 }

@@ -39,8 +39,8 @@ variable "volume_size" {
   description = "GiB of a node's disk."
 
   validation {
-    condition     = var.volume_size >= 8 && var.volume_size <= 16384
-    error_message = "volume_size must be from 8 to 16384."
+    condition     = var.volume_size >= 8 && var.volume_size <= 16384 && floor(var.volume_size) == var.volume_size
+    error_message = "volume_size must be a whole number from 8 to 16384."
   }
 }
 

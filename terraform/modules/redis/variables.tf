@@ -40,8 +40,8 @@ variable "replicas" {
   description = "Replicas of the primary, in other zones; 0: a loss is rebuilt from Cassandra."
 
   validation {
-    condition     = var.replicas >= 0 && var.replicas <= 5
-    error_message = "replicas must be from 0 to 5."
+    condition     = contains(range(6), var.replicas)
+    error_message = "replicas must be a whole number from 0 to 5."
   }
 }
 
@@ -51,8 +51,8 @@ variable "redis_replicas" {
   description = "The setting redis_replicas: how many must have what is written."
 
   validation {
-    condition     = var.redis_replicas >= 0 && var.redis_replicas <= var.replicas
-    error_message = "redis_replicas must be from 0 to the number of replicas."
+    condition     = contains(range(var.replicas + 1), var.redis_replicas)
+    error_message = "redis_replicas must be a whole number from 0 to the number of replicas."
   }
 }
 

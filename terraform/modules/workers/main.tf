@@ -1,6 +1,6 @@
 # Workers on EC2, in a group over the zones. A machine holds one worker in a container; its settings are a file, its
 # secrets come from Secrets Manager into memory. What ends a machine waits until the worker has let go. The console, which
-# is a worker without partitions, is made the same way; beside it run Prometheus and Grafana.
+# is a worker without partitions, is made the same way; beside it run Prometheus, Alertmanager and Grafana.
 
 locals {
   settings = merge({ engine = "cluster", listen = "0.0.0.0:9100", data = "/data", log_format = "json" }, var.settings, {
@@ -50,11 +50,13 @@ resource "aws_launch_template" "this" {
       grace     = local.grace
     }),
     var.command == "console" ? templatefile("${path.module}/monitoring.sh.tftpl", {
-      region     = data.aws_region.current.region
-      image      = var.image
-      prometheus = var.prometheus_image
-      grafana    = var.grafana_image
-      workers    = "${var.name}-workers"
+      region       = data.aws_region.current.region
+      image        = var.image
+      prometheus   = var.prometheus_image
+      alertmanager = var.alertmanager_image
+      grafana      = var.grafana_image
+      topic        = var.topic_arn
+      workers      = "${var.name}-workers"
     }) : "",
   ]))
 

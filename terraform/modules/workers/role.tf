@@ -44,10 +44,31 @@ data "aws_iam_policy_document" "find" {
   }
 }
 
+# By which Alertmanager tells of what fires; the topic is encrypted.
+data "aws_iam_policy_document" "tell" {
+  statement {
+    sid       = "Tell"
+    actions   = ["sns:Publish"]
+    resources = [var.topic_arn]
+  }
+
+  statement {
+    sid       = "TellEncrypted"
+    actions   = ["kms:GenerateDataKey", "kms:Decrypt"]
+    resources = [var.kms_key_arn]
+
+    condition {
+      test     = "StringEquals"
+      variable = "kms:ViaService"
+      values   = ["sns.${data.aws_region.current.region}.amazonaws.com"]
+    }
+  }
+}
+
 data "aws_iam_policy_document" "worker" {
   source_policy_documents = concat([var.policy, data.aws_iam_policy_document.shell.json],
     var.repository_arn == "" ? [] : [data.aws_iam_policy_document.registry.json],
-    var.command == "console" ? [data.aws_iam_policy_document.find.json] : []
+    var.command == "console" ? [data.aws_iam_policy_document.find.json, data.aws_iam_policy_document.tell.json] : []
   )
 
   dynamic "statement" {

@@ -59,6 +59,11 @@ variable "repository_arn" {
   type        = string
   default     = ""
   description = "The image's repository in ECR; empty: another registry, without a login."
+
+  validation {
+    condition     = var.repository_arn == "" || can(regex("^arn:[^:]+:ecr:[^:]+:[0-9]+:repository/", var.repository_arn))
+    error_message = "repository_arn must be that of a repository in ECR, or empty."
+  }
 }
 
 # Only of these types EC2 encrypts what goes from machine to machine.
@@ -79,8 +84,8 @@ variable "workers_min" {
   description = "Workers at least."
 
   validation {
-    condition     = var.workers_min >= 0 && var.workers_min <= var.workers_max
-    error_message = "workers_min must be from 0 to workers_max."
+    condition     = var.workers_min >= 0 && var.workers_min <= var.workers_max && floor(var.workers_min) == var.workers_min
+    error_message = "workers_min must be a whole number from 0 to workers_max."
   }
 }
 
@@ -107,8 +112,19 @@ variable "schedules" {
   description = "By name: at which times (cron, UTC) how many workers; 0 stops the crawl, which goes on later."
 
   validation {
-    condition     = alltrue([for one in var.schedules : length(split(" ", one.recurrence)) == 5 && one.workers >= 0])
-    error_message = "schedules must have recurrence as five fields of cron, and workers from 0."
+    condition     = alltrue([for one in var.schedules : can(regex("^([0-9A-Za-z*,/-]+ ){4}[0-9A-Za-z*,/-]+$", one.recurrence)) && can(regex("^[0-9]+$", one.workers))])
+    error_message = "schedules must have recurrence as five fields of cron, and workers as a whole number from 0."
+  }
+}
+
+variable "topic_arn" {
+  type        = string
+  default     = ""
+  description = "The SNS topic that the console's Alertmanager writes to."
+
+  validation {
+    condition     = var.command != "console" || can(regex("^arn:[^:]+:sns:", var.topic_arn))
+    error_message = "topic_arn must be that of an SNS topic where the command is console: its alerts go there."
   }
 }
 
@@ -116,6 +132,12 @@ variable "prometheus_image" {
   type        = string
   default     = "docker.io/prom/prometheus:v3.5.0"
   description = "Prometheus, beside the console."
+}
+
+variable "alertmanager_image" {
+  type        = string
+  default     = "docker.io/prom/alertmanager:v0.28.1"
+  description = "Alertmanager, beside the console."
 }
 
 variable "grafana_image" {

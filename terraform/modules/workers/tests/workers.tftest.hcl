@@ -70,13 +70,14 @@ run "spot_and_by_the_clock" {
 run "the_console_watches_the_workers" {
   variables {
     command     = "console"
+    topic_arn   = "arn:aws:sns:us-east-1:123456789012:gregor-alarms"
     workers_min = 1
     workers_max = 1
   }
 
   assert {
-    condition     = alltrue([for told in ["tag:aws:autoscaling:groupName\", values: [gregor-workers]", var.prometheus_image, var.grafana_image] : strcontains(base64decode(aws_launch_template.this.user_data), told)])
-    error_message = "Prometheus finds the workers by their group's tag; Grafana is beside it."
+    condition     = alltrue([for told in ["tag:aws:autoscaling:groupName\", values: [gregor-workers]", var.prometheus_image, var.alertmanager_image, var.grafana_image, "topic_arn: \"${var.topic_arn}\""] : strcontains(base64decode(aws_launch_template.this.user_data), told)])
+    error_message = "Prometheus finds the workers by their group's tag; Alertmanager, which has the topic, and Grafana are beside it."
   }
 
   assert {
@@ -84,6 +85,13 @@ run "the_console_watches_the_workers" {
       for statement in jsondecode(aws_iam_role_policy.this.policy).Statement : statement.Action if statement.Sid == "FindWorkers"
     ] == ["ec2:DescribeInstances"]
     error_message = "It may look at machines, and no more."
+  }
+
+  assert {
+    condition = [
+      for statement in jsondecode(aws_iam_role_policy.this.policy).Statement : "${statement.Action} ${statement.Resource}" if statement.Sid == "Tell"
+    ] == ["sns:Publish ${var.topic_arn}"]
+    error_message = "It may write to the topic of the alarms."
   }
 }
 
@@ -98,16 +106,27 @@ run "wrong_values" {
   command = plan
 
   variables {
-    command       = "crawl"
-    secrets       = { password = "arn:aws:secretsmanager:us-east-1:123456789012:secret:x" }
-    instance_type = "t3.large"
-    workers_max   = 0
-    schedules     = { night = { recurrence = "at night", workers = 0 } }
+    command        = "crawl"
+    secrets        = { password = "arn:aws:secretsmanager:us-east-1:123456789012:secret:x" }
+    instance_type  = "t3.large"
+    workers_max    = 0
+    schedules      = { night = { recurrence = "at night by the moon", workers = 0 }, day = { recurrence = "0 8 * * *", workers = 1.5 } }
+    repository_arn = "gregor"
   }
 
   expect_failures = [
-    var.command, var.secrets, var.instance_type, var.workers_max, var.schedules,
+    var.command, var.secrets, var.instance_type, var.workers_max, var.schedules, var.repository_arn,
   ]
+}
+
+run "a_console_that_tells_nobody" {
+  command = plan
+
+  variables {
+    command = "console"
+  }
+
+  expect_failures = [var.topic_arn]
 }
 
 run "more_than_there_may_be" {
