@@ -1,4 +1,4 @@
-"""The indexes of the Encoding Standard (section 5): which character an octet or a pair of octets is.
+"""The indexes of the Encoding Standard (section 5): which character an octet or a pair of octets is, and back.
 
 Python's codecs have nearly the same; what stands below is where the standard differs. An index is made when it is first
 needed (some hundredths of a second) and kept (320 KiB for one of pairs).
@@ -64,6 +64,8 @@ _GB18030: Final = {
     0xFEA0: "龻",
 }
 """What Python's gb18030, of the year 2000, has among the private characters."""
+_LAST_IN_BIG5: Final = frozenset({0x2550, 0x255E, 0x2561, 0x256A, 0x5341, 0x5345})
+"""Characters of which the last of two ways to write them is taken."""
 
 
 class Pairs(NamedTuple):
@@ -161,6 +163,35 @@ def gb18030_fours() -> NDArray[np.uint32]:
     points = np.frombuffer(octets.tobytes().decode("gb18030").encode("utf-32-le"), "<u4").astype(np.uint32)
     points[7457] = 0xE7C7
     return points
+
+
+@cache
+def written(encoding: str) -> dict[int, bytes]:
+    """What an encoder writes for the characters beyond ASCII that it has, by code point; for gbk and gb18030 without
+    what takes four octets. Of several ways to write one it takes the first, but for a few."""
+    if encoding not in ("shift_jis", "euc-jp", "euc-kr", "big5", "gbk", "gb18030"):
+        table = enumerate(single(encoding))
+        return {ord(one): bytes((octet,)) for octet, one in table if octet >= 0x80 and one != "\ufffd"}
+    points, both = pairs("gb18030" if encoding == "gbk" else encoding)
+    keys = np.flatnonzero(both & (points != MALFORMED))
+    if encoding == "shift_jis":
+        keys = keys[((keys < 0xED00) | (keys > 0xEEFF)) & ((keys < 0xF000) | (keys > 0xF9FF))]
+    elif encoding == "big5":
+        keys = keys[keys > 0xA100]
+    found: dict[int, bytes] = {}
+    for key, point in zip(keys.tolist(), points[keys].tolist(), strict=True):
+        if point not in found or (encoding == "big5" and point in _LAST_IN_BIG5):
+            found[point] = key.to_bytes(2, "big")
+    if encoding in ("shift_jis", "euc-jp"):
+        found |= {0xA5: b"\\", 0x203E: b"~", 0x2212: found[0xFF0D]}
+    if encoding == "shift_jis":
+        found |= {0x80: b"\x80"} | {0xFF61 + at: bytes((0xA1 + at,)) for at in range(63)}
+    elif encoding in ("gbk", "gb18030"):
+        # The private characters that these had before are still written as they.
+        replaced = [found[ord(one)] for one in "".join(_GB18030.values()) if one not in "\u3000\u1e3f"]
+        found |= {_point(octets, "gb18030"): octets for octets in replaced}
+        found |= {0x20AC: b"\x80"} if encoding == "gbk" else {}
+    return found
 
 
 def _paired(points: NDArray[np.uint32], codec: str, leads: Iterable[int]) -> list[int]:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gregor.worker import charset, legacy_text
+from gregor.worker import charset, legacy_indexes, legacy_text
 
 SEVERAL = ["shift_jis", "euc-jp", "euc-kr", "big5", "gb18030", "gbk", "iso-2022-jp"]
 ALL = [*SEVERAL, "utf-8", "utf-16le", "utf-16be", "replacement", "x-user-defined", "windows-1252", "koi8-u"]
@@ -107,6 +107,15 @@ def test_a_long_text_is_read_in_blocks_and_nothing_is_lost_between_them(encoding
     for shift in range(4):
         text = "a" * shift + "日本語<b>" * 30_000
         assert read(encoding, text.encode(encoding)) == text
+
+
+@pytest.mark.parametrize("encoding", ["shift_jis", "euc-jp", "euc-kr", "big5", "gb18030", "gbk", "koi8-u", "macintosh"])
+def test_what_is_written_is_read_again(encoding: str) -> None:
+    alike = {0xA5: "\\", 0x203E: "~", 0x2212: "\uff0d"} if encoding in ("shift_jis", "euc-jp") else {}
+    written = legacy_indexes.written(encoding)
+    points = [point for point in written if encoding[:2] != "gb" or not 0xE000 <= point < 0xF900]
+    text = read(encoding, b"".join(written[point] for point in points))
+    assert text == "".join(alike.get(point) or chr(point) for point in points)
 
 
 def test_a_mark_outweighs_the_encoding() -> None:

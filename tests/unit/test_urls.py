@@ -120,6 +120,20 @@ def test_a_base_that_is_no_web_url_has_absolute_references_only() -> None:
         ("?日ｱ\u2212é", "euc-jp", "/a/b?%C6%FC%8E%B1%A1%DD%26%23233%3B"),
         ("?日é", "big5", "/a/b?%A4%E9%26%23233%3B"),
         ("?漢", "iso-2022-jp", "/a/b?%1B$B4A%1B(B"),
+        (
+            "?¥a漢\\ｱﾞ\x1b\ue000",
+            "iso-2022-jp",
+            "/a/b?%1B(J\\a%1B$B4A%1B(B\\%1B$B%%22!+%1B(B%26%2365533%3B%26%2357344%3B",
+        ),
+        ("?№Ⅲ髙", "euc-jp", "/a/b?%AD%E2%AD%B7%FC%E2"),
+        ("?ⅰ仡①\ue000\u2212\x80", "shift_jis", "/a/b?%FA@%FAi%87@%26%2357344%3B%81|%80"),
+        ("?€\u3875十卅═", "big5", "/a/b?%A3%E1%26%2314453%3B%A4Q%A4%CA%F9%F9"),
+        ("?\ue5e5\ue7c7\ue81e龴ḿ\U00020000", "gb18030", "/a/b?%26%2358853%3B%815%F47%FEY%FEY%A8%BC%952%826"),
+        ("?\ue7c7ǹ€é", "gbk", "/a/b?%26%2359335%3B%A8%BF%80%A8%A6"),
+        ("?갂힝é", "euc-kr", "/a/b?%81A%C8%FE%26%23233%3B"),
+        ("?\x81\xad", "windows-1252", "/a/b?%81%AD"),
+        ("?ўЎ", "koi8-u", "/a/b?%AE%BE"),
+        ("?\ud800é", "windows-1252", "/a/b?%26%2365533%3B%E9"),
     ],
 )
 def test_queries_travel_in_the_encoding_of_the_document(reference: str, encoding: str, target: str) -> None:

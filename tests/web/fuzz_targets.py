@@ -3,6 +3,8 @@
 import gzip
 from collections.abc import Callable
 
+from webencodings.labels import LABELS
+
 from gregor.worker import charset, css, html, http_rules, link_header, media_type, references, robots, sitemaps, xhtml
 from gregor.worker.adapters.transport import framing, http1
 from gregor.worker.canonical import CanonicalRules
@@ -14,6 +16,7 @@ BASE = "http://base.example/dir/page?q=1"
 MAX_LINKS = 2000
 MAX_SITEMAP = 1 << 20
 NOW = 1_767_225_600.0
+ENCODINGS = sorted(set(LABELS.values()))
 RULE_SETS = (
     CanonicalRules(),
     CanonicalRules(session_ids=True, tracking_parameters=True, index_files=True, sort_query=True),
@@ -66,6 +69,9 @@ def fuzz_html(data: bytes) -> None:
     for link in page.links[:200]:
         urls.resolve(link.url, base, encoding)
 
+    other = ENCODINGS[len(data) % len(ENCODINGS)]
+    assert len(charset.decode(data, other)) <= 2 * len(data) + 1
+    urls.resolve(f"?{text[:200]}", base, other)
     xml = xhtml.extract(text, encoding, MAX_LINKS)
     assert xml is None or len(xml.links) <= MAX_LINKS
     assert sum(1 for _ in css.references(text)) <= len(text)
@@ -96,6 +102,7 @@ def fuzz_headers(data: bytes) -> None:
     said = meta_robots([("robots", value), ("gregor", value)], [value], "gregor", NOW)
     assert said.noindex or said.unavailable_after is None or said.unavailable_after > NOW
     link_header.canonical(value)
+    references.refresh(value)
     try:
         head = http1.parse_head(b"HTTP/1.1 200 OK\r\n" + data)
         framed = framing.framing(head)
