@@ -4,7 +4,7 @@ A target is a host as the crawl writes it (lower-case ASCII, with its port when 
 example.org and every host below it, whatever the port, "*.example.org"; "*" for the whole crawl; the name of a worker.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final, Literal, NamedTuple, get_args
 
 import msgspec
@@ -235,3 +235,9 @@ def aside(orders: Orders) -> tuple[Orders, tuple[Change, ...]]:
         return orders, ()
     older, newer = orders.changes[:-REMEMBERED], orders.changes[-REMEMBERED:]
     return msgspec.structs.replace(orders, changes=newer), older
+
+
+def numbered_on(orders: Orders, newest: Sequence[Change]) -> Orders:
+    """Orders that begin at version 0, as they do where nobody can read what stood there, with numbers behind those of
+    the record. ``newest``: the last change that was put aside, if any was."""
+    return msgspec.structs.replace(orders, version=max((one.number for one in newest), default=orders.version))

@@ -167,6 +167,45 @@ def test_show(output: Output) -> None:
     assert output.bytes("show", "http://a.test/denied", "--body", code=1) == b""
 
 
+HOSTILE = "\x1b]0;owned\x07\x1b[2J\u202e\u2028\x9b31m\r\n<script>"
+
+
+def hostile() -> MemoryReader:
+    """Every text that a site decides is made to take over a terminal."""
+    href, head = "http://a.test/hostile", f"HTTP/1.1 200 {HOSTILE[:20]}\r\nX: {HOSTILE[:20]}\r\n\r\n".encode()
+    texts: dict[str, Any] = dict.fromkeys(
+        ("title", "text", "content_type", "encoding", "canonical", "truncated", "label"), HOSTILE
+    )
+    texts |= dict.fromkeys(("language", "tls_fault", "duplicate_of", "near_duplicate_of", "via", "address"), HOSTILE)
+    links = [Link(f"{href}{HOSTILE}", "a", text=HOSTILE, fate=HOSTILE)]
+    one = page(href, links=links, response_head=head, request_head=head, directives=(HOSTILE,), **texts)
+    attempts = (Attempt(AT, HOSTILE, 0, 0.25, HOSTILE),)
+    dead = row(ticket(f"{href}dead", label=HOSTILE), "dead", attempts=attempts, rule=HOSTILE, via=href, target=HOSTILE)
+    waits = Waiting(ticket(f"{href}new", label=HOSTILE, via=href), "log")
+    other = row(ticket(f"http://a.test/{HOSTILE}"), "dead", attempts=attempts)
+    letter = DeadLetter(other.key, other.href, "a.test", HOSTILE, HOSTILE, AT, 1, source=HOSTILE)
+    robots = RobotsRecord("http://a.test", "parsed", AT, AT, f"User-agent: *\nDisallow: /{HOSTILE}".encode(), 200)
+    return MemoryReader([row(one), dead, other], [one], [b"<p>one"], [waits], [letter], [robots])
+
+
+@pytest.mark.parametrize("path", ["", "dead", "new", "nowhere"])
+def test_what_sites_send_takes_over_no_terminal(
+    path: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async def opened(config: Config) -> tuple[MemoryReader, Urls]:
+        return hostile(), Urls()
+
+    monkeypatch.setattr(composition, "open_crawl", opened)
+    url = f"http://a.test/hostile{path}"
+    for words in (["pages"], ["deadletters"], ["explain"], ["show"], ["show", "--headers"], ["show", "--links"]):
+        line = words if words[0] in ("pages", "deadletters") else [*words, url]
+        assert cli.main(line) in (0, 1)
+        told = capsys.readouterr()
+        assert path or "\\x1b" in told.out, line
+        for text in (told.out + told.err).split("\n"):
+            assert text.isprintable(), (line, text)
+
+
 def test_explain_what_was_settled(output: Output) -> None:
     (dead,) = output.json("explain", "http://c.test/dead", "--json")
     assert [one["owner"] for one in dead["attempts"]] == ["worker-1", "worker-2"]

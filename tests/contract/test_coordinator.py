@@ -6,7 +6,7 @@ from functools import partial
 import msgspec
 
 from gregor.schemas.messages import PartitionRecord, stamp
-from gregor.worker.orders import REMEMBERED, By, Change, Order, Orders, record, take_back
+from gregor.worker.orders import NEWEST, REMEMBERED, By, Change, Order, Orders, record, take_back
 from tests.contract.engines import PARTITIONS
 from tests.contract.world import World, ordered, run
 
@@ -152,6 +152,14 @@ async def test_changes_are_on_record_for_good(world: World) -> None:
     assert [one.number for one in found] == list(range(total, 0, -1))
     assert found[-1] == Change(1, 1.8e9 + 1, "ann", "here", "change 1", "why", 1, "key 1", 1)
     assert await engine.coordinator.changes(1, 10) == []
+    unread = {"all of it": msgspec.msgpack.encode(b"garbage")}
+    await engine.coordinator.change_orders(lambda _: Orders(unread=unread))  # as if nobody could read what stood there
+    kept = await engine.coordinator.changes(NEWEST, total)  # what had been put aside
+    by = By("ann", 1.9e9)
+    orders = await engine.coordinator.change_orders(partial(record, what="after it", by=by))
+    newest, *others = await engine.coordinator.changes(NEWEST, total)
+    assert (newest.what, newest.number, orders.unread) == ("after it", orders.version, unread)
+    assert (others, newest.number) == (kept, kept[0].number + 1 if kept else 1)
 
 
 @run

@@ -9,6 +9,7 @@ import pytest
 from gregor.worker import cli
 from gregor.worker.adapters.embedded import change_orders, open_engine, standing_orders
 from gregor.worker.composition import SystemClock
+from gregor.worker.limits import ADVICE
 from tests.contract.operated import OPERATOR, VIEWER, Operated, operated
 
 
@@ -88,6 +89,8 @@ def test_a_folder_without_a_crawl_takes_no_orders(tmp_path: Path, capsys: pytest
 
 def test_where_an_api_answers_it_is_asked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     async def case(worker: Operated) -> None:
+        at_the_api = ("--set", "operator_token_env=OPERATE", "--api", worker.url)
+
         async def command(*words: str, code: int = 0, token: str = "OPERATE") -> None:
             flags = ("--set", f"operator_token_env={token}", "--api", worker.url)
             await asyncio.to_thread(gregor, tmp_path / "unused", *words, *flags, code=code)
@@ -102,8 +105,15 @@ def test_where_an_api_answers_it_is_asked(tmp_path: Path, capsys: pytest.Capture
         assert told[0].startswith("pause")
         assert told[0].endswith("by test")
         assert [line.split()[:2] for line in told[1:]] == [["block", "[::1]:8080"], ["delay", "h0.example"]]
+        await worker.until(lambda: worker.runtime.stats.limit == "paused")
         await command("status", "--data", str(tmp_path / "data"))
-        assert capsys.readouterr().out.startswith("paused, ")
+        status = capsys.readouterr().out
+        assert status.startswith("paused, ")
+        assert "limited by an order to pause\n" in status
+        await asyncio.to_thread(gregor, tmp_path / "data", "doctor", "--name", "localhost", *at_the_api)
+        speed = capsys.readouterr().out.splitlines()[-1].split(maxsplit=2)
+        assert speed[:2] == ["ok", "speed"]
+        assert speed[2] == f"paused, limited by an order to pause; {ADVICE['paused']}"
         await command("unblock", "[::1]:8080")
         await command("delay", "h0.example", "none")
         await command("resume", code=2, token="VIEW")

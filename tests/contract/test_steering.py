@@ -1,6 +1,9 @@
 """Orders of every kind as a worker that crawls obeys them, within seconds and back again."""
 
 import asyncio
+import sqlite3
+from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -8,8 +11,11 @@ from urllib.parse import quote
 import pytest
 
 from gregor.worker.adapters.embedded import change_orders
-from gregor.worker.orders import Orders
+from gregor.worker.adapters.transport.memory import Scripted
+from gregor.worker.orders import REMEMBERED, By, Orders, record
 from tests.contract.operated import OPERATOR, VIEWER, Operated, operated, over
+
+ME = By("ann", 1.8e9)
 
 
 async def order(worker: Operated, kind: str, target: str, value: float | None = None) -> None:
@@ -133,6 +139,31 @@ async def test_what_is_found_of_a_host_gets_the_ordered_priority(worker: Operate
     assert published == {"h0.example": {4}, "h1.example": {1}}
 
 
+@over
+async def test_an_order_holds_for_a_host_that_is_found_later(worker: Operated) -> None:
+    new, slow = "http://new.later/", "http://slow.later/"
+    for url in (new, f"{slow}1", f"{slow}2"):
+        worker.transport.script(url, Scripted(body=f"<title>{url}</title>{url}".encode()))
+    await order(worker, "block", "new.later")
+    await order(worker, "delay", "*.later", 3600)
+    await order(worker, "priority", "slow.later", 1)
+    seeds = [{"url": url} for url in (new, f"{slow}1", f"{slow}2")]
+    assert (await worker.ask("POST", "/api/v1/seeds", json={"seeds": seeds})).json() == {"count": 3}
+    await worker.until(lambda: worker.asked("slow.later") > 0)
+    before = asked(worker)
+    await worker.until(lambda: asked(worker) > before + 20)
+    assert worker.asked("new.later") == 0
+    assert (
+        sum(request.href.startswith(slow) and "robots" not in request.href for request in worker.transport.requests)
+        <= 1
+    )
+    for kind, target in (("block", "new.later"), ("delay", "*.later")):
+        await take_back(worker, kind, target)
+    for url in (new, f"{slow}1", f"{slow}2"):
+        await worker.until_state(url)
+    assert worker.runtime.stats.too_close == 0
+
+
 @pytest.mark.parametrize("target", ["h0.example", "*.example"])
 def test_a_spent_budget_denies_what_comes_after_it(tmp_path: Path, target: str) -> None:
     async def case(worker: Operated) -> None:
@@ -231,3 +262,32 @@ async def test_what_cannot_be_read_stops_nobody(worker: Operated) -> None:
     found = (await worker.ask("GET", "/api/v1/orders", VIEWER)).json()
     assert (found["unread"], [one["target"] for one in found["orders"]]) == ([], ["h0.example"])
     assert OPERATOR not in str(found)
+
+
+def test_a_document_that_nobody_can_read_stops_nobody_and_hides_no_change(tmp_path: Path) -> None:
+    """Orders that were overwritten by something else: the crawl goes on, and so do orders and their record."""
+    total = 2 * REMEMBERED + 1
+
+    async def whole() -> None:
+        async with operated(tmp_path) as worker:
+            for number in range(total):
+                await asyncio.to_thread(change_orders, tmp_path, partial(record, what=f"c{number}", by=ME))
+            with closing(sqlite3.connect(tmp_path / "crawl.db")) as database, database:
+                database.execute("UPDATE orders SET data = ?", (b"\xc1 garbage",))
+            await worker.until(lambda: bool(worker.engine.coordinator.orders().unread))
+            before = asked(worker)
+            await worker.until(lambda: asked(worker) > before + 4)
+            await order(worker, "block", "h0.example")
+        async with operated(tmp_path) as worker:
+            found = (await worker.ask("GET", "/api/v1/orders", VIEWER)).json()
+            assert ([one["target"] for one in found["orders"]], len(found["unread"])) == (["h0.example"], 1)
+            name = quote(found["unread"][0], safe="")
+            assert (await worker.ask("DELETE", f"/api/v1/orders/unread/{name}")).status_code == 204
+            assert (await worker.ask("GET", "/api/v1/orders", VIEWER)).json()["unread"] == []
+            changes = (await worker.ask("GET", "/api/v1/changes?limit=1000", VIEWER)).json()["changes"]
+            numbers = [one["number"] for one in changes]
+            assert numbers == sorted(set(numbers), reverse=True)
+            kept = [f"c{number}" for number in reversed(range(total - REMEMBERED))]
+            assert [one["what"] for one in changes] == [f"took back {found['unread'][0]}", "block h0.example", *kept]
+
+    asyncio.run(whole())

@@ -54,7 +54,7 @@ def test_a_crawl_goes_on_under_a_load(tmp_path: Path) -> None:
 
 
 @contextlib.contextmanager
-def stalled(worker: Operated, count: int) -> Iterator[list[socket.socket]]:
+def stalled(worker: Operated, count: int, path: str = "/metrics") -> Iterator[list[socket.socket]]:
     """Readers that ask for more than any buffer holds and take nothing of it."""
     with contextlib.ExitStack() as stack:
         found = []
@@ -62,17 +62,18 @@ def stalled(worker: Operated, count: int) -> Iterator[list[socket.socket]]:
             reader = stack.enter_context(socket.socket())
             reader.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
             reader.connect(address(worker))
-            reader.sendall(b"GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n" * 400)
+            reader.sendall(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode() * 400)
             found.append(reader)
         yield found
 
 
-def test_readers_that_take_nothing_block_nobody(tmp_path: Path) -> None:
+@pytest.mark.parametrize("path", ["/metrics", "/", "/api/v1/status"])
+def test_readers_that_take_nothing_block_nobody(tmp_path: Path, path: str) -> None:
     async def case(worker: Operated) -> None:
-        with stalled(worker, 30):
+        with stalled(worker, 30, path):
             await goes_on(worker)
-            for path in ("/healthz", "/metrics", "/api/v1/status", "/api/v1/history"):
-                assert (await worker.ask("GET", path)).status_code == 200
+            for other in ("/healthz", "/metrics", "/api/v1/status", "/api/v1/history"):
+                assert (await worker.ask("GET", other)).status_code == 200
             await goes_on(worker)
 
     beside(tmp_path, case, api_rate=100_000.0)

@@ -16,7 +16,7 @@ from gregor.worker.adapters.cluster.zookeeper_tree import Put, Tree
 from gregor.worker.borders import Clock, Lease, Unavailable
 from gregor.worker.config_servers import Servers
 from gregor.worker.members import Members
-from gregor.worker.orders import Change, Orders, aside
+from gregor.worker.orders import NEWEST, Change, Orders, aside, numbered_on
 
 _KEEP: Final = 1 / 6
 """How often the session is asked for, as a part of its time-out."""
@@ -124,7 +124,10 @@ class ClusterCoordinator:
             if found is None:
                 raise Unavailable(SERVICE, f"no node {self._tree.orders}")
             data, stat = found
-            orders, older = aside(change(order_records.read(data)))
+            orders = order_records.read(data)
+            if not orders.version:
+                orders = numbered_on(orders, await self.changes(NEWEST, 1))
+            orders, older = aside(change(orders))
             if older:  # whoever puts aside what begins there puts the same aside: once is enough
                 await self._zookeeper.create(self._tree.changes, b"")
                 path = self._tree.aside(older[0].number)

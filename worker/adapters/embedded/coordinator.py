@@ -13,7 +13,7 @@ from gregor.worker.adapters.embedded.database import Database
 from gregor.worker.adapters.embedded.folder import FolderError, connect_reading, connect_writable
 from gregor.worker.adapters.embedded.schema import CHANGES
 from gregor.worker.borders import Clock, DiskFull, Lease, Unavailable
-from gregor.worker.orders import Change, Orders, aside
+from gregor.worker.orders import NEWEST, Change, Orders, aside, numbered_on
 
 # How soon an order that another process gave is heard.
 _LOOK_SECONDS: Final = 1.0
@@ -235,7 +235,10 @@ def read_changes(connection: sqlite3.Connection, before: int, limit: int) -> lis
 
 
 def _change_orders(connection: sqlite3.Connection, change: Callable[[Orders], Orders]) -> Orders:
-    orders, older = aside(change(read_orders(connection)))
+    orders = read_orders(connection)
+    if not orders.version:
+        orders = numbered_on(orders, read_changes(connection, NEWEST, 1))
+    orders, older = aside(change(orders))
     if older:
         connection.execute(CHANGES)
         row = (older[0].number, order_records.written_changes(older))
