@@ -13,7 +13,7 @@ from typing import NoReturn
 from gregor import __version__
 from gregor.worker.borders import DiskFull, RecordsLost, Unavailable
 from gregor.worker.commands import BAD_INPUT, COMMANDS, FAILED, FINISHED, INTERRUPTED
-from gregor.worker.errors import BadInput, complain
+from gregor.worker.errors import BadInput, complain, why
 
 EXIT_CODES = "exit codes: 0 finished or a budget reached, 1 failed, 2 bad input or configuration, 3 interrupted"
 
@@ -44,12 +44,39 @@ def module(name: str) -> ModuleType:
     return importlib.import_module(f"gregor.worker.commands.{COMMANDS[name].module}")
 
 
+def _open_streams() -> None:
+    """Give standard streams that were closed by whoever started us a place to go.
+
+    Else their numbers go to the next files that are opened, the database among them, and messages are written there.
+    """
+    for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
+        try:
+            os.fstat(number)
+        except OSError:  # the lowest free number is taken: this one
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(number, mode, encoding="utf-8", closefd=False))
+
+
+def _is_text(word: str) -> bool:
+    try:
+        word.encode()
+    except UnicodeEncodeError:  # bytes that are not UTF-8
+        return False
+    return True
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit code. Argument errors raise SystemExit, as argparse does."""
     words = list(sys.argv[1:] if argv is None else argv)
+    _open_streams()
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy's BLAS threads spin, and nothing multiplies matrices
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # whatever the terminal's encoding cannot say
+    for word in words:
+        if not _is_text(word):
+            complain(f"the argument {word!r} is not UTF-8 text")
+            return BAD_INPUT
     arguments = parser(words[0] if words and words[0] in COMMANDS else "").parse_args(words)
     try:
         code: int = module(arguments.command).run(arguments)
@@ -73,7 +100,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FINISHED
     except OSError as error:
-        complain(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+        complain(f"{error.filename}: {error.strerror}" if error.filename else why(error))
         return FAILED
 
 

@@ -1,5 +1,6 @@
 """What a person did that cannot work, as one line that says what to do; the command line ends with exit code 2."""
 
+import contextlib
 import sys
 
 from gregor.worker.text import one_line
@@ -17,5 +18,6 @@ def why(error: OSError | ValueError) -> str:
 
 
 def complain(message: str) -> None:
-    """One line on standard error, harmless for a terminal."""
-    print(f"gregor: {one_line(message, 2000)}", file=sys.stderr)
+    """One line on standard error, harmless for a terminal. That it cannot be written there changes nothing."""
+    with contextlib.suppress(OSError):
+        print(f"gregor: {one_line(message, 2000)}", file=sys.stderr)

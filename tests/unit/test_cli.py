@@ -48,6 +48,9 @@ def test_help(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out
 
 
+ABOUT = ["--set", "about_operator=o", "--set", "about_purpose=p"]
+
+
 @pytest.mark.parametrize(
     ("words", "part"),
     [
@@ -85,6 +88,10 @@ def test_help(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
         (["config", "show", "--set", "delay=-1"], "delay (from --set)"),
         (["crawl", "\x1b[31m"], "\\x1b"),
         (["crawl", "http://a.test/", "--data", "\udcff"], "not UTF-8"),
+        (["crawl", "http://a.test/\udcff"], "not UTF-8"),
+        (["pages", "--host", "\udcff"], "not UTF-8"),
+        (["\udcff"], "not UTF-8"),
+        (["about", "--set", "user_agent=b/1 (+http://b.test/)", *ABOUT, "-o", "/nowhere/x"], "cannot write /nowhere/x"),
     ],
 )
 def test_bad_input_is_one_line(
@@ -164,3 +171,22 @@ def test_any_encoding_of_a_terminal_will_do() -> None:
 def test_the_page_of_settings_is_true() -> None:
     assert (ROOT / "docs" / "configuration.md").read_text() == page(), "python -m gregor.worker.config_docs writes it"
     assert all(setting.meaning for setting in settings())
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        ("config show", 0),
+        ("pages", 2),
+        ("seed --seeds -", 2),
+        # To its end, past a few lines of progress; its event loop takes a file with a stream's number for a fault.
+        ("crawl http://a.test/ --host-table table --max-time 0.3 --set progress_interval=0.1", 0),
+    ],
+)
+@pytest.mark.parametrize("streams", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-", "2>/dev/full"])
+def test_closed_streams_change_nothing(words: str, code: int, streams: str, tmp_path: Path) -> None:
+    (tmp_path / "table").write_text("a.test 127.0.0.1:9")
+    line = f"exec {sys.executable} -m gregor.worker.cli {words} {streams}"
+    done = subprocess.run(line, shell=True, capture_output=True, timeout=60, check=False, cwd=tmp_path)
+    assert done.returncode == code
+    assert b"Traceback" not in done.stderr

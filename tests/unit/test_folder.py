@@ -163,3 +163,12 @@ def test_orders_can_be_given_to_a_folder_in_use(tmp_path: Path) -> None:
 def test_orders_need_a_crawl(tmp_path: Path) -> None:
     with pytest.raises(FolderError, match="holds no crawl"):
         change_orders(tmp_path, lambda _: Orders())
+
+
+def test_orders_that_cannot_be_written_are_refused(tmp_path: Path) -> None:
+    make(tmp_path)
+    with sqlite3.connect(tmp_path / DATABASE) as connection:
+        connection.execute("CREATE TRIGGER full BEFORE INSERT ON orders BEGIN SELECT RAISE(ABORT, 'no room'); END")
+    connection.close()
+    with pytest.raises(FolderError, match=r"orders in .* cannot be written: no room"):
+        change_orders(tmp_path, lambda _: ordered(Order("pause")))

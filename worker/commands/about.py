@@ -7,7 +7,8 @@ from pathlib import Path
 from gregor.worker.about import contact, page
 from gregor.worker.commands import FINISHED
 from gregor.worker.commands.common import add_settings, settings
-from gregor.worker.errors import complain
+from gregor.worker.errors import BadInput, complain
+from gregor.worker.text import one_line
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -27,7 +28,10 @@ def run(arguments: argparse.Namespace) -> int:
         if not told:
             complain(f"{setting} is not set: a webmaster will want to know")
     if arguments.output:
-        Path(arguments.output).write_text(page(config), "utf-8")
+        try:
+            Path(arguments.output).write_text(page(config), "utf-8")
+        except OSError as error:
+            raise BadInput(f"cannot write {one_line(arguments.output)}: {error.strerror}") from None
     else:
         sys.stdout.write(page(config))
     return FINISHED

@@ -3,7 +3,6 @@
 import argparse
 import asyncio
 import contextlib
-import io
 import sys
 import time
 from typing import TYPE_CHECKING
@@ -57,8 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
     logging.configure(config.log_level, config.log_format, config.log_file)
     for warning in warnings(config):
         complain(warning)
-    stdin = io.BytesIO() if sys.stdin is None else sys.stdin.buffer
-    seeds = open_seeds(arguments.seed, arguments.seeds, stdin, urls_of(config))
+    seeds = open_seeds(arguments.seed, arguments.seeds, sys.stdin.buffer, urls_of(config))
     try:
         found = run_crawling(_crawl(config, seeds, arguments.joins))
     finally:
@@ -131,10 +129,10 @@ class _Run:
             sys.stderr.flush()
 
     async def watched(self) -> None:
-        """End the view. That nobody listens any more is no fault of the crawl."""
+        """End the view. That nobody listens any more, or there is no room for it, is no fault of the crawl."""
         if self._watch is not None:
             self._watch.cancel()
-            with contextlib.suppress(asyncio.CancelledError, BrokenPipeError):
+            with contextlib.suppress(asyncio.CancelledError, OSError):
                 await self._watch
 
 

@@ -4,7 +4,7 @@ import argparse
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -50,6 +50,8 @@ def _output(path: str, binary: bool) -> Iterator[BinaryIO]:
         sys.stdout.buffer.flush()
         return
     whole = Path(path).resolve()  # a link stays a link
+    if whole.is_dir():
+        raise BadInput(f"cannot write {one_line(path)}: it is a folder")
     part = whole.with_name(f"{whole.name}.part")
     if whole.exists() and not whole.is_file():  # a pipe or a device: it cannot be replaced, only written to
         with whole.open("wb") as file:
@@ -64,4 +66,5 @@ def _output(path: str, binary: bool) -> Iterator[BinaryIO]:
     except OSError as error:
         raise BadInput(f"cannot write {one_line(path)}: {error.strerror}") from None
     finally:
-        part.unlink(missing_ok=True)
+        with suppress(OSError):  # where nothing can be written there is nothing to remove
+            part.unlink(missing_ok=True)

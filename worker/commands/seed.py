@@ -2,7 +2,6 @@
 
 import argparse
 import asyncio
-import io
 import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -33,8 +32,7 @@ def run(arguments: argparse.Namespace) -> int:
     from gregor.worker.seeds_input import open_seeds
 
     config, by = settings(arguments).config, ordering.by(arguments)
-    stdin = io.BytesIO() if sys.stdin is None else sys.stdin.buffer
-    seeds = open_seeds(arguments.seed, arguments.seeds, stdin, urls_of(config))
+    seeds = open_seeds(arguments.seed, arguments.seeds, sys.stdin.buffer, urls_of(config))
     try:
         if not seeds.count:
             raise BadInput("no seed is given: name URLs, or a file with --seeds")

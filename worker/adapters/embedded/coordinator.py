@@ -173,10 +173,7 @@ class FolderBook:
         return standing_orders(self._path)
 
     async def change_orders(self, change: Callable[[Orders], Orders]) -> Orders:
-        try:
-            return await asyncio.to_thread(change_orders, self._path, change)
-        except sqlite3.Error as error:
-            raise FolderError(f"the orders in {self._path} cannot be written: {error}") from None
+        return await asyncio.to_thread(change_orders, self._path, change)
 
     async def changes(self, before: int, limit: int) -> list[Change]:
         return recorded_changes(self._path, before, limit)
@@ -185,17 +182,17 @@ class FolderBook:
 def change_orders(path: Path, change: Callable[[Orders], Orders]) -> Orders:
     """Change the orders of a folder from outside, whether a crawl runs there or not; it hears them within seconds.
 
-    Raises `FolderError` when there is no crawl, `sqlite3.Error` when they cannot be written, what ``change`` raises.
+    Raises `FolderError` when there is no crawl or they cannot be written, and what ``change`` raises.
     """
     connect_reading(path)[0].close()
-    connection = connect_writable(path)
     try:
-        connection.execute("BEGIN IMMEDIATE")
-        orders = _change_orders(connection, change)
-        connection.execute("COMMIT")
-        return orders
-    finally:
-        connection.close()
+        with contextlib.closing(connect_writable(path)) as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            orders = _change_orders(connection, change)
+            connection.execute("COMMIT")
+            return orders
+    except sqlite3.Error as error:
+        raise FolderError(f"the orders in {path} cannot be written: {error}") from None
 
 
 def standing_orders(path: Path) -> Orders:
