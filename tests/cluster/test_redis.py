@@ -120,6 +120,23 @@ def test_scripts_are_loaded_again(redis: Service) -> None:
     run(settings(redis), case)
 
 
+def test_a_connection_that_the_server_closed_is_made_again(redis: Service) -> None:
+    async def case(seen: RedisSeen) -> None:
+        steps: list[tuple[Callable[[], Awaitable[Any]], Any]] = [
+            (lambda: seen.mark([7]), None),
+            (lambda: seen.seen([7, 9]), [True, False]),
+            (lambda: seen.claim(b"c" * 16, "http://a/"), "http://a/"),
+            (lambda: seen.content(b"c" * 16), "http://a/"),
+        ]
+        for step, expected in steps:
+            await step()
+            with server(redis) as client:
+                client.client_kill_filter(_type="normal", skipme=True)
+            assert await step() == expected
+
+    run(settings(redis), case)
+
+
 def test_a_redis_that_may_evict_is_refused(redis: Service) -> None:
     async def case(seen: RedisSeen) -> None:
         raise AssertionError("opened")

@@ -10,6 +10,7 @@ import time
 import zlib
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Any
 from unittest import mock
 
@@ -737,6 +738,41 @@ async def test_an_unknown_authority_is_a_failure(world: World) -> None:
     async with await asyncio.start_server(lambda r, w: w.close(), "127.0.0.1", 0, ssl=context) as server:
         where = Endpoint(*server.sockets[0].getsockname())
         assert (await world.failure("/", tls=True, endpoints=(where,))).kind == "tls"
+
+
+WEAK_GROUP = """\
+-----BEGIN DH PARAMETERS-----
+MIGHAoGBAP//////////yQ/aoiFowjTExmKLgNwc0SkCTgiKZ8x0Agu+pjsTmyJR
+Sgh5jjQE3e+VGbPNOkMbMCsKbfJfFDdP4TVtbVHCReSFtXZiXn7G9ExC6aY37WsL
+/1y29Aa37e44a/taiZ+lrp8kEXxLH+ZJKGZR7OZTgf//////////AgEC
+-----END DH PARAMETERS-----
+"""
+"""1024 bits, as `load_dh_params` takes them: RFC 2409 section 6.2."""
+
+
+@case
+async def test_a_weak_key_exchange_is_a_failure_with_its_reason(world: World) -> None:
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+        writer.close()
+
+    for ciphers in ("DHE", "ECDHE:DHE"):
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        world.origin.authority.issue_cert("site.test", key_type=trustme.KeyType.RSA).configure_cert(context)
+        context.maximum_version = ssl.TLSVersion.TLSv1_2
+        context.set_ciphers(f"{ciphers}:@SECLEVEL=0")
+        with NamedTemporaryFile("w", suffix=".pem") as group:
+            group.write(WEAK_GROUP)
+            group.flush()
+            context.load_dh_params(group.name)
+        async with await asyncio.start_server(answer, "127.0.0.1", 0, ssl=context) as server:
+            result = await world.fetch("/", tls=True, endpoints=(Endpoint(*server.sockets[0].getsockname()),))
+        if ciphers == "DHE":
+            assert isinstance(result, Failure)
+            assert (result.kind, "dh key too small" in result.detail.lower()) == ("tls", True), result
+        else:
+            assert isinstance(result, Response), "another exchange was on offer"
 
 
 @case
