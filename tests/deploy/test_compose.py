@@ -80,6 +80,12 @@ def test_what_is_set_are_settings(services: dict[str, dict[str, Any]], name: str
     assert named <= set(services)
 
 
+def test_a_worker_has_time_to_let_go(services: dict[str, dict[str, Any]]) -> None:
+    worker = services["worker"]
+    config = load(None, {key: substituted(value) for key, value in worker["environment"].items()}).config
+    assert int(worker["stop_grace_period"].removesuffix("s")) > config.stop_grace + 3 * config.server_timeout
+
+
 def substituted(text: str) -> str:
     """With what it says where nothing is given."""
     return _SUBSTITUTED.sub(lambda match: USER_AGENT.get(match[1], match[2]), text)
