@@ -53,6 +53,8 @@ _TAG = re.compile(rb"<(/?)([A-Za-z][^%b>]*)" % _SPACE)
 _CONTENT = re.compile(
     rb"charset[%b]*=[%b]*(?:\"([^\"]*)\"|'([^']*)'|([^\"'%b;][^%b;]*))" % ((_SPACE,) * 4), re.IGNORECASE
 )
+_PRESCANNED_COMMENT_END = re.compile(rb"-->")
+_COMMENT_END = re.compile(rb"-->|(?<!<!)(?<!<!-)--!>")
 _RAW_TEXT = (b"script", b"style", b"textarea", b"title", b"xmp", b"iframe", b"noembed", b"noframes")
 _XML_ENCODING = re.compile(rb"encoding[\x00-\x20]*=[\x00-\x20]*([\"'])([^\x00-\x20\"']*)\1")
 _CSS_CHARSET = re.compile(rb'@charset "([^"]{0,1000})";')
@@ -145,7 +147,8 @@ def _first_meta(data: bytes, raw_text: tuple[bytes, ...]) -> str | None:
     at = data.find(b"<")
     while at >= 0:
         if data.startswith(b"<!--", at):
-            at = _past(data, b"-->", at + 2)
+            end = (_COMMENT_END if raw_text else _PRESCANNED_COMMENT_END).search(data, at + 2)
+            at = end.end() if end else -1
         elif _META.match(data, at):
             at, name = _meta(data, at + 5)
             if name is not None:

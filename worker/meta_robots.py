@@ -35,6 +35,7 @@ _IMPLIED = {name: (name,) for name in _FLAGS} | {"none": ("noindex", "nofollow")
 # Directives that have a value behind a colon, where another name would be that of a robot.
 _VALUED = frozenset({"unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"})
 _VALUE = re.compile(rf"(?:{'|'.join(sorted(_VALUED))})\s*:\s*\S*")
+_EVERYONE = frozenset({"robots", "*"})
 _SEPARATOR = re.compile(r"[,;]")
 _WEEKDAY = re.compile(r"\s*(?:mon|tue|wed|thu|fri|sat|sun)[a-z]{0,6}\s*", re.IGNORECASE)
 
@@ -49,7 +50,7 @@ def meta_robots(entries: Iterable[tuple[str, str]], headers: Iterable[str], agen
     found: set[str] = set()
     dates: list[float] = []
     for name, content in entries:
-        if name.strip().lower() in ours | {"robots"}:
+        if name.strip().lower() in ours | _EVERYONE:
             _collect(((None, directive) for directive in _split(content)), ours, found, dates)
     for header in headers:
         _collect(_addressed(header), ours, found, dates)
@@ -66,7 +67,7 @@ def names(directives: Directives) -> list[str]:
 
 def _collect(directives: Iterable[tuple[str | None, str]], ours: set[str], found: set[str], dates: list[float]) -> None:
     for robot, directive in directives:
-        if robot is not None and robot not in ours:
+        if robot is not None and robot not in ours | _EVERYONE:
             continue
         name, colon, value = directive.partition(":")
         if colon and name.strip() == "unavailable_after":

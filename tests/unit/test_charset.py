@@ -52,6 +52,24 @@ def test_a_meta_after_the_prescan_counts_but_not_inside_a_script() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("comment", "expected"),
+    [
+        (b"<!-- -->", "koi8-r"),
+        (b"<!-->", "koi8-r"),
+        (b"<!--->", "koi8-r"),
+        (b"<!-- --!>", "koi8-r"),  # for the parser, not for the prescan
+        (b"<!----!>", "koi8-r"),
+        (b"<!--!>", "windows-1252"),
+        (b"<!---!>", "windows-1252"),
+        (b"<!-- -- >", "windows-1252"),
+    ],
+)
+def test_a_comment_ends_where_a_parser_ends_it(comment: bytes, expected: str) -> None:
+    assert charset.sniff(comment + b"<meta charset=koi8-r>", "text/html") == expected
+    assert charset.prescan(b"<!-- --!><meta charset=koi8-r>") is None
+
+
 def test_a_character_cut_at_the_end_or_one_broken_byte_does_not_hide_utf8() -> None:
     assert charset.sniff(("я" * 99).encode()[:-1], "text/html") == "utf-8"
     assert charset.sniff(("я" * 99).encode() + b"\xff" + ("я" * 99).encode(), "text/html") == "utf-8"

@@ -48,6 +48,10 @@ def test_only_what_is_for_everyone_or_us_counts(agent: str) -> None:
     assert names(found("googlebot: noindex, nofollow", "gregor: nosnippet", agent=agent)) == ["nosnippet"]
 
 
+def test_a_header_may_name_everyone() -> None:
+    assert names(found("*: noindex, otherbot: noarchive, robots: nofollow")) == ["noindex", "nofollow"]
+
+
 def test_a_name_in_a_header_holds_until_the_next() -> None:
     assert names(found("noai, otherbot: noindex, nofollow, Gregor: noarchive, nosnippet")) == [
         "noarchive",
