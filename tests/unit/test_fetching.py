@@ -1,0 +1,121 @@
+"""A request of a turn: names looked up ahead of it, the room that an address has, what is sent to whom."""
+
+import asyncio
+
+import pytest
+
+from gregor.schemas.messages import Ticket
+from gregor.worker.adapters.transport.memory import MemoryTransport, Scripted
+from gregor.worker.addressing import AddressGate
+from gregor.worker.backqueue import FromLog, Item
+from gregor.worker.config import Config, HostOverride, replace
+from gregor.worker.dns import Answer
+from gregor.worker.fetching import AddressBusy, Fetcher
+from gregor.worker.outcomes import Outcome
+from gregor.worker.transport import Endpoint, Request
+from gregor.worker.urls import Urls
+
+URLS = Urls()
+PLACES = {"a.test": "192.0.2.1", "b.test": "192.0.2.1", "c.test": "192.0.2.3"}
+
+
+class Names:
+    """A resolver that answers when it is let."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.let = asyncio.Event()
+
+    async def resolve(self, hostname: str, port: int) -> Answer:
+        self.asked.append(hostname)
+        await self.let.wait()
+        return Answer((Endpoint(PLACES[hostname], port),), 60.0)
+
+
+def fetcher(names: Names, transport: MemoryTransport, config: Config, limit: int | None = None) -> Fetcher:
+    return Fetcher(config, transport, names, AddressGate(limit), URLS, {"https://a.test": "Bearer x"})
+
+
+def queued(href: str) -> Item:
+    return Item(Ticket(href, href, "h"), FromLog(1, 0), False)
+
+
+async def fetched(one: Fetcher, href: str) -> Outcome:
+    url = URLS.parse(href)
+    assert url is not None
+    outcome, response = await one.fetch(url, lambda: True, 0.0, one.limits)
+    if response is not None:
+        response.close()
+    return outcome
+
+
+@pytest.mark.parametrize(("proxy", "asked"), [("", ["a.test", "b.test"]), ("http://p.test:3128", [])])
+def test_names_are_looked_up_once_ahead_of_their_turns_and_by_the_proxy_if_there_is_one(
+    proxy: str, asked: list[str]
+) -> None:
+    async def ahead() -> None:
+        names = Names()
+        one = fetcher(names, MemoryTransport(), replace(Config(), proxy=proxy))
+        near = [queued("http://a.test/1"), None, queued("http://b.test/"), queued("https://a.test/2"), queued("none")]
+        for _ in range(2):
+            one.prefetch(near)
+            await asyncio.sleep(0)
+        assert names.asked == asked
+        names.let.set()
+        if looking := asyncio.all_tasks() - {asyncio.current_task()}:
+            await asyncio.wait(looking)
+        one.prefetch(near[:1])  # what was found lies in the resolver's cache, which may have let it go
+        await asyncio.sleep(0)
+        assert names.asked == [*asked, *asked[:1]]
+
+    asyncio.run(ahead())
+
+
+def test_an_address_has_room_for_so_many_requests_whatever_the_names() -> None:
+    async def crowd() -> None:
+        names = Names()
+        names.let.set()
+        sent = asyncio.Event()
+
+        def slow(_: Request) -> Scripted:
+            sent.set()
+            return Scripted(delay=60.0)
+
+        transport = MemoryTransport({"http://a.test/": slow})
+        one = fetcher(names, transport, Config(), limit=1)
+        running = asyncio.create_task(fetched(one, "http://a.test/"))
+        await sent.wait()
+        with pytest.raises(AddressBusy):
+            await fetched(one, "http://b.test/")
+        await fetched(one, "http://c.test/")
+        running.cancel()
+        await asyncio.wait([running])
+        await fetched(one, "http://b.test/")
+        assert [request.href for request in transport.requests] == [
+            "http://a.test/",
+            "http://c.test/",
+            "http://b.test/",
+        ]
+
+    asyncio.run(crowd())
+
+
+def test_credentials_headers_and_cookies_go_where_they_belong() -> None:
+    def with_cookie(_: Request) -> Scripted:
+        return Scripted(headers=(("Set-Cookie", "k=v"),))
+
+    async def ask() -> None:
+        names = Names()
+        names.let.set()
+        hrefs = ["https://a.test/", "https://a.test/2", "http://a.test/", "https://c.test/"]
+        transport = MemoryTransport(dict.fromkeys(hrefs, with_cookie))
+        hosts = (HostOverride(host="a.test", headers={"X-Key": "1"}),)
+        one = fetcher(names, transport, replace(Config(), cookies=True, hosts=hosts))
+        for href in hrefs:
+            await fetched(one, href)
+        sent = [dict(request.headers) for request in transport.requests]
+        assert [one.get("Authorization") for one in sent] == ["Bearer x", "Bearer x", None, None]
+        assert [one.get("X-Key") for one in sent] == ["1", "1", "1", None]
+        assert [one.get("Cookie") for one in sent] == [None, "k=v", "k=v", None]
+
+    asyncio.run(ask())
