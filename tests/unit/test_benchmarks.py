@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import frontier, measure, politeness
+from benchmarks import frontier, measure, politeness, reading
 from benchmarks.anyhost import Request, page
 from gregor.worker.adapters.embedded import open_reader
 
@@ -51,3 +51,9 @@ def test_pages_of_any_host_differ_and_lead_on() -> None:
     assert page("a.test", "/robots.txt")[0].startswith(b"HTTP/1.1 404")
     assert page("a.test", "/")[1] != page("b.test", "/")[1]
     assert b'href="/8"' in page("a.test", "/7")[1]
+
+
+def test_every_step_of_reading_a_page_takes_its_time() -> None:
+    spent = reading._steps(4)
+    assert set(spent) == {*reading.WHOLE, "all"}
+    assert 0.0 < max(spent[name] for name in reading.WHOLE) < spent["all"] < 1e6

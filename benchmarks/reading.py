@@ -1,0 +1,166 @@
+"""What reading a page costs, step by step: processor time of pages like those that benchmarks.cpu crawls.
+
+`python -m benchmarks.reading [--rounds 5] [--pages 200] [--peer TREE]`. Each round is a process that does every step
+of every page some times; of a step of a page the least counts, since all that disturbs adds, so that everything is in
+the processor's caches and references were met before. With a peer, another checkout does the same in turns, and the
+figures have its values beside them. Figures are medians of the rounds.
+"""
+
+import argparse
+import gc
+import json
+import os
+import random
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from unittest import mock
+
+import zstandard
+from selectolax.lexbor import LexborHTMLParser
+
+from benchmarks.measure import ROOT, Figure, Figures, middle, report
+from gregor.schemas.messages import Ticket, encode
+from gregor.worker import charset, html
+from gregor.worker.adapters.compression import LEVEL
+from gregor.worker.config import Config
+from gregor.worker.documents import SpooledBody
+from gregor.worker.examine import Examiner
+from gregor.worker.html_guard import guard
+from gregor.worker.processors import Processors
+from gregor.worker.reading import Reading
+from gregor.worker.scope import Scope, ScopeRules
+from gregor.worker.simhashing import simhash64, text_fingerprint
+from gregor.worker.stats import Stats
+from gregor.worker.tools import Sent, Tools
+from gregor.worker.transport import Response
+from gregor.worker.traps import Traps
+from gregor.worker.urls import Urls
+from tests.web import corpus
+
+PAGES = 200
+PAGES_OF_A_HOST = 100
+REPEATED = 5
+PIECE = 16 * 1024
+"""Bytes that come at a time."""
+TYPE = "text/html"
+WHOLE = ("keep", "decode", "guard", "parse", "walk", "fingerprint", "simhash", "links", "record", "compress")
+"""The steps that together are the reading of a page."""
+
+
+def measured(rounds: int = 5, pages: int = PAGES, peer: Path | None = None) -> Figures:
+    """Microseconds a page, by step and all together."""
+    trees = [ROOT] if peer is None else [ROOT, peer.resolve()]
+    found: dict[Path, list[dict[str, float]]] = {tree: [] for tree in trees}
+    for number in range(rounds):
+        for tree in trees if number % 2 else reversed(trees):  # which one is first may matter
+            found[tree].append(_round(tree, pages))
+    medians = [{name: middle((one[name] for one in found[tree]), 1) for name in found[tree][0]} for tree in trees]
+    figures = {}
+    for name, value in medians[0].items():
+        figures[f"reading.{name}"] = Figure(value, "us a page", None if peer is None else medians[1][name])
+    return figures
+
+
+def _round(tree: Path, pages: int) -> dict[str, float]:
+    """One process; its modules are those of ``tree``, its steps those of this file."""
+    line = [sys.executable, "-P", __file__, "--here", "--pages", str(pages)]
+    done = subprocess.run(
+        line, cwd=tree, env={**os.environ, "PYTHONPATH": str(tree)}, check=True, stdout=subprocess.PIPE
+    )
+    steps: dict[str, float] = json.loads(done.stdout)
+    return steps
+
+
+class Steps:
+    """The steps of reading, one page at a time."""
+
+    def __init__(self, hosts: int) -> None:
+        self._urls = Urls()
+        services = mock.Mock()
+        services.coordinator.now = lambda: 1000.0
+        scope = Scope(ScopeRules(), map(corpus.host_name, range(hosts)))
+        tools = Tools(Config(), services, mock.Mock(), random.Random(1), self._urls, scope, Stats(), "worker")
+        self._sent = Sent(tools.config.recently_sent)
+        self._examiner = Examiner(tools, Processors(), self._sent, Traps())
+        self._compress = zstandard.ZstdCompressor(level=LEVEL).compress
+        self.seconds = dict.fromkeys(WHOLE, 0.0)
+
+    def page(self, page: corpus.Page) -> None:
+        """Does and times all of a page's steps."""
+        data, url = page.html, self._urls.parse(page.url)
+        assert url is not None
+        text = charset.decode(data, "utf-8")
+        extract = html.extract(text)
+        words = f"{extract.title} {extract.text}"
+        reading = Reading(extract, text_fingerprint(words), simhash64(words))
+        ticket = Ticket(url.href, url.key, url.host)
+        response = Response(200, "OK", [("Content-Type", TYPE)], "HTTP/1.1", _kept(data), None, b"", b"", "", 0.0, 0.0)
+        found = self._examiner.examine(ticket, url, response, reading)
+        self._sent.learn(found.tickets)
+        record = encode(found.page)
+        spent = {
+            "keep": _least(lambda: _kept(data)),
+            "decode": _least(lambda: charset.decode(data, charset.sniff(data, TYPE))),
+            "guard": _least(lambda: guard(text)),
+            "parse": _least(lambda: LexborHTMLParser(text)),
+            "walk": _least(lambda: html.extract(text)),
+            "fingerprint": _least(lambda: text_fingerprint(words)),
+            "simhash": _least(lambda: simhash64(words)),
+            "links": _least(lambda: self._examiner.examine(ticket, url, response, reading)),
+            "record": _least(lambda: [encode(one) for one in (found.page, *found.tickets)]),
+            "compress": _least(lambda: (self._compress(record), self._compress(data))),
+        }
+        spent["walk"] -= spent["guard"] + spent["parse"]
+        for name, seconds in spent.items():
+            self.seconds[name] += seconds
+
+
+def _kept(data: bytes) -> SpooledBody:
+    body = SpooledBody(cap=len(data))
+    for at in range(0, len(data), PIECE):
+        body.write(data[at : at + PIECE])
+    return body
+
+
+def _least(step: Callable[[], object]) -> float:
+    """Seconds of a step."""
+
+    def once() -> float:
+        begun = time.thread_time()
+        step()
+        return time.thread_time() - begun
+
+    return min(once() for _ in range(REPEATED))
+
+
+def _steps(pages: int) -> dict[str, float]:
+    """Microseconds a page of each step, measured in this process."""
+    hosts = -(-pages // PAGES_OF_A_HOST)
+    made = list(corpus.pages(corpus.Shape(hosts, pages)))
+    steps = Steps(hosts)
+    for page in made:
+        steps.page(page)
+    spent = {name: 1e6 * seconds / len(made) for name, seconds in steps.seconds.items()}
+    return {**spent, "all": sum(spent.values())}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="What reading a page costs, step by step.")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--pages", type=int, default=PAGES)
+    parser.add_argument("--peer", type=Path, help="another checkout, measured in turns with this one")
+    parser.add_argument("--here", action="store_true", help="one round in this process, as JSON")
+    options = parser.parse_args()
+    if options.here:
+        gc.freeze()
+        gc.set_threshold(20_000, 20, 20)  # as while crawling
+        print(json.dumps(_steps(options.pages)))
+    else:
+        report(measured(options.rounds, options.pages, options.peer))
+
+
+if __name__ == "__main__":
+    main()
