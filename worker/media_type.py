@@ -33,6 +33,7 @@ _MAGIC = (
     (b"wOFF", "font/woff"),
     (b"wOF2", "font/woff2"),
 )
+_MARKS = tuple(mark for mark, _ in _MAGIC)
 _HTML = re.compile(
     rb"[\t\n\x0c\r ]*<(?:(?:!DOCTYPE HTML|HTML|HEAD|SCRIPT|IFRAME|H1|DIV|FONT|TABLE|A|STYLE|TITLE|B|BODY|BR|P)[ >]"
     rb"|!--)",
@@ -154,7 +155,9 @@ def sniff(body: bytes, content_type: str | None) -> str:
 
 
 def _magic(prefix: bytes) -> str | None:
-    return next((name for mark, name in _MAGIC if prefix.startswith(mark)), None)
+    if not prefix.startswith(_MARKS):  # as next to all pages
+        return None
+    return next(name for mark, name in _MAGIC if prefix.startswith(mark))
 
 
 def _unknown(prefix: bytes) -> str:

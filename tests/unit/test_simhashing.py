@@ -1,3 +1,4 @@
+import xxhash
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from simhash import Simhash
@@ -36,6 +37,11 @@ def test_short_texts_have_no_simhash() -> None:
 def test_white_space_does_not_change_a_fingerprint_but_all_else_does() -> None:
     assert text_fingerprint("a  b\n") == text_fingerprint("\ta b") != text_fingerprint("ab")
     assert len(text_fingerprint("\ud800")) == 16
+
+
+@given(st.text(st.sampled_from("a- \t\n\x0b\x0c\r\x1c\x1f\x00\x85\xa0é\u2028\u3000"), max_size=8))
+def test_a_fingerprint_is_that_of_the_words_between_single_spaces(text: str) -> None:
+    assert text_fingerprint(text) == xxhash.xxh3_128_digest(" ".join(text.split()).encode())
 
 
 @settings(deadline=None)
