@@ -10,15 +10,6 @@ from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 import prometheus_client as prometheus
-from prometheus_client.core import (
-    CounterMetricFamily,
-    GaugeMetricFamily,
-    HistogramMetricFamily,
-)
-from prometheus_client.core import (
-    Metric as Family,
-)
-from prometheus_client.registry import Collector
 
 from gregor.worker.condition import Condition, Lag
 from gregor.worker.stats import Stats
@@ -56,51 +47,58 @@ class Metric(NamedTuple):
         return f"{self.name}_total" if self.kind == "counter" else self.name
 
 
-class _Worker(Collector):
-    """Reads every metric of one worker."""
+class Exposition:
+    """Writes the metrics of one worker, and those of its process: CPU, memory, open files.
+
+    The start of a line, its name and labels, is made once for each series: prometheus-client's writer checks and
+    escapes both for every sample anew, which is most of what a scrape costs the event loop of the crawl.
+    """
 
     def __init__(self, metrics: Iterable[Metric], look: Callable[[], Look]) -> None:
         self._metrics = tuple(metrics)
         self._look = look
+        self._starts: dict[tuple[str, tuple[str, ...]], tuple[str, ...]] = {}
+        self._process = prometheus.CollectorRegistry()
+        prometheus.ProcessCollector(registry=self._process)
 
-    def describe(self) -> list[Family]:
-        """Nothing is read before the first scrape."""
-        return []
-
-    def collect(self) -> Iterator[Family]:
-        """All families."""
+    def text(self) -> bytes:
+        """The answer to a scrape, in Prometheus's text format."""
         look = self._look()
-        for metric in self._metrics:
-            yield _family(metric, metric.read(look))
+        lines = "".join(line for metric in self._metrics for line in self._lines(metric, look))
+        return lines.encode() + prometheus.generate_latest(self._process)
+
+    def _lines(self, metric: Metric, look: Look) -> Iterator[str]:
+        yield f"# HELP {metric.series} {metric.meaning}\n# TYPE {metric.series} {metric.kind}\n"
+        for values, found in metric.read(look):
+            starts = self._starts.get((metric.name, values))
+            if starts is None:
+                starts = self._starts[metric.name, values] = _starts(metric, values)
+            numbers = _of_histogram(found) if metric.kind == "histogram" else (found,)
+            for start, number in zip(starts, numbers, strict=True):
+                # Go's ParseFloat, by which numbers are read, knows Python's way to write them.
+                yield f"{start} {number:d}\n" if isinstance(number, int) else f"{start} {number!r}\n"
 
 
-def _family(metric: Metric, samples: Iterable[Sample]) -> Family:
-    labels = tuple(metric.labels)
-    if metric.kind == "histogram":
-        histogram = HistogramMetricFamily(metric.name, metric.meaning, labels=labels)
-        for values, timing in samples:
-            histogram.add_metric(values, _buckets(timing), timing.total)
-        return histogram
-    kind = CounterMetricFamily if metric.kind == "counter" else GaugeMetricFamily
-    family = kind(metric.name, metric.meaning, labels=labels)
-    for values, number in samples:
-        family.add_metric(values, float(number))
-    return family
+def _starts(metric: Metric, values: tuple[str, ...]) -> tuple[str, ...]:
+    """What the lines of a series begin with."""
+    pairs = [_pair(name, value) for name, value in zip(metric.labels, values, strict=True)]
+    if metric.kind != "histogram":
+        return (_start(metric.series, pairs),)
+    bounds = (*(f"{bound:g}" for bound in BOUNDS), "+Inf")
+    buckets = [_start(f"{metric.name}_bucket", [*pairs, _pair("le", bound)]) for bound in bounds]
+    return (*buckets, _start(f"{metric.name}_count", pairs), _start(f"{metric.name}_sum", pairs))
 
 
-def _buckets(timing: Timing) -> list[tuple[str, float]]:
-    names = (*(f"{bound:g}" for bound in BOUNDS), "+Inf")
-    return list(zip(names, itertools.accumulate(timing.counts), strict=True))
+def _of_histogram(timing: Timing) -> tuple[float, ...]:
+    """Its buckets, its count and its sum."""
+    buckets = tuple(itertools.accumulate(timing.counts))
+    return (*buckets, buckets[-1], timing.total)
 
 
-def registry(metrics: Iterable[Metric], look: Callable[[], Look]) -> prometheus.CollectorRegistry:
-    """A worker's metrics and those of its process: CPU, memory, open files."""
-    found = prometheus.CollectorRegistry()
-    found.register(_Worker(metrics, look))
-    prometheus.ProcessCollector(registry=found)
-    return found
+def _start(name: str, pairs: list[str]) -> str:
+    return f"{name}{{{','.join(pairs)}}}" if pairs else name
 
 
-def exposition(found: prometheus.CollectorRegistry) -> bytes:
-    """The answer to a scrape."""
-    return prometheus.generate_latest(found)
+def _pair(name: str, value: str) -> str:
+    escaped = value.replace("\\", "\\\\").replace("\n", "\\n").replace('"', '\\"')
+    return f'{name}="{escaped}"'

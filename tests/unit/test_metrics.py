@@ -16,7 +16,7 @@ from gregor.worker.condition import Condition, Lag, look, unhealthy, unready
 from gregor.worker.host_views import HOST_STATES
 from gregor.worker.measured import measured
 from gregor.worker.metric_list import METRICS, SERVICES
-from gregor.worker.metrics import Look, exposition, registry
+from gregor.worker.metrics import Exposition, Look, Metric
 from gregor.worker.metrics_docs import page
 from gregor.worker.runtime import Runtime
 from gregor.worker.stats import Stats
@@ -34,7 +34,7 @@ Samples = dict[tuple[str, tuple[tuple[str, str], ...]], float]
 
 def scrape(stats: Stats, condition: Condition = CONDITION, lag: Lag | None = None) -> Samples:
     lag = lag or Lag(cast(Runtime, None))
-    text = exposition(registry(METRICS, lambda: Look(stats, condition, lag, MACHINE, stats.margin.value(0.0)))).decode()
+    text = Exposition(METRICS, lambda: Look(stats, condition, lag, MACHINE, stats.margin.value(0.0))).text().decode()
     return {
         (sample.name, tuple(sorted(sample.labels.items()))): sample.value
         for family in text_string_to_metric_families(text)
@@ -67,6 +67,17 @@ def test_what_strangers_choose_is_no_label() -> None:
     assert after.keys() == before.keys()
     assert after["gregor_errors_total", (("cause", "other"),)] == 500
     assert sum(value for (name, _), value in after.items() if name == "gregor_responses_total") == 500
+
+
+@settings(deadline=None)
+@given(st.text('a\\\n"{},= é'), st.one_of(st.integers(0), st.floats(), st.booleans()))
+def test_any_label_and_any_number_is_read_back(value: str, number: float) -> None:
+    metric = Metric("gregor_odd", "gauge", "Odd.", lambda _: [((value,), number)], {"what": "anything"})
+    text = Exposition([metric], lambda: cast(Look, None)).text().decode()
+    family = next(one for one in text_string_to_metric_families(text) if one.name == "gregor_odd")
+    assert (family.type, family.documentation) == ("gauge", "Odd.")
+    assert [sample.labels for sample in family.samples] == [{"what": value}]
+    assert family.samples[0].value == pytest.approx(float(number), nan_ok=True)
 
 
 @settings(deadline=None)

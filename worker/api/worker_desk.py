@@ -16,7 +16,7 @@ from gregor.worker.host_views import HostView
 from gregor.worker.live import Meter
 from gregor.worker.members import Members
 from gregor.worker.metric_list import METRICS
-from gregor.worker.metrics import Look, exposition, registry
+from gregor.worker.metrics import Exposition, Look
 from gregor.worker.runtime import Runtime
 
 _SAMPLE = 1.0  # seconds between two samples of the rates
@@ -50,7 +50,7 @@ class WorkerDesk(Desk):
         self._meter = Meter()
         self._sampled = clock.monotonic()
         self._rates = self._meter.sample(self._sampled, runtime.stats)
-        self._registry = registry(METRICS, self._look)
+        self._exposition = Exposition(METRICS, self._look)
         self._told, self._told_at = b"", -math.inf
 
     def _now(self) -> float:
@@ -107,7 +107,7 @@ class WorkerDesk(Desk):
         await asyncio.wait((self._looking,), timeout=_PATIENCE)
         if self._looking.done():
             self._looking.result()  # raises what no log may raise
-        self._told, self._told_at = exposition(self._registry), self._now()
+        self._told, self._told_at = self._exposition.text(), self._now()
         return self._told
 
     def _stop(self) -> None:
