@@ -68,18 +68,24 @@ class SpooledBody:
         if not _THRESHOLDS[0] <= threshold <= _THRESHOLDS[1]:
             raise ValueError(f"threshold must be between {_THRESHOLDS[0]} and {_THRESHOLDS[1]} bytes, not {threshold}")
         self._cap = cap
-        self._file = tempfile.SpooledTemporaryFile(max_size=threshold, dir=folder)  # noqa: SIM115 - closed by close()
+        self._threshold = threshold
+        self._folder = folder
+        self._file: BinaryIO = io.BytesIO()
         self._digest = hashlib.sha256()
         self.size = 0
 
     def write(self, data: bytes) -> None:
         """Appends ``data``. Raises :class:`BodyTooLarge` before anything beyond the cap is kept, OSError if the disk is
         full."""
-        if self.size + len(data) > self._cap:
+        size = self.size + len(data)
+        if size > self._cap:
             raise BodyTooLarge(f"more than {self._cap} bytes")
+        if self.size <= self._threshold < size:
+            memory, self._file = self._file, cast(BinaryIO, tempfile.TemporaryFile(dir=self._folder))  # noqa: SIM115
+            self._file.write(cast(io.BytesIO, memory).getvalue())
         self._file.write(data)
         self._digest.update(data)
-        self.size += len(data)
+        self.size = size
 
     @property
     def sha256(self) -> str:
@@ -88,13 +94,12 @@ class SpooledBody:
 
     def read(self, limit: int = -1) -> bytes:
         """All that was written, or its first ``limit`` bytes. Writing goes on at the end."""
-        self._file.seek(0)
-        data = self._file.read(limit)
-        self._file.seek(0, 2)
-        return data
+        return self.read_at(0, limit)
 
     def open(self) -> BinaryIO:
         """A reader of its own over the whole body, valid until :meth:`close`."""
+        if isinstance(self._file, io.BytesIO):
+            return io.BytesIO(self._file.getvalue())  # no copy: the two share it
         return cast(BinaryIO, io.BufferedReader(_Reader(self)))
 
     def close(self) -> None:
@@ -102,7 +107,7 @@ class SpooledBody:
         self._file.close()
 
     def read_at(self, offset: int, size: int) -> bytes:
-        """At most ``size`` bytes from ``offset`` on."""
+        """At most ``size`` bytes from ``offset`` on; all of them for -1."""
         self._file.seek(offset)
         data = self._file.read(size)
         self._file.seek(0, 2)
