@@ -66,6 +66,7 @@ class CurlTransport:
         self._spending = spending or Spending()
         self._bundle = _write_bundle(ca_file)
         self._kept = KeptSockets()
+        self._watch = Watch()
         self._curl: CurlLoop | None = None
         self._spare: list[Exchange] = []
 
@@ -75,6 +76,7 @@ class CurlTransport:
 
     async def close(self) -> None:
         """See `Transport.close`."""
+        self._watch.close()
         if self._curl is not None:
             self._curl.close()
             self._curl = None
@@ -102,7 +104,7 @@ class CurlTransport:
                 curl.abort(exchange.handle)
                 future.set_result((pycurl.E_OPERATION_TIMEDOUT, fault))
 
-        watch = Watch(exchange.pace, end)
+        self._watch.begin(exchange.pace, end)
         try:
             number, message = await future
         except asyncio.CancelledError:
@@ -110,7 +112,7 @@ class CurlTransport:
             exchange.close()
             raise
         finally:
-            watch.stop()
+            self._watch.over(exchange.pace)
         if exchange.broken is not None:
             exchange.close()
             raise exchange.broken

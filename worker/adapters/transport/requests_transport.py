@@ -40,6 +40,7 @@ class RequestsTransport:
         self._strict = _Adapter(_context(ca_file, verify=True), idle_connections)
         self._lax = _Adapter(_context(ca_file, verify=False), idle_connections)
         self._running: set[Exchange] = set()
+        self._watch = Watch()
 
     async def fetch(self, request: Request, limits: Limits, may_send: Callable[[], bool]) -> FetchResult:
         """See `Transport.fetch`."""
@@ -49,6 +50,7 @@ class RequestsTransport:
         """See `Transport.close`."""
         for exchange in self._running:
             exchange.abort("the transport was closed")
+        self._watch.close()
         await asyncio.to_thread(self._threads.shutdown, cancel_futures=True)
         self._strict.close()
         self._lax.close()
@@ -59,11 +61,11 @@ class RequestsTransport:
         exchange = Exchange(job, way, self._guard, tuple(adapter.proxy_headers(proxy).items()) if proxy else ())
         future = self._threads.submit(_run, exchange, adapter)
         self._running.add(exchange)
-        watch = Watch(exchange.pace, exchange.abort)
+        self._watch.begin(exchange.pace, exchange.abort)
         try:
             return await asyncio.wrap_future(future)
         finally:
-            watch.stop()
+            self._watch.over(exchange.pace)
             self._running.discard(exchange)
             if not future.done():
                 exchange.abort("cancelled")
