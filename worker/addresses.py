@@ -4,6 +4,7 @@ A name is anyone's to point anywhere, so the address itself is judged, of every 
 """
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from ipaddress import IPv4Network, IPv6Network, ip_address
 
 _SPECIAL_V4 = tuple(
@@ -43,6 +44,8 @@ _SPECIAL_V6 = tuple(
     )
 )
 
+_REMEMBERED = 4096  # endpoints whose verdict is kept: it hangs on nothing else
+
 
 class AddressPolicy:
     """Global unicast addresses, and what the operator allows beyond them."""
@@ -55,9 +58,13 @@ class AddressPolicy:
         """``allowed_endpoints`` are pairs of an IP address and a port. Raises ValueError if one is no IP address."""
         self._networks = tuple(allow_networks)
         self._endpoints = frozenset((ip_address(ip), port) for ip, port in allowed_endpoints)
+        self._judged = lru_cache(_REMEMBERED)(self._judge)
 
     def allows(self, ip: str, port: int) -> bool:
         """Whether a socket may connect to this address and port. What is no plain IP address is refused."""
+        return self._judged(ip, port)
+
+    def _judge(self, ip: str, port: int) -> bool:
         try:
             address = ip_address(ip)
         except ValueError:

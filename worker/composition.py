@@ -7,6 +7,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -44,9 +45,8 @@ T = TypeVar("T")
 class SystemClock:
     """The machine's clocks."""
 
-    def monotonic(self) -> float:
-        """See `Clock.monotonic`: it goes on while the machine is suspended."""
-        return time.clock_gettime(time.CLOCK_BOOTTIME)
+    # See `Clock.monotonic`: it goes on while the machine is suspended. Asked fifty times a page.
+    monotonic = staticmethod(partial(time.clock_gettime, time.CLOCK_BOOTTIME))
 
     def wall(self) -> float:
         """See `Clock.wall`."""

@@ -397,13 +397,14 @@ class Crawl:
         self.partition.leave(item)
         self.partition.finish(source for source in item.sources() if source not in back)
         self.intake.reenter([(item.ticket, source) for source in back])
-        self.intake.wake.set()
+        self.intake.room()
 
     def _count(self, verdict: Verdict, page: Page | None) -> None:
         stats = self._tools.stats
         stats.settled(page.state if page is not None else verdict.state)
         if page is not None:
-            self.partition.counts.update(pages_200=int(page.status == 200), bytes=page.size)
+            self.partition.counts["pages_200"] += page.status == 200
+            self.partition.counts["bytes"] += page.size
             for domain, _ in self._tools.standing.domain_budgets(self._tools.orders(), page.host):
                 self.partition.counts[count_of(domain)] += 1
                 self._tools.domain_pages.stored(domain)

@@ -39,6 +39,11 @@ class Intake:
         self._maybe_more = dict.fromkeys(PRIORITIES, True)
         self.wake.set()
 
+    def room(self) -> None:
+        """Tickets left memory: what could not be read for want of room is read now."""
+        if self._partition.hungry or True in self._maybe_more.values():
+            self.wake.set()
+
     async def step(self) -> bool:
         """Read one batch of something. False when there is nothing to read, or no room for it."""
         return await self._read_bucket() or await self._pull_backlog() or await self._read_topic()

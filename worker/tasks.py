@@ -8,12 +8,13 @@ PATIENCE = 0.5  # seconds until a task that did not end is cancelled again
 
 
 async def until(event: asyncio.Event, seconds: float) -> None:
-    """Until the event is set, at most so long."""
-    try:
-        async with asyncio.timeout(seconds):
+    """Until the event is set; after so long it is set here. The loops of a worker wait so, several times a page."""
+    if not event.is_set():
+        timer = asyncio.get_running_loop().call_later(seconds, event.set)
+        try:
             await event.wait()
-    except TimeoutError:
-        return
+        finally:
+            timer.cancel()
 
 
 async def cancel(tasks: Sequence[asyncio.Future[Any]]) -> None:

@@ -94,7 +94,7 @@ class Response(msgspec.Struct):
     def combined(self, name: str) -> str | None:
         """All values of a list header, joined (RFC 9110 section 5.3); a line that repeats another counts once."""
         wanted = name.lower()
-        values = dict.fromkeys(value for key, value in self.headers if key.lower() == wanted)
+        values = dict.fromkeys([value for key, value in self.headers if key.lower() == wanted])
         return ", ".join(values) if values else None
 
     def close(self) -> None:

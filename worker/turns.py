@@ -158,7 +158,7 @@ class Turns:
             host.cause = ""
         if page_bytes is not None and self._budgeted(host):
             record = msgspec.structs.replace(record, pages=record.pages + 1, bytes=record.bytes + page_bytes)
-        if record != host.record:
+        if record is not host.record:
             await self._put(host, record)
         await self.promise(host)
         self._set_next(host, pause, robots)
@@ -201,8 +201,9 @@ class Turns:
 
     def _set_next(self, host: Host, pause: float, robots: bool = False) -> None:
         now = self._tools.clock.monotonic()
-        due = host.last_start + self.delay(host, crawl_delay=not robots)
-        host.next_turn = max(due, self.page_due(host), now + pause)
+        page_delay = self.delay(host)
+        delay = self.delay(host, crawl_delay=False) if robots else page_delay
+        host.next_turn = max(host.last_start + delay, host.last_page + page_delay, now + pause)
 
     async def _put(self, host: Host, record: HostRecord) -> None:
         partition, store = self._partition, self._tools.services.store

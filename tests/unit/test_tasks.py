@@ -25,7 +25,9 @@ def test_until_ends_with_the_event_or_the_time() -> None:
     async def main() -> None:
         event = asyncio.Event()
         await tasks.until(event, 0.001)
-        event.set()
+        event.clear()
+        asyncio.get_running_loop().call_soon(event.set)
+        await tasks.until(event, 3600)
         await tasks.until(event, 3600)
 
     asyncio.run(main())

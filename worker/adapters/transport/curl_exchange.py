@@ -10,7 +10,7 @@ import pycurl
 
 from gregor.worker.adapters.transport.attempts import AddressGuard, Job, Way, names_left_to
 from gregor.worker.adapters.transport.framing import Dechunker, framing
-from gregor.worker.adapters.transport.http1 import Fields, Head, MalformedHeadError, Target, parse_head
+from gregor.worker.adapters.transport.http1 import Fields, Head, MalformedHeadError, parse_head
 from gregor.worker.adapters.transport.kept import KeptSockets, Local
 from gregor.worker.adapters.transport.pace import Pace
 from gregor.worker.adapters.transport.receiver import Receiver
@@ -26,6 +26,7 @@ class _Settings(NamedTuple):
     verify: bool
     proxy: str
     fresh: bool
+    fields: Fields
 
 
 def _raised_later(
@@ -50,6 +51,7 @@ class Exchange:
         self._guard = guard
         self._kept = kept
         self._settings: _Settings | None = None
+        self._connect_to: tuple[str, ...] = ()
         self.handle = handle = pycurl.Curl()
         handle.setopt(pycurl.NOSIGNAL, 1)
         handle.setopt(pycurl.FOLLOWLOCATION, 0)
@@ -97,11 +99,13 @@ class Exchange:
         handle.setopt(pycurl.URL, f"{job.target.scheme}://{job.target.authority}/")
         # libcurl would normalise the path of a URL; what is asked for is what was found.
         handle.setopt(pycurl.REQUEST_TARGET, _request_target(job))
-        handle.setopt(pycurl.HTTPHEADER, _header_lines(job.fields))
-        resolve, connect_to = ([], []) if self.proxied else _pin(job.target, way)
+        resolve, connect_to = ((), ()) if self.proxied else _pin(job.target.host, job.target.port, way)
         handle.setopt(pycurl.RESOLVE, resolve)
-        handle.setopt(pycurl.CONNECT_TO, connect_to)
-        self._set(_Settings(max(1, int(limits.connect_timeout * 1000)), way.verify, request.proxy or "", fresh))
+        if connect_to != self._connect_to:
+            handle.setopt(pycurl.CONNECT_TO, connect_to)
+            self._connect_to = connect_to
+        timeout = max(1, int(limits.connect_timeout * 1000))
+        self._set(_Settings(timeout, way.verify, request.proxy or "", fresh, job.fields))
 
     def _set(self, settings: "_Settings") -> None:
         """Options that seldom differ from those of the transfer before."""
@@ -114,6 +118,7 @@ class Exchange:
         handle.setopt(pycurl.SSL_VERIFYHOST, 2 if settings.verify else 0)
         handle.setopt(pycurl.PROXY, names_left_to(settings.proxy))
         handle.setopt(pycurl.FRESH_CONNECT, int(settings.fresh))
+        handle.setopt(pycurl.HTTPHEADER, _header_lines(settings.fields))
 
     def release(self) -> None:
         """Forget the transfer, keep the handle."""
@@ -226,11 +231,12 @@ def _header_lines(sent: Fields) -> list[bytes]:
     return [line.encode("latin-1", "replace") for line in lines]
 
 
-def _pin(target: Target, way: Way) -> tuple[list[str], list[str]]:
+@lru_cache(maxsize=4096)
+def _pin(host: str, port: int, way: Way) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """RESOLVE and CONNECT_TO entries that lead to the way's addresses while Host and SNI stay the URL's."""
     literals = [f"[{address}]" if ":" in address else address for address in way.addresses]
-    if target.host.startswith("[") or target.host.replace(".", "").isdigit():
+    if host.startswith("[") or host.replace(".", "").isdigit():
         # A name table can't rename a literal. With several addresses (a host table's) the first one is taken.
-        return [], [] if (target.host, target.port) == (literals[0], way.port) else [f"::{literals[0]}:{way.port}"]
-    resolve = [f"+{target.host}:{way.port}:{','.join(literals)}"]
-    return resolve, [] if way.port == target.port else [f"::{target.host}:{way.port}"]
+        return (), () if (host, port) == (literals[0], way.port) else (f"::{literals[0]}:{way.port}",)
+    resolve = f"+{host}:{way.port}:{','.join(literals)}"
+    return (resolve,), () if way.port == port else (f"::{host}:{way.port}",)
