@@ -1,0 +1,34 @@
+"""One timer ends whichever fetch is too slow first, and goes on for the others."""
+
+import asyncio
+import time
+
+from gregor.worker.adapters.transport.pace import Pace
+from gregor.worker.adapters.transport.watch import Watch
+from gregor.worker.transport import Limits
+
+
+def _pace(seconds: float) -> Pace:
+    return Pace(Limits(total_timeout=seconds), time.monotonic())
+
+
+def test_each_slow_fetch_ends_once_whatever_was_begun_before_it() -> None:
+    async def main() -> list[str]:
+        watch, ended, last = Watch(), list[str](), asyncio.Event()
+        watch.begin(_pace(3600), lambda _: ended.append("patient"))
+        watch.begin(_pace(0.02), lambda _: ended.append("second"))
+        over = _pace(0.0)
+        watch.begin(over, lambda _: ended.append("over"))
+        watch.over(over)
+        watch.begin(_pace(0.01), lambda _: ended.append("first"))
+
+        def end(fault: str) -> None:
+            ended.append(fault)
+            last.set()
+
+        watch.begin(_pace(0.03), end)
+        await asyncio.wait_for(last.wait(), 30)
+        watch.close()
+        return ended
+
+    assert asyncio.run(main()) == ["first", "second", "no whole answer within 0.03 s"]
