@@ -3,13 +3,17 @@
 import asyncio
 import contextlib
 import socket
+import time
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from benchmarks.api_load import under_load
-from gregor.worker.api import app, connection, problems, serving
+from gregor.worker import host_views
+from gregor.worker.api import app, connection, problems, serving, worker_desk
 from tests.contract.operated import Operated, operated
 
 PATIENCE = 60.0
@@ -75,6 +79,29 @@ def test_readers_that_take_nothing_block_nobody(tmp_path: Path, path: str) -> No
             for other in ("/healthz", "/metrics", "/api/v1/status", "/api/v1/history"):
                 assert (await worker.ask("GET", other)).status_code == 200
             await goes_on(worker)
+
+    beside(tmp_path, case, api_rate=100_000.0)
+
+
+def test_lists_of_hosts_leave_the_crawl_its_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With many hosts in memory each takes long, and no two questions need be the same."""
+    took, listed = 0.05, host_views.hosts
+
+    def slowly(*args: Any, **more: Any) -> list[host_views.HostView]:
+        time.sleep(took)  # it holds up the event loop, as a long list does
+        return listed(*args, **more)
+
+    monkeypatch.setattr(host_views, "hosts", slowly)
+    monkeypatch.setattr(worker_desk, "_LISTS", 3)
+
+    async def case(worker: Operated) -> None:
+        begun = time.monotonic()
+        answers = await asyncio.gather(*(worker.ask("GET", f"/api/v1/hosts?search=h{n}") for n in range(30)))
+        statuses = Counter(answer.status_code for answer in answers)
+        assert set(statuses) == {200, 429}
+        assert time.monotonic() - begun > 9 * took * (statuses[200] - 1)
+        assert all(answer.headers["retry-after"] == "1" for answer in answers if answer.status_code == 429)
+        await goes_on(worker)
 
     beside(tmp_path, case, api_rate=100_000.0)
 

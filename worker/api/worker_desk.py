@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from gregor.worker import condition, host_views, machine
+from gregor.worker.api import problems
 from gregor.worker.api.archive import Archive
 from gregor.worker.api.desk import Counts, Desk, HostsQuery, Status
 from gregor.worker.borders import Clock
@@ -21,6 +22,8 @@ from gregor.worker.runtime import Runtime
 
 _SAMPLE = 1.0  # seconds between two samples of the rates
 _PATIENCE = 1.0  # seconds for which a scrape waits for the ends of the log
+_LISTS = 10  # of hosts, that wait to be made before more are refused
+_REST = 9.0  # so many times as long as a list of hosts took, the loop has to itself
 
 
 class WorkerDesk(Desk):
@@ -47,6 +50,7 @@ class WorkerDesk(Desk):
         self._config = config
         self._lag = Lag(runtime)
         self._looking: asyncio.Task[None] | None = None
+        self._listing, self._lists, self._rested = asyncio.Lock(), 0, -math.inf
         self._meter = Meter()
         self._sampled = clock.monotonic()
         self._rates = self._meter.sample(self._sampled, runtime.stats)
@@ -80,9 +84,28 @@ class WorkerDesk(Desk):
         return Status(self._condition(), self._rates, counts)
 
     async def hosts(self, asked: HostsQuery) -> list[HostView]:
+        """One list after another, a tenth of the loop's time at most: of 50,000 hosts one takes a tenth of a second.
+
+        Raises `Problem` (429).
+        """
+        if self._lists >= _LISTS:
+            raise problems.too_many()
+        self._lists += 1
+        try:
+            async with self._listing:
+                await asyncio.sleep(self._rested - self._now())
+                begun = self._now()
+                found = self._list(asked, begun)
+                ended = self._now()
+                self._rested = ended + _REST * (ended - begun)
+        finally:
+            self._lists -= 1
+        return found
+
+    def _list(self, asked: HostsQuery, now: float) -> list[HostView]:
         return host_views.hosts(
             self._runtime,
-            self._now(),
+            now,
             asked.limit,
             state=asked.state,
             after=asked.after,
