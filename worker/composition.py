@@ -114,8 +114,7 @@ async def crawl(config: Config, seeds: Iterable[Seed], started: Callable[[Runtim
         engine = await _engine_of_a_server(config)
         stack.push_async_callback(engine.close)
         ended = await has_ended(engine.log, engine.store, config.partitions)
-        fresh = [seed for seed in seeds if not (await engine.store.rows([seed.url.key]))[0]] if ended else seeds
-        published = await seeding.publish(engine.log, engine.store, fresh)
+        published = await seeding.publish(engine.log, engine.store, seeds, unless_known=ended)
         hosts = await when_there(engine.store.seed_hosts, config.start_timeout, config)
         if ended and hosts and not published and not config.linger:
             return Finished()

@@ -23,10 +23,18 @@ class Seed(msgspec.Struct, frozen=True):
     priority: int | None = None
 
 
-async def publish(log: FrontierLog, store: PageStore, seeds: Iterable[Seed]) -> int:
-    """Remember the seeds' hosts, which the scope needs, and publish the seeds; gives how many there were."""
+async def publish(log: FrontierLog, store: PageStore, seeds: Iterable[Seed], unless_known: bool = False) -> int:
+    """Remember the seeds' hosts, which the scope needs, and publish the seeds; gives how many were published.
+
+    ``unless_known`` leaves out those that have a record. Of any number of seeds one batch is in memory.
+    """
     count, iterator = 0, iter(seeds)
     while batch := list(islice(iterator, BATCH)):
+        if unless_known:
+            rows = await store.rows([seed.url.key for seed in batch])
+            batch = [seed for seed, row in zip(batch, rows, strict=True) if row is None]
+            if not batch:
+                continue
         await store.add_seed_hosts(sorted({seed.url.host for seed in batch}))
         await log.publish(list(_tickets(batch, time.time())))
         count += len(batch)
