@@ -84,7 +84,7 @@ def decode(body: bytes, encoding: str) -> str:
     U+FFFD."""
     marked = next(((mark, name) for mark, name in _BOMS if body.startswith(mark)), (b"", encoding))
     body, encoding = body.removeprefix(marked[0]), marked[1]
-    return body.decode("utf-8", "replace") if encoding == "utf-8" else legacy_text.decoder(encoding).decode(body, True)
+    return body.decode("utf-8", "replace") if encoding == "utf-8" else legacy_text.text(body, encoding)
 
 
 def bom(body: bytes) -> str | None:

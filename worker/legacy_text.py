@@ -7,6 +7,7 @@ what would begin at each octet is looked up for all of a block at once, and one 
 
 import codecs
 import re
+from contextlib import suppress
 from typing import Final, Protocol
 
 import numpy as np
@@ -32,11 +33,34 @@ _Mask = NDArray[np.bool_]
 _Places = NDArray[np.intp]
 
 
+_ALIKE: Final = {
+    "shift_jis": ("cp932", re.compile("[\uf8f0-\uf8f3]")),
+    "euc-kr": ("cp949", None),
+    "big5": ("big5hkscs", re.compile("[\xa2\xa3\xa5\u2022\u203e\u223c\u2609\u2641\uff0f\uff3c\uff64]")),
+    "gb18030": (
+        "gb18030",
+        re.compile("[\u1e3f\ue5e5\ue78d-\ue796\ue7c7\ue81e\ue826\ue82b\ue82c\ue832\ue843\ue854\ue864]"),
+    ),
+}
+"""Python's codecs whose text, where they find no fault, is that of the standard if none of some characters is in it."""
+
+
 class Decoder(Protocol):
     """Reads a text piece by piece."""
 
     def decode(self, octets: bytes, final: bool = False, /) -> str:
         """The text of the next piece as far as it is certain; with ``final`` of all that is left."""
+
+
+def text(octets: bytes, encoding: str) -> str:
+    """The whole of a text: at the speed of Python's codec where that agrees, as most texts are without fault."""
+    codec, other = _ALIKE.get("gb18030" if encoding == "gbk" else encoding, ("", None))
+    if codec:
+        with suppress(UnicodeDecodeError):
+            found = octets.decode(codec)
+            if other is None or not other.search(found):
+                return found
+    return decoder(encoding).decode(octets, True)
 
 
 def decoder(encoding: str) -> Decoder:

@@ -11,7 +11,9 @@ ALL = [*SEVERAL, "utf-8", "utf-16le", "utf-16be", "replacement", "x-user-defined
 
 
 def read(encoding: str, octets: bytes) -> str:
-    return legacy_text.decoder(encoding).decode(octets, True)
+    found = legacy_text.decoder(encoding).decode(octets, True)
+    assert legacy_text.text(octets, encoding) == found
+    return found
 
 
 @pytest.mark.parametrize(
@@ -121,6 +123,18 @@ def test_what_is_written_is_read_again(encoding: str) -> None:
 def test_a_mark_outweighs_the_encoding() -> None:
     assert charset.decode(b"\xef\xbb\xbf\xc3\xa9", "shift_jis") == "é"
     assert charset.decode(b"\xff\xfe\xe9\0", "windows-1252") == "é"
+
+
+@pytest.mark.parametrize("encoding", ["shift_jis", "euc-kr", "big5", "gb18030"])
+def test_each_pair_without_fault_is_read_alike_at_both_speeds(encoding: str) -> None:
+    points, both = legacy_indexes.pairs(encoding)
+    for key in both.nonzero()[0].tolist():
+        if points[key] != legacy_indexes.MALFORMED:
+            pair = key.to_bytes(2, "big")
+            expected = chr(points[key])
+            if encoding == "big5":
+                expected = legacy_indexes.SEQUENCES.get(expected, expected)
+            assert legacy_text.text(pair, encoding) == expected
 
 
 @pytest.mark.parametrize("encoding", SEVERAL)

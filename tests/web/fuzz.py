@@ -20,7 +20,7 @@ from tests.web import fuzz_inputs
 from tests.web.fuzz_targets import TARGETS
 
 SECONDS = 2.0
-"""For one input; most take far less than a millisecond."""
+"""Of processor time for one input; most take far less than a millisecond."""
 
 HANG_SECONDS = 60
 GROWTH_MB = 128
@@ -52,7 +52,7 @@ class Failure:
 def fuzz(kind: str, seed: int, numbers: Iterable[int]) -> Iterator[Failure]:
     """Runs the inputs of the given numbers; yields the failures."""
     target = TARGETS[kind]
-    with_alarm = signal.signal(signal.SIGALRM, _alarm)
+    with_alarm = signal.signal(signal.SIGPROF, _alarm)
     try:
         for number in numbers:
             if number % ROUND == 0:
@@ -62,7 +62,7 @@ def fuzz(kind: str, seed: int, numbers: Iterable[int]) -> Iterator[Failure]:
             if error:
                 yield Failure(kind, seed, number, data, error)
     finally:
-        signal.signal(signal.SIGALRM, with_alarm)
+        signal.signal(signal.SIGPROF, with_alarm)
         faulthandler.cancel_dump_traceback_later()
 
 
@@ -73,14 +73,14 @@ def _alarm(_number: int, _frame: FrameType | None) -> None:
 def _run(target: Callable[[bytes], None], data: bytes) -> str | None:
     """What went wrong with an input, with the place; None if nothing did."""
     before = _peak_mb()
-    signal.setitimer(signal.ITIMER_REAL, SECONDS)
+    signal.setitimer(signal.ITIMER_PROF, SECONDS)
     try:
         target(data)
     except Exception as error:  # noqa: BLE001 - any exception is a finding, and is reported with its place
         place = traceback.extract_tb(error.__traceback__)[-1]
         return f"{type(error).__name__}: {error} at {place.filename}:{place.lineno}"
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.setitimer(signal.ITIMER_PROF, 0)
     grown = _peak_mb() - before
     return f"memory grew by {grown:.0f} MiB" if grown > GROWTH_MB else None
 
