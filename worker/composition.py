@@ -4,7 +4,7 @@ import asyncio
 import os
 import random
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -271,6 +271,13 @@ async def cluster_status(config: Config) -> "ClusterStatus":
     from gregor.worker.adapters.cluster import engine as cluster
 
     return await cluster.cluster_status(config, SystemClock(), os.environ)
+
+
+async def ask_server(config: Config, server: str, environ: Mapping[str, str]) -> None:
+    """See that a server, by its setting, answers as it would a worker. Raises `BadInput`, `Unavailable`."""
+    from gregor.worker.adapters.cluster.probes import PROBES
+
+    await PROBES[server](config, SystemClock(), environ)
 
 
 def standing_orders(config: Config) -> Orders:

@@ -9,8 +9,9 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from gregor.worker import machine, network
-from gregor.worker.composition import SystemClock, standing_orders
-from gregor.worker.config import Config, warnings
+from gregor.worker.borders import Unavailable
+from gregor.worker.composition import SystemClock, ask_server, standing_orders
+from gregor.worker.config import Config, replace, warnings
 from gregor.worker.config_api import address, token
 from gregor.worker.config_servers import SERVERS, password
 from gregor.worker.credentials import authorizations
@@ -46,8 +47,11 @@ async def examine(config: Config, name: str, environ: Mapping[str, str]) -> Asyn
         yield await _listen(config)
     if config.engine == "cluster":
         for server in SERVERS:
-            for where in getattr(config, server):
-                yield await _reach(server, where)
+            reached = [await _reach(server, where) for where in getattr(config, server)]
+            for finding in reached:
+                yield finding
+            if all(finding.level == "ok" for finding in reached):
+                yield await _ask(config, server, environ)
 
 
 def _settings(config: Config, environ: Mapping[str, str]) -> Iterator[Finding]:
@@ -149,6 +153,16 @@ async def _reach(server: str, where: str) -> Finding:
         return Finding("fail", server, f"{where} must be HOST:PORT")
     problem = await _connects(host.strip("[]"), int(port))
     return Finding("fail" if problem else "ok", server, f"{where} {problem or 'accepts connections'}")
+
+
+async def _ask(config: Config, server: str, environ: Mapping[str, str]) -> Finding:
+    """Whether it answers a worker's own client, which has a name and a password, and speaks TLS or not."""
+    patient = replace(config, server_timeout=min(config.server_timeout, _PATIENCE))
+    try:
+        await ask_server(patient, server, environ)
+    except (BadInput, Unavailable) as error:
+        return Finding("fail", server, str(error))
+    return Finding("ok", server, "answers as it is configured")
 
 
 async def _connects(host: str, port: int) -> str:

@@ -23,6 +23,7 @@ from gregor.worker.commands import BAD_INPUT, FINISHED
 from gregor.worker.composition import SystemClock
 from gregor.worker.config import replace
 from gregor.worker.config_sources import load
+from tests.cluster.conftest import stoppable
 from tests.cluster.servers import Service
 from tests.cluster.servers.__main__ import config as servers_config
 from tests.cluster.servers.process import free_ports
@@ -130,6 +131,22 @@ def _probed(port: int, wanted: str) -> object:
         if wanted in answer.text:
             break
     return said
+
+
+def test_the_doctor_asks_each_server(crawl: Crawl, redis: Service, capsys: pytest.CaptureFixture[str]) -> None:
+    def findings() -> dict[str, str]:
+        crawl.run("doctor", "--set", "server_timeout=3")
+        lines = [line.split(maxsplit=2) for line in capsys.readouterr().out.splitlines()]
+        return {what: f"{level} {text}" for level, what, text in lines}  # the last one of each
+
+    assert {findings()[server] for server in NAMES} == {"ok answers as it is configured"}
+    stoppable(redis).nodes[0].pause()
+    try:
+        found = findings()
+    finally:
+        redis.nodes[0].resume()
+    assert found.pop("redis").startswith("fail Redis is unavailable: ")
+    assert found["kafka"] == "ok answers as it is configured"
 
 
 def test_what_is_not_set_up_is_said(crawl: Crawl, capsys: pytest.CaptureFixture[str]) -> None:

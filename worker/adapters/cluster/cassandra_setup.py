@@ -50,6 +50,16 @@ async def set_up(settings: Servers, keyspace: str, facts: Mapping[str, str], env
     return await asyncio.to_thread(_set_up, settings, keyspace, facts, environ)
 
 
+def reach(settings: Servers, environ: Mapping[str, str]) -> None:
+    """See that a node answers. Raises `Unavailable`, `BadInput`. Blocks."""
+    cluster = make_cluster(settings, environ)
+    try:
+        with translated():
+            cluster.connect()
+    finally:
+        cluster.shutdown()
+
+
 async def check(cassandra: Cassandra, keyspace: str, facts: Mapping[str, str]) -> str:
     """The crawl's random id. Raises `BadInput` when the keyspace is not at this version or not this crawl's."""
     tables = await cassandra.read("SELECT table_name FROM system_schema.tables WHERE keyspace_name = ?", (keyspace,))

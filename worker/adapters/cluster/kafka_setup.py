@@ -75,19 +75,25 @@ def _await_leaders(servers: Servers, crawl: str, partitions: int) -> None:
         consumer.close()
 
 
-def _missing(servers: Servers, crawl: str, partitions: int) -> list[str]:
+def all_topics(servers: Servers) -> dict[str, int]:
+    """Every topic's number of partitions. Raises `Unavailable` with what kept a broker from being reached. Blocks."""
     # What the call itself raises does not say why no broker was reached: connections tell of that beside it.
     told: list[KafkaError] = []
     admin = AdminClient(client_settings(servers, os.environ) | {"error_cb": told.append})
     try:
-        there = admin.list_topics(timeout=servers.server_timeout).topics
+        found = admin.list_topics(timeout=servers.server_timeout).topics
     except KafkaException as error:
         admin.poll(0)
         causes = [each for each in told if each.code() != KafkaError._ALL_BROKERS_DOWN]
         raise unavailable(min(causes, key=lambda each: each.code() not in _REFUSALS, default=error)) from None
+    return {name: len(topic.partitions) for name, topic in found.items()}
+
+
+def _missing(servers: Servers, crawl: str, partitions: int) -> list[str]:
+    there = all_topics(servers)
     for name in _settings(crawl):
-        if name in there and len(there[name].partitions) != partitions:
-            compare(f"topic {name}", {"partitions": str(partitions)}, {"partitions": str(len(there[name].partitions))})
+        if name in there:
+            compare(f"topic {name}", {"partitions": str(partitions)}, {"partitions": str(there[name])})
     return [name for name in _settings(crawl) if name not in there]
 
 
