@@ -12,6 +12,17 @@ from contextlib import contextmanager
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
+def interrupting() -> None:
+    """Until `stopping` holds, each of them raises KeyboardInterrupt: nothing is under way that would have to end."""
+    for one in _wanted():
+        signal.signal(one, signal.default_int_handler)
+
+
+def _wanted() -> list[signal.Signals]:
+    # nohup and shells that put a job into the background have a signal ignored: then it stays so.
+    return [one for one in SIGNALS if signal.getsignal(one) != signal.SIG_IGN]
+
+
 @contextmanager
 def stopping(stop: Callable[[], None], farewell: Callable[[], None], exit_code: int) -> Iterator[None]:
     """While this holds, the first signal calls ``stop`` on the running loop. The second calls ``farewell``, which may
@@ -29,8 +40,7 @@ def stopping(stop: Callable[[], None], farewell: Callable[[], None], exit_code: 
         asked = True
         stop()
 
-    # nohup and shells that put a job into the background have a signal ignored: then it stays so.
-    wanted = [one for one in SIGNALS if signal.getsignal(one) != signal.SIG_IGN]
+    wanted = _wanted()
     for one in wanted:
         loop.add_signal_handler(one, received)
     try:

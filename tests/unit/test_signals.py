@@ -1,7 +1,12 @@
 """The first signal asks, the second ends; in a process of its own, as the second cannot be survived."""
 
+import os
+import signal
 import subprocess
 import sys
+from pathlib import Path
+
+import pytest
 
 PROGRAM = """
 import asyncio, os, signal, sys
@@ -34,3 +39,15 @@ def test_the_first_signal_asks() -> None:
 
 def test_the_second_one_ends_at_once() -> None:
     assert ended("SIGTERM", "SIGINT") == (3, "farewell\n")
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_crawl_that_waits_for_its_seeds_is_interrupted(sent: signal.Signals, tmp_path: Path) -> None:
+    words = [sys.executable, "-m", "gregor.worker.cli", "crawl", "--seeds", str(tmp_path / "pipe")]
+    os.mkfifo(tmp_path / "pipe")
+    with subprocess.Popen(words, stderr=subprocess.PIPE) as crawl:
+        with (tmp_path / "pipe").open("wb"):  # opened by both: it reads now
+            crawl.send_signal(sent)
+            assert crawl.wait(60) == 3
+        assert crawl.stderr is not None
+        assert b"Traceback" not in crawl.stderr.read()
