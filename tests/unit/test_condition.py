@@ -47,6 +47,24 @@ def test_a_host_without_a_robots_file_is_told_apart(tmp_path: Path, answer: Scri
     asyncio.run(case())
 
 
+def test_a_host_that_cannot_be_reached_costs_one_probe_whatever_waits_for_it(tmp_path: Path) -> None:
+    async def case() -> None:
+        async with operated(tmp_path, hosts=1, delay=0.0, retry_pause=600.0, retry_pause_max=600.0) as worker:
+            worker.transport.script("http://dead.example/robots.txt", Failure("connect", "refused"))
+            for number in range(100):
+                await _seed(worker, f"http://dead.example/{number}")
+            await worker.until(lambda: _states(worker)["robots"] == 1)
+            await _seed(worker, "http://alive.example/")
+            await worker.until(lambda: "http://alive.example/" in _asked(worker))
+            assert [href for href in _asked(worker) if "dead" in href] == ["http://dead.example/robots.txt"]
+
+    asyncio.run(case())
+
+
+def _asked(worker: Operated) -> list[str]:
+    return [request.href for request in worker.transport.requests]
+
+
 async def _seed(worker: Operated, href: str) -> None:
     host = href.split("/")[2]
     await worker.engine.log.publish([Ticket(href, href, host, priority=1, at=worker.runtime.tools.now() - 90.0)])
