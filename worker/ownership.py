@@ -80,10 +80,10 @@ class Ownership:
         coordinator = self._tools.services.coordinator
         while True:
             self._change.clear()
-            for owned in list(self.owned.values()):
-                if owned.lost or not owned.lease.holds():
-                    await self.drop(owned)
-                    await self.let_go(coordinator.release(owned.lease))
+            over = [owned for owned in self.owned.values() if owned.lost or not owned.lease.holds()]
+            for owned in over:
+                await self.drop(owned)
+            await asyncio.gather(*(self.let_go(coordinator.release(owned.lease)) for owned in over))
             if (drained := self._tools.drained()) and self.member:
                 self.member = False
                 await self.let_go(coordinator.leave())

@@ -1,0 +1,50 @@
+"""A coordinator that does not answer when leases are over: the worker stays healthy, and takes them anew afterwards."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from gregor.worker.adapters.embedded.coordinator import EmbeddedCoordinator
+from gregor.worker.borders import Lease, Unavailable
+from gregor.worker.condition import unhealthy
+from tests.contract.operated import ENVIRON, operated
+
+
+@pytest.fixture(autouse=True)
+def tokens(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in ENVIRON.items():
+        monkeypatch.setenv(name, value)
+
+
+def test_partitions_whose_leases_are_over_are_let_go_at_once_not_in_turn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    release = EmbeddedCoordinator.release
+    asked: set[int] = set()
+    back = asyncio.Event()
+
+    async def late(self: EmbeddedCoordinator, lease: Lease) -> None:
+        asked.add(lease.partition)
+        await back.wait()
+        await release(self, lease)
+        raise Unavailable("ZooKeeper", "no answer")
+
+    async def run() -> None:
+        async with operated(tmp_path) as worker:
+            owned = worker.runtime.owned
+            await worker.until(lambda: len(owned) > 1 and worker.asked("h0.example") > 1)
+            monkeypatch.setattr(EmbeddedCoordinator, "release", late)
+            every = set(owned)
+            for one in owned.values():
+                one.lost = True
+            await worker.until(lambda: asked == every)
+            assert not owned
+            assert unhealthy(worker.runtime, asyncio.get_running_loop().time()) == ""
+            back.set()
+            before = worker.asked("h0.example")
+            await worker.until(lambda: set(owned) == every and worker.asked("h0.example") > before)
+            assert worker.runtime.stats.unavailable["ZooKeeper"] == len(every)
+            monkeypatch.undo()
+
+    asyncio.run(run())
