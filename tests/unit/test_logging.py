@@ -49,13 +49,13 @@ def test_text_and_json(tmp_path: Path) -> None:
         configure("info", form, str(tmp_path / form))
         logs("fetch").info("host unreachable", host="a.test", error='no "route"', pause=30.5, again=True, status=None)
         logs("fetch").debug("not wanted")
-        logging.getLogger("kazoo").info("not wanted")
-        logging.getLogger("kazoo").warning("from a %s", "library")
+        logging.getLogger("library").info("not wanted")
+        logging.getLogger("library").warning("from %s", "elsewhere")
     text = (tmp_path / "text").read_text().splitlines()
     assert text[0].partition(" ")[2] == (
         'info fetch "host unreachable" host=a.test error="no \'route\'" pause=30.5 again=true status=null'
     )
-    assert text[1].partition(" ")[2] == 'warning kazoo "from a library"'
+    assert text[1].partition(" ")[2] == 'warning library "from elsewhere"'
     first, second = (msgspec.json.decode(line) for line in (tmp_path / "json").read_text().splitlines())
     assert first["time"].endswith("Z")
     assert {name: first[name] for name in ("level", "event", "host", "pause")} == {
@@ -64,7 +64,7 @@ def test_text_and_json(tmp_path: Path) -> None:
         "host": "a.test",
         "pause": 30.5,
     }
-    assert second["source"] == "kazoo"
+    assert second["source"] == "library"
 
 
 @pytest.mark.parametrize("json", [False, True])
