@@ -14,6 +14,7 @@ import msgspec
 from msgspec import Struct
 
 from gregor.worker.config import Config, ConfigError, HostOverride, check
+from gregor.worker.errors import why
 from gregor.worker.text import MASK, mask_user_info, one_line
 
 PREFIX = "GREGOR_"
@@ -103,7 +104,7 @@ def read_file(path: str) -> dict[str, Any]:
     try:
         return tomllib.loads(Path(path).read_text("utf-8"))
     except OSError as error:
-        raise ConfigError(f"cannot read config file {one_line(path)}: {error.strerror}") from None
+        raise ConfigError(f"cannot read config file {one_line(path)}: {why(error)}") from None
     except UnicodeDecodeError:
         raise ConfigError(f"config file {one_line(path)} is not UTF-8 text") from None
     except tomllib.TOMLDecodeError as error:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import msgspec
 
 from gregor.schemas.messages import Link, Page, Ticket, url_fingerprint
-from gregor.worker import documents, link_header, meta_robots, references, sitemaps
+from gregor.worker import documents, link_header, meta_robots, references
 from gregor.worker.documents import Document, Extract
 from gregor.worker.priority import of_link, of_sitemap_url
 from gregor.worker.processors import Processors
@@ -51,15 +51,15 @@ class Examiner:
             followed.discard("frame")
         self._followed = frozenset({"sitemap", "url", "redirect"} if config.sitemap_only else followed)
 
-    def _is_sitemap(self, ticket: Ticket, document: Document) -> bool:
-        """Whether it was announced as one; or it is a seed, or where one leads, and says that it is one."""
+    def _is_sitemap(self, ticket: Ticket) -> bool | None:
+        """Whether a document was announced as one; None for a seed, or where one leads: its root says what it is."""
         asked = self._tools.config.sitemaps or self._tools.config.sitemap_only
-        return ticket.link == "sitemap" or (asked and ticket.depth == 0 and sitemaps.is_sitemap(document.read()))
+        return True if ticket.link == "sitemap" else None if asked and ticket.depth == 0 else False
 
     async def read_large(self, ticket: Ticket, url: Url, response: Response) -> Reading | None:
         """Read a large document beside the event loop, for `examine`; None for another one."""
         document = Document(url.href, response.body, response.combined("content-type"))
-        return await self._large.read(document, self._is_sitemap(ticket, document))
+        return await self._large.read(document, self._is_sitemap(ticket))
 
     def examine(self, ticket: Ticket, url: Url, response: Response, reading: Reading | None = None) -> Examined:
         """Say what an answer with status 200 to 299 means; `reading` is there if it was read before."""
@@ -91,7 +91,7 @@ class Examiner:
         )
         if response.wire_body is not None:
             page.wire = hashlib.sha256(response.wire_body.read()).hexdigest()
-        said = reading or read(self._processors, document, self._is_sitemap(ticket, document))
+        said = reading or read(self._processors, document, self._is_sitemap(ticket))
         page.fingerprint, page.simhash = said.fingerprint or bytes.fromhex(page.body)[:16], said.simhash
         if said.sitemap is not None:
             return Examined(page, self._sitemap(ticket, url, said.sitemap, page))

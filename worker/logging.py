@@ -17,7 +17,7 @@ from typing import Any, Final, TextIO
 import msgspec
 
 from gregor.worker import tracing
-from gregor.worker.errors import BadInput
+from gregor.worker.errors import BadInput, why
 from gregor.worker.text import MASK, mask_user_info, one_line
 
 LONGEST: Final = 1000
@@ -147,7 +147,7 @@ def configure(level: str, form: str, path: str = "") -> None:
     try:
         handler = logging.FileHandler(path, encoding="utf-8") if path else _Stderr()
     except OSError as error:
-        raise BadInput(f"cannot write the log to {one_line(path)}: {error.strerror}") from None
+        raise BadInput(f"cannot write the log to {one_line(path)}: {why(error)}") from None
     handler.setFormatter(_Formatter(form == "json"))
     root = logging.getLogger()
     for old in root.handlers[:]:

@@ -46,11 +46,11 @@ def meta_robots(entries: Iterable[tuple[str, str]], headers: Iterable[str], agen
     ``entries`` are name and content of the page's meta elements, ``headers`` the X-Robots-Tag values, each of which may
     name a robot before its directives ("agent: directive, …"). Unknown directives are ignored.
     """
-    ours = {agent.strip().lower(), product_token(agent).lower()} - {""}
+    ours = {agent.strip().lower(), product_token(agent).lower(), *_EVERYONE} - {""}
     found: set[str] = set()
     dates: list[float] = []
     for name, content in entries:
-        if name.strip().lower() in ours | _EVERYONE:
+        if name.strip().lower() in ours:
             _collect(((None, directive) for directive in _split(content)), ours, found, dates)
     for header in headers:
         _collect(_addressed(header), ours, found, dates)
@@ -67,7 +67,7 @@ def names(directives: Directives) -> list[str]:
 
 def _collect(directives: Iterable[tuple[str | None, str]], ours: set[str], found: set[str], dates: list[float]) -> None:
     for robot, directive in directives:
-        if robot is not None and robot not in ours | _EVERYONE:
+        if robot is not None and robot not in ours:
             continue
         name, colon, value = directive.partition(":")
         if colon and name.strip() == "unavailable_after":

@@ -128,7 +128,8 @@ class Ownership:
             committed, starts = await effect(log.committed, number), await effect(log.starts, number)
             ends = await effect(log.ends, number)
             # A watermark beyond the end is one of records that are gone: what lies below it now may be new.
-            begin = {p: starts[p] if committed[p] > ends[p] else max(committed[p], starts[p]) for p in PRIORITIES}
+            lost = [p for p in PRIORITIES if committed[p] > ends[p]]
+            begin = {p: starts[p] if p in lost else max(committed[p], starts[p]) for p in PRIORITIES}
             known = await effect(store.buckets, number, record.cursor + 1, FAR_BUCKET, MOST_BUCKETS)
             calendar = Calendar(record.cursor, known, self._tools.config.bucket_width, self._tools.config.bucket_size)
             partition = Partition(lease, begin, ends, calendar)
@@ -136,11 +137,10 @@ class Ownership:
             takeovers = (*record.takeovers, takeover)[-KEPT_TAKEOVERS:]
             record = msgspec.structs.replace(record, partition=number, epoch=lease.epoch, takeovers=takeovers)
             await effect(store.put_partition, record, partition.stamp())
-            for p in PRIORITIES:
-                if committed[p] > ends[p]:
-                    where = f"priority {p} ends at offset {ends[p]}, but was finished up to {committed[p]}"
-                    partition.committed = {}  # what comes up to there must not be taken for finished
-                    await self._report_loss(lease, where)
+            for p in lost:
+                partition.committed = {}  # what comes up to there must not be taken for finished
+                where = f"priority {p} ends at offset {ends[p]}, but was finished up to {committed[p]}"
+                await self._report_loss(lease, where)
         except LeaseLost:
             await self.let_go(self._tools.services.coordinator.release(lease))  # it may come back: nobody would use it
             return

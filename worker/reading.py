@@ -25,9 +25,9 @@ class Reading(msgspec.Struct, frozen=True):
     sitemap: sitemaps.Sitemap | None = None
 
 
-def read(processors: Processors, document: Document, is_sitemap: bool) -> Reading:
-    """Read a document. Raises :class:`ProcessorError` if its processor fails."""
-    if is_sitemap:
+def read(processors: Processors, document: Document, is_sitemap: bool | None) -> Reading:
+    """Read a document; ``is_sitemap`` None: its root says so. Raises :class:`ProcessorError` if its processor fails."""
+    if sitemaps.is_sitemap(document.read()) if is_sitemap is None else is_sitemap:
         return Reading(Extract(), sitemap=sitemaps.parse(document.read(), document.href, document.content_type))
     extract = processors.process(document)
     words = f"{extract.title} {extract.text}" if extract.title else extract.text
@@ -42,7 +42,7 @@ class LargeDocuments:
         self._processors = processors
         self._one = asyncio.Semaphore(1)
 
-    async def read(self, document: Document, is_sitemap: bool) -> Reading | None:
+    async def read(self, document: Document, is_sitemap: bool | None) -> Reading | None:
         """What a large document says; None for another one, which is read where it is examined. As `read` else."""
         if document.size <= LARGE:
             return None

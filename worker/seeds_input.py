@@ -14,7 +14,7 @@ from typing import Annotated, BinaryIO, cast
 import msgspec
 from msgspec import Meta, Struct
 
-from gregor.worker.errors import BadInput
+from gregor.worker.errors import BadInput, why
 from gregor.worker.seeding import Seed
 from gregor.worker.text import one_line
 from gregor.worker.urls import Url, Urls
@@ -77,7 +77,7 @@ def open_seeds(arguments: Sequence[str], path: str | None, stdin: BinaryIO, urls
             with file as pipe:
                 file = _spooled(pipe)
     except OSError as error:
-        raise BadInput(f"cannot read seeds from {name}: {error.strerror}") from None
+        raise BadInput(f"cannot read seeds from {name}: {why(error)}") from None
     try:
         return Seeds(arguments, file, name, urls)
     except BaseException:

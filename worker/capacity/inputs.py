@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from gregor.worker.capacity.shapes import Costs, Prices
-from gregor.worker.errors import BadInput
+from gregor.worker.errors import BadInput, why
 
 LEAST: Final = 1e-9
 MOST: Final = 1e12
@@ -70,7 +70,7 @@ def _measured(figures: Figures, file: str) -> Figures:
     try:
         found = msgspec.json.decode(Path(file).read_bytes(), type=dict[str, _Benched])
     except OSError as error:
-        raise BadInput(f"--bench: {file}: {error.strerror}") from error
+        raise BadInput(f"--bench: {file}: {why(error)}") from error
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise BadInput(f"--bench: {file} is not what `make bench` writes: {error}") from error
     fresh = {

@@ -7,7 +7,7 @@ from pathlib import Path
 from gregor.worker.about import contact, page
 from gregor.worker.commands import FINISHED
 from gregor.worker.commands.common import add_settings, settings
-from gregor.worker.errors import BadInput, complain
+from gregor.worker.errors import BadInput, complain, why
 from gregor.worker.text import one_line
 
 
@@ -31,7 +31,7 @@ def run(arguments: argparse.Namespace) -> int:
         try:
             Path(arguments.output).write_text(page(config), "utf-8")
         except OSError as error:
-            raise BadInput(f"cannot write {one_line(arguments.output)}: {error.strerror}") from None
+            raise BadInput(f"cannot write {one_line(arguments.output)}: {why(error)}") from None
     else:
         sys.stdout.write(page(config))
     return FINISHED

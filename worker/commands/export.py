@@ -12,7 +12,7 @@ from gregor.worker import reporting
 from gregor.worker.commands import FINISHED
 from gregor.worker.commands.common import add_settings, reading, run_reading, settings
 from gregor.worker.config import Config
-from gregor.worker.errors import BadInput, complain
+from gregor.worker.errors import BadInput, complain, why
 from gregor.worker.text import one_line
 
 
@@ -64,7 +64,7 @@ def _output(path: str, binary: bool) -> Iterator[BinaryIO]:
             os.fsync(file.fileno())
         part.replace(whole)
     except OSError as error:
-        raise BadInput(f"cannot write {one_line(path)}: {error.strerror}") from None
+        raise BadInput(f"cannot write {one_line(path)}: {why(error)}") from None
     finally:
         with suppress(OSError):  # where nothing can be written there is nothing to remove
             part.unlink(missing_ok=True)

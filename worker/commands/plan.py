@@ -14,7 +14,7 @@ from gregor.worker.capacity.shapes import Plan, Wish
 from gregor.worker.commands import FINISHED
 from gregor.worker.commands.common import Flag, add_settings, settings
 from gregor.worker.config import Config
-from gregor.worker.errors import BadInput, complain
+from gregor.worker.errors import BadInput, complain, why
 
 MOST_PAGES = 1e12
 LEAST_DAYS, MOST_DAYS = 0.05, 3650.0
@@ -74,7 +74,7 @@ def _write(folder: Path, found: Plan, read: inputs.Inputs) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise BadInput(f"--write: {folder}: {error.strerror}") from error
+        raise BadInput(f"--write: {folder}: {why(error)}") from error
     for name, values in made.items():
         (folder / name).write_bytes(msgspec.json.format(msgspec.json.encode(values), indent=2) + b"\n")
         complain(f"wrote {folder / name}")
