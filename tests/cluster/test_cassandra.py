@@ -3,6 +3,7 @@
 import asyncio
 import io
 import random
+import re
 import ssl
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
@@ -38,6 +39,7 @@ from tests.contract.world import ticket
 T = TypeVar("T")
 
 _KEYSPACE: Final = "beyond"
+_TOMBSTONES: Final = re.compile(r"and (\d+) tombstone")
 _FACTS: Final = {"crawl": "test", "partitions": "8"}
 
 
@@ -126,6 +128,31 @@ def test_the_keyspace_is_named_after_the_crawl() -> None:
     assert engine.keyspace(Config(crawl="my-crawl")) == "gregor_my_crawl"
     assert len(engine.keyspace(Config(crawl="x" * 63))) == 48
     assert engine.keyspace(Config(crawl="my-crawl", cassandra_keyspace="other")) == "other"
+
+
+# ---------------------------------------------------------------- what a read meets
+
+
+def test_what_is_absent_leaves_no_tombstone(settings: Servers) -> None:
+    """A null that is written is a tombstone, and later reads meet all of them."""
+
+    async def case(connection: Cassandra) -> None:
+        store, keys = ClusterStore(connection), [f"http://absent.example/{number}" for number in range(20)]
+        for visit in range(1, 11):
+            await store.put_rows([row(key, visit) for key in keys], visit)
+            for key in keys:
+                await store.put_page(msgspec.structs.replace(page(key), visit=visit), None, None, visit)
+        session = connection._session
+        for table in ("rows", "pages"):
+            for key in keys[:3]:
+                statement = f"SELECT * FROM {table} WHERE key = %s"
+                answer = await asyncio.to_thread(session.execute, statement, (key,), trace=True)
+                events = (await asyncio.to_thread(answer.get_query_trace)).events
+                met = [tombstones[1] for event in events if (tombstones := _TOMBSTONES.search(event.description))]
+                assert met, [event.description for event in events]
+                assert set(met) == {"0"}
+
+    play(settings, case, 120)
 
 
 # ---------------------------------------------------------------- a server that is away

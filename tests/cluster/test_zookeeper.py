@@ -14,6 +14,7 @@ import pytest
 import trustme
 from kazoo.client import KazooClient
 
+from gregor.worker import order_records
 from gregor.worker.adapters.cluster import status
 from gregor.worker.adapters.cluster.coordinator import ClusterCoordinator
 from gregor.worker.adapters.cluster.lease import ClusterLease, Session
@@ -241,6 +242,32 @@ async def test_sessions_and_leases_outlive_a_restart(crawl: Crawl) -> None:
     await until(lambda: worker.wanted() == ALL - other.wanted() != ALL, worker, other)  # its watches are set again
     await other.change_orders(lambda _: Orders())
     await until(lambda: worker.orders() == Orders(), worker)
+
+
+@over()
+async def test_orders_outlive_the_node_that_keeps_them(crawl: Crawl) -> None:
+    """Whoever deletes it, or makes it anew, unblocks nobody; what nobody can read changes nothing."""
+    one, two = await crawl.worker("a"), await crawl.worker("b")
+    orders, path = ordered(Order("pause"), Order("block", "bad.example")), one._tree.orders
+    client = kazoo_of(one)
+
+    async def kept() -> bytes:
+        found = await one._zookeeper.get(path)
+        return b"" if found is None else found[0]
+
+    await one.change_orders(lambda _: orders)
+    await until(lambda: two.orders() == orders, one, two)
+    for spoil in (functools.partial(client.delete, path), functools.partial(client.set, path, b"")):
+        await asyncio.to_thread(spoil)
+        while order_records.read(await kept()) != orders:  # noqa: ASYNC110 - orders that stay are told to nobody
+            await asyncio.sleep(0.05)
+    assert one.orders() == two.orders() == orders
+    await asyncio.to_thread(client.set, path, b"nobody reads this")
+    await until(lambda: bool(one.orders().unread and two.orders().unread), one, two)
+    assert one.orders().standing == two.orders().standing == orders.standing
+    more = ordered(*orders.standing.values(), Order("block", "other.example"))
+    await asyncio.to_thread(client.set, path, order_records.written(more))
+    await until(lambda: one.orders() == two.orders() == more, one, two)  # heard: the watches are set again
 
 
 @over()

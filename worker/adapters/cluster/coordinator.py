@@ -5,6 +5,8 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Final, Self
 
+import msgspec
+
 from gregor.worker import order_records
 from gregor.worker.adapters.cluster.lease import ClusterLease
 from gregor.worker.adapters.cluster.membership import Membership
@@ -12,12 +14,14 @@ from gregor.worker.adapters.cluster.ownership import Ownership
 from gregor.worker.adapters.cluster.status import WorkerStatus, members, put_status
 from gregor.worker.adapters.cluster.zookeeper_client import SERVICE, ZooKeeper
 from gregor.worker.adapters.cluster.zookeeper_setup import Facts, check_tree
-from gregor.worker.adapters.cluster.zookeeper_tree import Put, Tree
+from gregor.worker.adapters.cluster.zookeeper_tree import Put, Stat, Tree
 from gregor.worker.borders import Clock, Lease, Unavailable
 from gregor.worker.config_servers import Servers
+from gregor.worker.logging import logs
 from gregor.worker.members import Members
 from gregor.worker.orders import NEWEST, Change, Orders, aside, numbered_on
 
+_log = logs("steering")
 _KEEP: Final = 1 / 6
 """How often the session is asked for, as a part of its time-out."""
 
@@ -216,7 +220,25 @@ class ClusterCoordinator:
         except Unavailable:
             self._orders_known = False
             raise
+        if self._orders.version and (found is None or not found[0]):
+            await self._put_back(found)
+            return
+        self._orders_known &= found is not None  # a node that is not there has no watch
         orders = order_records.read(found[0]) if found is not None else Orders()
+        if not orders.version and orders.unread:  # nothing of it can be read: the last orders that could be hold on
+            orders = msgspec.structs.replace(self._orders, unread=orders.unread)
         if orders != self._orders:
             self._orders = orders
             self._change.set()
+
+    async def _put_back(self, found: tuple[bytes, Stat] | None) -> None:
+        """The node was deleted, or made anew by `gregor init`: what it held is still known here, and holds on."""
+        self._orders_known = False  # it is read again at once, whoever of the workers was first
+        kept = order_records.written(self._orders)
+        if found is None:
+            put = await self._zookeeper.create(self._tree.orders, kept) is not None
+        else:
+            put = await self._zookeeper.commit([Put(self._tree.orders, kept, found[1].version)])
+        if put:
+            _log.warning("orders were gone; put back", version=self._orders.version)
+        self._news.set()
