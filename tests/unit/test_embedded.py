@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gregor.partitioner.hashing import partition_of
-from gregor.schemas.messages import Page, Ticket
+from gregor.schemas.messages import Page, Row, Ticket
 from gregor.worker.adapters.distinct import Distinct
 from gregor.worker.adapters.embedded import EmbeddedEngine, change_orders, open_engine, open_reader, simhashes
 from gregor.worker.adapters.embedded.database import Database, DatabaseClosed
@@ -364,3 +364,27 @@ def test_a_look_sees_what_was_acknowledged_and_nothing_else(tmp_path: Path) -> N
             database.read(count)
 
     with_database(tmp_path, case)
+
+
+def test_how_many_there_are_is_counted_as_they_come(tmp_path: Path) -> None:
+    """Whoever asks how a crawl of millions goes waits for no walk over what is stored."""
+
+    async def case(engine: EmbeddedEngine) -> None:
+        reader = await open_reader(tmp_path)
+        steps: list[int] = []
+
+        def step() -> None:
+            steps[-1] += 1
+
+        await reader._ask(lambda connection: connection.set_progress_handler(step, 1))
+        for begin, end in ((0, 10), (10, 2000)):
+            urls = [f"http://a.example/{number}" for number in range(begin, end)]
+            await engine.store.put_rows([Row(url, url, "a.example", 1, "fetched", "fetched") for url in urls], 1)
+            for url in urls:
+                await engine.store.put_page(Page(url, url, "a.example", 1, "new", 200, 1.0, size=3), None, None, 1)
+            steps.append(0)
+            assert await reader.settled() == {"fetched": end, "pages": end, "pages_200": end, "bytes": 3 * end}
+        assert steps[0] == steps[1] > 0
+        await reader.close()
+
+    with_engine(tmp_path, case)
