@@ -13,6 +13,7 @@ import msgspec
 import pytest
 import trustme
 from kazoo.client import KazooClient
+from kazoo.exceptions import NotEmptyError
 
 from gregor.worker import order_records
 from gregor.worker.adapters.cluster import status
@@ -268,6 +269,36 @@ async def test_orders_outlive_the_node_that_keeps_them(crawl: Crawl) -> None:
     more = ordered(*orders.standing.values(), Order("block", "other.example"))
     await asyncio.to_thread(client.set, path, order_records.written(more))
     await until(lambda: one.orders() == two.orders() == more, one, two)  # heard: the watches are set again
+
+
+@over()
+async def test_workers_outlive_the_tree_and_go_on_once_it_is_made_anew(crawl: Crawl) -> None:
+    """Without a tree nobody owns anything, and nobody ends; what was ordered still stands in the new one."""
+    one, two = await crawl.worker("a"), await crawl.worker("b")
+    orders, tree = ordered(Order("pause"), Order("block", "bad.example")), crawl.factory.tree
+    await one.change_orders(lambda _: orders)
+    await until(lambda: two.orders() == orders and one.wanted() | two.wanted() == ALL, one, two)
+    lease = await take(one, 3)
+
+    def delete() -> None:
+        with contextlib.suppress(NotEmptyError):  # a worker put the orders back meanwhile
+            kazoo_of(one).delete(tree.crawl, recursive=True)
+
+    while await one._zookeeper.exists(tree.crawl) is not None:
+        await asyncio.to_thread(delete)
+    await until(lambda: not one.wanted() | two.wanted(), one, two)
+    for ask in (one.join, functools.partial(one.put_status, WorkerStatus(name="a", at=1.0)), one._look):
+        with pytest.raises(Unavailable, match=r"above .* is gone: run `gregor init`"):
+            await ask()
+    await one.release(lease)
+    assert await crawl.factory.set_up(crawl.clock)
+    for worker in (one, two):
+        await patiently(worker.join)
+    await until(lambda: (one.wanted() | two.wanted(), one.wanted() & two.wanted()) == (ALL, frozenset()), one, two)
+    assert (await take(two, 3)).holds()
+    while (found := await one._zookeeper.get(tree.orders)) is None or order_records.read(found[0]) != orders:  # noqa: ASYNC110 - orders that stay are told to nobody
+        await asyncio.sleep(0.05)
+    assert one.orders() == two.orders() == orders
 
 
 @over()

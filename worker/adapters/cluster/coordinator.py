@@ -201,7 +201,7 @@ class ClusterCoordinator:
             self._news.clear()
             try:
                 await self._look()
-            except Unavailable:  # the leases end by the own clock; the next look comes soon
+            except Unavailable:  # the leases end by the own clock, or the tree is gone; the next look comes soon
                 continue
 
     async def _look(self) -> None:

@@ -23,6 +23,7 @@ class Membership:
         self._tree = tree
         self._self = Member(name, weight)
         self._id = f"{uuid.uuid4().hex[:8]}-"
+        self._partitions = partitions
         self._leader = Leader(nodes, tree, partitions)
         self._session: Session | None = None
         self._node: str | None = None
@@ -59,6 +60,8 @@ class Membership:
             raise Unavailable("ZooKeeper", "the session ended")
         self._session, self._node, self._left, self._leads = session, made, None, False
         self._wanted = _NOWHERE
+        # In a tree that was made anew members have the names of earlier ones: what was known of those is not theirs.
+        self._leader = Leader(self._nodes, self._tree, self._partitions)
         self.forget()
 
     async def _made(self, prefix: str) -> str | None:

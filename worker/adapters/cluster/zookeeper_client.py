@@ -106,6 +106,8 @@ class ZooKeeper:
             made = await self._call(self._client.create_async, path, data, ephemeral=ephemeral, sequence=sequence)
         except NodeExistsError:
             return None
+        except NoNodeError:
+            raise Unavailable(SERVICE, f"the node above {path} is gone: run `gregor init`") from None
         return str(made).rpartition("/")[2]
 
     async def set(self, path: str, data: bytes) -> Stat | None:

@@ -93,7 +93,10 @@ class Nodes(Protocol):
     async def children(self, path: str, *, watch: bool = False) -> list[str]: ...
 
     async def create(self, path: str, data: bytes, *, ephemeral: bool = False, sequence: bool = False) -> str | None:
-        """The name of the new node (its last part); None when it is there already."""
+        """The name of the new node (its last part); None when it is there already.
+
+        `Unavailable` while the node above it is not there: whoever keeps asking has it once the tree is made anew.
+        """
 
     async def set(self, path: str, data: bytes) -> Stat | None:
         """None when there is no such node."""
