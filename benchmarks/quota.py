@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from gregor.worker.errors import why
+
 _ROOT: Final = Path("/sys/fs/cgroup")
 _PERIOD: Final = 100_000  # microseconds, the kernel's default
 
@@ -29,7 +31,7 @@ def share(name: str, cores: float) -> Iterator[Path]:
     try:
         group.mkdir()
     except OSError as error:
-        raise Unsupported(f"no control group can be made at {group}: {error.strerror}") from None
+        raise Unsupported(f"no control group can be made at {group}: {why(error)}") from None
     try:
         _limit(group, first, round(cores * _PERIOD))
         yield group
@@ -50,7 +52,7 @@ def _limit(group: Path, first: bool, quota: int) -> None:
         else:
             (group / "cpu.max").write_text(f"{quota} {_PERIOD}")
     except OSError as error:
-        raise Unsupported(f"the cpu controller is not to be had in {group}: {error.strerror}") from None
+        raise Unsupported(f"the cpu controller is not to be had in {group}: {why(error)}") from None
 
 
 def _remove(group: Path) -> None:

@@ -11,6 +11,7 @@ import sys
 from gregor import __version__
 from gregor.worker.config_api import address
 from gregor.worker.config_sources import load
+from gregor.worker.errors import why
 
 _TIMEOUT = 3.0
 _EVERY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "::1"}
@@ -29,7 +30,7 @@ def main() -> int:
         answer = connection.getresponse()
         print(answer.status, answer.read(500).decode("ascii", "replace"))
     except (OSError, http.client.HTTPException) as error:
-        print(f"{config.listen} does not answer: {error}")
+        print(f"{config.listen} does not answer: {why(error)}")
         return 1
     return 0 if answer.status == http.HTTPStatus.OK else 1
 

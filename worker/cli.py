@@ -100,7 +100,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FINISHED
     except OSError as error:
-        complain(f"{error.filename}: {error.strerror}" if error.filename else why(error))
+        complain(f"{error.filename}: {why(error)}" if error.filename else why(error))
         return FAILED
 
 

@@ -16,7 +16,7 @@ from gregor.worker.config_api import address, token
 from gregor.worker.config_servers import SERVERS, password
 from gregor.worker.credentials import authorizations
 from gregor.worker.dns import DnsFailure
-from gregor.worker.errors import BadInput
+from gregor.worker.errors import BadInput, why
 from gregor.worker.reporting import size
 from gregor.worker.rules import scope_rules
 from gregor.worker.stats import Stats
@@ -141,7 +141,7 @@ async def _listen(config: Config) -> Finding:
     except OSError as error:
         if await _connects(host, port) == "":
             return Finding("ok", "listen", f"{config.listen} is served, by a worker if all is well")
-        return Finding("fail", "listen", f"{config.listen}: {error.strerror}")
+        return Finding("fail", "listen", f"{config.listen}: {why(error)}")
     server.close()
     await server.wait_closed()
     return Finding("ok", "listen", f"{config.listen} is free")
@@ -173,6 +173,6 @@ async def _connects(host: str, port: int) -> str:
     except TimeoutError:
         return f"gives no answer within {_PATIENCE:g} s"
     except OSError as error:
-        return f"cannot be reached: {os.strerror(error.errno) if error.errno and error.errno > 0 else error}"
+        return f"cannot be reached: {why(error)}"
     writer.close()
     return ""

@@ -1,6 +1,7 @@
 """What a person did that cannot work, as one line that says what to do; the command line ends with exit code 2."""
 
 import contextlib
+import os
 import sys
 
 from gregor.worker.text import one_line
@@ -10,11 +11,16 @@ class BadInput(Exception):
     """An argument, a file or a setting cannot be used. The text is one line, complete, without a trailing stop."""
 
 
-def why(error: OSError | ValueError) -> str:
-    """Why a file cannot be used, in one line and without its name: the caller says which."""
+def why(error: BaseException) -> str:
+    """Why a file cannot be used, or a server not be reached, in one line without its name: the caller says which."""
     if isinstance(error, UnicodeDecodeError):
         return f"it is not text in {error.encoding.upper()}"
-    return one_line((isinstance(error, OSError) and error.strerror) or str(error))
+    words = ""
+    if isinstance(error, OSError):
+        # asyncio puts the address into its texts. The modules for TLS and for names number their errors otherwise.
+        own = type(error).__module__ == OSError.__module__
+        words = os.strerror(error.errno) if own and isinstance(error.errno, int) else error.strerror or ""
+    return one_line(words or str(error) or type(error).__name__)
 
 
 def complain(message: str) -> None:

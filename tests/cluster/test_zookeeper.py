@@ -296,8 +296,8 @@ async def test_workers_outlive_the_tree_and_go_on_once_it_is_made_anew(crawl: Cr
         await patiently(worker.join)
     await until(lambda: (one.wanted() | two.wanted(), one.wanted() & two.wanted()) == (ALL, frozenset()), one, two)
     assert (await take(two, 3)).holds()
-    while (found := await one._zookeeper.get(tree.orders)) is None or order_records.read(found[0]) != orders:  # noqa: ASYNC110 - orders that stay are told to nobody
-        await asyncio.sleep(0.05)
+    while not (found := await one._zookeeper.get(tree.orders)) or order_records.read(found[0]) != orders:
+        await one._look()  # orders that stay are told to nobody
     assert one.orders() == two.orders() == orders
 
 

@@ -18,7 +18,7 @@ from gregor.worker.api.connection import Connection
 from gregor.worker.api.desk import Desk
 from gregor.worker.config import Config
 from gregor.worker.config_api import address, token
-from gregor.worker.errors import BadInput
+from gregor.worker.errors import BadInput, why
 from gregor.worker.logging import Log
 from gregor.worker.tasks import cancel
 
@@ -95,5 +95,5 @@ def listening(config: Config) -> socket.socket:
             listener.close()
             raise
     except OSError as error:
-        raise BadInput(f"listen {config.listen}: {error.strerror}") from None
+        raise BadInput(f"listen {config.listen}: {why(error)}") from None
     return listener

@@ -24,7 +24,7 @@ from cassandra.query import tuple_factory
 
 from gregor.worker.borders import Unavailable
 from gregor.worker.config_servers import Servers, password
-from gregor.worker.errors import BadInput
+from gregor.worker.errors import BadInput, why
 from gregor.worker.text import one_line
 
 _PORT: Final = 9042
@@ -131,6 +131,6 @@ def _tls(settings: Servers) -> ssl.SSLContext:
     try:
         context = ssl.create_default_context(cafile=path or None)
     except OSError as error:
-        raise BadInput(f"cassandra_ca_file: cannot read {one_line(path)}: {one_line(str(error))}") from None
+        raise BadInput(f"cassandra_ca_file: cannot read {one_line(path)}: {why(error)}") from None
     context.check_hostname = not path
     return context

@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from gregor.worker.borders import DiskFull, Unavailable
+from gregor.worker.errors import why
 
 T = TypeVar("T")
 Work = Callable[[sqlite3.Connection], T]
@@ -172,4 +173,4 @@ def _translate(error: Exception) -> Exception:
 
 def full(error: OSError) -> OSError | DiskFull:
     """`DiskFull` when that is what the error means."""
-    return DiskFull(f"no space is left: {error}") if error.errno in _FULL_ERRNO else error
+    return DiskFull(f"no space is left: {why(error)}") if error.errno in _FULL_ERRNO else error

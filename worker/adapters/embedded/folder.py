@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Self
 
 from gregor.worker.adapters.embedded.schema import FORMAT, SCHEMA
-from gregor.worker.errors import BadInput
+from gregor.worker.errors import BadInput, why
 
 DATABASE = "crawl.db"
 _BUSY_SECONDS = 10.0
@@ -55,7 +55,7 @@ class Folder:
         except FileExistsError:
             raise FolderError(f"{path} cannot be used: it is no folder") from None
         except OSError as error:
-            raise FolderError(f"{path} cannot be used: {error.strerror}") from error
+            raise FolderError(f"{path} cannot be used: {why(error)}") from error
         try:
             width = f"{bucket_width:g}"
             made_for = _load(path, {"partitions": str(partitions), "canonical": canonical, "bucket_width": width})

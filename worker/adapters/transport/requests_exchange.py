@@ -15,6 +15,7 @@ from gregor.worker.adapters.transport.attempts import AddressGuard, Job, Way
 from gregor.worker.adapters.transport.http1 import fields, request_head
 from gregor.worker.adapters.transport.pace import Pace
 from gregor.worker.adapters.transport.tolerant import TolerantResponse, shut_down
+from gregor.worker.errors import why
 from gregor.worker.transport import Failure
 
 FALLBACK_DELAY = 1.0
@@ -80,7 +81,7 @@ class Exchange:
             except TimeoutError:
                 failure = Failure("timeout", f"no connection within {self.job.limits.connect_timeout:g} s")
             except OSError as fault:
-                failure = Failure("connect", fault.strerror or type(fault).__name__)
+                failure = Failure("connect", why(fault))
             else:
                 connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
                 connection.settimeout(max(0.001, deadline - time.monotonic()))

@@ -22,6 +22,7 @@ from gregor.worker.adapters.transport.receiver import Receiver
 from gregor.worker.adapters.transport.requests_exchange import Exchange, StopFetch
 from gregor.worker.adapters.transport.tolerant import HeadTooLargeError, TolerantResponse
 from gregor.worker.adapters.transport.watch import Watch
+from gregor.worker.errors import why
 from gregor.worker.transport import Failure, FetchResult, Limits, Request, Response, Truncation
 
 _PIECE = 65536
@@ -223,7 +224,7 @@ def _failure(exchange: Exchange, fault: Exception) -> Failure:
     """The kind of an error that came before the head of the answer was whole."""
     if exchange.aborted is not None:
         return Failure("timeout", exchange.aborted)
-    detail = one_line(str(_root(fault)))
+    detail = why(_root(fault))
     if isinstance(fault, requests.exceptions.SSLError):
         return Failure("tls", detail)
     if isinstance(fault, requests.exceptions.ProxyError):
