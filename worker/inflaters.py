@@ -263,6 +263,8 @@ def stage(coding: str, head: bytes) -> Stage:
     match coding:
         case "gzip" | "x-gzip":
             return Gzip() if head.startswith(_GZIP_MAGIC) else Plain()
+        case "deflate" if head.startswith(_GZIP_MAGIC):
+            return Gzip()  # misnamed: no deflate stream begins so
         case "deflate":
             # Meant is the zlib format (RFC 9110 section 8.4.1.2); some servers send the bare stream.
             zlib_header = head[0] & 0x8F == 8 and int.from_bytes(head[:2]) % 31 == 0

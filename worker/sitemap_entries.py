@@ -21,6 +21,11 @@ CHANGE_FREQUENCIES = {
 DEFAULT_PRIORITY = 0.5
 
 _DAY = re.compile(r"(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?", re.ASCII)
+_TIMED = re.compile(r"\d{4}-\d{2}-\d{2}[Tt ]", re.ASCII)
+_ZONED_DAY = re.compile(r"(\d{4}-\d{2}-\d{2})(Z|[+-]\d{2}:?\d{2})", re.ASCII | re.IGNORECASE)
+_LAST_MOMENT = re.compile(r"(?<=[T ])24:00(?::00(?:\.0*)?)?(?![\d:.])")
+_ZONE_NAME = re.compile(r" ?(?:UTC|GMT)$")
+"""What Ruby and others write for "Z"."""
 _ZONE = re.compile(r"(?:[+-]\d{4}|[A-Za-z]{1,5})$", re.ASCII)
 
 
@@ -69,16 +74,27 @@ class Sitemap(msgspec.Struct):
 
 def parse_date(text: str) -> float | None:
     """Seconds since 1970 of a date in either format, None if it is in neither. Days and years begin at 00:00 UTC; a
-    time of day without a zone is UTC in W3C's format and no date in that of RFC 822."""
+    time of day without a zone is UTC in W3C's format and no date in that of RFC 822.
+
+    The protocol's schema takes XML Schema's dates, so a day may have a zone, and a day may end at 24:00.
+    """
     text = text.strip()
     try:
         if day := _DAY.fullmatch(text):
             return datetime(int(day[1]), int(day[2] or 1), int(day[3] or 1), tzinfo=UTC).timestamp()
-        if text[:1].isdigit() and text[10:11] in ("T", "t", " "):  # databases write a blank
-            return _utc(datetime.fromisoformat(text.upper()))
+        if day := _ZONED_DAY.fullmatch(text):
+            return _timed(f"{day[1]}T00:00{day[2]}".upper())
+        if _TIMED.match(text):  # databases write a blank
+            return _timed(text.upper())
         return _utc(parsedate_to_datetime(text)) if _ZONE.search(text) else None
     except (ValueError, TypeError, OverflowError, IndexError):
         return None
+
+
+def _timed(text: str) -> float:
+    """The same of a date in W3C's format that has a time of day."""
+    text, overtime = _LAST_MOMENT.subn("00:00", _ZONE_NAME.sub("Z", text))
+    return _utc(datetime.fromisoformat(text)) + overtime * _SECONDS_A_DAY
 
 
 def _utc(date: datetime) -> float:

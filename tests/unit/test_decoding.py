@@ -150,6 +150,12 @@ def test_octets_behind_the_end_are_ignored(coding: str, encode: Callable[[bytes]
             assert decode(coding, encode(body) + behind, size=size, limit=len(body)) == (body, "")
 
 
+def test_gzip_that_is_called_deflate_is_still_gzip() -> None:
+    for size in (1, 7, 1 << 20):
+        assert decode("deflate", gzip.compress(PAGE), size=size) == (PAGE, "")
+        assert decode("deflate, br", brotli.compress(gzip.compress(PAGE)), size=size) == (PAGE, "")
+
+
 def test_zstd_frames_follow_one_another() -> None:
     skippable = b"\x53\x2a\x4d\x18" + (70000).to_bytes(4, "little") + bytes(70000)
     frames = skippable + zstandard.compress(b"one ") + skippable + zstd_streamed(b"two")

@@ -130,9 +130,30 @@ def test_any_body_may_be_a_sitemap(body: bytes) -> None:
         ("2010-06-25t15:00z", "2010-06-25T15:00:00Z"),
         ("2010-06-25 soon", None),
         ("2010-06-25-15:00:00", None),
+        ("2010-06-25 15:00:00 UTC", "2010-06-25T15:00:00Z"),
+        ("2010-06-25T15:00:00 GMT", "2010-06-25T15:00:00Z"),
+        ("2010-06-25T15:00:00 +02:00", "2010-06-25T13:00:00Z"),
     ],
 )
 def test_a_date_of_a_database_is_one(text: str, expected: str | None) -> None:
+    assert sitemaps.parse_date(text) == (expected and datetime.fromisoformat(expected).timestamp())
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("2014-06-03Z", "2014-06-03T00:00:00Z"),
+        ("2014-06-03+02:00", "2014-06-02T22:00:00Z"),
+        ("2014-06-03-05:00", "2014-06-03T05:00:00Z"),
+        ("2014-06-03T24:00:00Z", "2014-06-04T00:00:00Z"),
+        ("2014-12-31T24:00:00.000-01:00", "2015-01-01T01:00:00Z"),
+        ("2014-06-03T24:00:01Z", None),
+        ("2014-06-03T24:01Z", None),
+        ("2014-06-03+25:00", None),
+        ("2014-06-03+", None),
+    ],
+)
+def test_a_date_of_xml_schema_is_one(text: str, expected: str | None) -> None:
     assert sitemaps.parse_date(text) == (expected and datetime.fromisoformat(expected).timestamp())
 
 
