@@ -138,7 +138,7 @@ async def crawl(config: Config, seeds: Iterable[Seed], started: Callable[[Runtim
         serving = _serving(config, engine, runtime, clock, measure)
         api = await stack.enter_async_context(serving) if config.listen else ""
         if isinstance(engine, embedded.EmbeddedEngine):
-            runtime.stats.before = await _settled(config)
+            runtime.stats.before = await settled(config)
         else:
             housekeeping = asyncio.create_task(_keep_house(config, engine, runtime, measure, api))
             stack.callback(housekeeping.cancel)
@@ -225,11 +225,20 @@ async def _reader_beside(
     return reader
 
 
-async def _settled(config: Config) -> dict[str, int]:
-    """What the data folder holds already."""
+async def settled(config: Config) -> dict[str, int]:
+    """What the data folder holds: URLs by state, "pages", "pages_200" and "bytes", as they are kept counted."""
     reader = await embedded.open_reader(Path(config.data))
     try:
         return await reader.settled()
+    finally:
+        await reader.close()
+
+
+async def kept(config: Config) -> dict[str, int]:
+    """`settled`, and "lag": how many records of the folder's log are not finished."""
+    reader = await embedded.open_reader(Path(config.data))
+    try:
+        return {**await reader.settled(), "lag": await reader.lag()}
     finally:
         await reader.close()
 

@@ -13,18 +13,20 @@ from collections.abc import Awaitable, Callable, Iterator
 from functools import partial
 from pathlib import Path
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gregor.partitioner.hashing import partition_of
 from gregor.schemas.messages import Page, Row, Ticket
+from gregor.worker import cli
 from gregor.worker.adapters.distinct import Distinct
-from gregor.worker.adapters.embedded import EmbeddedEngine, change_orders, open_engine, open_reader, simhashes
+from gregor.worker.adapters.embedded import EmbeddedEngine, change_orders, open_engine, open_reader, reader, simhashes
 from gregor.worker.adapters.embedded.database import Database, DatabaseClosed
-from gregor.worker.adapters.embedded.folder import Folder
+from gregor.worker.adapters.embedded.folder import Folder, connect_reading
 from gregor.worker.adapters.embedded.schema import SCHEMA
-from gregor.worker.borders import DiskFull
+from gregor.worker.borders import DiskFull, Entry
 from gregor.worker.orders import Order
 from tests.contract.world import ManualClock, ordered, ticket
 
@@ -364,6 +366,34 @@ def test_a_look_sees_what_was_acknowledged_and_nothing_else(tmp_path: Path) -> N
             database.read(count)
 
     with_database(tmp_path, case)
+
+
+def test_status_reads_as_little_however_many_wait(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    steps: list[int] = []
+
+    def step() -> None:
+        steps[-1] += 1
+
+    def counting(path: Path) -> tuple[sqlite3.Connection, dict[str, str]]:
+        connection, made_for = connect_reading(path)
+        connection.set_progress_handler(step, 1)
+        return connection, made_for
+
+    async def case(engine: EmbeddedEngine) -> None:
+        for begin, end in ((0, 10), (10, 2000)):
+            await engine.log.publish([ticket(str(number)) for number in range(begin, end)])
+            later = [Entry(7, ticket(f"later-{number}")) for number in range(begin, end)]
+            await engine.store.put_entries(0, later, 1)
+            steps.append(0)
+            assert await asyncio.to_thread(cli.main, ("status", "--json", "--data", str(tmp_path))) == 0
+            told = msgspec.json.decode(capsysbinary.readouterr().out)
+            assert told == {"pages": 0, "pages_200": 0, "bytes": 0, "lag": end}
+        assert steps[0] == steps[1] > 0
+
+    monkeypatch.setattr(reader, "connect_reading", counting)
+    with_engine(tmp_path, case)
 
 
 def test_how_many_there_are_is_counted_as_they_come(tmp_path: Path) -> None:

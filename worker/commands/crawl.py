@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from gregor.worker import logging, records, reporting
 from gregor.worker.commands import FINISHED, INTERRUPTED
-from gregor.worker.commands.common import SCOPE, Flag, add_settings, reading, run_crawling, settings
+from gregor.worker.commands.common import SCOPE, Flag, add_settings, run_crawling, settings
 from gregor.worker.config import Config, warnings
 from gregor.worker.ending import Ending
 from gregor.worker.errors import BadInput, complain
@@ -87,7 +87,7 @@ async def _crawl(config: Config, seeds: "Seeds", joins: bool) -> reporting.Repor
             await run.watched()
     if isinstance(ending, composition.Finished):
         if composition.place(config)[1]:
-            run.stats.before = await _counts(config)
+            run.stats.before = await composition.settled(config)
         ending = Ending("finished")
     code = INTERRUPTED if ending.reason == "stopped" else FINISHED
     place, whole = composition.place(config)
@@ -146,8 +146,3 @@ async def _refuse_nothing(config: Config) -> None:
     except BadInput as error:
         raise BadInput(f"no seed is given, and {error}: name URLs, or a file with --seeds") from None
     await reader.close()
-
-
-async def _counts(config: Config) -> dict[str, int]:
-    async with reading(config) as crawl:
-        return await crawl.reader.counts()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from gregor.worker import records
 from gregor.worker.commands import FINISHED, ordering
-from gregor.worker.commands.common import DATA, add_settings, reading, settings
+from gregor.worker.commands.common import DATA, add_settings, settings
 from gregor.worker.config import Config
 from gregor.worker.errors import BadInput
 from gregor.worker.text import one_line
@@ -29,7 +29,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     config = settings(arguments).config
     if config.engine == "embedded":
-        return asyncio.run(_counts(config, arguments.json, _live(arguments, config)))
+        return _counts(asyncio.run(composition.kept(config)), arguments.json, _live(arguments, config))
     status = asyncio.run(composition.cluster_status(config))
     if arguments.json:
         sys.stdout.buffer.write(records.encode(_public(status)) + b"\n")
@@ -49,17 +49,15 @@ def _live(arguments: argparse.Namespace, config: Config) -> dict[str, Any] | Non
     return answer
 
 
-async def _counts(config: Config, as_json: bool, live: dict[str, Any] | None) -> int:
-    async with reading(config) as crawl:
-        counts: dict[str, object] = {**await crawl.reader.counts()}
+def _counts(kept: dict[str, int], as_json: bool, live: dict[str, Any] | None) -> int:
     if as_json:
-        counts.update({} if live is None else {"worker": live})
-        sys.stdout.buffer.write(records.encode(counts) + b"\n")
+        worker = {} if live is None else {"worker": live}
+        sys.stdout.buffer.write(records.encode({**kept, **worker}) + b"\n")
     else:
         if live is not None:
             now, rates = live["now"], live["rates"]
             print(one_line(f"{now['state']}, {rates['pages']:.1f} pages/s, limited by {now['limiting']}"))
-        for name, count in sorted(counts.items()):
+        for name, count in sorted(kept.items()):
             print(f"{name:<12} {count}")
     return FINISHED
 

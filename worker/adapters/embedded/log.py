@@ -99,10 +99,7 @@ class EmbeddedLog:
     def _end(self, connection: sqlite3.Connection, topic: Topic) -> int:
         end = self._ends.get(topic)
         if end is None:
-            (last,) = connection.execute(
-                "SELECT max(offset) FROM records WHERE partition = ? AND priority = ?", topic
-            ).fetchone()
-            end = self._ends[topic] = _watermark(connection, topic)[1] if last is None else last + 1
+            end = self._ends[topic] = _read_end(connection, topic)
         return end
 
 
@@ -119,6 +116,20 @@ def read_records(
 def read_committed(connection: sqlite3.Connection, partition: int) -> dict[int, int]:
     """The committed watermark of each priority."""
     return {priority: _watermark(connection, (partition, priority))[0] for priority in PRIORITIES}
+
+
+def read_lag(connection: sqlite3.Connection, partition: int) -> int:
+    """How many records lie beyond the watermarks: read off the ends, whatever their number."""
+    topics = [(partition, priority) for priority in PRIORITIES]
+    return sum(max(0, _read_end(connection, topic) - _watermark(connection, topic)[0]) for topic in topics)
+
+
+def _read_end(connection: sqlite3.Connection, topic: Topic) -> int:
+    """The offset after the last record."""
+    (last,) = connection.execute(
+        "SELECT max(offset) FROM records WHERE partition = ? AND priority = ?", topic
+    ).fetchone()
+    return _watermark(connection, topic)[1] if last is None else int(last) + 1
 
 
 def _watermark(connection: sqlite3.Connection, topic: Topic) -> tuple[int, int, int]:

@@ -29,7 +29,7 @@ from gregor.worker.adapters.distinct import Distinct
 from gregor.worker.adapters.embedded.bodies import open_body
 from gregor.worker.adapters.embedded.database import Work
 from gregor.worker.adapters.embedded.folder import connect_reading
-from gregor.worker.adapters.embedded.log import read_committed, read_records
+from gregor.worker.adapters.embedded.log import read_committed, read_lag, read_records
 from gregor.worker.adapters.embedded.queries import HOST, ROBOTS, decode_page, read_one, read_page, read_rows
 from gregor.worker.adapters.embedded.simhashes import similar
 from gregor.worker.borders import Similar, Waiting
@@ -135,6 +135,15 @@ class EmbeddedReader:
         counts.pop("waiting", None)
         ((pages, pages_200, size),) = await self._fetch(_TOTALS)
         return {**counts, "pages": pages, "pages_200": pages_200, "bytes": size}
+
+    async def lag(self) -> int:
+        """Records of the log that are not finished: a URL as often as it was found, those put off for later not at all.
+
+        The answer is immediate.
+        """
+        return await self._ask(
+            lambda connection: sum(read_lag(connection, partition) for partition in range(self._partitions))
+        )
 
     async def close(self) -> None:
         await self._ask(lambda connection: connection.close())
