@@ -35,6 +35,10 @@ LAG = worker("gregor_frontier_lag_records", 'partition="0", priority="1"')
 
 CASES: dict[str, tuple[Series, Series]] = {
     "GregorWorkerDown": ({worker("up"): "0x440"}, {worker("up"): "1x440"}),
+    "GregorNoWorker": (
+        {worker("gregor_worker_info", 'version="1"'): "1x400", worker("up"): "1x440"},  # a console still answers
+        {worker("gregor_worker_info", 'version="1"'): "1x440"},
+    ),
     "GregorNoProgress": (IDLE, {**IDLE, worker("gregor_paused"): "1x440"}),
     "GregorImpolite": (
         {worker("gregor_too_close_total"): "0x438 1 1"},
