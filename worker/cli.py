@@ -77,7 +77,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         if not _is_text(word):
             complain(f"the argument {word!r} is not UTF-8 text")
             return BAD_INPUT
-    arguments = parser(words[0] if words and words[0] in COMMANDS else "").parse_args(words)
+    arguments, unknown = parser(words[0] if words and words[0] in COMMANDS else "").parse_known_args(words)
+    if unknown:
+        Parser(prog=f"gregor {arguments.command}").error(f"unrecognized arguments: {' '.join(unknown)}")
     try:
         code: int = module(arguments.command).run(arguments)
         sys.stdout.flush()

@@ -70,7 +70,9 @@ class Config(Api, frozen=True, kw_only=True, forbid_unknown_fields=True):
     # Where the crawl lives
     data: Annotated[str, Meta(min_length=1, description="data folder of the embedded engine")] = "./data"
     engine: Annotated[Literal["embedded", "cluster"], Meta(description="what remembers the crawl")] = "embedded"
-    crawl: Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$", description="the crawl's name")] = "crawl"
+    crawl: Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$", description="the crawl's name: a-z, 0-9, -")] = (
+        "crawl"
+    )
     partitions: Annotated[int, Meta(ge=1, le=65536, description="hash ranges of hosts; fixed once per crawl")] = 64
 
     # Who asks
@@ -78,8 +80,8 @@ class Config(Api, frozen=True, kw_only=True, forbid_unknown_fields=True):
         str,
         Meta(
             pattern=r"^[!-~][ -~]*$",
-            description="User-Agent, with a contact (URL or mail); the robots.txt token is what stands before the "
-            "first slash",
+            description="User-Agent in ASCII, with a contact (URL or mail); the robots.txt token is what stands "
+            "before the first slash",
         ),
     ] = f"gregor/{__version__} (+https://example.org/bot)"
     headers: Annotated[

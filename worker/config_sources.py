@@ -14,7 +14,8 @@ import msgspec
 from msgspec import Struct
 
 from gregor.worker.config import Config, ConfigError, HostOverride, check
-from gregor.worker.errors import why
+from gregor.worker.config_docs import meaning
+from gregor.worker.errors import plain_types, why
 from gregor.worker.text import MASK, mask_user_info, one_line
 
 PREFIX = "GREGOR_"
@@ -175,9 +176,8 @@ def _plain(message: str, name: str, quiet: bool) -> str:
     choices = _choices(get_type_hints(Config)[name])
     if message.startswith("Invalid enum value") and choices:
         return f"expected one of {', '.join(choices)}"
-    text = message.replace("`", "")
-    if not quiet:
-        text = re.sub(r", got \w+$", "", text)
+    text = plain_types(message if quiet else re.sub(r", got `\w+`$", "", message))
+    text = re.sub(r"text matching regex '.*'$", lambda _: meaning(name).partition(";")[0], text)
     return text[:1].lower() + text[1:]
 
 

@@ -2,9 +2,22 @@
 
 import contextlib
 import os
+import re
 import sys
 
 from gregor.worker.text import one_line
+
+_WORDING = {
+    "int": "integer",
+    "float": "number",
+    "bool": "true or false",
+    "str": "text",
+    "null": "none",
+    "object": "table",
+    "array": "list",
+    "|": "or",
+}
+_TYPE = re.compile(r"\b(int|float|bool|str|null|object|array)\b|(?<= )\|(?= )")
 
 
 class BadInput(Exception):
@@ -21,6 +34,11 @@ def why(error: BaseException) -> str:
         own = type(error).__module__ == OSError.__module__
         words = os.strerror(error.errno) if own and isinstance(error.errno, int) else error.strerror or ""
     return one_line(words or str(error) or type(error).__name__)
+
+
+def plain_types(message: str) -> str:
+    """What msgspec says of a value that does not fit, with the words of JSON and TOML for its types."""
+    return _TYPE.sub(lambda word: _WORDING[word[0]], message.replace("`", ""))
 
 
 def complain(message: str) -> None:

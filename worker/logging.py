@@ -17,7 +17,7 @@ from typing import Any, Final, TextIO
 import msgspec
 
 from gregor.worker import tracing
-from gregor.worker.errors import BadInput, why
+from gregor.worker.errors import BadInput, complain, why
 from gregor.worker.text import MASK, mask_user_info, one_line
 
 LONGEST: Final = 1000
@@ -130,7 +130,26 @@ def _quoted(value: object) -> str:
     return value if _BARE.fullmatch(value) else '"' + value.replace('"', "'") + '"'
 
 
-class _Stderr(logging.StreamHandler[TextIO]):
+class _Lossy(logging.Handler):
+    """Where the log has no room, it is the log that has gaps: the crawl goes on, and says so once."""
+
+    _told = False
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the name is logging's
+        """What keeps a line from being written: a full disk, a reader that has gone; else a fault of ours."""
+        error = sys.exc_info()[1]
+        if not isinstance(error, OSError):
+            super().handleError(record)
+        elif not self._told:
+            self._told = True
+            complain(f"the log cannot be written: {why(error)}; the crawl goes on, lines of its log are missing")
+
+
+class _File(_Lossy, logging.FileHandler):
+    """Appends to a file."""
+
+
+class _Stderr(_Lossy, logging.StreamHandler[TextIO]):
     """Writes to what standard error is at that moment: a live view replaces it while it runs."""
 
     def __init__(self) -> None:
@@ -145,7 +164,7 @@ def configure(level: str, form: str, path: str = "") -> None:
     """Send everything of ``level`` ("debug" … "error") and above, as ``form`` ("text" or "json"), to a file (appended)
     or standard error. Libraries are heard from "warning" on. Raises BadInput when the file cannot be written."""
     try:
-        handler = logging.FileHandler(path, encoding="utf-8") if path else _Stderr()
+        handler = _File(path, encoding="utf-8") if path else _Stderr()
     except OSError as error:
         raise BadInput(f"cannot write the log to {one_line(path)}: {why(error)}") from None
     handler.setFormatter(_Formatter(form == "json"))

@@ -14,7 +14,7 @@ from typing import Annotated, BinaryIO, cast
 import msgspec
 from msgspec import Meta, Struct
 
-from gregor.worker.errors import BadInput, why
+from gregor.worker.errors import BadInput, plain_types, why
 from gregor.worker.seeding import Seed
 from gregor.worker.text import one_line
 from gregor.worker.urls import Url, Urls
@@ -29,7 +29,7 @@ class _Line(Struct, frozen=True, forbid_unknown_fields=True):
 
     url: str
     label: Annotated[str, Meta(max_length=1000)] | None = None
-    depth: Annotated[int, Meta(ge=0, le=1_000_000)] = 0
+    depth: Annotated[int, Meta(ge=0, le=1_000_000)] | None = None
     priority: Annotated[int, Meta(ge=1, le=4)] | None = None
 
 
@@ -107,7 +107,7 @@ def _seed(line: bytes, urls: Urls, place: str) -> Seed | None:
         raise BadInput(f"{place}: the line is not UTF-8 text") from None
     except msgspec.MsgspecError as error:
         raise BadInput(f"{place}: {_plain(str(error))}") from None
-    return Seed(_url(given.url, urls, place), given.label or "", given.depth, given.priority)
+    return Seed(_url(given.url, urls, place), given.label or "", given.depth or 0, given.priority)
 
 
 def _plain(message: str) -> str:
@@ -116,7 +116,7 @@ def _plain(message: str) -> str:
         near = difflib.get_close_matches(unknown[1], _Line.__struct_fields__, n=1)
         known = f"did you mean {near[0]}?" if near else f"known are {', '.join(_Line.__struct_fields__)}"
         return f"unknown field {one_line(unknown[1], 80)!r}: {known}"
-    return one_line(message.replace("`", "").replace("$.", "")).replace("JSON is malformed", "not a JSON object")
+    return one_line(plain_types(message.replace("$.", ""))).replace("JSON is malformed", "not a JSON object")
 
 
 def _url(text: str, urls: Urls, place: str) -> Url:
@@ -124,5 +124,5 @@ def _url(text: str, urls: Urls, place: str) -> Url:
     if url is None:
         guess = urls.parse(f"https://{text.strip()}") if "://" not in text and "." in text else None
         advice = f"; did you mean {guess.href}?" if guess else ""
-        raise BadInput(f"{place}: not an http(s) URL: {one_line(text, 200)!r}{advice}")
+        raise BadInput(f"{place}: {urls.refusal(text.strip())}: {one_line(text, 200)!r}{advice}")
     return url

@@ -73,6 +73,13 @@ class Urls:
         """An absolute http(s) URL; None for any other text, and for URLs that are too long."""
         return self._url(_serialise(text)) if len(text) <= self._max_length else None
 
+    def refusal(self, text: str) -> str:
+        """Why ``parse`` has nothing for ``text``, for whoever gave it."""
+        href = _serialise(text) or ""
+        if max(len(text), len(href)) > self._max_length and href.startswith(("http://", "https://")):
+            return f"longer than max_url_length ({self._max_length} characters)"
+        return "not an http(s) URL"
+
     def resolve(self, reference: str, base: str, encoding: str = "utf-8") -> Url | None:
         """What a link in the page ``base`` points at; None if that is not an http(s) URL, or too long a one.
 

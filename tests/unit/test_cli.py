@@ -56,7 +56,8 @@ ABOUT = ["--set", "about_operator=o", "--set", "about_purpose=p"]
     [
         ([], "COMMAND"),
         (["craw"], "invalid choice"),
-        (["crawl", "--sed", "x"], "unrecognized"),
+        (["crawl", "--sed", "x"], "unrecognized arguments: --sed (see gregor crawl --help)"),
+        (["crawl", "http://a.test/", "--max-page", "3"], "--max-page 3 (see gregor crawl --help)"),
         (["crawl", "http://a.test/", "--set", "delay"], "KEY=VALUE"),
         (["crawl", "http://a.test/", "--set", "dely=1"], "did you mean delay?"),
         (["crawl", "http://a.test/", "--delay", "soon"], "delay (from --delay)"),

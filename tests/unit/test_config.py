@@ -5,8 +5,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import fields
 
 from gregor.worker.config import Config, ConfigError, HostOverride, check, replace, warnings
+from gregor.worker.config_docs import meaning
 from gregor.worker.config_sources import Given, load, shown
 from gregor.worker.credentials import authorizations
 from gregor.worker.text import escape
@@ -96,14 +98,16 @@ def test_variables_of_others_are_left_alone(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "part"),
     [
-        ("delay", "-1", "delay (from --set): expected float >= 0.0, not '-1'"),
-        ("delay", "fast", "delay (from --set): expected float, not 'fast'"),
-        ("cookies", "maybe", "cookies (from --set): expected bool, not 'maybe'"),
+        ("delay", "-1", "delay (from --set): expected number >= 0.0, not '-1'"),
+        ("delay", "fast", "delay (from --set): expected number, not 'fast'"),
+        ("cookies", "maybe", "cookies (from --set): expected true or false, not 'maybe'"),
+        ("max_pages", "many", "max_pages (from --set): expected integer or none, not 'many'"),
+        ("max_pages", "-1", "max_pages (from --set): expected integer >= 0, not '-1'"),
         ("scope", "planet", "scope (from --set): expected one of host, domain, domains, prefixes, any, not 'planet'"),
         ("canonical", "sort", "canonical[0] (from --set): expected one of "),
         ("allow_networks", "10.0.0.0/99", "allow_networks"),
         ("allow_networks", "10.0.0.1/8", "allow_networks"),
-        ("partitions", "0", "expected int >= 1"),
+        ("partitions", "0", "expected integer >= 1"),
         ("include", "[", "not a TOML value"),
         ("user_agent", "bad\nagent", "user_agent"),
         ("delay", "nan", "delay"),
@@ -112,6 +116,14 @@ def test_variables_of_others_are_left_alone(tmp_path: Path) -> None:
 )
 def test_values_out_of_bounds_name_their_source(name: str, text: str, part: str) -> None:
     assert part in refused(None, {}, flag(name, text))
+
+
+@pytest.mark.parametrize("name", [one.name for one in fields(Config) if "pattern='" in repr(one.type)])
+def test_no_message_asks_for_a_regular_expression(name: str) -> None:
+    message = refused(None, {}, flag(name, "\n-"))
+    assert message.startswith(name)
+    assert "regex" not in message
+    assert meaning(name).partition(";")[0] in message
 
 
 def test_types_of_a_file_are_strict(tmp_path: Path) -> None:

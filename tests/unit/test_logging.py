@@ -1,7 +1,10 @@
 """The log: one event is one line, whatever is in it."""
 
 import ast
+import errno
+import io
 import logging
+import os
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping
@@ -65,6 +68,28 @@ def test_text_and_json(tmp_path: Path) -> None:
         "pause": 30.5,
     }
     assert second["source"] == "library"
+
+
+class Full(io.StringIO):
+    """Standard error on a disk without room."""
+
+    def write(self, text: str) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+@pytest.mark.parametrize("path", ["/dev/full", ""])
+def test_a_log_without_room_is_told_once_and_stops_nothing(
+    path: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    configure("info", "text", path)
+    with monkeypatch.context() as changed:
+        if not path:
+            changed.setattr("sys.stderr", Full())
+        for number in range(3):
+            logs("fetch").info("event", number=number)
+    told = capsys.readouterr().err
+    assert told.count("\n") == (1 if path else 0)
+    assert ("the log cannot be written: No space left on device" in told) == bool(path)
 
 
 @pytest.mark.parametrize("json", [False, True])

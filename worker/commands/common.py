@@ -88,7 +88,7 @@ class Crawl(NamedTuple):
         """What a person gave as a URL; BadInput if it is none."""
         url = self.urls.parse(text)
         if url is None:
-            raise BadInput(f"not an http(s) URL: {one_line(text, 200)!r}")
+            raise BadInput(f"{self.urls.refusal(text)}: {one_line(text, 200)!r}")
         return url
 
 

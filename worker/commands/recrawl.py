@@ -42,10 +42,10 @@ async def _directly(config: Config, texts: Sequence[str], by: By) -> tuple[int, 
     from gregor.worker import composition
     from gregor.worker.rules import urls_of
 
-    parse, urls = urls_of(config).parse, []
+    rules, urls = urls_of(config), []
     for text in texts:
-        if (url := parse(text)) is None:
-            raise BadInput(f"not an http(s) URL: {one_line(text, 200)!r}")
+        if (url := rules.parse(text)) is None:
+            raise BadInput(f"{rules.refusal(text)}: {one_line(text, 200)!r}")
         urls.append(url)
     async with composition.controlled(config) as control:
         found = await control.recrawl(urls, by)
