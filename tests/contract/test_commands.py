@@ -247,7 +247,7 @@ def test_dead_letters_that_still_hold(output: Output) -> None:
     assert [line.split() for line in lines if not line.startswith(" " * 10)] == [["1", "connect"], ["1", "unreadable"]]
     (one,) = output.json("deadletters", "--json", "--cause", "connect")
     assert (one["url"], one["attempts"], one["at"]) == ("http://c.test/dead", 2, "2023-11-14T22:14:20.250Z")
-    assert output.text("deadletters", "--cause", "none") == "nothing was given up\n"
+    assert output.text("deadletters", "--cause", "none") == "nothing was given up for the cause 'none'\n"
 
 
 def test_export_to_a_file(output: Output, tmp_path: Path) -> None:

@@ -59,7 +59,7 @@ async def _list(arguments: argparse.Namespace, config: Config) -> int:
         for letter in examples[cause]:
             print(f"{'':>10}{one_line(letter.href or letter.source, 200)}: {one_line(letter.detail, 200)}")
     if not counts:
-        print("nothing was given up")
+        print("nothing was given up" + (f" for the cause {one_line(arguments.cause, 80)!r}" if arguments.cause else ""))
     return FINISHED
 
 
