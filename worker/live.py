@@ -1,9 +1,10 @@
 """What a crawl does now, for the eyes: a view that redraws itself on a terminal, a line now and then elsewhere."""
 
 import asyncio
+import contextlib
 from collections import deque
-from collections.abc import Callable
-from typing import TYPE_CHECKING, TextIO
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, TextIO, TypeVar
 
 from msgspec import Struct
 
@@ -14,6 +15,8 @@ from gregor.worker.text import one_line
 
 if TYPE_CHECKING:
     from rich.table import Table
+
+T = TypeVar("T")
 
 WINDOW = 10.0
 """Seconds over which rates are measured."""
@@ -104,3 +107,38 @@ async def watch(
         while True:
             live.update(view(stats, *now(), config), refresh=True)
             await asyncio.sleep(REDRAW)
+
+
+class Progress:
+    """Tells how far a loop is that may be long: redrawn on a terminal, else as a line every `progress_interval`.
+
+    What is over sooner is not told of. That nobody reads it is no fault of the loop.
+    """
+
+    def __init__(self, config: Config, monotonic: Callable[[], float], out: TextIO) -> None:
+        self._drawn = out.isatty()
+        self._every = REDRAW if self._drawn else config.progress_interval
+        self._monotonic = monotonic
+        self._out = out
+
+    def over(self, doing: str, items: Iterable[T], total: int | None = None) -> Iterator[T]:
+        """The items. ``total``: how many there are, where that is known."""
+        begun = self._monotonic()
+        told, of = begun, "" if total is None else f" of {total}"
+        try:
+            for number, item in enumerate(items):
+                if (now := self._monotonic()) >= told + self._every:
+                    told = now
+                    self._tell(f"{duration(now - begun)}: {doing}, {number}{of} ({number / (now - begun):.0f}/s)")
+                yield item
+        finally:
+            if self._drawn and told > begun:
+                self._write("\r\x1b[K")
+
+    def _tell(self, text: str) -> None:
+        self._write(f"\r{text}\x1b[K" if self._drawn else f"{text}\n")
+
+    def _write(self, text: str) -> None:
+        with contextlib.suppress(OSError):
+            self._out.write(text)
+            self._out.flush()

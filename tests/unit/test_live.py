@@ -2,13 +2,14 @@
 
 import asyncio
 import io
+import itertools
 from collections import Counter
 
 import pytest
 from rich.console import Console
 
 from gregor.worker.config import Config
-from gregor.worker.live import Meter, Rates, line, view, watch
+from gregor.worker.live import Meter, Progress, Rates, line, view, watch
 from gregor.worker.stats import Stats
 
 STATS = Stats(
@@ -85,3 +86,43 @@ def test_it_shows_until_it_is_cancelled(terminal: bool) -> None:
         assert "3 blocked" in screen.getvalue()
 
     asyncio.run(asyncio.wait_for(watched(), 10))
+
+
+def passing(out: io.StringIO, total: int | None = None) -> list[str]:
+    """What is written over 50 items that take a second each; after each item so far."""
+    clock, written = itertools.count(100.0), []
+    progress = Progress(Config(progress_interval=20.0), lambda: next(clock), out)
+    for number, item in enumerate(progress.over("publishing seeds", range(50), total)):
+        assert item == number
+        written.append(out.getvalue())
+    return [*written, out.getvalue()]
+
+
+def test_a_long_loop_tells_in_a_pipe_now_and_then() -> None:
+    written = passing(Screen(terminal=False), 50)
+    assert written[18] == ""
+    assert written[19] == "20 s: publishing seeds, 19 of 50 (1/s)\n"
+    assert written[38] == written[19]
+    assert written[-1].splitlines() == [written[19].strip(), "40 s: publishing seeds, 39 of 50 (1/s)"]
+
+
+def test_a_long_loop_is_drawn_on_a_terminal_and_leaves_nothing() -> None:
+    written = passing(Screen(terminal=True))
+    assert written[0] == "\r1.0 s: publishing seeds, 0 (0/s)\x1b[K"
+    assert "\n" not in written[-1]
+    assert written[-1].endswith("publishing seeds, 49 (1/s)\x1b[K\r\x1b[K")
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+def test_a_short_loop_tells_nothing(terminal: bool) -> None:
+    out = Screen(terminal)
+    assert list(Progress(Config(), lambda: 7.0, out).over("checking seeds", "abc")) == ["a", "b", "c"]
+    assert out.getvalue() == ""
+
+
+def test_a_loop_goes_on_when_nobody_listens() -> None:
+    class Gone(Screen):
+        def write(self, text: str) -> int:
+            raise BrokenPipeError
+
+    assert len(passing(Gone(terminal=True))) == 51

@@ -3,6 +3,7 @@
 import io
 import os
 import threading
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,18 @@ EMPTY = io.BytesIO()
 def read(data: bytes) -> list[tuple[str, str, int, int | None]]:
     seeds = open_seeds([], "-", io.BytesIO(data), URLS)
     return [(seed.url.href, seed.label, seed.depth, seed.priority) for seed in seeds]
+
+
+def test_it_is_told_what_is_done_with_how_many(tmp_path: Path) -> None:
+    told: list[tuple[str, int | None]] = []
+
+    def tell(doing: str, seeds: Iterable[Seed], total: int | None) -> Iterator[Seed]:
+        told.append((doing, total))
+        return iter(seeds)
+
+    seeds = open_seeds(["http://a.test/"], "-", io.BytesIO(b"http://b.test/\n"), URLS, tell)
+    assert [seed.url.host for seed in seeds] == ["a.test", "b.test"]
+    assert told == [("checking seeds", None), ("publishing seeds", 2)]
 
 
 def refused(data: bytes) -> str:

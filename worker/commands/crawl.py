@@ -13,7 +13,7 @@ from gregor.worker.commands.common import SCOPE, Flag, add_settings, run_crawlin
 from gregor.worker.config import Config, warnings
 from gregor.worker.ending import Ending
 from gregor.worker.errors import BadInput, complain
-from gregor.worker.live import watch
+from gregor.worker.live import Progress, watch
 from gregor.worker.signals import interrupting, stopping
 from gregor.worker.stats import Stats
 
@@ -57,7 +57,8 @@ def run(arguments: argparse.Namespace) -> int:
     for warning in warnings(config):
         complain(warning)
     interrupting()  # a producer of seeds may take its time
-    seeds = open_seeds(arguments.seed, arguments.seeds, sys.stdin.buffer, urls_of(config))
+    told = Progress(config, time.monotonic, sys.stderr).over
+    seeds = open_seeds(arguments.seed, arguments.seeds, sys.stdin.buffer, urls_of(config), told)
     try:
         found = run_crawling(_crawl(config, seeds, arguments.joins))
     finally:

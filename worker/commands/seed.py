@@ -3,12 +3,14 @@
 import argparse
 import asyncio
 import sys
+import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from gregor.worker.commands import FINISHED, ordering
 from gregor.worker.commands.common import settings
 from gregor.worker.errors import BadInput
+from gregor.worker.live import Progress
 from gregor.worker.orders import By
 
 if TYPE_CHECKING:
@@ -32,7 +34,8 @@ def run(arguments: argparse.Namespace) -> int:
     from gregor.worker.seeds_input import open_seeds
 
     config, by = settings(arguments).config, ordering.by(arguments)
-    seeds = open_seeds(arguments.seed, arguments.seeds, sys.stdin.buffer, urls_of(config))
+    told = Progress(config, time.monotonic, sys.stderr).over
+    seeds = open_seeds(arguments.seed, arguments.seeds, sys.stdin.buffer, urls_of(config), told)
     try:
         if not seeds.count:
             raise BadInput("no seed is given: name URLs, or a file with --seeds")
