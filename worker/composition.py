@@ -26,6 +26,7 @@ from gregor.worker.credentials import authorizations
 from gregor.worker.ending import Ending, has_ended
 from gregor.worker.erasing import Erased, Whose
 from gregor.worker.errors import BadInput
+from gregor.worker.measured import measured
 from gregor.worker.orders import By, Change, Orders
 from gregor.worker.patience import nobody, when_there
 from gregor.worker.rules import canonical_rules, scope_rules, urls_of
@@ -205,7 +206,9 @@ async def _serving(
 
     async with AsyncExitStack() as stack:
         reader = await _reader_beside(engine, config, stack)
-        members = None if isinstance(engine, embedded.EmbeddedEngine) else engine.coordinator.members
+        members = None
+        if not isinstance(engine, embedded.EmbeddedEngine):
+            members = measured(engine.coordinator, "coordinator", runtime.stats, clock=clock.monotonic).members
         archive, services = Archive(reader, urls_of(config), config), runtime.tools.services
         control = Control(services.log, services.store, services.coordinator, reader)
         desk = WorkerDesk(runtime, config, clock, archive, control, measure, members)

@@ -68,7 +68,7 @@ def _timed(
         try:
             return await call(*args, **kwargs)
         except Unavailable as error:
-            stats.unavailable[error.service] += 1
+            stats.unanswered(error)
             stats.failed_calls[names] += 1
             raise
         finally:

@@ -110,6 +110,10 @@ class Stats:
         self.service_away = error.service
         self.errors[f"{_AWAY}{error.service}"] += 1
 
+    def unanswered(self, error: Unavailable) -> None:
+        """A call failed because a service was away."""
+        self.unavailable[error.service] += 1
+
     def back(self) -> None:
         """A service answered."""
         if self.service_away:

@@ -7,6 +7,7 @@ import random
 import ssl
 from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import AsyncExitStack
+from types import SimpleNamespace
 from typing import Any, TypeVar
 
 import msgspec
@@ -18,14 +19,18 @@ from kazoo.exceptions import NotEmptyError
 from gregor.worker import order_records
 from gregor.worker.adapters.cluster import status
 from gregor.worker.adapters.cluster.coordinator import ClusterCoordinator
+from gregor.worker.adapters.cluster.housekeeping import keep_house
 from gregor.worker.adapters.cluster.lease import ClusterLease, Session
 from gregor.worker.adapters.cluster.status import WorkerStatus
 from gregor.worker.adapters.cluster.zookeeper_client import ZooKeeper, ZooKeeperFailed
 from gregor.worker.borders import Unavailable
 from gregor.worker.composition import SystemClock
+from gregor.worker.config import Config
 from gregor.worker.config_servers import Servers
 from gregor.worker.errors import BadInput
 from gregor.worker.orders import Order, Orders
+from gregor.worker.stats import Stats
+from gregor.worker.tasks import cancel
 from tests.cluster.conftest import stoppable
 from tests.cluster.servers import Service
 from tests.cluster.zookeeper_engine import ZooKeeperFactory
@@ -214,6 +219,29 @@ async def test_a_worker_cut_off_stops_before_another_may_begin(crawl: Crawl) -> 
     other = await crawl.worker("b")
     assert (await take(other, 3)).epoch > lease.epoch
     assert not lease.holds()
+
+
+@over(session_timeout=2.0, lease_margin=0.5)
+async def test_whatever_asks_in_vain_is_counted(crawl: Crawl) -> None:
+    """What a worker says of itself, and what keeps its leases: both ask without being asked."""
+    service, stats = stoppable(crawl.service), Stats()
+    engine: Any = await crawl.factory.open(crawl.clock)
+    runtime: Any = SimpleNamespace(stats=stats, name="a", owned={})
+    house = asyncio.create_task(keep_house(Config(), engine, runtime, "", lambda _: None))
+    said = ("coordinator", "put_status")
+    while not (said in stats.calls and stats.calls[said].count):  # noqa: ASYNC110 - nobody is told
+        await asyncio.sleep(0.05)
+    assert not stats.unavailable
+    await asyncio.to_thread(service.nodes[0].pause)
+    try:
+        while not 0 < stats.failed_calls[said] < stats.unavailable["ZooKeeper"]:
+            assert not house.done()
+            await asyncio.sleep(0.05)
+    finally:
+        await asyncio.to_thread(service.nodes[0].resume)
+        await cancel([house])
+        await engine.close()
+    assert stats.failed_calls.total() == stats.failed_calls[said]
 
 
 @over(session_timeout=2.0, lease_margin=0.5)

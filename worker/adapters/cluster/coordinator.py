@@ -20,6 +20,7 @@ from gregor.worker.config_servers import Servers
 from gregor.worker.logging import logs
 from gregor.worker.members import Members
 from gregor.worker.orders import NEWEST, Change, Orders, aside, numbered_on
+from gregor.worker.patience import nobody
 
 _log = logs("steering")
 _KEEP: Final = 1 / 6
@@ -45,6 +46,8 @@ class ClusterCoordinator:
         self._change = asyncio.Event()
         self._news = asyncio.Event()
         self._keeper: asyncio.Task[None] | None = None
+        self.away: Callable[[Unavailable], None] = nobody
+        """Hears of what fails between the calls; their own failures are told by these."""
         zookeeper.heard = self._hear
 
     @classmethod
@@ -201,8 +204,8 @@ class ClusterCoordinator:
             self._news.clear()
             try:
                 await self._look()
-            except Unavailable:  # the leases end by the own clock, or the tree is gone; the next look comes soon
-                continue
+            except Unavailable as error:  # the leases end by the own clock, or the tree is gone; it looks again
+                self.away(error)
 
     async def _look(self) -> None:
         """Ask whether the session lives, finish what failed, read what is new."""

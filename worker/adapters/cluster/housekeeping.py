@@ -9,6 +9,7 @@ from gregor.worker.adapters.cluster.status import WorkerStatus
 from gregor.worker.borders import Unavailable
 from gregor.worker.config import Config
 from gregor.worker.config_api import reachable
+from gregor.worker.measured import measured
 from gregor.worker.orders import CRAWL
 from gregor.worker.stats import Stats
 
@@ -26,6 +27,8 @@ async def keep_house(
     ``api``: the URL at which the worker's API listens, if it does.
     """
     api = await asyncio.to_thread(reachable, api, config.zookeeper[0]) if api else ""
+    engine.coordinator.away = runtime.stats.unanswered
+    coordinator = measured(engine.coordinator, "coordinator", runtime.stats)
     last, hosts = (engine.coordinator.now(), runtime.stats.pages, runtime.stats.requests), 0
     while True:
         try:
@@ -36,7 +39,7 @@ async def keep_house(
             if len(found) != hosts:
                 measure(found)
                 hosts = len(found)
-            await engine.coordinator.put_status(_status(runtime, api, engine.coordinator.now(), last))
+            await coordinator.put_status(_status(runtime, api, engine.coordinator.now(), last))
         except Unavailable as error:
             runtime.stats.away(error)
         last = (engine.coordinator.now(), runtime.stats.pages, runtime.stats.requests)
