@@ -113,7 +113,11 @@ class Config(Api, frozen=True, kw_only=True, forbid_unknown_fields=True):
     canonical_links: Annotated[bool, Meta(description="follow rel=canonical")] = True
     frames: Annotated[bool, Meta(description="follow the frames of a frameset; iframes are followed always")] = True
     sitemaps: Annotated[
-        bool, Meta(description="read the sitemaps that robots.txt names, and seeds that are sitemaps")
+        bool,
+        Meta(
+            description="read the sitemaps that robots.txt names, also on other hosts (`scope` holds for what they"
+            " list, `exclude` for them too), and seeds that are sitemaps"
+        ),
     ] = False
     sitemap_only: Annotated[bool, Meta(description="follow sitemaps only, no link of any page")] = False
 

@@ -13,6 +13,7 @@ from gregor.worker.processors import Processors
 from gregor.worker.reading import LargeDocuments, Reading, read
 from gregor.worker.references import base_url
 from gregor.worker.revisits import latest_change
+from gregor.worker.scope import Refused
 from gregor.worker.sitemap_entries import Sitemap
 from gregor.worker.targets import Target, Targets
 from gregor.worker.tools import Sent, Tools
@@ -195,6 +196,8 @@ class Examiner:
         fate = "hops"
         if ticket.hops + 1 <= self._tools.config.max_redirects:
             judged = self._targets.target(target)
+            if ticket.link == "sitemap":
+                judged = self._as_sitemap(judged)
             fate = judged.out_of_scope or self._trap(source, judged) or "sent"
         follow = Ticket(
             target.href,
@@ -212,6 +215,14 @@ class Examiner:
         )
         return ([follow] if fate == "sent" else []), Link(target.href, "redirect", False, fate, "", target.key)
 
+    def _as_sitemap(self, target: Target) -> Target:
+        """What is said of a target that is a sitemap, announced by a site of the crawl."""
+        if not target.out_of_scope:
+            return target
+        verdict = self._tools.scope.allows_sitemap(target.url)
+        excluded = f"scope: {verdict.rule}" if isinstance(verdict, Refused) else ""
+        return msgspec.structs.replace(target, out_of_scope=excluded)
+
     def _sitemap(self, ticket: Ticket, url: Url, listed: Sitemap, page: Page) -> list[Ticket]:
         """A sitemap's URLs and further sitemaps are links too."""
         tickets: list[Ticket] = []
@@ -224,7 +235,10 @@ class Examiner:
             if found is None:
                 self._tools.stats.links["malformed"] += 1
                 continue
-            target, fate = found.url, fate_of(found, kind, False)
+            target = found.url
+            if kind == "sitemap" and target.host == url.host:
+                found = self._as_sitemap(found)
+            fate = fate_of(found, kind, False)
             if kind == "sitemap" and ticket.hops >= DEEPEST_SITEMAP:
                 fate = "hops"
             page.links.append(Link(target.href, kind, False, fate))

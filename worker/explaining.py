@@ -87,7 +87,7 @@ async def explain(reader: Reader, urls: Urls, url: Url, config: Config, scope: S
     if host is not None:
         _host(found, host)
     found.robots = judge_robots(await reader.robots(url.origin), url, config)
-    verdict = scope.allows(url)
+    verdict = scope.allows_sitemap(url) if found.discovered_as == "sitemap" else scope.allows(url)
     found.scope = Rule(not isinstance(verdict, Refused), verdict.rule)
     if found.state is None and mentions:
         found.mentions = await _mentions(reader, urls, url, mentions)

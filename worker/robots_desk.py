@@ -5,8 +5,8 @@ of kind robots; the answer comes by way of the store, under the asking origin.
 """
 
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable
-from typing import TypeAlias, TypeVar
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from typing import Final, TypeAlias, TypeVar
 
 import msgspec
 
@@ -17,12 +17,15 @@ from gregor.worker.hosts import ROBOTS_UNREACHABLE, Host, RobotsWalk
 from gregor.worker.outcomes import Broken, Failed, LeaseOver, Outcome, Refused
 from gregor.worker.partition import Partition
 from gregor.worker.robots import Robots
-from gregor.worker.scope import Allowed
+from gregor.worker.scope import Allowed, Scope
 from gregor.worker.tools import LeaseLost, Sent, Tools
 from gregor.worker.transport import Response
 from gregor.worker.urls import Url, robots_url
 
 T = TypeVar("T")
+
+MAX_ELSEWHERE: Final = 20
+"""Sitemaps outside the scope that one robots.txt may send us to: they are asked of other people's servers."""
 
 
 class Rules(msgspec.Struct, frozen=True):
@@ -115,20 +118,32 @@ class RobotsDesk:
         return await self._turn(partition, host, url, record, now, may_send)
 
     async def _announce(self, partition: Partition, url: Url, label: str, rules: Robots) -> None:
-        """Sitemaps are links of an origin's robots.txt; the default location when it names none."""
-        if not (self._tools.config.sitemaps or self._tools.config.sitemap_only):
+        """Sitemaps are links of an origin's robots.txt; the default location when it names none. Those of an origin
+        where the crawl only reads a sitemap are not its own."""
+        scope = self._tools.scope
+        wanted = self._tools.config.sitemaps or self._tools.config.sitemap_only
+        if not wanted or not isinstance(scope.allows(url), Allowed):
             return
         named = rules.sitemaps or (f"{url.origin}{sitemaps.DEFAULT_LOCATIONS[0]}",)
         now = self._tools.now()
-        found = [target for reference in named if (target := self._tools.urls.parse(reference)) is not None]
         tickets = [
             Ticket(u.href, u.key, u.host, priority=1, via=robots_url(url), link="sitemap", label=label, at=now)
-            for u in found
-            if isinstance(self._tools.scope.allows(u), Allowed) and not self._sent.knows(url_fingerprint(u.key))
+            for u in self._readable(named, scope)
+            if not self._sent.knows(url_fingerprint(u.key))
         ]
         if tickets:
             await self._effect(partition, lambda: self._tools.services.log.publish(tickets))
             self._sent.learn(tickets)
+
+    def _readable(self, named: Iterable[str], scope: Scope) -> Iterator[Url]:
+        """The sitemaps that may be read: those in the scope, and a few elsewhere."""
+        elsewhere = 0
+        for target in filter(None, map(self._tools.urls.parse, named)):
+            if isinstance(scope.allows(target), Allowed):
+                yield target
+            elif elsewhere < MAX_ELSEWHERE and isinstance(scope.allows_sitemap(target), Allowed):
+                elsewhere += 1
+                yield target
 
     def _of_record(self, record: RobotsRecord, url: Url, now: float) -> Answer:
         text = robots_copies.in_force(record, now)

@@ -83,6 +83,13 @@ class Scope:
             return self._not_included
         return Allowed(rule)
 
+    def allows_sitemap(self, url: Url) -> Allowed | Refused:
+        """Whether a sitemap may be read that a site of the crawl announces: wherever it is (sitemaps.org, "cross
+        submits"), unless ``exclude`` names it. The scope says which pages belong to the crawl, and a sitemap is none;
+        what it lists is judged by :meth:`allows`."""
+        excluded = self._exclude.first(url)
+        return Refused(excluded) if excluded else Allowed("sitemap announced by a site of the crawl")
+
     def _add(self, seed_hosts: Iterable[str]) -> None:
         if self._rules.kind == "host":
             self._hosts = self._hosts.union(seed_hosts)

@@ -2,6 +2,7 @@
 
 import time
 
+import msgspec
 import pytest
 
 from gregor.worker.scope import Allowed, Refused, Scope, ScopeRules
@@ -59,6 +60,14 @@ def test_seeds_come_later() -> None:
     assert admits(grown, "http://a.example/")
     assert admits(grown, "http://b.example/")
     assert not admits(scope, "http://b.example/")
+
+
+@pytest.mark.parametrize("rules", [ScopeRules("host"), ScopeRules("prefixes", prefixes=("http://a.test/b",))])
+def test_a_sitemap_may_be_anywhere_but_where_the_operator_forbids_it(rules: ScopeRules) -> None:
+    scope = Scope(msgspec.structs.replace(rules, include=("*/b*",), exclude=("*/secret/*",)), ["a.test"])
+    assert isinstance(scope.allows_sitemap(url("http://maps.test/a.xml")), Allowed)
+    assert isinstance(scope.allows(url("http://maps.test/b.xml")), Refused)
+    assert scope.allows_sitemap(url("http://maps.test/secret/a.xml")) == Refused("exclude */secret/*")
 
 
 def test_patterns_name_themselves() -> None:
