@@ -3,9 +3,10 @@
 from collections.abc import AsyncIterator, Collection
 from typing import Final
 
+import xxhash
 from msgspec import Struct
 
-from gregor.schemas.messages import DeadLetter, Row
+from gregor.schemas.messages import DeadLetter, Row, encode
 from gregor.worker.borders import FrontierLog, PageStore, Reader
 from gregor.worker.recrawling import again
 from gregor.worker.verdicts import GIVEN_UP
@@ -37,6 +38,11 @@ async def dead(reader: Reader, cause: str | None = None) -> AsyncIterator[Dead]:
         row = await reader.row(letter.key) if letter.key else None
         if not letter.key or (row is not None and row.state in GIVEN_UP and _is_last(letter, row)):
             yield Dead(letter, row)
+
+
+def place(letter: DeadLetter) -> tuple[float, int]:
+    """Where a letter is among all, by its time: the same whatever else comes or is forgotten."""
+    return letter.at, xxhash.xxh3_64_intdigest(encode(letter))
 
 
 def _is_last(letter: DeadLetter, row: Row) -> bool:

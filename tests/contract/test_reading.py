@@ -1,12 +1,13 @@
 """The endpoints that read what is kept: beside a worker that crawls, whatever sites said."""
 
+import asyncio
 import time
 from functools import partial
 from typing import Any
 
 from msgspec.structs import replace
 
-from gregor.schemas.messages import Takeover, stamp
+from gregor.schemas.messages import DeadLetter, Takeover, stamp
 from gregor.worker.ownership import KEPT_TAKEOVERS
 from tests.contract.kept_site import HOST, HOSTILE, PROSE, START, crawled
 from tests.contract.operated import VIEWER, Operated, over
@@ -93,6 +94,33 @@ async def test_urls_and_dead_letters_are_listed(worker: Operated) -> None:
         found += page["urls"]
     assert found == every["urls"]
     assert len(found) > 4
+
+
+@kept
+async def test_dead_letters_are_listed_in_pages(worker: Operated) -> None:
+    """Whatever is forgotten meanwhile, and however many have the same time."""
+    store = worker.engine.store
+    letters = [
+        DeadLetter("", "", "", "unreadable", str(number), number // 2 + 0.5, source="partition 0")
+        for number in range(2500)
+    ]
+    await asyncio.gather(*map(store.put_dead_letter, letters))
+    await store.put_dead_letter(DeadLetter("", "", "", "lost", "more", 9.0, source="partition 1"))
+    every = await read(worker, "deadletters/list", limit=500)
+    assert [one["cause"] for one in every["letters"]].count("lost") == 0
+    found: list[Any] = []
+    page: dict[str, Any] = {"next": ""}
+    while page["next"] or not found:
+        page = await read(worker, "deadletters/list", cause="unreadable", limit=450, after=page["next"])
+        found += page["letters"]
+        await store.drop_dead_letter(letters[int(found[-1]["detail"])])
+    assert found[:500] == every["letters"]
+    assert sorted(int(one["detail"]) for one in found) == list(range(2500))
+    assert [one["at"] for one in found] == sorted((one["at"] for one in found), reverse=True)
+    assert (await read(worker, "deadletters/list", cause="lost"))["next"] == ""
+    for after in ("nonsense", "1.0", "1.0:2:3", "a:b"):
+        answer = await worker.ask("GET", "/api/v1/deadletters/list", VIEWER, params={"after": after})
+        assert (answer.status_code, answer.json()["detail"]) == (400, "After is not what an answer gave as next.")
 
 
 @kept

@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 import pytest
 
+from gregor.schemas.messages import DeadLetter
 from gregor.worker.adapters.transport.memory import Scripted
 from gregor.worker.orders import RULES
 from tests.contract.consoled import consoled
@@ -238,6 +239,23 @@ async def test_what_was_given_up_is_told_by_cause(worker: Operated, page: Any) -
         while await page.locator("#explanation").get_by_text("fetched, 200").count() == 0:
             await page.reload()
             await expect(page.locator("#explanation")).to_contain_text("state")
+
+
+@begins_at("dead", hosts=1, retries=0)
+async def test_all_that_was_given_up_is_shown_page_by_page(worker: Operated, page: Any) -> None:
+    for number in range(105):
+        letter = DeadLetter("", "", "", "unreadable", f"garbage {number}", 5.0 + number, source="partition 0")
+        await worker.engine.store.put_dead_letter(letter)
+    await page.reload()
+    rows, more = page.locator("#causes tbody tr"), page.get_by_role("button", name="show more of unreadable")
+    await expect(rows).to_have_count(5)
+    await more.click()
+    await expect(rows).to_have_count(100)
+    await expect(rows.first).to_contain_text("garbage 104")
+    await more.click()
+    await expect(rows).to_have_count(105)
+    await expect(rows.last).to_contain_text("garbage 0")
+    await expect(more).to_be_hidden()
 
 
 @begins_at("dead", hosts=1, retries=0)

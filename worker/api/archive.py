@@ -5,7 +5,7 @@ Texts of sites leave as JSON strings, within bounds, and nothing of a site is ev
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from heapq import nlargest
 from typing import Final, TypeVar
 
@@ -17,7 +17,7 @@ from gregor.worker import records
 from gregor.worker.api.problems import Problem
 from gregor.worker.borders import Reader
 from gregor.worker.config import Config
-from gregor.worker.deadletters import dead
+from gregor.worker.deadletters import dead, place
 from gregor.worker.errors import BadInput
 from gregor.worker.explaining import Explanation, explain
 from gregor.worker.heads import masked, printable
@@ -35,6 +35,7 @@ PATIENCE: Final = 10.0
 _MOST_TEXT: Final = 200_000
 _MOST_LINKS: Final = 1000
 _MOST_SIMILAR: Final = 50
+_MOST_LETTERS: Final = 2000  # in memory, while a page of them is looked for
 _SCANS: Final = 2  # scans of whole tables that run at once; others wait
 
 
@@ -118,6 +119,13 @@ class LetterView(Struct, frozen=True):
     attempts: int
 
 
+class Letters(Struct, frozen=True):
+    """Some that were given up, the newest first. ``next``: the ``after`` of the next page; empty on the last one."""
+
+    letters: list[LetterView]
+    next: str = ""
+
+
 class Cause(Struct, frozen=True):
     """How many URLs were given up for a cause, and some of them."""
 
@@ -180,10 +188,10 @@ class Archive:
             if partition in (None, record.partition)
             for one in hand_overs(record)
         ]
-        behind = _place(after) if after else None
+        behind = _place(after, float, int, int) if after else None
         first = nlargest(limit + 1, (one for one in found if behind is None or _when(one) < behind), key=_when)
         more = len(first) > limit
-        return HandOvers(first[:limit], ":".join(map(repr, _when(first[limit - 1]))) if more else "")
+        return HandOvers(first[:limit], _told(_when(first[limit - 1])) if more else "")
 
     async def dead(self, cause: str | None, examples: int) -> DeadLetters:
         """What was given up, of one cause or of all. Raises `Unavailable`."""
@@ -200,6 +208,25 @@ class Archive:
 
         complete = await self._all(look())
         return DeadLetters([Cause(name, count, kept[name]) for name, count in counts.most_common()], complete)
+
+    async def letters(self, cause: str | None, limit: int, after: str) -> Letters:
+        """What was given up, behind what ``after`` names. Raises `BadInput`, `Unavailable`, `Problem` (503)."""
+        behind = _place(after, float, int) if after else None
+        found: list[DeadLetter] = []
+
+        async def look() -> bool:
+            async for one in dead(self._reader, cause):
+                if behind is None or place(one.letter) < behind:
+                    found.append(one.letter)
+                if len(found) == _MOST_LETTERS:
+                    found[:] = nlargest(limit + 1, found, key=place)
+            return True
+
+        if not await self._all(look()):
+            raise _late()
+        first = nlargest(limit + 1, found, key=place)
+        more = len(first) > limit
+        return Letters([*map(_letter, first[:limit])], _told(place(first[limit - 1])) if more else "")
 
     def _url(self, text: str) -> Url:
         url = self.urls.parse(text)
@@ -267,10 +294,13 @@ def _when(one: HandOver) -> tuple[float, int, int]:
     return one.at, one.partition, one.epoch
 
 
-def _place(after: str) -> tuple[float, int, int]:
+def _told(place: tuple[float, ...]) -> str:
+    return ":".join(map(repr, place))
+
+
+def _place(after: str, *kinds: Callable[[str], float]) -> tuple[float, ...]:
     try:
-        at, partition, epoch = after.split(":")
-        return float(at), int(partition), int(epoch)
+        return tuple(kind(part) for kind, part in zip(kinds, after.split(":"), strict=True))
     except ValueError:
         raise BadInput("after is not what an answer gave as next") from None
 
@@ -279,7 +309,11 @@ async def _within(answer: Awaitable[T]) -> T:
     try:
         return await asyncio.wait_for(answer, PATIENCE)
     except TimeoutError:
-        raise Problem(503, f"This took longer than {PATIENCE:g} seconds.", {"Retry-After": "10"}) from None
+        raise _late() from None
+
+
+def _late() -> Problem:
+    return Problem(503, f"This took longer than {PATIENCE:g} seconds.", {"Retry-After": "10"})
 
 
 def _letter(letter: DeadLetter) -> LetterView:

@@ -7,7 +7,7 @@ from msgspec import Meta
 from starlette.requests import Request
 
 from gregor.schemas.messages import State
-from gregor.worker.api.archive import Briefs, DeadLetters, HandOvers, PageView, SimilarPages
+from gregor.worker.api.archive import Briefs, DeadLetters, HandOvers, Letters, PageView, SimilarPages
 from gregor.worker.api.desk import Desk
 from gregor.worker.api.endpoint import V1, Endpoint
 from gregor.worker.api.history import Point
@@ -56,6 +56,14 @@ class DeadQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     examples: Annotated[int, Meta(ge=1, le=500)] = 5
 
 
+class LettersQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Of a cause, or of all. ``after``: go on behind this one."""
+
+    cause: Annotated[str, Meta(max_length=300)] = ""
+    limit: Annotated[int, Meta(ge=1, le=500)] = 100
+    after: Annotated[str, Meta(max_length=100)] = ""
+
+
 class HistoryQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """``after``: only what came later, unix seconds."""
 
@@ -97,6 +105,11 @@ async def _dead(desk: Desk, request: Request) -> DeadLetters:
     return await desk.archive.dead(asked.cause or None, asked.examples)
 
 
+async def _letters(desk: Desk, request: Request) -> Letters:
+    asked = query(request, LettersQuery)
+    return await desk.archive.letters(asked.cause or None, asked.limit, asked.after)
+
+
 async def _members(desk: Desk, _: Request) -> Members:
     return await desk.members()
 
@@ -117,4 +130,6 @@ READING: Final = (
     Endpoint("GET", f"{V1}/similar", "viewer", "Near-duplicates of a page", _similar, SimilarPages, query=UrlQuery,
              refuses=(404,)),
     Endpoint("GET", f"{V1}/deadletters", "viewer", "URLs given up, by cause", _dead, DeadLetters, query=DeadQuery),
+    Endpoint("GET", f"{V1}/deadletters/list", "viewer", "URLs given up, the newest first", _letters, Letters,
+             query=LettersQuery),
 )  # fmt: skip

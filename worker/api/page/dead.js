@@ -15,8 +15,8 @@ views.dead = {
     causes.forEach((one, at) => letters(at, one.examples));
   },
 };
-function letters(at, examples) {
-  fill(`letters-${at}`, ["URL", "what happened", "#attempts", "at", ""], examples.map(one => {
+function letters(at, some) {
+  fill(`letters-${at}`, ["URL", "what happened", "#attempts", "at", ""], some.map(one => {
     const known = /^https?:/.test(one.url);
     return [known ? toUrl(one.url) : one.url, one.detail, number(one.attempts), moment(one.at), known ? buttons(
       button("Retry", `retry ${one.url}`, () => dead.retry(one.url, { urls: [one.url] })),
@@ -30,9 +30,19 @@ function cause(one, at) {
   row.append(
     button("Retry all", `retry all of ${one.cause}`, () => dead.retry(all, { cause: one.cause })),
     button("Forget all", `forget all of ${one.cause}`, () => dead.drop(all, { cause: one.cause })));
-  if (one.count > one.examples.length) row.append(button("Show more", `show more of ${one.cause}`, async () => {
-    try { letters(at, (await ask("GET", "deadletters" + query({ cause: one.cause, examples: 500 }))).causes[0]?.examples ?? []); } catch (error) { refused(error); }
-  }));
+  if (one.count > one.examples.length) {
+    let shown = [], after = "";
+    const more = button("Show more", `show more of ${one.cause}`, async () => {
+      try {
+        const page = await ask("GET", "deadletters/list" + query({ cause: one.cause, after }));
+        shown = [...shown, ...page.letters];
+        after = page.next;
+        more.hidden = !after;
+        letters(at, shown);
+      } catch (error) { refused(error); }
+    });
+    row.append(more);
+  }
   made.append(head, row, table);
   return made;
 }
