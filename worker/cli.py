@@ -14,6 +14,7 @@ from gregor import __version__
 from gregor.worker.borders import DiskFull, RecordsLost, Unavailable
 from gregor.worker.commands import BAD_INPUT, COMMANDS, FAILED, FINISHED, INTERRUPTED
 from gregor.worker.errors import BadInput, complain, why
+from gregor.worker.signals import interrupting
 
 EXIT_CODES = "exit codes: 0 finished or a budget reached, 1 failed, 2 bad input or configuration, 3 interrupted"
 
@@ -77,10 +78,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         if not _is_text(word):
             complain(f"the argument {word!r} is not UTF-8 text")
             return BAD_INPUT
-    arguments, unknown = parser(words[0] if words and words[0] in COMMANDS else "").parse_known_args(words)
-    if unknown:
-        Parser(prog=f"gregor {arguments.command}").error(f"unrecognized arguments: {' '.join(unknown)}")
     try:
+        interrupting()  # what a command needs takes a moment to load
+        arguments, unknown = parser(words[0] if words and words[0] in COMMANDS else "").parse_known_args(words)
+        if unknown:
+            Parser(prog=f"gregor {arguments.command}").error(f"unrecognized arguments: {' '.join(unknown)}")
         code: int = module(arguments.command).run(arguments)
         sys.stdout.flush()
         return code

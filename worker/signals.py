@@ -3,9 +3,9 @@
 That is safe at any moment: what is not yet durable is done again, as after a power failure.
 """
 
-import asyncio
 import os
 import signal
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -13,9 +13,13 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def interrupting() -> None:
-    """Until `stopping` holds, each of them raises KeyboardInterrupt: nothing is under way that would have to end."""
-    for one in _wanted():
-        signal.signal(one, signal.default_int_handler)
+    """Until `stopping` holds, each of them raises KeyboardInterrupt: nothing is under way that would have to end.
+
+    Only the main thread hears signals, and may say what they do.
+    """
+    if threading.current_thread() is threading.main_thread():
+        for one in _wanted():
+            signal.signal(one, signal.default_int_handler)
 
 
 def _wanted() -> list[signal.Signals]:
@@ -27,6 +31,8 @@ def _wanted() -> list[signal.Signals]:
 def stopping(stop: Callable[[], None], farewell: Callable[[], None], exit_code: int) -> Iterator[None]:
     """While this holds, the first signal calls ``stop`` on the running loop. The second calls ``farewell``, which may
     restore a terminal but must not wait, and leaves with ``exit_code``."""
+    import asyncio  # heavy: commands that run no loop do without
+
     loop = asyncio.get_running_loop()
     asked = False
 

@@ -51,3 +51,24 @@ def test_a_crawl_that_waits_for_its_seeds_is_interrupted(sent: signal.Signals, t
             assert crawl.wait(60) == 3
         assert crawl.stderr is not None
         assert b"Traceback" not in crawl.stderr.read()
+
+
+LOADING = """
+import os, sys
+from gregor.worker import cli
+
+def interrupted(name):
+    os.kill(os.getpid(), int(sys.argv[1]))
+    return module(name)
+
+module, cli.module = cli.module, interrupted
+sys.exit(cli.main(sys.argv[2:]))
+"""
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("words", [["crawl", "http://a.test/"], ["pages"]])
+def test_a_command_that_is_still_loading_is_interrupted(words: list[str], sent: signal.Signals, tmp_path: Path) -> None:
+    line = [sys.executable, "-c", LOADING, str(sent.value), *words, "--data", str(tmp_path / "data")]
+    done = subprocess.run(line, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (3, "", "")

@@ -14,7 +14,7 @@ from gregor.worker.config import Config, warnings
 from gregor.worker.ending import Ending
 from gregor.worker.errors import BadInput, complain
 from gregor.worker.live import Progress, watch
-from gregor.worker.signals import interrupting, stopping
+from gregor.worker.signals import stopping
 from gregor.worker.stats import Stats
 
 if TYPE_CHECKING:
@@ -56,7 +56,6 @@ def run(arguments: argparse.Namespace) -> int:
     logging.configure(config.log_level, config.log_format, config.log_file)
     for warning in warnings(config):
         complain(warning)
-    interrupting()  # a producer of seeds may take its time
     told = Progress(config, time.monotonic, sys.stderr).over
     seeds = open_seeds(arguments.seed, arguments.seeds, sys.stdin.buffer, urls_of(config), told)
     try:
