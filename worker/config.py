@@ -338,6 +338,8 @@ def warnings(config: Config) -> list[str]:
         found.append("user_agent names no contact: add a URL or a mail address, so that a site can reach you")
     if config.robots == "ignore":
         found.append("robots.txt is ignored: do this only with sites that are yours")
+    if config.proxy and config.host_table:
+        found.append("host_table has no effect: with a proxy, it is the proxy that connects")
     return found
 
 

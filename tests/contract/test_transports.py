@@ -855,6 +855,27 @@ async def test_a_dead_proxy_is_told_apart(world: World) -> None:
         assert (await world.failure("/", proxy=f"{scheme}://127.0.0.1:9")).kind == "proxy"
 
 
+@case_with(lambda: Guard("127.0.0.1"))
+async def test_a_proxy_that_wants_a_password_is_no_host_that_answers(world: World) -> None:
+    async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b'HTTP/1.1 407 No\r\nProxy-Authenticate: Basic realm="x"\r\nContent-Length: 2\r\n\r\nno')
+        writer.close()
+
+    async with await asyncio.start_server(refuse, "127.0.0.1", 0) as server:
+        url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        for tls in (False, True):
+            failure = await world.failure("/", tls=tls, proxy=url, addresses=())
+            assert failure.kind == "proxy"
+            assert "407" in failure.detail
+
+
+@case
+async def test_a_host_that_answers_as_a_proxy_does_is_a_host(world: World) -> None:
+    world.origin.page("/", b"ok", status=407)
+    assert (await world.page("/")).status == 407
+
+
 # ---------------------------------------------------------------- HTTP/2
 
 

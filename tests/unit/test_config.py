@@ -170,6 +170,8 @@ def test_settings_that_exclude_each_other(changes: dict[str, object]) -> None:
 def test_hardly_meant() -> None:
     assert warnings(Config()) == []
     assert "contact" in warnings(replace(Config(), user_agent="bot/1"))[0]
+    (said,) = warnings(replace(Config(), proxy="http://127.0.0.1:1", host_table="table"))
+    assert said.startswith("host_table has no effect")
 
 
 def test_secrets_are_never_shown() -> None:

@@ -1,6 +1,7 @@
 """What both transports do around one attempt: check the request, choose the ways to the host, tell TLS faults apart."""
 
 from collections.abc import Awaitable, Callable
+from http import HTTPStatus
 from typing import Protocol
 
 import msgspec
@@ -54,7 +55,23 @@ async def attempt_all(
         result = await _attempt_tls(job, way, attempt)
         if not (isinstance(result, Failure) and result.kind == "connect"):
             break
-    return result
+    return _proxys(job, result)
+
+
+def _proxys(job: Job, result: FetchResult) -> FetchResult:
+    """An answer to plain HTTP that is the proxy's own is no page, and no robots.txt, of the host."""
+    if isinstance(result, Failure) or result.status != HTTPStatus.PROXY_AUTHENTICATION_REQUIRED:
+        return result
+    if not reads_requests(job):
+        return result
+    result.close()
+    return Failure("proxy", "the proxy wants a user name and a password, or others (407)")
+
+
+def reads_requests(job: Job) -> bool:
+    """Whether the proxy is sent the request itself, in its absolute form (RFC 9112 section 3.2.2), not a tunnel."""
+    proxy = (job.request.proxy or "").partition(":")[0]
+    return job.target.scheme == "http" and proxy in ("http", "https")
 
 
 async def _attempt_tls(job: Job, way: Way, attempt: Attempt) -> FetchResult:

@@ -8,7 +8,7 @@ from typing import Concatenate, Literal, NamedTuple, ParamSpec
 
 import pycurl
 
-from gregor.worker.adapters.transport.attempts import AddressGuard, Job, Way, names_left_to
+from gregor.worker.adapters.transport.attempts import AddressGuard, Job, Way, names_left_to, reads_requests
 from gregor.worker.adapters.transport.framing import Dechunker, framing
 from gregor.worker.adapters.transport.http1 import Fields, Head, MalformedHeadError, parse_head
 from gregor.worker.adapters.transport.kept import KeptSockets, Local
@@ -216,9 +216,8 @@ def _never() -> bool:
 
 
 def _request_target(job: Job) -> str:
-    """The absolute form where a proxy reads it (RFC 9112 section 3.2.2), else the path."""
-    proxy = (job.request.proxy or "").partition(":")[0]
-    if job.target.scheme == "http" and proxy in ("http", "https"):
+    """The absolute form where a proxy reads it, else the path."""
+    if reads_requests(job):
         return f"http://{job.target.authority}{job.target.path}"
     return job.target.path
 
