@@ -156,10 +156,10 @@ _NOTES = """Only a setting that is given differs; all others hold as they are.
 Addresses that are not global are refused, at the moment of connecting. `allow_networks` allows networks; the addresses
 of a `host_table` are allowed for exactly their ports. URLs that were refused before stay so until their dead letters
 are retried (`gregor deadletters --cause refused_address --retry`). With a `proxy` the proxy resolves the names: **the
-address check is then the proxy's business**, so let it refuse private networks;
-a `host_table` has no effect, since it is the proxy that connects. A proxy that cannot be reached or wants a password (407)
-makes its hosts wait as if they could not be reached. User name and password of a proxy are
-best given in the environment (`GREGOR_PROXY`); they are masked wherever settings are shown.
+address check is then the proxy's business**, so let it refuse private networks; and as it is the proxy that connects, a
+`host_table` has no effect. A proxy that cannot be reached, or wants a password (407), makes hosts wait as if they could
+not be reached. User name and password of a proxy are best given in the environment (`GREGOR_PROXY`); they are masked
+wherever settings are shown.
 """
 
 
