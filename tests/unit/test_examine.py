@@ -107,6 +107,17 @@ def test_x_robots_tag_closes_the_links_of_a_page() -> None:
     assert set(found.page.directives) == {"nofollow", "noindex"}
 
 
+def test_links_that_were_published_lately_are_not_published_again() -> None:
+    _, tools = examiner()
+    sent, page = Sent(4), url("http://host/page")
+    for name in "abc":  # the first two are in the older half by then
+        sent.learn([ticket(url(f"http://host/{name}"))])
+    links = "".join(f"<a href=/{name}>x</a>" for name in "dacbde")
+    found = Examiner(tools, Processors(), sent, Traps()).examine(ticket(page), page, response(links.encode()))
+    assert [one.href for one in found.tickets] == ["http://host/d", "http://host/e"]
+    assert {link.fate for link in found.page.links} == {"sent"}
+
+
 @pytest.mark.parametrize(("follow", "fate"), [(True, "sent"), (False, "kind")])
 def test_a_refresh_of_the_headers_is_read_as_that_of_a_page(follow: bool, fate: str) -> None:
     one, _ = examiner(meta_refresh=follow)
