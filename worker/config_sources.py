@@ -101,9 +101,9 @@ def _from_flags(given: Sequence[Given]) -> Iterator[_Value]:
 
 
 def read_file(path: str) -> dict[str, Any]:
-    """The tables of a TOML file."""
+    """The tables of a TOML file, with or without a byte order mark."""
     try:
-        return tomllib.loads(Path(path).read_text("utf-8"))
+        return tomllib.loads(Path(path).read_text("utf-8-sig"))
     except OSError as error:
         raise ConfigError(f"cannot read config file {one_line(path)}: {why(error)}") from None
     except UnicodeDecodeError:

@@ -59,6 +59,8 @@ def _parse_line(fields: list[str]) -> tuple[_Key, Endpoint]:
         raise ValueError("no host")
     if not host.isascii():
         raise ValueError(f"write {host} in its xn-- form")
+    if host != "*" and set(host) & set("*/@"):
+        raise ValueError(f"{host} is no host; `*` alone is any")
     return (_normal(host), port), endpoint_of(fields[1])
 
 

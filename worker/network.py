@@ -27,7 +27,7 @@ def host_table(config: Config) -> HostTable:
     if not config.host_table:
         return HostTable()
     try:
-        return HostTable.parse(Path(config.host_table).read_text("utf-8"))
+        return HostTable.parse(Path(config.host_table).read_text("utf-8-sig"))
     except (OSError, ValueError) as error:
         raise ConfigError(f"host_table {config.host_table} cannot be read: {why(error)}") from None
 

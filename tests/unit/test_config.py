@@ -11,7 +11,9 @@ from gregor.worker.config import Config, ConfigError, HostOverride, check, repla
 from gregor.worker.config_docs import meaning
 from gregor.worker.config_sources import Given, load, shown
 from gregor.worker.credentials import authorizations
+from gregor.worker.network import host_table
 from gregor.worker.text import escape
+from gregor.worker.transport import Endpoint
 
 
 def flag(name: str, text: str) -> Given:
@@ -131,6 +133,14 @@ def test_types_of_a_file_are_strict(tmp_path: Path) -> None:
     assert load(write(tmp_path, 'delay = 1\nmax_pages = "none"'), {}).config.max_pages is None
     assert "hosts[0].delay" in refused(write(tmp_path, '[[host]]\nhost = "a"\ndelay = -1'), {})
     assert "[[host]]" in refused(write(tmp_path, 'host = "a"'), {})
+
+
+def test_a_file_may_be_written_as_windows_does(tmp_path: Path) -> None:
+    (tmp_path / "c.toml").write_bytes(b"\xef\xbb\xbfdelay = 3\r\n")
+    assert load(str(tmp_path / "c.toml"), {}).config.delay == 3.0
+    (tmp_path / "hosts").write_bytes(b"\xef\xbb\xbfa.test 127.0.0.1:8080\r\n")
+    table = host_table(replace(Config(), host_table=str(tmp_path / "hosts")))
+    assert table.lookup("a.test", 80) == (Endpoint("127.0.0.1", 8080),)
 
 
 def test_unreadable_files_are_one_line(tmp_path: Path) -> None:

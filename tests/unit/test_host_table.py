@@ -71,6 +71,8 @@ def test_all_endpoints_are_known_to_the_address_policy() -> None:
         "bücher.test 127.0.0.1:80",
         "a.test 127.0.0.1:80 more",
         "[x]:1 127.0.0.1:80",
+        "*.a.test 127.0.0.1:80",
+        "a.test/ 127.0.0.1:80",
     ],
 )
 def test_a_wrong_line_is_named(line: str) -> None:
