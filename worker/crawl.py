@@ -298,8 +298,9 @@ class Crawl:
         pushed = isinstance(outcome, Denied) is False and response is not None and response.status in (429, 503)
         host.pushbacks = host.pushbacks + 1 if pushed else host.pushbacks if response is None else 0
         same = examined is not None and stored is not None and examined.page.fingerprint == stored.fingerprint
+        held = stored.state if stored is not None else None
         verdict = conclude(
-            ticket, outcome, row, self._policy, host.pushbacks, self._tools.now(), self._tools.chance, same
+            ticket, outcome, row, self._policy, host.pushbacks, self._tools.now(), self._tools.chance, same, held
         )
         tickets: list[Ticket] = []
         if isinstance(outcome, Redirected) and url is not None:

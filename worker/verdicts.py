@@ -84,15 +84,17 @@ def conclude(
     now: float,
     chance: random.Random,
     same: bool = False,
+    held: State | None = None,
 ) -> Verdict:
     """What an outcome means. `pushbacks` counts the host's 429 and 503 answers in a row, this one included. `same`: the
-    document that came says what the stored one says."""
+    document that came says what the stored one says. `held`: the state of the version that the request asked about."""
     match outcome:
         case Fetched(response):
             return _revisit("fetched", "fetched", response.status, same, ticket, row, policy, now, chance)
         case Unchanged():
-            state: State = row.state if row is not None and row.state in ("fetched", "duplicate") else "gone"
-            return _revisit(state, "unchanged", 304, True, ticket, row, policy, now, chance)
+            if held is None:
+                return Verdict("dead", "status 304 to a request without a condition", 304, cause="status")
+            return _revisit(held, "unchanged", 304, True, ticket, row, policy, now, chance)
         case Redirected(status, location):
             return Verdict("redirected", f"redirected ({status})", status, target=location)
         case Gone(status):

@@ -114,8 +114,8 @@ def test_a_stale_ticket_with_news_makes_a_revisit_that_is_valid_and_its_row_reme
     assert not is_stale(again, remembered)
     assert (remembered.due, remembered.lastmod, remembered.changefreq) == (NOW, NOW - 5.0, "daily")
     assert heard(ticket, remembered, POLICY, NOW) is None, "the same news again is none"
-    after = settled_row(again, remembered, conclude(again, Unchanged(), remembered, POLICY, 0, NOW, random.Random(1)),
-                        None, NOW, "w")  # fmt: skip
+    verdict = conclude(again, Unchanged(), remembered, POLICY, 0, NOW, random.Random(1), held="fetched")
+    after = settled_row(again, remembered, verdict, None, NOW, "w")
     assert (after.lastmod, after.changefreq) == (NOW - 5.0, "daily")
     assert DAY <= after.due - NOW <= 2 * DAY * 1.1, "the next interval begins with what the sitemap said"
 

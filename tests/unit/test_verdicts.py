@@ -101,15 +101,21 @@ def test_a_page_is_visited_sooner_the_more_it_changes(changed: int, unchanged: i
 
     def wait(changes: int) -> float:
         known = row(5, "fetched", changed=changes, unchanged=unchanged)
-        return conclude(ticket, Unchanged(), known, policy, 0, NOW, random.Random(seed)).due - NOW
+        return conclude(ticket, Unchanged(), known, policy, 0, NOW, random.Random(seed), held="fetched").due - NOW
 
     assert 100.0 <= wait(changed) <= 800.0 * 64
     assert wait(changed + 1) <= wait(changed)
 
 
-@pytest.mark.parametrize(
-    ("known", "state"), [(row(1, "duplicate"), "duplicate"), (row(1, "fetched"), "fetched"), (None, "gone")]
-)
-def test_unchanged_keeps_what_the_page_was(known: Row | None, state: State) -> None:
+@pytest.mark.parametrize("known", ["fetched", "duplicate", "gone", "dead"])
+@pytest.mark.parametrize("held", ["fetched", "duplicate"])
+def test_unchanged_is_what_the_stored_version_was_whatever_came_between(known: State, held: State) -> None:
     policy = Policy(retries=3, pause=1.0, longest=60.0, revisits=None, jitter=0.0)
-    assert conclude(TICKET, Unchanged(), known, policy, 0, NOW, random.Random(1)).state == state
+    verdict = conclude(TICKET, Unchanged(), row(1, known), policy, 0, NOW, random.Random(1), held=held)
+    assert (verdict.state, verdict.cause) == (held, "")
+
+
+def test_unchanged_without_a_condition_is_no_answer() -> None:
+    policy = Policy(retries=3, pause=1.0, longest=60.0, revisits=None, jitter=0.0)
+    verdict = conclude(TICKET, Unchanged(), None, policy, 0, NOW, random.Random(1))
+    assert (verdict.state, verdict.status, verdict.cause) == ("dead", 304, "status")

@@ -37,9 +37,10 @@ _KINDS: dict[int, FailureKind] = {
     pycurl.E_SSL_CERTPROBLEM: "tls",
     pycurl.E_SSL_ISSUER_ERROR: "tls",
     pycurl.E_SSL_INVALIDCERTSTATUS: "tls",
-    97: "proxy",  # CURLE_PROXY and CURLE_TOO_LARGE, which pycurl has no names for
-    100: "too_large_headers",
+    97: "proxy",  # CURLE_PROXY, which pycurl has no name for
 }
+_TOO_LARGE = 100
+"""CURLE_TOO_LARGE: a line of a head beyond libcurl's own bound."""
 
 _STALE = Failure("connect", "a kept connection where a new one was asked for")
 
@@ -167,7 +168,7 @@ def _failure(exchange: Exchange, number: int, message: str) -> Failure:
         return Failure("lease", "the lease ended before the request was sent")
     if exchange.refusal == "repeat":
         return Failure("cut", "the kept connection was closed before an answer came")
-    if exchange.too_large_headers:
+    if exchange.too_large_headers or number == _TOO_LARGE:
         return Failure("too_large_headers", "more header lines or bytes than allowed")
     if exchange.malformed is not None:
         return Failure("protocol", exchange.malformed)

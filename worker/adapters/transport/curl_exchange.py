@@ -176,6 +176,7 @@ class Exchange:
             self.too_large_headers = True
             return _STOP
         self._header_lines.append(line)
+        self.pace.received(0, time.monotonic())
         return self._head_ends() if line in _BLANK else None
 
     @_raised_later
@@ -190,7 +191,6 @@ class Exchange:
         except MalformedHeadError as fault:
             self.malformed = str(fault)
             return _STOP
-        self.pace.received(0, time.monotonic())
         if head.status >= 200:  # below is an interim answer; its lines stay counted
             self.raw_head = raw
             self.head = head

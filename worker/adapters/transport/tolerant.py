@@ -3,6 +3,7 @@
 import http.client
 import socket
 import ssl
+from collections.abc import Callable
 from http.client import HTTPMessage
 from typing import Any, NoReturn
 
@@ -22,9 +23,13 @@ class TolerantResponse(http.client.HTTPResponse):
     framing: Framing
     raw_head: bytes
 
-    def __init__(self, limits: Limits, sock: socket.socket, *args: Any, **kwargs: Any) -> None:
+    def __init__(
+        self, limits: Limits, heard: Callable[[], None], sock: socket.socket, *args: Any, **kwargs: Any
+    ) -> None:
+        """`heard` is called at each line of a head."""
         super().__init__(sock, *args, **kwargs)
         self._limits = limits
+        self._heard = heard
         self._socket = sock
 
     def begin(self) -> None:
@@ -44,6 +49,7 @@ class TolerantResponse(http.client.HTTPResponse):
         lines: list[bytes] = []
         while True:
             line = self.fp.readline(limits.max_header_bytes - size + 1)
+            self._heard()
             count += 1
             size += len(line)
             if size > limits.max_header_bytes or count > limits.max_header_count:
