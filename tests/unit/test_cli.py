@@ -82,6 +82,7 @@ ABOUT = ["--set", "about_operator=o", "--set", "about_purpose=p"]
         (["crawl", "http://a.test/", "--data", "/proc/nowhere"], "cannot be used"),
         (["pages", "--data", "/nowhere"], "holds no crawl"),
         (["pages", "--limit", "-1"], "--limit"),
+        (["pages", "--limit", "few"], "--limit: expected integer >= 0, not 'few'"),
         (["show", "--data", "/nowhere", "http://a.test/"], "holds no crawl"),
         (["explain"], "URL"),
         (["export", "zip"], "invalid choice"),

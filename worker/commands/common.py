@@ -126,7 +126,6 @@ async def reading(config: Config) -> "AsyncIterator[Crawl]":
 
 def not_negative(text: str) -> int:
     """A number for argparse."""
-    number = int(text)
-    if number < 0:
-        raise ValueError(text)
-    return number
+    if not (text.isascii() and text.isdecimal()):
+        raise argparse.ArgumentTypeError(f"expected integer >= 0, not {text!r}")
+    return int(text)
