@@ -1,10 +1,11 @@
 """Cassandra behind asyncio: statements as futures, bounded in flight; what goes wrong for now is `Unavailable`.
 
-Every statement is idempotent: it carries its own timestamp, or its repetition changes nothing.
+The driver answers on a thread of its own. Answers are handed to the event loop in batches: one wake-up for all that
+came since the last one. Every statement is idempotent: it carries its own timestamp, or its repetition changes nothing.
 """
 
 import asyncio
-import threading
+from collections import deque
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from typing import Any, Final, Self, TypeAlias, TypeVar
 
@@ -13,7 +14,6 @@ from cassandra.cluster import Cluster, Session
 from cassandra.query import BatchStatement, BatchType, BoundStatement, PreparedStatement
 
 from gregor.worker.adapters.cluster.cassandra_connect import make_cluster, translated, translation
-from gregor.worker.adapters.cluster.cassandra_connection import LoopConnection, connections_on
 from gregor.worker.adapters.cluster.together import Together
 from gregor.worker.borders import Unavailable
 from gregor.worker.config_servers import Servers
@@ -53,8 +53,7 @@ class Cassandra:
     @classmethod
     async def connect(cls, settings: Servers, keyspace: str, environ: Mapping[str, str]) -> Self:
         """Raises `Unavailable`, and `BadInput` for a keyspace, a name or a password that will not do."""
-        connections = connections_on(asyncio.get_running_loop())
-        cluster, session = await asyncio.to_thread(_connect, settings, keyspace, environ, connections)
+        cluster, session = await asyncio.to_thread(_connect, settings, keyspace, environ)
         return cls(cluster, session, settings.server_timeout)
 
     async def read(self, statement: str, values: Values = ()) -> Found:
@@ -157,12 +156,13 @@ class Cassandra:
 
 
 class _Answers:
-    """Takes answers from the driver to the futures of the event loop; so many are awaited at most."""
+    """Takes answers from the driver's thread to the futures of the event loop; so many are awaited at most."""
 
     def __init__(self, bound: int) -> None:
         self._loop = asyncio.get_running_loop()
-        self._thread = threading.get_ident()
         self._slots = asyncio.Semaphore(bound)
+        self._come: deque[tuple[asyncio.Future[Found], Found, BaseException | None]] = deque()
+        self._woken = False
 
     async def expect(self) -> asyncio.Future[Found]:
         """The future of a statement that is executed next, when there is a slot for it."""
@@ -178,26 +178,26 @@ class _Answers:
         self._put(future, [], error)
 
     def _put(self, future: asyncio.Future[Found], found: Found, error: BaseException | None) -> None:
-        """Answers come on the loop's thread. Others tell only of what the driver gave up there."""
-        if threading.get_ident() == self._thread:
-            self._deliver(future, found, error)
-        else:
-            self._loop.call_soon_threadsafe(self._deliver, future, found, error)
+        self._come.append((future, found, error))
+        if not self._woken:
+            self._woken = True
+            self._loop.call_soon_threadsafe(self._deliver)
 
-    def _deliver(self, future: asyncio.Future[Found], found: Found, error: BaseException | None) -> None:
-        self._slots.release()
-        if future.done():
-            return  # nobody waits for it any more
-        if error is None:
-            future.set_result(found)
-        else:
-            future.set_exception(translation(error))
+    def _deliver(self) -> None:
+        self._woken = False  # before the first look: what comes from here on wakes the loop again
+        while self._come:
+            future, found, error = self._come.popleft()
+            self._slots.release()
+            if future.done():
+                continue  # nobody waits for it any more
+            if error is None:
+                future.set_result(found)
+            else:
+                future.set_exception(translation(error))
 
 
-def _connect(
-    settings: Servers, keyspace: str, environ: Mapping[str, str], connections: type[LoopConnection]
-) -> tuple[Cluster, Session]:
-    cluster = make_cluster(settings, environ, connections)
+def _connect(settings: Servers, keyspace: str, environ: Mapping[str, str]) -> tuple[Cluster, Session]:
+    cluster = make_cluster(settings, environ)
     try:
         with translated():
             session = cluster.connect()

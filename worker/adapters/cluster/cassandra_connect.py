@@ -22,7 +22,6 @@ from cassandra.protocol import ErrorMessage
 from cassandra.protocol import RequestValidationException as RefusedMessage
 from cassandra.query import tuple_factory
 
-from gregor.worker.adapters.cluster.cassandra_connection import LoopConnection
 from gregor.worker.borders import Unavailable
 from gregor.worker.config_servers import Servers, password
 from gregor.worker.errors import BadInput, why
@@ -37,13 +36,10 @@ _RECONNECT: Final = (0.1, 2.0)
 _DETAIL: Final = 200
 
 
-def make_cluster(
-    settings: Servers, environ: Mapping[str, str], connections: type[LoopConnection] | None = None
-) -> Cluster:
+def make_cluster(settings: Servers, environ: Mapping[str, str]) -> Cluster:
     """A driver that is not connected yet; it has looked up names. Reads and writes are at quorum.
 
-    ``connections``: of which kind; by default the driver's own, on a thread of theirs. Raises `BadInput`, and
-    `Unavailable` when no name is known.
+    Raises `BadInput`, and `Unavailable` when no name is known.
     """
     # It tells of every failed attempt to reconnect; what matters reaches the caller as an exception.
     logging.getLogger("cassandra").setLevel(logging.CRITICAL)
@@ -63,7 +59,6 @@ def make_cluster(
     options = {
         "port": points[0][1],
         "protocol_version": _PROTOCOL,
-        "connection_class": connections,
         "auth_provider": PlainTextAuthProvider(user, secret) if user else None,
         "ssl_context": _tls(settings) if settings.cassandra_tls else None,
         "execution_profiles": {EXEC_PROFILE_DEFAULT: profile},
