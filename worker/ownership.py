@@ -257,6 +257,18 @@ class Ownership:
             await asyncio.sleep(self._tools.config.checkpoint_interval)
             await asyncio.gather(*(self.checkpoint(owned) for owned in list(self.owned.values())))
 
+    async def commit_last(self) -> None:
+        """The last checkpoints, as long as one answer of a server may take."""
+        commits = [asyncio.create_task(self.checkpoint(owned)) for owned in self.owned.values()]
+        if not commits:
+            return
+        done, late = await asyncio.wait(commits, timeout=self._tools.config.server_timeout)
+        if late:
+            _LOG.warning("stopped before all was committed", partitions=len(late))
+            await cancel(list(late))
+        for commit in done:
+            commit.result()
+
     async def checkpoint(self, owned: Owned) -> None:
         """One checkpoint of a partition; the one that runs, if one does."""
         if not owned.quiet.is_set():

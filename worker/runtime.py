@@ -214,7 +214,10 @@ class Runtime:
         return False
 
     async def _leave(self, loops: list[asyncio.Task[None]]) -> Ending:
-        """The clean stop: what runs may end within the grace, everything is committed, every partition released."""
+        """The clean stop: what runs may end within the grace, everything is committed, every partition released.
+
+        No server is waited for longer than for one of its answers: what is not committed is read and recognised again.
+        """
         await cancel(loops)
         idle = [asyncio.ensure_future(owned.idle.wait()) for owned in self._ownership.owned.values()]
         for owned in self._ownership.owned.values():
@@ -222,11 +225,13 @@ class Runtime:
         if idle:
             await asyncio.wait(idle, timeout=self._config.stop_grace)
             await cancel(idle)
-        for owned in list(self._ownership.owned.values()):
-            await self._ownership.checkpoint(owned)
+        await self._ownership.commit_last()
+        last = list(self._ownership.owned.values())
+        for owned in last:
             await self._ownership.drop(owned)
-            await self._ownership.let_go(self._services.coordinator.release(owned.lease))
-        await self._ownership.let_go(self._services.coordinator.leave())
+        coordinator = self._services.coordinator
+        await asyncio.gather(*(self._ownership.let_go(coordinator.release(owned.lease)) for owned in last))
+        await self._ownership.let_go(coordinator.leave())
         assert self._ending is not None
         return self._ending
 

@@ -56,6 +56,7 @@ class Offsets:
         self._marks |= {source: (offset, epoch) for source, offset in marks.items()}
         if self._next is None:
             self._next = asyncio.ensure_future(self._commit_all())
+            self._next.add_done_callback(_known)
         await asyncio.shield(self._next)
 
     async def close(self) -> None:
@@ -96,6 +97,12 @@ class Offsets:
                     await asyncio.sleep(_RETRY)
         except TimeoutError:
             raise detail from None
+
+
+def _known(commit: asyncio.Future[None]) -> None:
+    """How a commit failed is told to those who wait for it; that none does any more is no fault."""
+    if not commit.cancelled():
+        commit.exception()
 
 
 def _check(found: list[TopicPartition]) -> None:

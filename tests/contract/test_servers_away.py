@@ -1,4 +1,4 @@
-"""A coordinator that does not answer when leases are over: the worker stays healthy, and takes them anew afterwards."""
+"""Servers that do not answer when leases are over, or when the worker is to stop."""
 
 import asyncio
 from pathlib import Path
@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from gregor.worker.adapters.embedded.coordinator import EmbeddedCoordinator
+from gregor.worker.adapters.embedded.log import EmbeddedLog
 from gregor.worker.borders import Lease, Unavailable
 from gregor.worker.condition import unhealthy
 from tests.contract.operated import ENVIRON, operated
@@ -48,3 +49,25 @@ def test_partitions_whose_leases_are_over_are_let_go_at_once_not_in_turn(
             monkeypatch.undo()
 
     asyncio.run(run())
+
+
+def test_a_log_that_is_away_holds_up_a_stop_for_one_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def away(*_: object) -> None:
+        raise Unavailable("Kafka", "no answer")
+
+    async def run() -> None:
+        async with operated(tmp_path, server_timeout=0.2) as worker:
+            await worker.until(lambda: len(worker.runtime.owned) > 1 and worker.asked("h0.example") > 1)
+            monkeypatch.setattr(EmbeddedLog, "commit", away)
+            async with asyncio.timeout(20):
+                worker.runtime.stop()
+                await worker.until(lambda: not worker.runtime.owned)
+        monkeypatch.undo()
+        async with operated(tmp_path) as worker:
+            before = worker.asked("h0.example")
+            await worker.until(lambda: worker.asked("h0.example") > before + 1)
+
+    asyncio.run(run())
+    assert "stopped before all was committed" in caplog.messages
