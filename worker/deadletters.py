@@ -33,11 +33,18 @@ async def dead(reader: Reader, cause: str | None = None) -> AsyncIterator[Dead]:
     """The letters, of a cause if one is given, whose URL has not become something else since, nor been given up once
     more with a letter of its own."""
     async for letter in reader.dead_letters():
-        if cause not in (None, letter.cause):
-            continue
-        row = await reader.row(letter.key) if letter.key else None
-        if not letter.key or (row is not None and row.state in GIVEN_UP and _is_last(letter, row)):
-            yield Dead(letter, row)
+        if cause in (None, letter.cause):
+            one = await holding(reader, letter)
+            if one is not None:
+                yield one
+
+
+async def holding(reader: Reader, letter: DeadLetter) -> Dead | None:
+    """A letter with what it is about; None if it holds no more."""
+    if not letter.key:
+        return Dead(letter, None)
+    row = await reader.row(letter.key)
+    return Dead(letter, row) if row is not None and row.state in GIVEN_UP and _is_last(letter, row) else None
 
 
 def place(letter: DeadLetter) -> tuple[float, int]:

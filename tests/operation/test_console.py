@@ -249,7 +249,7 @@ async def test_all_that_was_given_up_is_shown_page_by_page(worker: Operated, pag
     await page.reload()
     rows, more = page.locator("#causes tbody tr"), page.get_by_role("button", name="show more of unreadable")
     await expect(rows).to_have_count(5)
-    await more.click()
+    await more.evaluate("button => { button.click(); button.click(); }")  # nothing is shown twice
     await expect(rows).to_have_count(100)
     await expect(rows.first).to_contain_text("garbage 104")
     await more.click()

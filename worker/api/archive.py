@@ -17,7 +17,7 @@ from gregor.worker import records
 from gregor.worker.api.problems import Problem
 from gregor.worker.borders import Reader
 from gregor.worker.config import Config
-from gregor.worker.deadletters import dead, place
+from gregor.worker.deadletters import dead, holding, place
 from gregor.worker.errors import BadInput
 from gregor.worker.explaining import Explanation, explain
 from gregor.worker.heads import masked, printable
@@ -35,7 +35,7 @@ PATIENCE: Final = 10.0
 _MOST_TEXT: Final = 200_000
 _MOST_LINKS: Final = 1000
 _MOST_SIMILAR: Final = 50
-_MOST_LETTERS: Final = 2000  # in memory, while a page of them is looked for
+_MOST_LETTERS: Final = 1000  # that are looked at for one scan; twice as many are in memory
 _SCANS: Final = 2  # scans of whole tables that run at once; others wait
 
 
@@ -120,7 +120,8 @@ class LetterView(Struct, frozen=True):
 
 
 class Letters(Struct, frozen=True):
-    """Some that were given up, the newest first. ``next``: the ``after`` of the next page; empty on the last one."""
+    """Some that were given up, the newest first. ``next``: the ``after`` of the next page; empty on the last one.
+    A page may be short of its ``limit`` when no more were found in time."""
 
     letters: list[LetterView]
     next: str = ""
@@ -213,20 +214,26 @@ class Archive:
         """What was given up, behind what ``after`` names. Raises `BadInput`, `Unavailable`, `Problem` (503)."""
         behind = _place(after, float, int) if after else None
         found: list[DeadLetter] = []
+        seen = behind
 
         async def look() -> bool:
-            async for one in dead(self._reader, cause):
-                if behind is None or place(one.letter) < behind:
-                    found.append(one.letter)
-                if len(found) == _MOST_LETTERS:
-                    found[:] = nlargest(limit + 1, found, key=place)
-            return True
+            nonlocal seen
+            while True:
+                newest = await _newest(self._reader, cause, seen)
+                for letter in newest:
+                    holds = await holding(self._reader, letter) is not None
+                    if holds and len(found) == limit:
+                        return False
+                    if holds:
+                        found.append(letter)
+                    seen = place(letter)
+                if len(newest) < _MOST_LETTERS:
+                    return True
 
-        if not await self._all(look()):
+        complete = await self._all(look())
+        if not complete and seen == behind:
             raise _late()
-        first = nlargest(limit + 1, found, key=place)
-        more = len(first) > limit
-        return Letters([*map(_letter, first[:limit])], _told(place(first[limit - 1])) if more else "")
+        return Letters([*map(_letter, found)], "" if complete or seen is None else _told(seen))
 
     def _url(self, text: str) -> Url:
         url = self.urls.parse(text)
@@ -288,6 +295,18 @@ class Archive:
             return await asyncio.wait_for(in_turn(), PATIENCE)
         except TimeoutError:
             return False
+
+
+async def _newest(reader: Reader, cause: str | None, behind: tuple[float, ...] | None) -> list[DeadLetter]:
+    """The newest letters of a cause behind a place, whether they hold or not: to ask for the row of each costs much
+    more than to read it."""
+    found: list[DeadLetter] = []
+    async for letter in reader.dead_letters():
+        if cause in (None, letter.cause) and (behind is None or place(letter) < behind):
+            found.append(letter)
+        if len(found) == 2 * _MOST_LETTERS:
+            found = nlargest(_MOST_LETTERS, found, key=place)
+    return nlargest(_MOST_LETTERS, found, key=place)
 
 
 def _when(one: HandOver) -> tuple[float, int, int]:

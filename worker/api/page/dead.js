@@ -31,15 +31,17 @@ function cause(one, at) {
     button("Retry all", `retry all of ${one.cause}`, () => dead.retry(all, { cause: one.cause })),
     button("Forget all", `forget all of ${one.cause}`, () => dead.drop(all, { cause: one.cause })));
   if (one.count > one.examples.length) {
-    let shown = [], after = "";
+    let shown = [], after = "", asking = false;
     const more = button("Show more", `show more of ${one.cause}`, async () => {
+      if (asking) return; // disabled, it would lose the focus
+      asking = true;
       try {
         const page = await ask("GET", "deadletters/list" + query({ cause: one.cause, after }));
         shown = [...shown, ...page.letters];
         after = page.next;
         more.hidden = !after;
         letters(at, shown);
-      } catch (error) { refused(error); }
+      } catch (error) { refused(error); } finally { asking = false; }
     });
     row.append(more);
   }
