@@ -229,12 +229,13 @@ async def test_whatever_asks_in_vain_is_counted(crawl: Crawl) -> None:
     runtime: Any = SimpleNamespace(stats=stats, name="a", owned={})
     house = asyncio.create_task(keep_house(Config(), engine, runtime, "", lambda _: None))
     said = ("coordinator", "put_status")
-    while not (said in stats.calls and stats.calls[said].count):  # noqa: ASYNC110 - nobody is told
+    # One that succeeded: on a busy machine the first may fail.
+    while said not in stats.calls or stats.calls[said].count == stats.failed_calls[said]:  # noqa: ASYNC110
         await asyncio.sleep(0.05)
-    assert not stats.unavailable
+    failed, unavailable = stats.failed_calls[said], stats.unavailable["ZooKeeper"]
     await asyncio.to_thread(service.nodes[0].pause)
     try:
-        while not 0 < stats.failed_calls[said] < stats.unavailable["ZooKeeper"]:
+        while not 0 < stats.failed_calls[said] - failed < stats.unavailable["ZooKeeper"] - unavailable:
             assert not house.done()
             await asyncio.sleep(0.05)
     finally:

@@ -535,12 +535,12 @@ async def test_silence_ends_the_fetch(world: World) -> None:
 @case
 async def test_a_head_that_comes_line_by_line_is_no_silence(world: World) -> None:
     async def slow(talk: Talk) -> None:
-        for line in (b"HTTP/1.1 200 OK\r\n", *[b"X-Slow: a\r\n"] * 4, b"Content-Length: 2\r\n", b"\r\n", b"ok"):
+        for line in (b"HTTP/1.1 200 OK\r\n", *[b"X-Slow: a\r\n"] * 6, b"Content-Length: 2\r\n", b"\r\n", b"ok"):
             await talk.send(line)
-            await asyncio.sleep(0.2)
+            await asyncio.sleep(0.35)  # the head takes eight of them, longer than any silence may
 
     world.origin.script("/", slow)
-    page = await world.page("/", limits=Limits(read_timeout=0.7, total_timeout=10))
+    page = await world.page("/", limits=Limits(read_timeout=2, total_timeout=10))
     assert (page.truncated, page.body.read()) == (None, b"ok")
 
 
