@@ -298,7 +298,7 @@ class Crawl:
         pushed = isinstance(outcome, Denied) is False and response is not None and response.status in (429, 503)
         host.pushbacks = host.pushbacks + 1 if pushed else host.pushbacks if response is None else 0
         same = examined is not None and stored is not None and examined.page.fingerprint == stored.fingerprint
-        held = stored.state if stored is not None else None
+        held = stored.state if stored is not None and _conditions(stored) else None
         verdict = conclude(
             ticket, outcome, row, self._policy, host.pushbacks, self._tools.now(), self._tools.chance, same, held
         )

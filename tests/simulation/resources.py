@@ -30,6 +30,7 @@ class File:
 
     body: bytes
     content_type: str
+    etag: str = ""
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ class Changing:
     """It is one thing for the first request, and another one from then on."""
 
     first: File | Redirect
-    then: File | Html
+    then: File | Html | Status
 
 
 Resource: TypeAlias = Html | File | Redirect | Status | Flaky | Vanishing | Changing

@@ -7,8 +7,10 @@ import pytest
 
 from tests.simulation.clock import WALL_EPOCH
 from tests.simulation.faults import Fault
-from tests.simulation.resources import Changing, File, Redirect, Resource
+from tests.simulation.resources import Changing, File, Redirect, Resource, Status
+from tests.simulation.scenarios import config, scripted
 from tests.simulation.sites import HOST, crawl, page, requests, row, site, star
+from tests.simulation.web import Web
 
 SETTINGS: dict[str, Any] = {
     "sitemaps": True, "revisit": 40.0, "revisit_min": 10.0, "revisit_max": 10_000.0, "max_time": 130.0, "partitions": 1,
@@ -67,6 +69,14 @@ def test_a_page_that_comes_again_as_it_was_did_not_change() -> None:
     assert (kept.changed, kept.unchanged) == (0, kept.visits - 1)
     gaps = [later - earlier for earlier, later in zip(requests(run, "/"), requests(run, "/")[1:], strict=False)]
     assert gaps == sorted(gaps)
+
+
+@pytest.mark.parametrize(("etag", "state"), [('"1"', "fetched"), ("", "dead")])
+def test_a_304_speaks_of_a_version_that_could_be_asked_about(etag: str, state: str) -> None:
+    only = Changing(File(b"the first version", "text/plain", etag), Status(304))
+    run = scripted(Web([site({"/": only})]), [], settings=config(revisit=20.0, max_time=150.0))()
+    assert not run.failures
+    assert (row(run, "/").state, row(run, "/").status) == (state, 304)
 
 
 def gated() -> dict[str, Resource]:

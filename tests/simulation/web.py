@@ -212,8 +212,9 @@ def _reply(resource: Resource, latency: float) -> Reply:
     match resource:
         case Html():
             return Reply(200, (("Content-Type", "text/html; charset=utf-8"),), body_of(resource), latency)
-        case File(body, content_type):
-            return Reply(200, (("Content-Type", content_type),), body, latency)
+        case File(body, content_type, etag):
+            validator = (("ETag", etag),) if etag else ()
+            return Reply(200, (("Content-Type", content_type), *validator), body, latency)
         case Redirect(status, target):
             return Reply(status, (("Location", target),), latency=latency)
         case Status(status):
