@@ -148,8 +148,8 @@ class Crawl:
 
     async def _robots_allow(self, host: Host, item: Item, row: Row | None, url: Url) -> Rules | None:
         """The robots.txt that allows the URL. None: its ticket was settled, or went back to wait for its turn."""
-        label = item.ticket.label
-        answer = await self._desk.robots.rules(self.partition, host, url, label, lambda: self._turns.may_send(host))
+        desk, may_send = self._desk.robots, lambda: self._turns.may_send(host)
+        answer = await desk.rules(self.partition, host, url, item.ticket, may_send)
         match answer:
             case Rules(robots) if self._spaced_by(robots.crawl_delay, host, url):
                 decision = robots.decide(url.href)

@@ -13,7 +13,7 @@ from gregor.worker.processors import Processors
 from gregor.worker.reading import LargeDocuments, Reading, read
 from gregor.worker.references import base_url
 from gregor.worker.revisits import latest_change
-from gregor.worker.scope import Refused
+from gregor.worker.scope import MAX_ELSEWHERE, Refused
 from gregor.worker.sitemap_entries import Sitemap
 from gregor.worker.targets import Target, Targets
 from gregor.worker.tools import Sent, Tools
@@ -226,6 +226,7 @@ class Examiner:
     def _sitemap(self, ticket: Ticket, url: Url, listed: Sitemap, page: Page) -> list[Ticket]:
         """A sitemap's URLs and further sitemaps are links too."""
         tickets: list[Ticket] = []
+        elsewhere = 0
         find = self._targets.finder(url.href, "utf-8")
         fate_of = self._fates(ticket, url)
         entries = [(entry, "sitemap", 1) for entry in listed.children]
@@ -236,8 +237,9 @@ class Examiner:
                 self._tools.stats.links["malformed"] += 1
                 continue
             target = found.url
-            if kind == "sitemap" and target.host == url.host:
+            if kind == "sitemap" and found.out_of_scope and target.host == url.host and elsewhere < MAX_ELSEWHERE:
                 found = self._as_sitemap(found)
+                elsewhere += not found.out_of_scope
             fate = fate_of(found, kind, False)
             if kind == "sitemap" and ticket.hops >= DEEPEST_SITEMAP:
                 fate = "hops"

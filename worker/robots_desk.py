@@ -6,7 +6,7 @@ of kind robots; the answer comes by way of the store, under the asking origin.
 
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable, Iterator
-from typing import Final, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
 import msgspec
 
@@ -17,15 +17,12 @@ from gregor.worker.hosts import ROBOTS_UNREACHABLE, Host, RobotsWalk
 from gregor.worker.outcomes import Broken, Failed, LeaseOver, Outcome, Refused
 from gregor.worker.partition import Partition
 from gregor.worker.robots import Robots
-from gregor.worker.scope import Allowed, Scope
+from gregor.worker.scope import MAX_ELSEWHERE, Allowed, Scope
 from gregor.worker.tools import LeaseLost, Sent, Tools
 from gregor.worker.transport import Response
 from gregor.worker.urls import Url, robots_url
 
 T = TypeVar("T")
-
-MAX_ELSEWHERE: Final = 20
-"""Sitemaps outside the scope that one robots.txt may send us to: they are asked of other people's servers."""
 
 
 class Rules(msgspec.Struct, frozen=True):
@@ -71,6 +68,14 @@ class AddressRefused(msgspec.Struct, frozen=True):
 Answer: TypeAlias = Rules | TurnUsed | Wait | NotReachable | AddressRefused
 
 
+class _Remembered(msgspec.Struct):
+    """A file that holds until `expires` (unix seconds), and whether its sitemaps were published."""
+
+    rules: Rules
+    expires: float
+    announced: bool = False
+
+
 class RobotsDesk:
     """The parsed files of a worker's origins, least recently used forgotten first."""
 
@@ -79,35 +84,36 @@ class RobotsDesk:
         self._fetcher = fetcher
         self._sent = sent
         self._hops = tools.config.robots_redirects
-        self._cache: OrderedDict[str, tuple[Rules, float]] = OrderedDict()
+        self._cache: OrderedDict[str, _Remembered] = OrderedDict()
         self._limits = msgspec.structs.replace(
             fetcher.limits, max_body=tools.config.max_robots, max_wire=tools.config.max_robots
         )
 
     async def rules(
-        self, partition: Partition, host: Host, url: Url, label: str, may_send: Callable[[], bool]
+        self, partition: Partition, host: Host, url: Url, ticket: Ticket, may_send: Callable[[], bool]
     ) -> Answer:
         """What robots.txt says for a URL's origin, from memory, from the store, or by a request.
 
-        The sitemaps that it names get ``label``, that of the ticket which asks.
+        The sitemaps that it names get the label of the ``ticket`` which asks.
         """
         answer: Answer = Rules(robots.ALLOW_ALL)
         if self._tools.config.robots == "obey":
-            if (remembered := self._remembered(url)) is not None:
-                return remembered
-            answer = await self._learn(partition, host, url, may_send)
+            remembered = self._remembered(url)
+            if remembered is not None and remembered.announced:
+                return remembered.rules
+            answer = remembered.rules if remembered else await self._learn(partition, host, url, may_send)
         if isinstance(answer, Rules | TurnUsed) and answer.robots is not None:
-            await self._announce(partition, url, label, answer.robots)
+            await self._announce(partition, url, ticket, answer.robots)
         return answer
 
-    def _remembered(self, url: Url) -> Rules | None:
+    def _remembered(self, url: Url) -> _Remembered | None:
         cached = self._cache.get(url.origin)
-        known = cached is not None and cached[1] > self._tools.now()
+        known = cached is not None and cached.expires > self._tools.now()
         self._tools.stats.cached["robots", "hit" if known else "miss"] += 1
         if cached is None or not known:
             return None
         self._cache.move_to_end(url.origin)
-        return cached[0]
+        return cached
 
     async def _learn(self, partition: Partition, host: Host, url: Url, may_send: Callable[[], bool]) -> Answer:
         now = self._tools.now()
@@ -117,18 +123,22 @@ class RobotsDesk:
             return self._of_record(record, url, now)
         return await self._turn(partition, host, url, record, now, may_send)
 
-    async def _announce(self, partition: Partition, url: Url, label: str, rules: Robots) -> None:
-        """Sitemaps are links of an origin's robots.txt; the default location when it names none. Those of an origin
-        where the crawl only reads a sitemap are not its own."""
-        scope = self._tools.scope
-        wanted = self._tools.config.sitemaps or self._tools.config.sitemap_only
-        if not wanted or not isinstance(scope.allows(url), Allowed):
+    async def _announce(self, partition: Partition, url: Url, ticket: Ticket, rules: Robots) -> None:
+        """Sitemaps are links of an origin's robots.txt; the default location when it names none. Whoever only reads a
+        sitemap there does not ask for them: the origin may be no site of the crawl."""
+        if ticket.link == "sitemap" and not isinstance(self._tools.scope.allows(url), Allowed):
             return
+        if self._tools.config.sitemaps or self._tools.config.sitemap_only:
+            await self._publish(partition, url, ticket.label, rules)
+        if (remembered := self._cache.get(url.origin)) is not None:
+            remembered.announced = True
+
+    async def _publish(self, partition: Partition, url: Url, label: str, rules: Robots) -> None:
         named = rules.sitemaps or (f"{url.origin}{sitemaps.DEFAULT_LOCATIONS[0]}",)
         now = self._tools.now()
         tickets = [
             Ticket(u.href, u.key, u.host, priority=1, via=robots_url(url), link="sitemap", label=label, at=now)
-            for u in self._readable(named, scope)
+            for u in self._readable(named, self._tools.scope)
             if not self._sent.knows(url_fingerprint(u.key))
         ]
         if tickets:
@@ -155,7 +165,7 @@ class RobotsDesk:
 
     def _remember(self, record: RobotsRecord, found: Robots) -> Rules:
         rules = Rules(found, record.fetched_at)
-        self._cache[record.origin] = (rules, record.expires)
+        self._cache[record.origin] = _Remembered(rules, record.expires)
         while len(self._cache) > self._tools.config.robots_memory:
             self._cache.popitem(last=False)
         return rules

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from copy import copy
-from typing import Literal
+from typing import Final, Literal
 
 import msgspec
 import re2
@@ -12,6 +12,9 @@ from gregor.worker.urls import Url, Urls, split_port
 
 REGEX = "re:"
 """Marks a pattern as a regular expression."""
+
+MAX_ELSEWHERE: Final = 20
+"""Sitemaps outside the scope that a robots.txt or an index may send us to: they are asked of other people's servers."""
 
 Kind = Literal["host", "domain", "domains", "prefixes", "any"]
 

@@ -7,7 +7,8 @@ from urllib.parse import urldefrag, urljoin, urlsplit
 
 from gregor.schemas.messages import TERMINAL, Row, Ticket, decode_ticket
 from gregor.worker.explaining import explain
-from gregor.worker.scope import Scope, ScopeRules
+from gregor.worker.rules import scope_rules
+from gregor.worker.scope import Scope
 from gregor.worker.urls import Urls
 from tests.simulation.crawl import Run
 from tests.simulation.reading import SimulatedReader
@@ -191,7 +192,7 @@ def explained(run: Run) -> list[Finding]:
     """I4: `explain` names the state that a URL is in; the counts add up."""
     reader, urls = SimulatedReader(run.world, run.config.bucket_width), Urls()
     rows = run.world.store.rows_by_key.values
-    scope = Scope(ScopeRules("domain"), run.world.store.seed_hosts())
+    scope = Scope(scope_rules(run.config), run.world.store.seed_hosts())
     found = []
     for key, row in rows.items():
         url = urls.parse(row.href)

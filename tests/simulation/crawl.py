@@ -11,8 +11,9 @@ from gregor.partitioner.hashing import partition_of
 from gregor.worker.borders import Clock, Unavailable
 from gregor.worker.config import Config
 from gregor.worker.ending import Ending
+from gregor.worker.rules import scope_rules
 from gregor.worker.runtime import Runtime
-from gregor.worker.scope import Scope, ScopeRules
+from gregor.worker.scope import Scope
 from gregor.worker.seeding import Seed, publish
 from gregor.worker.tools import Services
 from gregor.worker.urls import Url, Urls
@@ -197,7 +198,7 @@ def build(run: Run, machine: Machine, process: Process, clock: Clock, chance: Ra
         transport=transport,
         resolver=SimulatedResolver(world, machine, run.web, clock),
     )
-    scope = Scope(ScopeRules("domain"), [url.host for url in seed_urls(run)])
+    scope = Scope(scope_rules(run.config), [url.host for url in seed_urls(run)])
     runtime = Runtime(run.config, services, clock, urls=Urls(), scope=scope, random=chance, name=machine.name)
     return Worker(machine.name, process, coordinator, transport, services, runtime)
 

@@ -1,6 +1,8 @@
 """Sitemaps on other hosts than the pages' (sitemaps.org, "cross submits"): read where a site of the crawl announces
 them, while the scope says which of their pages belong to it."""
 
+import pytest
+
 from tests.simulation.check_requests import obedient, polite
 from tests.simulation.crawl import Run
 from tests.simulation.resources import File, Redirect, Resource
@@ -11,9 +13,9 @@ from tests.simulation.web import FOREVER, RobotsPhase, Site, Web
 AWAY = "s1.maps.example"
 
 
-def crawl(*sites: Site) -> Run:
+def crawl(*sites: Site, **settings: object) -> Run:
     """A crawl with sitemaps. What only a sitemap names is not among the links that the whole checker walks along."""
-    run = scripted(Web(list(sites)), [], settings=config(sitemaps=True))()
+    run = scripted(Web(list(sites)), [], settings=config(sitemaps=True, **settings))()
     assert run.finished
     assert not [*run.failures, *polite(run), *obedient(run)]
     return run
@@ -77,3 +79,55 @@ def test_robots_txt_holds_for_a_sitemap_on_another_host() -> None:
     )
     assert requests(run, "/robots.txt", AWAY)
     assert not requests(run, "/no/map.xml", AWAY)
+
+
+@pytest.mark.parametrize(
+    "scope",
+    [
+        {"include": ("*/docs/*", "*.xml")},
+        {"include": ("*/docs/*",)},
+        {"scope": "prefixes", "prefixes": (f"http://{HOST}/docs/",)},
+    ],
+)
+def test_a_seed_outside_the_scope_is_of_a_site_of_the_crawl(scope: dict[str, object]) -> None:
+    here: dict[str, Resource] = {
+        "/": page("first"),
+        "/map.xml": listing(f"http://{HOST}/docs/hidden"),
+        "/docs/hidden": page("hidden"),
+    }
+    run = crawl(site(here, robots=announcing(f"http://{HOST}/map.xml")), **scope)
+    assert requests(run, "/docs/hidden")
+
+
+def test_a_page_announces_the_sitemaps_of_its_host_though_a_sitemap_of_others_was_asked_for_before() -> None:
+    away: dict[str, Resource] = {
+        "/theirs.xml": listing(f"http://{AWAY}/docs/first"),
+        "/own.xml": listing(f"http://{AWAY}/docs/hidden"),
+        "/docs/first": page("docs"),
+        "/docs/hidden": page("hidden"),
+    }
+    run = crawl(
+        site({"/": page("first")}, robots=announcing(f"http://{AWAY}/theirs.xml")),
+        site(away, AWAY, robots=announcing(f"http://{AWAY}/own.xml")),
+        scope="any",
+        include=(f"http://{HOST}/*", "*/docs/*"),
+    )
+    assert requests(run, "/theirs.xml", AWAY)[0] < requests(run, "/own.xml", AWAY)[0]
+    assert requests(run, "/docs/hidden", AWAY)
+
+
+def test_an_index_sends_us_to_few_sitemaps_of_other_people() -> None:
+    maps = [f"/{number}.xml" for number in range(50)]
+    away: dict[str, Resource] = {"/index.xml": listing(*maps, index=True)}
+    run = crawl(
+        site({"/": page("first")}, robots=announcing(f"http://{AWAY}/index.xml")),
+        site(away | {path: listing() for path in maps}, AWAY),
+    )
+    assert sum(len(requests(run, path, AWAY)) for path in maps) == 20
+
+
+def test_an_index_in_the_scope_names_as_many_sitemaps_as_it_likes() -> None:
+    maps = [f"/{number}.xml" for number in range(30)]
+    here: dict[str, Resource] = {"/": page("first"), "/sitemap.xml": listing(*maps, index=True)}
+    run = crawl(site(here | {path: listing() for path in maps}))
+    assert all(requests(run, path) for path in maps)
