@@ -1,5 +1,6 @@
 """What Helm and Terraform know of the settings, made of the config's types: `python -m tests.deploy.values_schema`."""
 
+import inspect
 import json
 from typing import Any, Final
 
@@ -156,6 +157,8 @@ def _plain(node: Any) -> Any:
     if equal := plain.pop("prefixItems", None):
         assert all(one == equal[0] for one in equal)
         plain["items"] = equal[0]
+    if isinstance(said := plain.get("description"), str):
+        plain["description"] = inspect.cleandoc(said)  # msgspec takes indents of docstrings away since 0.23 only
     return plain
 
 
