@@ -86,10 +86,15 @@ class Crawl(NamedTuple):
 
     def url(self, text: str) -> "Url":
         """What a person gave as a URL; BadInput if it is none."""
-        url = self.urls.parse(text)
-        if url is None:
-            raise BadInput(f"{self.urls.refusal(text)}: {one_line(text, 200)!r}")
-        return url
+        return given_url(self.urls, text)
+
+
+def given_url(urls: "Urls", text: str) -> "Url":
+    """What a person gave as a URL; BadInput if it is none."""
+    url = urls.parse(text)
+    if url is None:
+        raise BadInput(f"{urls.refusal(text)}: {one_line(text, 200)!r}")
+    return url
 
 
 def run_crawling(coroutine: Coroutine[Any, Any, T]) -> T:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from gregor.worker import reporting
 from gregor.worker.commands import FAILED, FINISHED, ordering
-from gregor.worker.commands.common import settings
+from gregor.worker.commands.common import given_url, settings
 from gregor.worker.config import Config
-from gregor.worker.errors import BadInput, complain
+from gregor.worker.errors import complain
 from gregor.worker.orders import By
 from gregor.worker.text import one_line
 
@@ -42,11 +42,8 @@ async def _directly(config: Config, texts: Sequence[str], by: By) -> tuple[int, 
     from gregor.worker import composition
     from gregor.worker.rules import urls_of
 
-    rules, urls = urls_of(config), []
-    for text in texts:
-        if (url := rules.parse(text)) is None:
-            raise BadInput(f"{rules.refusal(text)}: {one_line(text, 200)!r}")
-        urls.append(url)
+    rules = urls_of(config)
+    urls = [given_url(rules, text) for text in texts]
     async with composition.controlled(config) as control:
         found = await control.recrawl(urls, by)
     return found.count, list(found.unknown)
