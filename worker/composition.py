@@ -180,15 +180,12 @@ async def _folder_console(
     from gregor.worker.api.folder_desk import FolderDesk, serve
 
     made, rules = _made_for(config)
-    reader = await embedded.open_reader(Path(config.data))
-    try:
+    async with _reading_folder(config) as reader:
         archive = Archive(reader, Urls(rules, max_length=config.max_url_length), made)
         book = embedded.FolderBook(Path(config.data), clock)
         control = FolderControl(book, lambda: controlled(config))
         desk = FolderDesk(name, made, book, clock, archive, control, settled=reader.settled, stop=stop.set)
         await serve(config, desk, stop, started)
-    finally:
-        await reader.close()
 
 
 @asynccontextmanager
@@ -223,27 +220,29 @@ async def _reader_beside(
     """What reads beside a worker."""
     if not isinstance(engine, embedded.EmbeddedEngine):
         return engine.reader
+    return await stack.enter_async_context(_reading_folder(config))
+
+
+@asynccontextmanager
+async def _reading_folder(config: Config) -> AsyncIterator[embedded.EmbeddedReader]:
+    """A data folder, read beside a running crawl or after it."""
     reader = await embedded.open_reader(Path(config.data))
-    stack.push_async_callback(reader.close)
-    return reader
+    try:
+        yield reader
+    finally:
+        await reader.close()
 
 
 async def settled(config: Config) -> dict[str, int]:
     """What the data folder holds: URLs by state, "pages", "pages_200" and "bytes", as they are kept counted."""
-    reader = await embedded.open_reader(Path(config.data))
-    try:
+    async with _reading_folder(config) as reader:
         return await reader.settled()
-    finally:
-        await reader.close()
 
 
 async def kept(config: Config) -> dict[str, int]:
     """`settled`, and "lag": how many records of the folder's log are not finished."""
-    reader = await embedded.open_reader(Path(config.data))
-    try:
+    async with _reading_folder(config) as reader:
         return {**await reader.settled(), "lag": await reader.lag()}
-    finally:
-        await reader.close()
 
 
 async def _keep_house(

@@ -21,6 +21,7 @@ from gregor.worker.borders import Clock
 
 __all__ = [
     "EmbeddedEngine",
+    "EmbeddedReader",
     "FolderBook",
     "FolderError",
     "FolderInUse",
