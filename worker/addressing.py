@@ -1,16 +1,15 @@
 """How many requests run to each IP address, and who waits for one to end. Pure."""
 
-from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 
 
 class AddressGate:
-    """`limit` requests at once to one address; None: no limit. Memory holds addresses in use only."""
+    """`limit` requests at once to one address; None: no limit. Memory holds addresses in use, and each waiter once."""
 
     def __init__(self, limit: int | None) -> None:
         self._limit = limit
         self._running: dict[str, int] = {}
-        self._waiting: dict[str, deque[Callable[[], None]]] = {}
+        self._waiting: dict[str, dict[Hashable, Callable[[], bool]]] = {}
 
     def enter(self, address: str) -> bool:
         """Begin a request; False when the address has no room."""
@@ -22,9 +21,9 @@ class AddressGate:
         self._running[address] = running + 1
         return True
 
-    def wait(self, address: str, call: Callable[[], None]) -> None:
-        """Call once when the address has room again."""
-        self._waiting.setdefault(address, deque()).append(call)
+    def wait(self, address: str, who: Hashable, call: Callable[[], bool]) -> None:
+        """Call when the address has room again; once, however often ``who`` waits. False: the room is another's."""
+        self._waiting.setdefault(address, {})[who] = call
 
     def leave(self, address: str) -> None:
         """A request ended."""
@@ -33,8 +32,9 @@ class AddressGate:
         self._running[address] -= 1
         if not self._running[address]:
             del self._running[address]
-        if waiting := self._waiting.get(address):
-            call = waiting.popleft()
-            if not waiting:
-                del self._waiting[address]
-            call()
+        waiting = self._waiting.get(address, {})
+        while waiting:
+            if waiting.pop(next(iter(waiting)))():
+                break
+        if not waiting:
+            self._waiting.pop(address, None)

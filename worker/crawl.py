@@ -148,9 +148,12 @@ class Crawl:
 
     async def _robots_allow(self, host: Host, item: Item, row: Row | None, url: Url) -> Rules | None:
         """The robots.txt that allows the URL. None: its ticket was settled, or went back to wait for its turn."""
-        desk, may_send = self._desk.robots, lambda: self._turns.may_send(host)
+        desk, may_send, before = self._desk.robots, lambda: self._turns.may_send(host), host.last_start
         answer = await desk.rules(self.partition, host, url, item.ticket, may_send)
         match answer:
+            case Rules(robots) if host.last_start != before:  # asked for in vain: what was known before holds on
+                host.crawl_delays[url.origin] = robots.crawl_delay
+                await self._turns.asked(host, url.origin, robots=True)
             case Rules(robots) if self._spaced_by(robots.crawl_delay, host, url):
                 decision = robots.decide(url.href)
                 self._tools.stats.robots["allowed" if decision.allowed else "denied"] += 1
@@ -251,15 +254,17 @@ class Crawl:
     def _wait_for(self, address: str, host: Host, item: Item) -> None:
         """Try again when the address has room, and now and then in case it has by other ways."""
         host.queue.put_back(item)
-        host.next_turn = self._tools.clock.monotonic() + 1.0
+        again = host.next_turn = self._tools.clock.monotonic() + 1.0
 
-        def room() -> None:
-            host.next_turn = min(
-                host.next_turn, max(self._tools.clock.monotonic(), host.last_start + self._turns.delay(host))
-            )
-            self._tools.turn(self.partition, host)
+        def room() -> bool:
+            waits = host.alive and host.next_turn == again  # else its turn is another one by now
+            if waits:
+                least = host.last_start + self._turns.delay(host)
+                host.next_turn = min(again, max(self._tools.clock.monotonic(), least))
+                self._tools.turn(self.partition, host)
+            return waits
 
-        self._desk.fetcher.gate.wait(address, room)
+        self._desk.fetcher.gate.wait(address, host, room)
 
     # Examine
 
@@ -318,7 +323,7 @@ class Crawl:
             await self._turns.asked(host, origin, verdict.pause, size)  # 6 the next turn
         elif verdict.host_failed:
             await self._turns.failed(host, origin, verdict.outcome)
-        elif isinstance(outcome, Failed):
+        elif url is not None:  # whatever came, if anything did, a request may have been made
             await self._turns.asked(host, origin)
 
     async def _settle_stored(self, host: Host, item: Item, row: Row | None, page: Page) -> None:

@@ -20,6 +20,7 @@ from tests.simulation.resources import (
     Redirect,
     Resource,
     Status,
+    Unusable,
     Vanishing,
     body_of,
     lasting,
@@ -102,7 +103,7 @@ def _of_resource(resource: Resource) -> tuple[str, ...]:
             return ("redirected",)
         case Status(404 | 410):
             return ("gone",)
-        case Status():
+        case Status() | Unusable():
             return ("dead",)
         case Flaky() | Vanishing() | Changing():
             return _of_resource(lasting(resource))

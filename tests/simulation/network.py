@@ -63,7 +63,7 @@ class SimulatedTransport:
         finally:
             timer.cancel()
         if not reply.status:
-            return Failure("cut", "the connection ended")
+            return Failure(reply.failure, "the connection ended")
         headers = list(reply.headers)
         exchange.retry_after = next((float(value) for name, value in headers if name == "Retry-After"), None)
         exchange.location = next((value for name, value in headers if name == "Location"), "")

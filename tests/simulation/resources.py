@@ -68,6 +68,13 @@ class Vanishing:
 
 
 @dataclass(frozen=True)
+class Unusable:
+    """An answer that comes and is none."""
+
+    failure: Literal["too_large_headers", "decode"]
+
+
+@dataclass(frozen=True)
 class Changing:
     """It is one thing for the first request, and another one from then on."""
 
@@ -75,7 +82,7 @@ class Changing:
     then: File | Html | Status
 
 
-Resource: TypeAlias = Html | File | Redirect | Status | Flaky | Vanishing | Changing
+Resource: TypeAlias = Html | File | Redirect | Status | Flaky | Vanishing | Changing | Unusable
 
 
 def lasting(resource: Resource) -> Resource:

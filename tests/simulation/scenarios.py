@@ -48,6 +48,7 @@ def of_seed(seed: int) -> Simulation:
         partitions=chance.choice((1, 4, 8)),
         queue_size=chance.choice((4, 64)),
         window=chance.choice((16, 64)),
+        robots_ttl=chance.choice((10.0, 86_400.0)),
     )
     workers = chance.choice((1, 1, 2, 3))
     stops = [chance.expovariate(1 / 40)] if chance.random() < 0.25 else []

@@ -10,6 +10,7 @@ from random import Random
 from urllib.parse import urlsplit
 
 from gregor.worker.addresses import AddressPolicy
+from gregor.worker.transport import FailureKind
 from tests.simulation.resources import (
     Changing,
     Fault,
@@ -20,17 +21,20 @@ from tests.simulation.resources import (
     Redirect,
     Resource,
     Status,
+    Unusable,
     Vanishing,
     body_of,
     lasting,
 )
 
 FOREVER = float("inf")
+CUT = ""
+"""In the place of a robots.txt's Location: the connection ends without an answer."""
 
 
 @dataclass(frozen=True)
 class RobotsPhase:
-    """How robots.txt is answered until a moment: a file, a status, a redirect (Location), or not at all."""
+    """How robots.txt is answered until a moment: a file, a status, a redirect (Location), CUT, or not at all."""
 
     until: float
     answer: bytes | int | str | None
@@ -128,6 +132,7 @@ class Reply:
     body: bytes = b""
     latency: float = 0.0
     hangs: bool = False
+    failure: FailureKind = "cut"
 
 
 class Web:
@@ -195,6 +200,8 @@ def _robots_reply(site: Site, now: float) -> Reply:
             return Reply(0, latency=site.latency, hangs=True)
         case int(status):
             return Reply(status, latency=site.latency)
+        case "":
+            return Reply(0, latency=site.latency)
         case str(location):
             return Reply(301, (("Location", location),), latency=site.latency)
         case bytes(body):
@@ -219,5 +226,7 @@ def _reply(resource: Resource, latency: float) -> Reply:
             return Reply(status, (("Location", target),), latency=latency)
         case Status(status):
             return Reply(status, latency=latency)
+        case Unusable(failure):
+            return Reply(0, latency=latency, failure=failure)
         case Flaky() | Vanishing() | Changing():
             raise ValueError("only what lasts is an answer")

@@ -4,8 +4,8 @@ from dataclasses import replace
 from random import Random
 from urllib.parse import urlsplit
 
-from tests.simulation.resources import File, Flaky, Html, Link, Redirect, Resource, Status
-from tests.simulation.web import RobotsPhase, Site, Web
+from tests.simulation.resources import File, Flaky, Html, Link, Redirect, Resource, Status, Unusable
+from tests.simulation.web import CUT, RobotsPhase, Site, Web
 
 DOMAIN = "site.example"
 """All hosts but those of OUTSIDE lie in this domain."""
@@ -108,6 +108,8 @@ def _oddities(chance: Random, site: Site, sites: list[Site]) -> None:
         (0.3, {"/file.pdf": File(b"%PDF-1.4 " + words(chance).encode(), "application/pdf")}, (Link("/file.pdf"),)),
         (0.4, {}, (Link("/p1#part"), Link("mailto:a@b.example"), Link("http://[bad/"), Link(f"http://{site.host}:80/"))),
         (0.2, {}, (Link(f"http://www.{OUTSIDE}/"),)),
+        (0.2, {"/unusable": Unusable("decode"), "/headers": Unusable("too_large_headers")},
+         (Link("/unusable"), Link("/headers"))),
         (0.2, {"/ctrl": Html(words(chance))}, (Link(f"https://{site.host}/ctrl"), Link("/ctrl"))),
     ]  # fmt: skip
     for probability, resources, links in oddities:
@@ -138,19 +140,20 @@ def _server(chance: Random, site: Site, before: Site) -> None:
         site.addresses = ("192.168.0.1", *site.addresses)
     elif odd < 0.36:
         site.latency = chance.choice((2.0, 4.0))
+    if chance.random() < 0.2:
+        site.crawl_delay = chance.choice((2.0, 5.0))
     ways: list[tuple[RobotsPhase, ...]] = [
         (),
         (),
         (RobotsPhase(float("inf"), 404),),
         (RobotsPhase(chance.choice((20.0, 60.0)), 503),),
         (RobotsPhase(20.0, None),),
+        (RobotsPhase(20.0, site.robots_file()), RobotsPhase(90.0, CUT)),
         (RobotsPhase(float("inf"), f"http://{before.host}/robots.txt"),),
         (RobotsPhase(30.0, 500), RobotsPhase(float("inf"), f"http://{before.host}/robots.txt")),
         (RobotsPhase(float("inf"), f"https://{site.host}/robots.txt"),) if chance.random() < 0.0 else (),
     ]
     site.robots = chance.choice(ways)
-    if chance.random() < 0.2:
-        site.crawl_delay = chance.choice((2.0, 5.0))
 
 
 def _healthy(site: Site) -> bool:
@@ -163,7 +166,7 @@ def rules_of(web: Web, site: Site) -> Site | None:
         answer = site.robots[-1].answer if site.robots and site.robots[-1].until == float("inf") else b""
         if isinstance(answer, int) and answer < 500:
             return None
-        if not isinstance(answer, str):
+        if not isinstance(answer, str) or answer == CUT:
             return site  # also what it said before it became unreachable
         site = web.sites[urlsplit(answer).netloc]
     return None

@@ -7,6 +7,12 @@ from hypothesis import strategies as st
 
 from gregor.worker.addressing import AddressGate
 
+
+def use(called: list[int], number: int) -> bool:
+    called.append(number)
+    return True
+
+
 STEPS = st.lists(st.tuples(st.sampled_from(["enter", "leave"]), st.sampled_from(["10.0.0.1", "10.0.0.2"])))
 
 
@@ -23,7 +29,7 @@ def test_never_more_than_the_limit_and_whoever_waits_is_called_once(limit: int, 
             running[address] += entered
             if not entered:
                 waiting[address].append(number)
-                gate.wait(address, partial(called.append, number))
+                gate.wait(address, number, partial(use, called, number))
         elif running[address]:
             before = len(called)
             gate.leave(address)
@@ -43,7 +49,29 @@ def test_whoever_is_called_may_enter_at_once() -> None:
     gate = AddressGate(1)
     entered: list[bool] = []
     assert gate.enter("a")
-    gate.wait("a", lambda: entered.append(gate.enter("a")))
+
+    def call() -> bool:
+        entered.append(gate.enter("a"))
+        return True
+
+    gate.wait("a", "w", call)
     gate.leave("a")
     assert entered == [True]
     assert not gate.enter("a")
+
+
+def test_who_waits_again_is_called_once_and_who_waits_no_more_gives_the_room_to_the_next() -> None:
+    gate, called = AddressGate(1), list[str]()
+
+    def told(name: str, waits: bool) -> bool:
+        called.append(name)
+        return waits
+
+    assert gate.enter("a")
+    for name in ("gone", "there", "gone", "there", "last"):
+        gate.wait("a", name, partial(told, name, name != "gone"))
+    gate.leave("a")
+    assert called == ["gone", "there"]
+    assert gate.enter("a")
+    gate.leave("a")
+    assert called == ["gone", "there", "last"]
