@@ -1,6 +1,5 @@
 """Checkpoints: committed watermarks, and what was finished deleted from calendar and backlogs."""
 
-from collections import Counter
 from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import TypeVar
@@ -39,16 +38,15 @@ async def checkpoint(partition: Partition, record: PartitionRecord, tools: Tools
         await effect(partial(store.drop_bucket, partition.id, bucket, partition.stamp()))
         partition.calendar.dropped(bucket)
     cursor = partition.calendar.settled_up_to()
-    counts, partition.counts = partition.counts, Counter()
+    counts = partition.counts.copy()
     if cursor > record.cursor or (counts and (_budgeted(tools) or counts["pages_200"] >= UNKEPT_PAGES)):
         budgets = tools.standing.table(tools.orders(), "budget")
         names = [name for name in {*record.counts, *counts} if counts_still(name, budgets)]
         total = {name: record.counts.get(name, 0) + counts[name] for name in names}
         record = msgspec.structs.replace(record, cursor=max(cursor, record.cursor), counts=total)
         await effect(partial(store.put_partition, record, partition.stamp()))
+        partition.counts -= counts  # only now: what is cut short is counted by the next one
         partition.calendar.cursor = record.cursor
-    else:
-        partition.counts += counts
     return record
 
 

@@ -108,6 +108,19 @@ def test_what_has_not_changed_is_not_written_again() -> None:
     assert len(border.done) == len(ALL)
 
 
+def test_cut_short_its_pages_are_counted_by_the_next_one() -> None:
+    """As when a worker is stopped, whose last checkpoints come after those that its loops had begun."""
+    lease = Lease()
+    border, partition = Border(lease, len(ALL)), finished(lease)
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(checkpoint(partition, PartitionRecord(0, 3, 3), tools(border, max_bytes=100)))
+    lease.over = False
+    partition.counts.update(bytes=5)
+    record = asyncio.run(checkpoint(partition, PartitionRecord(0, 3, 3), tools(border, max_bytes=100)))
+    assert border.done[-1] == "put_partition 5 35"
+    assert (record.counts, +partition.counts) == ({"bytes": 35}, {})
+
+
 @pytest.mark.parametrize("last", range(1, len(ALL) + 1))
 def test_cut_short_it_has_done_a_beginning_of_it(last: int) -> None:
     lease = Lease()
