@@ -191,7 +191,8 @@ class Ownership:
         self._tools.share = len(self.owned) / self._tools.config.partitions
 
     def close(self, owned: Owned) -> None:
-        """No further turn of its hosts begins."""
+        """No further turn of its hosts begins, nor of those that are found from now on."""
+        owned.crawl.partition.closed = True
         for host in owned.crawl.partition.hosts.values():
             host.alive = False
             self._tools.schedule.remove(host)

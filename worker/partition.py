@@ -25,6 +25,7 @@ class Partition:
         self.id = lease.partition
         self.calendar = calendar
         self.hosts: dict[str, Host] = {}
+        self.closed = False  # it is given up: no host has a further turn
         self.live: dict[tuple[str, int, str], Item] = {}
         self.marks: dict[int, Watermark[tuple[str, int, str]]] = {p: Watermark(committed[p]) for p in PRIORITIES}
         self.committed = dict(committed)
@@ -46,6 +47,7 @@ class Partition:
         host = self.hosts.get(name)
         if host is None:
             host = self.hosts[name] = Host(name, self.id)
+            host.alive = not self.closed
         return host
 
     def enter(self, ticket: Ticket, source: Source) -> Item:

@@ -15,7 +15,7 @@ from tests.simulation.crawl import Prepare, Run, Worker
 from tests.simulation.faults import Fault
 from tests.simulation.scenarios import config, scripted
 from tests.simulation.sites import HOST, OTHER, page, requests, row, site, star
-from tests.simulation.web import Web
+from tests.simulation.web import Site, Web
 
 ME = By("operator", 0.0)
 Step = tuple[float, Callable[[Run], object]]
@@ -65,6 +65,19 @@ def test_a_drained_worker_asks_nothing_and_another_goes_on() -> None:
     assert between(run, 0.0, 5.0) <= {"a1", "b1"}
     assert between(run, 7.0, 20.0) == {"b1"}
     assert run.worker("a1").runtime.stats.leases_lost == 0
+
+
+def test_a_partition_is_given_up_though_new_hosts_are_found_all_the_time() -> None:
+    names = [f"h{number}.site.example" for number in range(120)]
+    web = Web([Site(name, (f"11.0.0.{number + 1}",), 0.7) for number, name in enumerate(names)])
+    for number, one in enumerate(web.sites.values()):
+        links = names[1:9] if number == 0 else names[number + 8 : number + 9]
+        one.resources["/"] = page(f"host{number}x", *(f"http://{name}/" for name in links))
+    settings = config(partitions=2, concurrency=20)
+    run = scripted(web, [], workers=2, settings=settings, prepare=plan([at(10.0, "drain", "a1")]), patience=60.0)()
+    assert between(run, 0.0, 10.0) == {"a1", "b1"}
+    assert between(run, 13.0, 60.0) == {"b1"}
+    assert not [one for one in run.web.log if one.aborted]
 
 
 @pytest.mark.parametrize("n", [1, 2])
