@@ -170,7 +170,7 @@ class Crawl:
                 self._tools.stats.stages["robots"].observe(latency)
                 if robots is not None:
                     host.crawl_delays[url.origin] = robots.crawl_delay
-                await self._turns.asked(host, url.origin, robots=True)
+                await self._turns.asked(host, url.origin, robots=True, mends=robots is not None)
             case Wait(seconds):
                 host.next_turn = self._tools.clock.monotonic() + seconds
             case NotReachable(cause, after, failure):
@@ -248,7 +248,7 @@ class Crawl:
         made = await self._desk.robots.answer_for(self.partition, host, item.ticket, lambda: self._turns.may_send(host))
         self._finish(item)
         if made:
-            await self._turns.asked(host, url.origin, robots=True)
+            await self._turns.asked(host, url.origin, robots=True, mends=False)
         return made
 
     def _wait_for(self, address: str, host: Host, item: Item) -> None:

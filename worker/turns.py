@@ -144,16 +144,25 @@ class Turns:
             await self._put(host, msgspec.structs.replace(host.record, ceiling=ceiling))
 
     async def asked(
-        self, host: Host, origin: str, pause: float = 0.0, page_bytes: int | None = None, *, robots: bool = False
+        self,
+        host: Host,
+        origin: str,
+        pause: float = 0.0,
+        page_bytes: int | None = None,
+        *,
+        robots: bool = False,
+        mends: bool = True,
     ) -> None:
         """A request was answered: the next turn is a delay after its start, and after a pause the host asked for.
 
         `robots`: it was for a robots.txt. A crawl-delay spaces the pages of a host; the first need not wait for it.
+        `mends`: the origin's failures are over. The redirect of a robots.txt whose target fails does not end them: each
+        try begins with it.
         """
         record = host.record
         if pause:
             record = msgspec.structs.replace(record, not_before=self._tools.now() + pause)
-        elif record.failures:
+        elif record.failures and mends:
             record = _with(record, *_others(record, origin))
             host.cause = ""
         if page_bytes is not None and self._budgeted(host):

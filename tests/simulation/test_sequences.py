@@ -7,13 +7,15 @@ from typing import Any
 
 import pytest
 
+from tests.simulation.check_requests import polite
 from tests.simulation.faults import Fault
-from tests.simulation.resources import Redirect, Resource, Vanishing
-from tests.simulation.scenarios import scripted
+from tests.simulation.resources import Redirect, Resource, Status, Vanishing
+from tests.simulation.scenarios import config, scripted
 from tests.simulation.sites import HOST, OTHER, chain, crawl, flaky, page, requests, row, site, star
 from tests.simulation.web import FOREVER, RobotsPhase, Web
 
 CALLS = range(1, 7)
+DEAD = "dead.site.example"
 STOPPED = 15.0
 """Seconds beyond a session's time-out."""
 
@@ -243,6 +245,20 @@ def test_19_a_lease_comes_back_and_its_release_goes_wrong(kind: Any, n: int) -> 
 def test_20_a_robots_txt_that_is_unreachable_for_a_while_denies_nothing(answer: int | None) -> None:
     run = crawl([site(star(5), robots=(RobotsPhase(100.0, answer),))])
     assert row(run, "/p4").state == "fetched"
+
+
+@pytest.mark.parametrize("location", [f"http://{HOST}/elsewhere.txt", f"http://{OTHER}/robots.txt", f"http://{DEAD}/"])
+def test_20_a_robots_txt_that_leads_to_one_that_is_unreachable_for_ever_ends(location: str) -> None:
+    here = site(star(2, **{"elsewhere.txt": Status(500)}), robots=(RobotsPhase(FOREVER, location),))
+    there = site({"/": page("there")}, OTHER, robots=(RobotsPhase(FOREVER, 500),))
+    dead = site({}, DEAD)
+    dead.dead_until = FOREVER
+    run = scripted(Web([here, there, dead]), [], settings=config())()
+    assert run.finished
+    assert not [*run.failures, *polite(run)]
+    assert row(run, "/").state == "dead"
+    assert not requests(run, "/")
+    assert len(requests(run, "/robots.txt")) == 6, "as often as one that does not answer itself"
 
 
 @pytest.mark.parametrize("n", range(1, 5))
