@@ -1,7 +1,8 @@
 """What downstream consumers read: an event for every stored page and every dead letter, as JSON.
 
-A consumer gets each event at least once; a page's is named by (key, visit). Fields are only ever added; one that
-changes its meaning makes another version. `python -m gregor.schemas.events` writes the JSON Schemas beside this file.
+A consumer gets each event at least once; a page's is named by (key, visit). Words of a site are cut at `LONGEST`
+characters, so that an event fits a message whatever was sent. Fields are only ever added; one that changes its meaning
+makes another version. `python -m gregor.schemas.events` writes the JSON Schemas beside this file.
 """
 
 import json
@@ -15,6 +16,8 @@ import msgspec
 from gregor.schemas.messages import DeadLetter, Page, State
 
 FOLDER: Final = Path(__file__).with_name("json")
+LONGEST: Final = 2000
+"""Characters of a title, or of what else is free text. URLs have a bound of their own."""
 
 
 class PageEvent(msgspec.Struct, frozen=True, kw_only=True):
@@ -85,10 +88,10 @@ def of_page(crawl: str, page: Page) -> PageEvent:
         status=page.status,
         state=page.state,
         fetched_at=rfc3339(page.fetched_at),
-        content_type=page.content_type,
+        content_type=page.content_type[:LONGEST],
         charset=page.encoding,
-        title=page.title,
-        language=page.language,
+        title=page.title and page.title[:LONGEST],
+        language=page.language[:LONGEST],
         sha256=page.body,
         fingerprint=page.fingerprint.hex(),
         simhash=f"{page.simhash:016x}",
@@ -113,7 +116,7 @@ def of_dead_letter(crawl: str, letter: DeadLetter) -> DeadLetterEvent:
         key=letter.key,
         host=letter.host,
         cause=letter.cause,
-        detail=letter.detail,
+        detail=letter.detail[:LONGEST],
         at=rfc3339(letter.at),
         attempts=letter.attempts,
         source=letter.source,

@@ -13,6 +13,8 @@ TicketKind = Literal["new", "retry", "revisit", "robots", "wake", "recrawl"]
 State = Literal["fetched", "duplicate", "redirected", "denied", "gone", "dead", "refused", "waiting"]
 TERMINAL: Final[tuple[State, ...]] = ("fetched", "duplicate", "redirected", "denied", "gone", "dead", "refused")
 PRIORITIES: Final = (1, 2, 3, 4)
+LONGEST_URL: Final = 65_000
+"""Characters, which are ASCII, of the longest URL that can be stored: Cassandra has 65,535 bytes for such a name."""
 
 
 class Ticket(msgspec.Struct, frozen=True, array_like=True):

@@ -15,6 +15,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from gregor import __version__
+from gregor.schemas.messages import LONGEST_URL
 from gregor.worker.config_about import check_about
 from gregor.worker.config_api import Api, check_api
 from gregor.worker.errors import BadInput
@@ -231,7 +232,7 @@ class Config(Api, frozen=True, kw_only=True, forbid_unknown_fields=True):
         Meta(description="how often each priority is picked, from 1 (highest) to 4"),
     ] = (8, 4, 2, 1)
     near_duplicate_bits: Annotated[int, Meta(ge=0, le=3, description="bits in which near-duplicates may differ")] = 3
-    max_url_length: Annotated[int, Meta(ge=64, description="a longer URL is skipped")] = 4096
+    max_url_length: Annotated[int, Meta(ge=64, le=LONGEST_URL, description="a longer URL is skipped")] = 4096
     max_links: Annotated[int, Meta(ge=0, description="links taken from one page")] = 10000
     revisit: Annotated[float, Meta(gt=0, description="first interval after which a page is visited again")] | None = (
         None

@@ -99,7 +99,7 @@ class Urls:
             return None
         host = href[href.find("/") + 2 : href.find("/", 8)]
         if ":" in host or host[-1] == ".":
-            host = _politeness_host(host)
+            host = politeness_host(host)
         key = href if self._plain and "%" not in href else canonical(href, self.rules)
         return Url(href, key, host)
 
@@ -155,7 +155,7 @@ def split_port(authority: str) -> tuple[str, str]:
     return (host, port) if colon and not port.endswith("]") else (authority, "")
 
 
-def _politeness_host(authority: str) -> str:
+def politeness_host(authority: str) -> str:
     """Both schemes' usual ports are one host, and so are a name and the same name written as absolute ("a.")."""
     host, port = split_port(authority)
     host = host.rstrip(".") or host

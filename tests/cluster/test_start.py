@@ -14,8 +14,9 @@ import pytest
 import requests
 from confluent_kafka import Consumer, KafkaError, Producer, TopicPartition
 
+from gregor.partitioner.hashing import partition_of
 from gregor.schemas import topics
-from gregor.schemas.messages import Page
+from gregor.schemas.messages import Page, Ticket, encode
 from gregor.worker.adapters.cluster import engine
 from gregor.worker.canonical import CanonicalRules
 from gregor.worker.cli import main
@@ -177,7 +178,11 @@ def test_a_crawl_is_set_up_once_and_never_mixed_with_another(crawl: Crawl, capsy
 def test_what_cannot_be_read_is_a_dead_letter_with_its_offset(crawl: Crawl, capsys: pytest.CaptureFixture[str]) -> None:
     assert crawl.run("init") == FINISHED
     producer = Producer({"bootstrap.servers": crawl.kafka})
-    for value in (b"\xc1 garbage", msgspec.msgpack.encode([99, "of a later version"])):
+    later, nowhere = msgspec.msgpack.encode([99, "of a later version"]), encode(Ticket("http://a/", "http://a/", ""))
+    foreign = next(f"h{i}" for i in range(99) if partition_of(f"h{i}", PARTITIONS) != 1)
+    elsewhere = encode(Ticket(f"http://{foreign}/", f"http://{foreign}/", foreign))
+    values = (b"\xc1 garbage", later, None, nowhere, elsewhere, b"x" * 900_000)
+    for value in values:
         producer.produce(topics.frontier(crawl.name, 2), value, b"a.example", 1)
     producer.flush()
     assert crawl.run("worker") == FINISHED
@@ -187,7 +192,7 @@ def test_what_cannot_be_read_is_a_dead_letter_with_its_offset(crawl: Crawl, caps
     assert "unreadable" in told
     assert "partition 1, priority 2, offset 0" in told
     assert [event["source"] for event in crawl.dead_letters()] == [
-        f"partition 1, priority 2, offset {offset}" for offset in (0, 1)
+        f"partition 1, priority 2, offset {offset}" for offset in range(len(values))
     ]
 
 

@@ -4,7 +4,10 @@ import msgspec
 import pytest
 
 from gregor.schemas import events
-from gregor.schemas.messages import DeadLetter, Page
+from gregor.schemas.messages import LONGEST_URL, DeadLetter, Page
+
+MESSAGE = 1_000_000
+"""Bytes of the largest that a producer of Kafka sends, unless it is told otherwise."""
 
 
 @pytest.mark.parametrize("name", events.EVENTS)
@@ -22,6 +25,16 @@ def test_a_page_event_reads_back() -> None:
 def test_a_dead_letter_event_reads_back() -> None:
     event = events.of_dead_letter("crawl", DeadLetter("k", "u", "h", "timeout", "10 s", 1.0, 4))
     assert msgspec.json.decode(msgspec.json.encode(event), type=events.DeadLetterEvent) == event
+
+
+def test_an_event_fits_a_message_whatever_a_site_sends() -> None:
+    long, url = "\x01" * 3_000_000, "u" * LONGEST_URL
+    page = Page(
+        url, url, "h", 2, "new", 200, 0.25, title=long, content_type=long, language=long, via=url, canonical=url
+    )
+    letter = DeadLetter(url, url, "h", "processor", long, 1.0)
+    for event in (events.of_page("c", page), events.of_dead_letter("c", letter)):
+        assert len(msgspec.json.encode(event)) < MESSAGE
 
 
 def test_another_version_is_refused() -> None:

@@ -12,14 +12,14 @@ import msgspec
 
 from gregor.partitioner.hashing import partition_of
 from gregor.schemas import events, topics
-from gregor.schemas.messages import PRIORITIES, DeadLetter, Page, Ticket, decode_ticket, encode
+from gregor.schemas.messages import PRIORITIES, DeadLetter, Page, Ticket, encode
+from gregor.worker.adapters.cluster.frontier_record import read_record
 from gregor.worker.adapters.cluster.kafka_client import KafkaFailed, KafkaThread, client_settings
 from gregor.worker.adapters.cluster.kafka_offsets import Offsets
 from gregor.worker.adapters.cluster.kafka_producer import Message, Publisher, Source
 from gregor.worker.adapters.cluster.kafka_reader import OutsideLog, Reader
 from gregor.worker.adapters.cluster.kafka_trim import Trimmer
-from gregor.worker.adapters.cluster.tap import Raw
-from gregor.worker.borders import Record, RecordsLost, Unavailable, Unreadable
+from gregor.worker.borders import Record, RecordsLost, Unavailable
 from gregor.worker.config_servers import Servers
 from gregor.worker.logging import logs
 
@@ -85,7 +85,8 @@ class KafkaLog:
         source = self._topics[priority], partition
         for _ in range(_ATTEMPTS):
             try:
-                return [_record(raw) for raw in await self._reader.read(source, offset, limit)]
+                records = await self._reader.read(source, offset, limit)
+                return [read_record(raw, partition, self._partitions) for raw in records]
             except OutsideLog as error:
                 offset = await self._inside(source, offset, str(error))
         raise Unavailable("Kafka", f"{source[0]} {partition} can't be read from offset {offset}")
@@ -158,11 +159,3 @@ class KafkaLog:
     def _by_priority(self, found: Mapping[Source, int]) -> dict[int, int]:
         offsets = {topic: offset for (topic, _), offset in found.items()}
         return {priority: offsets[topic] for priority, topic in self._topics.items()}
-
-
-def _record(raw: Raw) -> Record:
-    offset, data = raw
-    try:
-        return Record(offset, decode_ticket(data))
-    except msgspec.MsgspecError as error:
-        return Record(offset, Unreadable(data, str(error)))
