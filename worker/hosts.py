@@ -124,6 +124,12 @@ class Host:
         return asked
 
     @property
+    def idle(self) -> bool:
+        """Whether nothing is left to do of it, and nothing to tell."""
+        has_work = self.queue or self.busy or self.ticketed or self.backlog is not None or self.walks
+        return not has_work and not self.asked
+
+    @property
     def shut(self) -> bool:
         """Whether it waits for a robots.txt: it cannot be read, or another host was asked for it."""
         return self.cause.startswith(ROBOTS_UNREACHABLE) or any(walk.asked_until for walk in self.walks.values())

@@ -15,6 +15,9 @@ from gregor.worker.hosts import Host
 from gregor.worker.watermark import Watermark
 
 MOST_FOLLOWERS = 16
+FEW_HOSTS = 256
+KEPT_IDLE = 60.0
+"""Seconds from a host's next turn until it may be forgotten: retries come by then, and find how it answered before."""
 
 
 class Partition:
@@ -36,6 +39,7 @@ class Partition:
         self.finished_chunks: list[FromChunk] = []
         self.counts: Counter[str] = Counter()  # of stored pages, for the budgets of the crawl and of domains
         self._counter = 0
+        self._most_hosts = FEW_HOSTS
 
     def stamp(self) -> int:
         """The write timestamp of this owner's next effect."""
@@ -100,11 +104,15 @@ class Partition:
             wakes, host.backlog = host.backlog.wakes, None
             self.finish(wakes)
 
-    def forget_idle(self, host: Host, now: float) -> None:
-        """Drop a host from memory when nothing of it is left to do and a later request could not come too early."""
-        if not host.queue and not host.busy and host.backlog is None and host.next_turn <= now and not host.walks:
+    def forget_idle(self, now: float) -> None:
+        """Drop the hosts from memory of which nothing is left to do. All are looked at, so it is done when their number
+        has doubled: what is remembered hangs on the hosts that have turns, not on all that ever had one."""
+        if len(self.hosts) <= self._most_hosts:
+            return
+        for host in [one for one in self.hosts.values() if one.idle and one.next_turn + KEPT_IDLE <= now]:
             host.alive = False
             del self.hosts[host.name]
+        self._most_hosts = 2 * len(self.hosts) + FEW_HOSTS
 
     @property
     def size(self) -> int:

@@ -132,7 +132,7 @@ class Tools:
                 self.schedule.put(host, host.next_turn)
                 self.woken.set()
             else:
-                partition.forget_idle(host, self.clock.monotonic())
+                partition.forget_idle(self.clock.monotonic())
 
 
 class Sent:

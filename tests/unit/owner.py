@@ -98,12 +98,15 @@ class Owner:
         if not hosts:
             return
         host = self.chance.choice(hosts)
+        self.tools.schedule.remove(host)
         item = host.queue.take()
         assert item is not None
         await self._settle(item)
         self.partition.leave(item)
         self.partition.finish(item.sources())
+        host.next_turn = self._clock.monotonic() + 1.0
         self.intake.look_after(host)
+        self.tools.turn(self.partition, host)
 
     async def _settle(self, item: Item) -> None:
         ticket, store = item.ticket, self.engine.store

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from gregor.schemas.messages import DeadLetter, Ticket
 from gregor.worker.borders import Record, Unreadable
+from gregor.worker.partition import FEW_HOSTS
 from gregor.worker.recrawling import again
 from gregor.worker.tools import LeaseLost
 from tests.contract.world import ManualClock, ticket
@@ -69,6 +70,23 @@ def test_memory_is_bounded(tickets: list[Ticket], seed: int) -> None:
             assert all(len(host.queue) <= CONFIG.queue_size + CONFIG.chunk_size for host in partition.hosts.values())
         await owner.work()
         assert len(owner.visited) == len({one.key for one in tickets})
+
+    on_servers(case)
+
+
+def test_a_host_is_forgotten_when_nothing_is_left_of_it() -> None:
+    """However many hosts a crawl meets: what is kept of them hangs on those that have turns."""
+    tickets = [ticket("a", host=f"h{number}") for number in range(8 * FEW_HOSTS)]
+
+    async def case(engine: SimulatedEngine, clock: ManualClock) -> None:
+        owner = Owner(engine, clock, 1)
+        await owner.take_over()
+        for begin in range(0, len(tickets), 16):
+            await engine.log.publish(tickets[begin : begin + 16])
+            await owner.work()
+            clock.pass_(10.0)
+            assert len(owner.partition.hosts) <= 2 * FEW_HOSTS
+        assert len(owner.visited) == len(tickets)
 
     on_servers(case)
 
