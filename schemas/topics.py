@@ -2,14 +2,16 @@
 
 from typing import Final
 
-FRONTIER: Final = {
-    # Nothing expires: records end below a committed watermark only. Small segments, since only whole ones are freed.
+KEEPS: Final = {
     "cleanup.policy": "delete",
     "retention.ms": "-1",
     "retention.bytes": "-1",
-    "segment.bytes": "67108864",
     "unclean.leader.election.enable": "false",
 }
+"""With these nothing of a topic is lost by itself: records end below a committed watermark only."""
+
+# Small segments, since only whole ones are freed.
+FRONTIER: Final = {**KEEPS, "segment.bytes": "67108864"}
 """Settings of the frontier's topics; ``min.insync.replicas`` depends on the replicas."""
 
 PUBLISHED: Final = {"cleanup.policy": "delete", "unclean.leader.election.enable": "false"}

@@ -8,6 +8,14 @@ from collections.abc import Awaitable, Callable
 import msgspec
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
+from confluent_kafka.admin import (  # type: ignore[attr-defined]
+    AdminClient,
+    AlterConfigOpType,
+    ConfigEntry,
+    ConfigResource,
+    ResourceType,
+)
+from confluent_kafka.cimpl import NewTopic
 
 from gregor.partitioner.hashing import partition_of
 from gregor.schemas import topics
@@ -190,6 +198,36 @@ def test_topics_are_made_once_with_one_number_of_partitions(kafka: Service) -> N
     too_many = msgspec.structs.replace(servers, kafka_replication=100)
     with pytest.raises(BadInput, match="does not make topic"):
         create_topics(too_many, f"{crawl}-2", 2)
+
+
+LOSING = {
+    "cleanup.policy": "compact",
+    "retention.ms": "604800000",
+    "retention.bytes": "1073741824",
+    "unclean.leader.election.enable": "true",
+}
+
+
+def test_a_topic_that_may_lose_what_is_unfinished_is_refused(kafka: Service) -> None:
+    servers, crawl = settings(kafka), f"test-{uuid.uuid4().hex[:12]}"
+    admin = AdminClient({"bootstrap.servers": ",".join(servers.kafka), "log_level": 0})
+    name = topics.frontier(crawl, 3)
+    admin.create_topics([NewTopic(name, 2, 1, config=topics.KEEPS)])[name].result()
+
+    def set_to(setting: str, value: str) -> None:
+        entry = ConfigEntry(setting, value, incremental_operation=AlterConfigOpType.SET)
+        resource = ConfigResource(ResourceType.TOPIC, name, incremental_configs=[entry])
+        admin.incremental_alter_configs([resource])[resource].result()
+
+    assert LOSING.keys() == topics.KEEPS.keys()
+    for setting, value in LOSING.items():
+        set_to(setting, value)
+        with pytest.raises(
+            BadInput, match=rf"{name} may lose .*: set its {setting} to {topics.KEEPS[setting]}, not {value}"
+        ):
+            create_topics(servers, crawl, 2)
+        set_to(setting, topics.KEEPS[setting])
+    assert name not in create_topics(servers, crawl, 2)
 
 
 def test_no_kafka_is_unavailable() -> None:

@@ -5,7 +5,7 @@ import time
 from typing import Final
 
 from confluent_kafka import OFFSET_END, Consumer, KafkaError, KafkaException, TopicPartition
-from confluent_kafka.admin import AdminClient
+from confluent_kafka.admin import AdminClient, ConfigResource, ResourceType  # type: ignore[attr-defined]
 from confluent_kafka.cimpl import NewTopic
 
 from gregor.schemas import topics
@@ -14,8 +14,10 @@ from gregor.worker.adapters.cluster.kafka_client import client_settings, unavail
 from gregor.worker.adapters.cluster.made_for import compare
 from gregor.worker.config_servers import Servers
 from gregor.worker.errors import BadInput
+from gregor.worker.text import one_line
 
 _RETRY: Final = 0.1
+_UNSEEN: Final = frozenset({KafkaError.TOPIC_AUTHORIZATION_FAILED, KafkaError.CLUSTER_AUTHORIZATION_FAILED})
 _REFUSED: Final = frozenset({KafkaError.INVALID_REPLICATION_FACTOR, KafkaError.POLICY_VIOLATION})
 # Of several causes those that waiting does not mend are told.
 _REFUSALS: Final = frozenset({KafkaError._AUTHENTICATION, KafkaError._SSL})
@@ -24,9 +26,11 @@ _REFUSALS: Final = frozenset({KafkaError._AUTHENTICATION, KafkaError._SSL})
 def create_topics(servers: Servers, crawl: str, partitions: int) -> list[str]:
     """Make the topics that are missing; their names. Blocks.
 
-    Raises BadInput when one is there with another number of partitions or can't be made like this, `Unavailable`.
+    Raises BadInput when one is there with another number of partitions, or set to lose what is unfinished, or can't be
+    made like this; `Unavailable`.
     """
     missing = _missing(servers, crawl, partitions)
+    _check_kept(servers, crawl, missing)
     if not missing:
         return []
     admin = AdminClient(client_settings(servers, os.environ))
@@ -54,6 +58,29 @@ def check_topics(servers: Servers, crawl: str, partitions: int) -> None:
     missing = _missing(servers, crawl, partitions)
     if missing:
         raise BadInput(f"crawl {crawl} is not set up in Kafka: topic {missing[0]} is missing; run gregor init")
+
+
+def _check_kept(servers: Servers, crawl: str, missing: list[str]) -> None:
+    """See that nothing unfinished expires from the frontier's topics that are there: others may have made them.
+
+    Whoever may not see a topic's settings knows no better. Raises BadInput, `Unavailable`.
+    """
+    there = [name for priority in PRIORITIES if (name := topics.frontier(crawl, priority)) not in missing]
+    if not there:
+        return
+    admin = AdminClient(client_settings(servers, os.environ))
+    asked = [ConfigResource(ResourceType.TOPIC, name) for name in there]
+    for resource, answer in admin.describe_configs(asked, request_timeout=servers.server_timeout).items():
+        try:
+            found = answer.result()
+        except KafkaException as error:
+            if error.args[0].code() in _UNSEEN:
+                continue
+            raise unavailable(error) from None
+        for setting, wanted in topics.KEEPS.items():
+            if found[setting].value != wanted:
+                set_it = f"set its {setting} to {wanted}, not {one_line(str(found[setting].value))}"
+                raise BadInput(f"topic {resource.name} may lose URLs that are not finished: {set_it}")
 
 
 def _await_leaders(servers: Servers, crawl: str, partitions: int) -> None:
