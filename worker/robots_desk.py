@@ -69,11 +69,16 @@ Answer: TypeAlias = Rules | TurnUsed | Wait | NotReachable | AddressRefused
 
 
 class _Remembered(msgspec.Struct):
-    """A file that holds until `expires` (unix seconds), and whether its sitemaps were published."""
+    """A file that holds until `expires` (unix seconds), and whether its sitemaps were published. `unused`: what it was
+    fetched for has still to come; a delay that is longer than its life must not bring the next fetch instead."""
 
     rules: Rules
     expires: float
     announced: bool = False
+    unused: bool = False
+
+    def holds(self, now: float) -> bool:
+        return self.expires > now or (self.unused and robots.usable_last_good(self.rules.known, now, robots.MAX_TTL))
 
 
 class RobotsDesk:
@@ -108,10 +113,11 @@ class RobotsDesk:
 
     def _remembered(self, url: Url) -> _Remembered | None:
         cached = self._cache.get(url.origin)
-        known = cached is not None and cached.expires > self._tools.now()
+        known = cached is not None and cached.holds(self._tools.now())
         self._tools.stats.cached["robots", "hit" if known else "miss"] += 1
         if cached is None or not known:
             return None
+        cached.unused = False
         self._cache.move_to_end(url.origin)
         return cached
 
@@ -264,7 +270,10 @@ class RobotsDesk:
         now = self._tools.now()
         record = robots_copies.recorded(url.origin, status, headers, body, before, now, self._tools.config)
         await self._effect(partition, lambda: self._tools.services.store.put_robots(record, partition.stamp()))
-        return self._of_record(record, url, now)
+        answer = self._of_record(record, url, now)
+        if isinstance(answer, Rules):
+            self._cache[url.origin].unused = True
+        return answer
 
     async def answer_for(self, partition: Partition, host: Host, ticket: Ticket, may_send: Callable[[], bool]) -> bool:
         """Fetch a robots.txt for another host's origin, leave the answer in the store. True if a request was made."""

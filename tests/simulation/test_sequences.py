@@ -261,6 +261,17 @@ def test_20_a_robots_txt_that_leads_to_one_that_is_unreachable_for_ever_ends(loc
     assert len(requests(run, "/robots.txt")) == 6, "as often as one that does not answer itself"
 
 
+@pytest.mark.parametrize("later", [None, 500])
+def test_20_a_delay_longer_than_the_life_of_a_robots_txt_keeps_nobody_from_its_pages(later: int | None) -> None:
+    host = site(star(2))
+    host.robots = (RobotsPhase(15.0, host.robots_file()), RobotsPhase(FOREVER, later)) if later else ()
+    run = scripted(Web([host]), [], settings=config(delay=10.0, robots_ttl=5.0, retry_pause=5.0))()
+    assert run.finished
+    assert not [*run.failures, *polite(run)]
+    assert {row(run, path).state for path in ("/", "/p0", "/p1")} == {"fetched"}
+    assert len(requests(run, "/robots.txt")) == 3, "each page is asked for by a file that was fetched for it"
+
+
 @pytest.mark.parametrize("n", range(1, 5))
 @pytest.mark.parametrize("kind", ["late", "lost", "fail"])
 def test_21_records_are_deleted_and_a_late_commit_sets_the_watermark_back(kind: Any, n: int) -> None:
