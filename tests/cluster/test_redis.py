@@ -322,6 +322,22 @@ async def each(values: Sequence[T]) -> AsyncIterator[T]:
         yield value
 
 
+@pytest.mark.parametrize("may", ["~* +info +client", "~* +info +client +evalsha +script", "~other +@all"])
+def test_a_user_who_may_not_do_all_that_a_crawl_does_is_told_at_once(redis: Service, tmp_path: Path, may: str) -> None:
+    async def case(seen: RedisSeen) -> None:
+        raise AssertionError("opened")
+
+    (tmp_path / "password").write_text("s3cret\n")
+    named = settings(redis, redis_username="clerk", redis_password_file=str(tmp_path / "password"))
+    with server(redis) as client:
+        client.execute_command("ACL", "SETUSER", "clerk", "on", ">s3cret", *may.split())
+        try:
+            with pytest.raises(Unavailable, match=r"permission|can't run"):
+                run(named, case)
+        finally:
+            client.execute_command("ACL", "DELUSER", "clerk")
+
+
 @pytest.mark.parametrize(
     ("wrong", "told"),
     [

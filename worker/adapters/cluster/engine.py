@@ -123,6 +123,7 @@ async def set_up(config: Config, canonical: str, clock: Clock, environ: Mapping[
         redis = RedisClient(config, environ)
         opening.keep(redis)
         checked = await opening(redis.check)
+        await opening(RedisSeen(redis, made.crawl_id).probe)
     kafka = (f"Kafka: topic {name} with {config.partitions} partitions" for name in topics)
     return Prepared([*made.done, *kafka, *nodes], checked)
 

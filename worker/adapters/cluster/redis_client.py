@@ -23,6 +23,8 @@ _TOGETHER: Final = 64
 """Calls in one round trip, of each of which most have a command or two."""
 # Answers that say "not now" (no memory, no disk, no replica, a failover, a slow script) rather than "not like this".
 _NOT_NOW: Final = ("OOM", "MISCONF", "NOREPLICAS", "BUSY", "UNBLOCKED", "CLUSTERDOWN", "TRYAGAIN", "LOADING")
+# What a script may not do for want of a permission, as Redis 7.0 and later ones say it: NOPERM is for commands alone.
+_FORBIDDEN: Final = ("The user executing the script can't", "ACL failure in script")
 
 
 # uvloop answers a write to a connection that ended in this moment with a RuntimeError, which redis-py lets pass. That
@@ -211,7 +213,7 @@ def _answered(answers: list[Any]) -> list[Any]:
 
 def _translated(error: Exception) -> Exception:
     """`Unavailable`, or the error itself when Redis says that the command is wrong."""
-    if type(error) is ResponseError and not str(error).startswith(_NOT_NOW):
+    if type(error) is ResponseError and not str(error).startswith(_NOT_NOW + _FORBIDDEN):
         return error
     # redis-py appends the client's settings to some messages.
     detail = str(error).partition(" : <")[0]

@@ -28,12 +28,20 @@ class RedisSeen:
     async def open(cls, servers: Servers, crawl: str, environ: Mapping[str, str] = os.environ) -> Self:
         """Connect and check. Raises `Unavailable`, BadInput when Redis is set up to lose what is stored."""
         client = RedisClient(servers, environ)
+        opened = cls(client, crawl)
         try:
             await client.check()
+            await opened.probe()
         except BaseException:
             await client.close()
             raise
-        return cls(client, crawl)
+        return opened
+
+    async def probe(self) -> None:
+        """See that this user may do what a crawl does, beside what this one has. Raises `Unavailable`."""
+        beside = RedisSeen(self._client, f"probe:{self._crawl}")
+        await beside.mark([0])
+        await beside.seen([0])
 
     async def seen(self, fingerprints: Sequence[int]) -> list[bool]:
         if not fingerprints:
