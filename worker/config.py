@@ -44,6 +44,8 @@ _WRITTEN_BY_US: Final = frozenset(
 )
 """Headers that are nobody's to set: they say where a request ends and goes, what is asked for, and as whom, by which
 robots.txt is read."""
+_CENTURY: Final = 3_153_600_000
+"""Seconds: beyond it a date can be neither kept nor shown."""
 _CONTACT = ("http://", "https://", "@")
 
 
@@ -216,7 +218,7 @@ class Config(Api, frozen=True, kw_only=True, forbid_unknown_fields=True):
     dns_memory: Annotated[int, Meta(ge=16, description="names kept resolved")] = 16384
     chunk_size: Annotated[int, Meta(ge=1, description="URLs in a chunk of a backlog")] = 512
     bucket_width: Annotated[
-        float, Meta(gt=0, description="seconds of a bucket of the calendar; fixed once per crawl")
+        float, Meta(ge=0.001, le=86400, description="seconds of a bucket of the calendar; fixed once per crawl")
     ] = 1.0
     bucket_size: Annotated[int, Meta(ge=1, description="URLs in a bucket of the calendar")] = 512
     checkpoint_interval: Annotated[float, Meta(gt=0, description="between two commits of the watermarks")] = 1.0
@@ -234,14 +236,19 @@ class Config(Api, frozen=True, kw_only=True, forbid_unknown_fields=True):
     near_duplicate_bits: Annotated[int, Meta(ge=0, le=3, description="bits in which near-duplicates may differ")] = 3
     max_url_length: Annotated[int, Meta(ge=64, le=LONGEST_URL, description="a longer URL is skipped")] = 4096
     max_links: Annotated[int, Meta(ge=0, description="links taken from one page")] = 10000
-    revisit: Annotated[float, Meta(gt=0, description="first interval after which a page is visited again")] | None = (
-        None
-    )
+    revisit: (
+        Annotated[float, Meta(gt=0, le=_CENTURY, description="first interval after which a page is visited again")]
+        | None
+    ) = None
     revisit_min: (
-        Annotated[float, Meta(gt=0, description="shortest interval between visits; none: an eighth of revisit")] | None
+        Annotated[
+            float, Meta(gt=0, le=_CENTURY, description="shortest interval between visits; none: an eighth of revisit")
+        ]
+        | None
     ) = None
     revisit_max: (
-        Annotated[float, Meta(gt=0, description="longest interval between visits; none: 64 times revisit")] | None
+        Annotated[float, Meta(gt=0, le=_CENTURY, description="longest interval between visits; none: 64 times revisit")]
+        | None
     ) = None
 
     # What is told, and stopping
@@ -303,10 +310,25 @@ def check(config: Config) -> None:
                 raise ConfigError(f"headers: {name} is not to be set there; user_agent sets the agent")
     names = [override.host for override in config.hosts]
     for name in names:
-        if not name.isascii() or name != name.lower() or set(name) & set("/@ "):
-            raise ConfigError(f"[[host]] {name}: write the host in lower case, in its xn-- form, without a scheme")
+        _check_host(name)
         if names.count(name) > 1:
             raise ConfigError(f"[[host]] {name} stands there twice: put what differs into one table")
+
+
+def _check_host(name: str) -> None:
+    """That URLs of the host have it so: another spelling would never meet one, and what it says never hold."""
+    from gregor.worker.order_targets import host_of  # heavy, and most have no such table
+
+    try:
+        host = host_of(name)
+    except BadInput:
+        host = ""
+    if host != name or "*" in name:
+        meant = f"; did you mean {host}?" if host and "*" not in host else ""
+        rule = (
+            "write one host as it stands in URLs, in lower case, in its xn-- form, its port if it is not the usual one"
+        )
+        raise ConfigError(f"[[host]] {name}: {rule}{meant}")
 
 
 def _check_proxy(proxy: str) -> None:

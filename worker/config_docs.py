@@ -116,8 +116,8 @@ directory. Unknown names are refused; variables that Kubernetes sets for a servi
 (`GREGOR_…_SERVICE_HOST`, `GREGOR_…_PORT`) are left alone. `gregor config show` prints what is in force and where each
 value comes from.
 
-`partitions` and `canonical` are fixed once per crawl: a data folder refuses others. Everything else may differ from
-run to run, and holds from then on.
+`partitions`, `canonical` and `bucket_width` are fixed once per crawl: a data folder refuses others. Everything else may
+differ from run to run, and holds from then on.
 
 ## Settings
 

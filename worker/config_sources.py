@@ -158,9 +158,11 @@ def _unknown(name: str, where: str, known: Iterable[str]) -> ConfigError:
 
 def _checked(one: _Value) -> object:
     try:
-        msgspec.json.encode(one.value)
+        text = msgspec.json.encode(one.value)
     except UnicodeEncodeError:
         raise ConfigError(f"{one.name} (from {one.source}) is not UTF-8 text") from None
+    if b"\\u0000" in text:
+        raise ConfigError(f"{one.name} (from {one.source}) must not hold the character NUL")
     try:
         return getattr(msgspec.convert({one.name: one.value}, Config, strict=one.strict), one.name)
     except msgspec.ValidationError as error:

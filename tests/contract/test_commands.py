@@ -133,6 +133,8 @@ def test_pages_has_the_fields_that_others_read(output: Output) -> None:
         (["--state", "waiting"], ["http://a.test/later", "http://b.test/new"]),
         (["--state", "waiting", "--host", "b.test"], ["http://b.test/new"]),
         (["--state", "dead"], ["http://c.test/dead"]),
+        (["--host", "C.test:80"], ["http://c.test/dead"]),
+        (["--host", "http://c.test/x"], ["http://c.test/dead"]),
         (["--status", "301"], ["http://a.test/moved"]),
         (["--label", "second"], ["http://b.test/new"]),
         (["--mime", "image/*"], ["http://b.test/image"]),
@@ -143,6 +145,12 @@ def test_pages_has_the_fields_that_others_read(output: Output) -> None:
 )
 def test_pages_filters(output: Output, words: list[str], urls: list[str]) -> None:
     assert [one["url"] for one in output.json("pages", "--jsonl", *words)] == urls
+
+
+@pytest.mark.parametrize("command", ["pages", "audit"])
+@pytest.mark.parametrize("host", ["", "*.test", "a b", "a.test/x"])
+def test_what_is_no_host_is_not_looked_for(output: Output, command: str, host: str) -> None:
+    assert output.bytes(command, "--host", host, code=2) == b""
 
 
 def test_show(output: Output) -> None:
@@ -257,8 +265,8 @@ def test_export_to_a_file(output: Output, tmp_path: Path) -> None:
     assert len((tmp_path / "x.jsonl").read_text().splitlines()) == 3
     assert sorted(path.name for path in tmp_path.iterdir()) == ["x.jsonl", "x.warc.gz"]
     assert len(output.bytes("export", "jsonl").splitlines()) == 3
-    for place in (tmp_path / "no" / "x", tmp_path):
-        assert cli.main(["export", "jsonl", "-o", str(place)]) == 2
+    for place in (str(tmp_path / "no" / "x"), str(tmp_path), ""):
+        assert cli.main(["export", "jsonl", "-o", place]) == 2
 
 
 class Site(http.server.BaseHTTPRequestHandler):
@@ -345,6 +353,18 @@ def test_a_budget_then_on_to_the_end_then_nothing(site: list[str], here: Here) -
     assert (second["reason"], second["total_pages_200"], second["pages_200"]) == ("finished", 10, 7)
     assert here.report("http://www.test/", *site)["requests"] == 0
     assert "Nothing is left to do" in here.said("crawl", *site)
+
+
+@pytest.mark.parametrize("form", ["--json", "--max-pages=10"])
+def test_a_report_that_finds_no_room(site: list[str], here: Here, form: str) -> None:
+    here.report("http://www.test/", *site)
+    with Path("/dev/full").open("wb") as full:
+        words = [sys.executable, "-m", "gregor.worker.cli", "crawl", *site, form]
+        done = subprocess.run(words, check=False, stdout=full, stderr=subprocess.PIPE, timeout=60)
+    assert done.returncode == 1
+    assert done.stderr.decode().splitlines() == [
+        f"gregor: the crawl is kept in {site[1]}, but its report cannot be written: No space left on device"
+    ]
 
 
 def test_what_is_fixed_per_crawl_is_refused(site: list[str], here: Here) -> None:

@@ -170,11 +170,31 @@ def test_unreadable_files_are_one_line(tmp_path: Path) -> None:
         {"hosts": [{"host": "a"}, {"host": "a"}]},
         {"hosts": [{"host": "A.test"}]},
         {"hosts": [{"host": "https://a.test"}]},
+        *({"hosts": [{"host": host}]} for host in ("a.test:80", "a.test:http", "a.test.", "*.test", "127.1", "::1")),
     ],
 )
 def test_settings_that_exclude_each_other(changes: dict[str, object]) -> None:
     with pytest.raises(ConfigError):
         check(replace(Config(), **changes))
+
+
+def test_a_host_is_named_as_its_urls_have_it() -> None:
+    for host in ("a.test", "a.test:8080", "[::1]", "127.0.0.1", "a_b.test", "xn--bcher-kva.test"):
+        check(replace(Config(), hosts=[{"host": host}]))
+    with pytest.raises(ConfigError, match=r"did you mean xn--bcher-kva\.test\?"):
+        check(replace(Config(), hosts=[{"host": "Bücher.test:443"}]))
+
+
+@pytest.mark.parametrize("name", ["revisit", "revisit_min", "revisit_max", "bucket_width"])
+@pytest.mark.parametrize("value", ["1e300", "1e11", "1e400", "inf"])
+def test_no_date_is_beyond_what_can_be_kept(name: str, value: str) -> None:
+    with pytest.raises(ConfigError, match=f"^{name} "):
+        load(None, {}, [Given(name, value, "--set")])
+
+
+def test_no_text_holds_what_no_file_name_can(tmp_path: Path) -> None:
+    for line in ('data = "a\\u0000b"', '[[host]]\nhost = "a"\nbearer_env = "A\\u0000"', 'include = ["\\u0000"]'):
+        assert "NUL" in refused(write(tmp_path, line), {})
 
 
 def test_hardly_meant() -> None:

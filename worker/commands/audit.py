@@ -13,13 +13,13 @@ from gregor.schemas.events import rfc3339
 from gregor.worker import records, reporting
 from gregor.worker.audit import Findings, Margin, Violation
 from gregor.worker.commands import FAILED, FINISHED
-from gregor.worker.commands.common import add_settings, settings
+from gregor.worker.commands.common import add_settings, given_host, settings
 from gregor.worker.text import one_line
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What is judged, and form."""
-    parser.add_argument("--host", help="only requests to this host (with its port when it is neither 80 nor 443)")
+    parser.add_argument("--host", help="only requests to this host, with its port if not the usual one")
     parser.add_argument("--json", action="store_true", help="one JSON object")
     add_settings(parser)
 
@@ -28,7 +28,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Judge every request that is on record."""
     from gregor.worker import composition
 
-    findings = asyncio.run(composition.audit(settings(arguments).config, arguments.host))
+    findings = asyncio.run(composition.audit(settings(arguments).config, given_host(arguments.host)))
     if arguments.json:
         sys.stdout.buffer.write(records.encode(_public(findings)) + b"\n")
     else:

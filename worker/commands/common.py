@@ -97,6 +97,16 @@ def given_url(urls: "Urls", text: str) -> "Url":
     return url
 
 
+def given_host(text: str | None) -> str | None:
+    """The host that a person means, also by a URL of it, as the crawl writes it; BadInput if it is none."""
+    from gregor.worker.order_targets import host_of
+
+    host = None if text is None else host_of(text)
+    if host is not None and host.startswith("*"):
+        raise BadInput(f"{host} is no host: name one, without a pattern")
+    return host
+
+
 def run_crawling(coroutine: Coroutine[Any, Any, T]) -> T:
     """Run what crawls for hours or days.
 

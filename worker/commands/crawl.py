@@ -8,14 +8,15 @@ import time
 from typing import TYPE_CHECKING
 
 from gregor.worker import logging, records, reporting
-from gregor.worker.commands import FINISHED, INTERRUPTED
+from gregor.worker.commands import FAILED, FINISHED, INTERRUPTED
 from gregor.worker.commands.common import SCOPE, Flag, add_settings, run_crawling, settings
 from gregor.worker.config import Config, warnings
 from gregor.worker.ending import Ending
-from gregor.worker.errors import BadInput, complain
+from gregor.worker.errors import BadInput, complain, why
 from gregor.worker.live import Progress, watch
 from gregor.worker.signals import stopping
 from gregor.worker.stats import Stats
+from gregor.worker.text import one_line
 
 if TYPE_CHECKING:
     from gregor.worker.runtime import Runtime
@@ -64,10 +65,17 @@ def run(arguments: argparse.Namespace) -> int:
         seeds.close()
     if found is None:
         return INTERRUPTED
-    if arguments.json:
-        sys.stdout.buffer.write(records.encode(found) + b"\n")
-    else:
-        print(reporting.told(found))
+    try:
+        if arguments.json:
+            sys.stdout.buffer.write(records.encode(found) + b"\n")
+        else:
+            print(reporting.told(found))
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        complain(f"the crawl is kept in {one_line(found.data)}, but its report cannot be written: {why(error)}")
+        return FAILED
     return found.exit_code
 
 

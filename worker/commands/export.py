@@ -49,6 +49,8 @@ def _output(path: str, binary: bool) -> Iterator[BinaryIO]:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
+    if not path:
+        raise BadInput("--output wants the name of a file")
     whole = Path(path).resolve()  # a link stays a link
     if whole.is_dir():
         raise BadInput(f"cannot write {one_line(path)}: it is a folder")

@@ -6,7 +6,7 @@ from typing import get_args
 
 from gregor.schemas.messages import Page, State
 from gregor.worker.commands import FINISHED
-from gregor.worker.commands.common import add_settings, not_negative, reading, run_reading, settings
+from gregor.worker.commands.common import add_settings, given_host, not_negative, reading, run_reading, settings
 from gregor.worker.config import Config
 from gregor.worker.records import Record, all_records, encode
 from gregor.worker.text import one_line
@@ -17,7 +17,7 @@ _HEAD = f"{'STATE':<10} {'STATUS':>6} {'DEPTH':>5} {'BYTES':>10}  URL"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Filters and form."""
     parser.add_argument("--state", choices=get_args(State), help="only URLs in this state")
-    parser.add_argument("--host", help="only URLs of this host (with its port when it is neither 80 nor 443)")
+    parser.add_argument("--host", help="only URLs of this host, with its port if not the usual one")
     parser.add_argument("--status", type=int, metavar="N", help="only URLs whose last answer had this status")
     parser.add_argument("--label", help="only URLs with this label, given to their seed")
     parser.add_argument("--mime", metavar="TYPE", help="only documents of this media type, e.g. text/html or image/*")
@@ -33,10 +33,11 @@ def run(arguments: argparse.Namespace) -> int:
 
 async def _list(arguments: argparse.Namespace, config: Config) -> int:
     left = sys.maxsize if arguments.limit is None else arguments.limit
+    host = given_host(arguments.host)
     async with reading(config) as crawl:
         if not arguments.json:
             print(_HEAD)
-        async for record, page in all_records(crawl.reader, arguments.state, arguments.host):
+        async for record, page in all_records(crawl.reader, arguments.state, host):
             if left <= 0:
                 break
             if _wanted(arguments, record, page):
