@@ -124,7 +124,9 @@ class RobotsDesk:
     async def _learn(self, partition: Partition, host: Host, url: Url, may_send: Callable[[], bool]) -> Answer:
         now = self._tools.now()
         record = await self._effect(partition, lambda: self._tools.services.store.robots(url.origin))
-        if record is not None and robots_copies.holds(record, self._tools.config.user_agent, now):
+        walk = host.walks.get(url.origin)
+        answered = record is not None and walk is not None and 0.0 < walk.asked_at <= record.fetched_at
+        if record is not None and (answered or robots_copies.holds(record, self._tools.config.user_agent, now)):
             host.walks.pop(url.origin, None)
             return self._of_record(record, url, now)
         return await self._turn(partition, host, url, record, now, may_send)
@@ -233,6 +235,7 @@ class RobotsDesk:
         if isinstance(verdict, robots.Redirect) and (target := self._tools.urls.parse(verdict.location)) is not None:
             walk.href, walk.hops = target.href, verdict.hops
             if target.host != host.name:
+                walk.asked_at = self._tools.now()
                 await self._ask(partition, url, target, verdict.hops)
                 walk.asked_until = self._tools.clock.monotonic() + self._tools.config.robots_answer
             return TurnUsed(latency)

@@ -272,6 +272,15 @@ def test_20_a_delay_longer_than_the_life_of_a_robots_txt_keeps_nobody_from_its_p
     assert len(requests(run, "/robots.txt")) == 3, "each page is asked for by a file that was fetched for it"
 
 
+def test_20_the_answer_of_another_host_holds_for_the_page_that_waits_for_it() -> None:
+    here = site(star(2), robots=(RobotsPhase(FOREVER, f"http://{OTHER}/robots.txt"),))
+    run = scripted(Web([here, site({}, OTHER)]), [], settings=config(delay=10.0, robots_ttl=5.0))()
+    assert run.finished
+    assert not [*run.failures, *polite(run)]
+    assert {row(run, path).state for path in ("/", "/p0", "/p1")} == {"fetched"}
+    assert len(requests(run, "/robots.txt")) == len(requests(run, "/robots.txt", OTHER)) == 3
+
+
 @pytest.mark.parametrize("n", range(1, 5))
 @pytest.mark.parametrize("kind", ["late", "lost", "fail"])
 def test_21_records_are_deleted_and_a_late_commit_sets_the_watermark_back(kind: Any, n: int) -> None:
