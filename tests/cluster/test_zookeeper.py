@@ -15,6 +15,8 @@ import pytest
 import trustme
 from kazoo.client import KazooClient
 from kazoo.exceptions import NotEmptyError
+from kazoo.protocol.connection import ConnectionHandler
+from kazoo.protocol.serialization import Connect
 
 from gregor.worker import order_records
 from gregor.worker.adapters.cluster import status
@@ -23,6 +25,7 @@ from gregor.worker.adapters.cluster.housekeeping import keep_house
 from gregor.worker.adapters.cluster.lease import ClusterLease, Session
 from gregor.worker.adapters.cluster.status import WorkerStatus
 from gregor.worker.adapters.cluster.zookeeper_client import ZooKeeper, ZooKeeperFailed
+from gregor.worker.adapters.cluster.zookeeper_connect import make_client
 from gregor.worker.borders import Unavailable
 from gregor.worker.composition import SystemClock
 from gregor.worker.config import Config
@@ -375,6 +378,19 @@ async def test_an_old_release_never_removes_another_owners_node(crawl: Crawl) ->
 
 
 @over()
+async def test_a_worker_is_told_of_once_whatever_becomes_of_its_session(crawl: Crawl) -> None:
+    worker = await crawl.worker("a")
+    worker._zookeeper._connected.clear()
+    saying = asyncio.create_task(worker.put_status(WorkerStatus(name="a", at=1.0)))
+    session = session_of(worker)
+    await expire(worker)
+    await asyncio.wait([saying])  # begun in one session, done in the next, or not
+    await until(lambda: session_of(worker) is not session, worker)
+    await patiently(lambda: worker.put_status(WorkerStatus(name="a", at=2.0)))
+    assert [one.at for one in (await worker.members()).workers] == [2.0]
+
+
+@over()
 async def test_two_names_are_one_owner_each_and_told(crawl: Crawl) -> None:
     first, second = await crawl.worker("a"), await crawl.worker("b", joins=False)
     one, two = await take(first, 3), await second.acquire(5, 41)
@@ -493,6 +509,18 @@ async def test_the_granted_time_out_counts(crawl: Crawl) -> None:
     worker = await crawl.worker("a")
     await take(worker, 3)
     assert session_of(worker).end <= crawl.clock.monotonic() + 10.0 - crawl.settings.lease_margin
+
+
+@pytest.mark.parametrize(("answered", "counts"), [(4000, [4.0]), (0, [])])
+def test_a_session_that_is_over_grants_no_time(
+    answered: int, counts: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer = SimpleNamespace(time_out=answered), None
+    monkeypatch.setattr(ConnectionHandler, "_invoke", lambda *_: answer)
+    granted: list[float] = []
+    client = make_client(Servers(), {}, granted.append)
+    assert client._connection._invoke(1.0, Connect(0, 0, 4000, 1, b"", False)) is answer
+    assert granted == counts
 
 
 def test_a_session_by_the_clock() -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import uuid
 from collections.abc import Callable, Mapping
 from typing import Final, Self
 
@@ -38,6 +39,7 @@ class ClusterCoordinator:
         self._tree = tree
         self._partitions = partitions
         self._clock = clock
+        self._id = uuid.uuid4().hex
         self._orders = Orders()
         self._orders_known = False
         self._origin = 0.0
@@ -160,7 +162,7 @@ class ClusterCoordinator:
 
     async def put_status(self, status: WorkerStatus) -> None:
         """Say how it goes, for `gregor status`; it is gone with the session."""
-        await put_status(self._zookeeper, self._tree, status)
+        await put_status(self._zookeeper, self._tree, self._id, status)
 
     async def members(self) -> Members:
         """Workers, and who owns what. Raises `Unavailable`."""

@@ -5,7 +5,6 @@ import asyncio
 from msgspec import Struct, json
 
 from gregor.worker.adapters.cluster.zookeeper_tree import Nodes, Owner, Tree
-from gregor.worker.borders import Unavailable
 from gregor.worker.members import Members, Worker
 from gregor.worker.members import Owner as Held
 
@@ -27,12 +26,12 @@ class WorkerStatus(Struct, frozen=True, kw_only=True):
     """The URL of its API, as the others reach it; empty when it has none."""
 
 
-async def put_status(nodes: Nodes, tree: Tree, status: WorkerStatus) -> None:
-    """Write it, or write it anew. Raises `Unavailable`."""
-    session = nodes.session
-    if session is None:
-        raise Unavailable("ZooKeeper", "not connected")
-    path, data = f"{tree.statuses}/{session.number & (1 << 64) - 1:016x}", json.encode(status)
+async def put_status(nodes: Nodes, tree: Tree, worker: str, status: WorkerStatus) -> None:
+    """Write it, or write it anew. Raises `Unavailable`.
+
+    ``worker`` is one name for all sessions of a worker: a node of an ended one goes by itself, and is then made anew.
+    """
+    path, data = tree.status(worker), json.encode(status)
     if await nodes.set(path, data) is None:
         await nodes.create(path, data, ephemeral=True)
 

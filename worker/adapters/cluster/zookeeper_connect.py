@@ -31,7 +31,7 @@ def make_client(servers: Servers, environ: Mapping[str, str], granted: Callable[
     """A client that is not started. Raises BadInput when a secret cannot be had.
 
     ``granted`` is called on kazoo's thread with the session's time-out, seconds, each time that a server grants one,
-    before the client tells of the connection.
+    before the client tells of the connection. A server that says the session is over grants none.
     """
     # It warns of every failed attempt to connect; what matters reaches the caller as a state.
     logging.getLogger("kazoo").setLevel(logging.ERROR)
@@ -57,7 +57,7 @@ def make_client(servers: Servers, environ: Mapping[str, str], granted: Callable[
     def invoked(timeout: float, request: Any, xid: int | None = None) -> Any:
         """kazoo has the granted time-out here and nowhere else."""
         result = invoke(min(timeout, limit), request, xid)
-        if isinstance(request, Connect):
+        if isinstance(request, Connect) and result[0].time_out > 0:
             granted(result[0].time_out / 1000)
         return result
 

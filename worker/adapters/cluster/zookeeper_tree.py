@@ -4,7 +4,7 @@
     …/members/<id>-<session>-<seq>  ephemeral: a worker, its weight, what it should own as the leader says
     …/epochs/<partition>            persistent: the highest epoch
     …/owners/<partition>            ephemeral: who owns it; made in one transaction with its epoch
-    …/status/<session>              ephemeral: what the worker says of itself
+    …/status/<id>                   ephemeral: what the worker says of itself; the id is of the process, not its name
     …/orders                        persistent: the operator's standing orders
     …/changes/<number>              persistent: changes by order that were put aside, by the number of the first
     …/clock                         persistent: written to be told the time
@@ -129,6 +129,9 @@ class Tree:
 
     def owner(self, partition: int) -> str:
         return f"{self.owners}/{partition}"
+
+    def status(self, worker: str) -> str:
+        return f"{self.statuses}/{worker}"
 
     def aside(self, first: int) -> str:
         return f"{self.changes}/{first}"
