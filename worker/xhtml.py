@@ -1,7 +1,8 @@
 """XHTML sent as XML, and what else lxml's XML parser is asked to read: no entities, no network, no huge trees."""
 
+import re
 from collections.abc import Mapping
-from html import unescape
+from html.entities import name2codepoint
 
 from lxml import etree
 
@@ -9,6 +10,9 @@ from gregor.worker.documents import Extract
 from gregor.worker.page import BLOCKS, HANDLERS, HIDDEN, MAX_LINKS, Page
 
 NAMESPACE = "http://www.w3.org/1999/xhtml"
+_OF_DTD = {name: chr(code) for name, code in name2codepoint.items() if code > 0x7F}
+"""The entities of XHTML's DTDs beyond XML's own."""
+_REFERENCE = re.compile("&([A-Za-z][A-Za-z0-9]*+);")
 
 
 def parse(text: str) -> etree._Element | None:
@@ -23,8 +27,9 @@ def parse(text: str) -> etree._Element | None:
 
 
 def extract(text: str, encoding: str = "utf-8", max_links: int = MAX_LINKS) -> Extract | None:
-    """What an XHTML page says; None if it is not well-formed or no XHTML."""
-    root = parse(text)
+    """What an XHTML page says; None if it is not well-formed or no XHTML. As in browsers, a DTD that a page names is
+    not read, but its entities are known."""
+    root = parse(_REFERENCE.sub(_known, text) if "<!DOCTYPE" in text else text)
     if root is None or not is_page(root):
         return None
     page = Page(text, encoding, max_links)
@@ -47,8 +52,8 @@ def _walk(page: Page, root: etree._Element) -> None:
             hidden += name in HIDDEN
             if name in HANDLERS:
                 HANDLERS[name](page, _Element(element))
-            if element.text and not hidden:
-                page.parts.append(element.text if isinstance(element.tag, str) else _entity(element.text))
+            if element.text and not hidden and isinstance(element.tag, str):
+                page.parts.append(element.text)
         else:
             hidden -= event == "end" and name in HIDDEN
             if name in BLOCKS:
@@ -57,10 +62,8 @@ def _walk(page: Page, root: etree._Element) -> None:
                 page.parts.append(element.tail)
 
 
-def _entity(reference: str) -> str:
-    """The text of an entity that HTML knows (XHTML has ``&nbsp;`` from a DTD, which is not read); none for others."""
-    text = unescape(reference)
-    return "" if text == reference else text
+def _known(reference: re.Match[str]) -> str:
+    return _OF_DTD.get(reference[1], reference[0])
 
 
 def _name(element: etree._Element) -> str | None:
@@ -89,4 +92,6 @@ class _Element:
         return None if parent is None else _Element(parent)
 
     def text(self) -> str:
-        return "".join(map(str, self._element.itertext(etree.Element)))
+        below = self._element.iterdescendants()
+        pieces = ((isinstance(one.tag, str) and one.text, one.tail) for one in below)  # entities and the like have none
+        return (self._element.text or "") + "".join(piece for both in pieces for piece in both if piece)

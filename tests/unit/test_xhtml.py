@@ -36,6 +36,18 @@ def test_entities_and_other_files_are_not_read() -> None:
     assert (found.text, [link.url for link in found.links]) == ("t", ["x"])
 
 
+def test_the_entities_of_a_dtd_are_known_though_it_is_not_read() -> None:
+    dtd = (
+        '<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Strict//EN" "http://www.w3.org/TR/xhtml1/DTD/xhtml1-strict.dtd">'
+    )
+    body = '<p>a&nbsp;b&unknown;c<a href="x?a=1&amp;q=caf&eacute;">one&nbsp;<b>&copy;</b> two&lt;</a></p>'
+    page = f'{dtd}<html xmlns="http://www.w3.org/1999/xhtml"><head><title>R&eacute;sum&unknown;e<?x?>s</title></head>'
+    found = process(_xhtml(f"{page}<body>{body}</body></html>"))
+    assert found.title == "Résumes"
+    assert found.text == "a bcone © two<"
+    assert found.links == [Link("x?a=1&q=café", "a", False, "one © two<")]
+
+
 def test_deep_nesting_is_refused_by_the_xml_parser() -> None:
     assert xhtml.parse("<a>" * 100_000 + "</a>" * 100_000) is None
 
