@@ -144,6 +144,9 @@ class PageStore(Protocol):
     async def chunks(self, partition: int, host: str) -> list[int]:
         """The numbers of the chunks of a host's backlog, ascending."""
 
+    async def backlogs(self, partition: int) -> list[str]:
+        """All hosts of a partition that have a backlog."""
+
     async def read_chunk(self, partition: int, host: str, chunk: int) -> list[Ticket]: ...
 
     async def put_chunk(self, partition: int, host: str, chunk: int, tickets: Sequence[Ticket], stamp: int) -> None:

@@ -6,8 +6,12 @@ read and are not past; only past buckets are read; a bucket is dropped when all 
 
 import heapq
 import math
+from collections.abc import Iterable
 from typing import Final
 
+FAR_BUCKET: Final = 2**53
+MOST_BUCKETS: Final = 1_000_000
+"""So many are known of a partition at most."""
 MOST_OVERDUE: Final = 10_000
 """Where counting them ends, so that it takes a millisecond and not a second."""
 
@@ -41,6 +45,13 @@ class Calendar:
         self._counts[bucket] = self._counts.get(bucket, 0) + 1
         self._pending[bucket] = self._pending.get(bucket, 0) + 1
         return bucket
+
+    def learn(self, buckets: Iterable[int]) -> None:
+        """Buckets that hold something, wherever they lie: those that were not known are read when they are past."""
+        for bucket in buckets:
+            if bucket not in self._counts and bucket not in self._open and bucket not in self._finished:
+                self._counts[bucket] = 0
+                heapq.heappush(self._known, bucket)
 
     def placed(self, bucket: int) -> None:
         """An entry was written."""

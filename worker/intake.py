@@ -14,6 +14,7 @@ import msgspec
 from gregor.schemas.messages import PRIORITIES, DeadLetter, Ticket, url_fingerprint
 from gregor.worker.backqueue import FromBucket, FromChunk, FromLog, Source
 from gregor.worker.borders import Entry, Record, Unreadable
+from gregor.worker.calendar import FAR_BUCKET, MOST_BUCKETS
 from gregor.worker.hosts import Backlog, Host
 from gregor.worker.partition import MOST_FOLLOWERS, Partition
 from gregor.worker.tools import Tools
@@ -33,6 +34,7 @@ class Intake:
         self.capacity = capacity
         self.wake = asyncio.Event()
         self._maybe_more = dict.fromkeys(PRIORITIES, True)
+        self._search = False
 
     def news(self) -> None:
         """Records may have arrived."""
@@ -44,8 +46,16 @@ class Intake:
         if self._partition.hungry or True in self._maybe_more.values():
             self.wake.set()
 
+    def search(self) -> None:
+        """Something waits in the store that nobody knows of: look for it."""
+        self._search = True
+        self.wake.set()
+
     async def step(self) -> bool:
         """Read one batch of something. False when there is nothing to read, or no room for it."""
+        if self._search:
+            self._search = False
+            await self._find()
         return await self._read_bucket() or await self._pull_backlog() or await self._read_topic()
 
     # Topics
@@ -271,6 +281,17 @@ class Intake:
             host.backlog = Backlog(chunks, self._partition.stamp)
         host.backlog.wakes.append(source)
         self.look_after(host)
+
+    async def _find(self) -> None:
+        """Know all that waits. What an earlier owner wrote in vain, as it seemed, may be there after the takeover."""
+        number, store = self._partition.id, self._tools.services.store
+        self._partition.calendar.learn(await self._effect(lambda: store.buckets(number, 0, FAR_BUCKET, MOST_BUCKETS)))
+        for name in await self._effect(lambda: store.backlogs(number)):
+            chunks = await self._chunks(name)
+            host = self._partition.host(name)
+            if host.backlog is None and chunks:
+                host.backlog = Backlog(chunks, self._partition.stamp)
+                self.look_after(host)
 
     async def _chunks(self, name: str) -> list[int]:
         return await self._effect(lambda: self._tools.services.store.chunks(self._partition.id, name))

@@ -13,7 +13,7 @@ import msgspec
 
 from gregor.schemas.messages import PRIORITIES, DeadLetter, PartitionRecord, Takeover
 from gregor.worker.borders import Lease, RecordsLost, Unavailable
-from gregor.worker.calendar import Calendar
+from gregor.worker.calendar import FAR_BUCKET, MOST_BUCKETS, Calendar
 from gregor.worker.checkpoints import checkpoint
 from gregor.worker.crawl import Crawl, Desk
 from gregor.worker.logging import logs
@@ -25,8 +25,6 @@ _LOG = logs("ownership")
 TICK = 0.5  # seconds between two looks at what no event announces
 KEPT_TAKEOVERS = 16
 """So many of a partition are remembered: some hundred bytes of its record."""
-MOST_BUCKETS = 1_000_000
-FAR_BUCKET = 2**53
 
 
 class Owned:

@@ -208,9 +208,13 @@ class Runtime:
         await asyncio.gather(*(self._ownership.checkpoint(owned) for owned in list(self._ownership.owned.values())))
         if await has_ended(self._services.log, self._services.store, self._config.partitions):
             return True
-        for partition in [owned.crawl.partition for owned in self._ownership.owned.values()]:
-            if await self._ownership.patiently(self._services.log.committed, partition.id) != partition.watermarks():
+        log, store, ask = self._services.log, self._services.store, self._ownership.patiently
+        for crawl in [owned.crawl for owned in self._ownership.owned.values()]:
+            partition = crawl.partition
+            if await ask(log.committed, partition.id) != partition.watermarks():
                 partition.committed = {}  # a late commit set a watermark back: commit anew
+            if partition.read_to_end and await ask(store.waiting, partition.id) and partition.read_to_end:
+                crawl.intake.search()
         return False
 
     async def _leave(self, loops: list[asyncio.Task[None]]) -> Ending:

@@ -210,6 +210,8 @@ async def test_a_backlog_is_in_chunks_of_a_host(world: World) -> None:
     engine = await world.again()
     assert await engine.store.chunks(3, "example.org") == [7, 12]
     assert await engine.store.chunks(3, "none.example") == []
+    assert sorted(await engine.store.backlogs(3)) == ["example.org", "other.example"]
+    assert await engine.store.backlogs(4) == []
     assert keys(await engine.store.read_chunk(3, "example.org", 7)) == {"a", "b", "c"}
     await engine.store.drop_chunk(3, "example.org", 7, NEW + 9)
     engine = await world.again()

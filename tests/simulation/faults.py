@@ -79,6 +79,7 @@ OPERATIONS: Final = {
         "put_entries",
         "drop_bucket",
         "chunks",
+        "backlogs",
         "read_chunk",
         "put_chunk",
         "drop_chunk",

@@ -112,6 +112,9 @@ class SimulatedStore:
     async def chunks(self, partition: int, host: str) -> list[int]:
         return await self._wire.call("chunks", self._server.chunks, partition, host)
 
+    async def backlogs(self, partition: int) -> list[str]:
+        return await self._wire.call("backlogs", self._server.backlogs, partition)
+
     async def read_chunk(self, partition: int, host: str, chunk: int) -> list[Ticket]:
         return await self._wire.call("read_chunk", self._server.read_chunk, partition, host, chunk)
 

@@ -173,6 +173,9 @@ class StoreServer:
     def chunks(self, partition: int, host: str) -> list[int]:
         return sorted(number for p, name, number in self.backlog.entries if (p, name) == (partition, host))
 
+    def backlogs(self, partition: int) -> list[str]:
+        return sorted({name for p, name, _ in self.backlog.entries if p == partition})
+
     def read_chunk(self, partition: int, host: str, chunk: int) -> list[Ticket]:
         return self.backlog.read((partition, host, chunk))
 

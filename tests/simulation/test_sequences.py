@@ -132,6 +132,22 @@ def test_11_an_overflow_is_cut_short(service: str, op: str, n: int, when: Any) -
     assert row(run, "/p13").state == "fetched"
 
 
+@pytest.mark.parametrize("n", [1, 2])
+@pytest.mark.parametrize("seconds", [25.0, 45.0])
+@pytest.mark.parametrize("op", ["put_entries", "put_chunk"])
+def test_what_an_earlier_owner_wrote_comes_after_the_takeover(op: str, seconds: float, n: int) -> None:
+    """It failed for its writer, who died before he could repeat it; whoever comes after has read what was there."""
+    crawl(
+        [site(star(30, f0=flaky(500, 500, 500), f1=flaky(500, 500, 500, 500)))],
+        Fault("late", "store", op, n, seconds=seconds),
+        Fault("die", "store", op, n + 1),
+        queue_size=2,
+        queue_low=1,
+        chunk_size=4,
+        partitions=1,
+    )
+
+
 @pytest.mark.parametrize("n", CALLS)
 @pytest.mark.parametrize(("service", "op", "when"), [("log", "publish", "before"), ("store", "put_page", "after")])
 def test_12_a_page_is_stored_and_gone_before_its_links_are_published(service: str, op: str, when: Any, n: int) -> None:

@@ -91,6 +91,9 @@ class ClusterStore:
     async def chunks(self, partition: int, host: str) -> list[int]:
         return await self._backlogs.chunks(partition, host)
 
+    async def backlogs(self, partition: int) -> list[str]:
+        return sorted({host async for host, _ in self._backlogs.all_chunks(partition)})
+
     async def read_chunk(self, partition: int, host: str, chunk: int) -> list[Ticket]:
         return await self._backlogs.read(partition, host, chunk)
 

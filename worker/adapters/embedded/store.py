@@ -122,6 +122,10 @@ class EmbeddedStore:
     async def chunks(self, partition: int, host: str) -> list[int]:
         return await self._numbers(_CHUNKS, (partition, host))
 
+    async def backlogs(self, partition: int) -> list[str]:
+        statement = "SELECT DISTINCT host FROM backlog WHERE partition = ?"
+        return [host for (host,) in self._database.read(lambda c: c.execute(statement, (partition,)).fetchall())]
+
     async def read_chunk(self, partition: int, host: str, chunk: int) -> list[Ticket]:
         return await self._tickets(
             "SELECT data FROM backlog WHERE partition = ? AND host = ? AND chunk = ? ORDER BY stamp, id",
