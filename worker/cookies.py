@@ -3,6 +3,7 @@
 Cookies are kept in memory, never sent to another host, and bounded per host so that a request is not refused for them.
 """
 
+import re
 from collections import OrderedDict
 
 from gregor.worker import http_rules
@@ -12,6 +13,7 @@ from gregor.worker.urls import Url
 MOST_HOSTS = 10_000
 MOST_COOKIES = 50
 MOST_BYTES = 4096
+_CONTROL = re.compile(r"[\0-\x08\n-\x1f\x7f]")
 
 
 class _Cookie:
@@ -36,8 +38,8 @@ class Cookies:
             if name.lower() != "set-cookie" or len(value) > MOST_BYTES:
                 continue
             pair, *rest = value.split(";")
-            key, sign, said = (part.strip() for part in pair.partition("="))
-            if sign and key and value.isprintable():
+            key, sign, said = (part.strip(" \t") for part in pair.partition("="))
+            if sign and key and not _CONTROL.search(value):
                 # Attributes that nobody knows yet are none of ours (Partitioned, Priority); the last of a name counts.
                 stated = (part.partition("=") for part in rest)
                 self._set(url, key, said, {name.strip().lower(): text.strip() for name, _, text in stated}, now)
@@ -61,12 +63,12 @@ class Cookies:
             self._jars.popitem(last=False)
 
     def header(self, url: Url, now: float) -> str:
-        """The Cookie header for a request, empty when there is none (RFC 6265 section 5.4)."""
+        """The Cookie header for a request, longer paths first; empty when there is none (RFC 6265 section 5.4)."""
         jar = self._jars.get(url.hostname, OrderedDict())
         target = url.target.partition("?")[0]
         return "; ".join(
             f"{name}={cookie.value}"
-            for (name, path), cookie in jar.items()
+            for (name, path), cookie in sorted(jar.items(), key=lambda item: -len(item[0][1]))
             if (cookie.expires is None or cookie.expires > now)
             and (not cookie.secure or url.scheme == "https")
             and (target == path or target.startswith(path if path.endswith("/") else f"{path}/"))
@@ -81,4 +83,4 @@ def _expires(attributes: dict[str, str], now: float) -> float | None:
     age = attributes.get("max-age", "")
     if age and age.removeprefix("-").isdecimal():
         return now + min(int(age), 10**9)
-    return http_rules.http_date(attributes["expires"]) if attributes.get("expires") else None
+    return http_rules.any_date(attributes.get("expires", ""))  # a weekday says nothing (RFC 6265 section 5.1.1)

@@ -48,6 +48,10 @@ def after(*lines: str, at: str = "https://www.example.org/shop/list") -> Cookies
         ("a[b]={1, 2}; Path=/", "https://www.example.org/", "a[b]={1, 2}"),
         ("a=1; Path=/; Max-Age=60; Expires=Thu, 01 Jan 1970 00:00:00 GMT", "https://www.example.org/", "a=1"),
         ("a=1; Path=/; Expires=Thu, 01 Jan 1970 00:00:00 GMT", "https://www.example.org/", ""),
+        ("a=1; Path=/; Expires=Sun, 01 Jan 1970 00:00:00 GMT", "https://www.example.org/", ""),  # it was a Thursday
+        ("a=1; Path=/; Expires=soon", "https://www.example.org/", "a=1"),
+        ("a=\xc3\x9f\xc3\xa0;\tPath=/", "https://www.example.org/", "a=\xc3\x9f\xc3\xa0"),  # any octet
+        ("a=1\x1b; Path=/", "https://www.example.org/", ""),
         ("a=1; Path=/; HttpOnly; SameSite=Lax", "https://www.example.org/", "a=1"),
         ("no cookie at all", "https://www.example.org/", ""),
     ],
@@ -67,6 +71,11 @@ def test_a_cookie_is_replaced_and_deleted_by_its_name_and_path() -> None:
     assert set(cookies.header(page, NOW).split("; ")) == {"a=2", "a=3", "b=4"}
     cookies.store(page, [("set-cookie", "a=; Path=/; Max-Age=0")], NOW)
     assert set(cookies.header(page, NOW).split("; ")) == {"a=3", "b=4"}
+
+
+def test_the_cookie_of_the_longest_path_comes_first() -> None:
+    cookies = after("a=all; Path=/", "a=list; Path=/shop/list", "a=shop; Path=/shop", "b=all; Path=/")
+    assert cookies.header(url("https://www.example.org/shop/list"), NOW) == "a=list; a=shop; a=all; b=all"
 
 
 def test_a_jar_is_bounded() -> None:
