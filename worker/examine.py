@@ -6,7 +6,7 @@ from collections.abc import Callable
 import msgspec
 
 from gregor.schemas.messages import Link, Page, Ticket, url_fingerprint
-from gregor.worker import documents, link_header, meta_robots, references
+from gregor.worker import documents, http_rules, link_header, meta_robots, references
 from gregor.worker.documents import Document, Extract
 from gregor.worker.priority import of_link, of_sitemap_url
 from gregor.worker.processors import Processors
@@ -105,12 +105,12 @@ class Examiner:
         """Where the headers lead: their canonical link (RFC 6596 section 3) counts where the document names none;
         a Refresh is read as that of a ``meta`` element (HTML Standard, "initialize the Document object")."""
         header = response.combined("link")
-        stated = link_header.canonical(header) if header and extract.canonical is None else None
+        stated = link_header.canonical(http_rules.decoded(header)) if header and extract.canonical is None else None
         target = self._tools.urls.resolve(stated, url.href) if stated is not None else None
         if target is not None:
             extract.canonical = target.href
             extract.links.append(documents.Link(target.href, "canonical"))
-        found = references.refresh(response.header("refresh") or "")
+        found = references.refresh(http_rules.decoded(response.header("refresh") or ""))
         if found is not None and found.url and (target := self._tools.urls.resolve(found.url, url.href)):
             extract.links.append(documents.Link(target.href, "refresh"))
 

@@ -171,14 +171,15 @@ def redirect_target(status: int, location: str | None, base: str) -> str | None:
     """
     if status not in REDIRECTS or location is None or not location.strip():
         return None
-    target = resolve(_decoded(location), base)
+    target = resolve(decoded(location), base)
     if target is None or "#" in target or "#" not in base:
         return target
     return target + base[base.index("#") :]
 
 
-def _decoded(header: str) -> str:
-    """Octets beyond ASCII are UTF-8; those that are not stay what they are, percent-encoded."""
+def decoded(header: str) -> str:
+    """A raw header (octets as latin-1) for its URLs: octets beyond ASCII are UTF-8; those that are not stay what they
+    are, percent-encoded."""
     if header.isascii():
         return header
     try:

@@ -136,6 +136,18 @@ def test_the_canonical_link_of_a_header_is_a_link() -> None:
     assert published(found.tickets) == ["http://host/y"]
 
 
+@pytest.mark.parametrize(("octets", "target"), [("é".encode(), "%C3%A9"), (b"\xe9", "%E9")])
+def test_octets_in_the_urls_of_headers_are_what_they_are_in_a_location(octets: bytes, target: str) -> None:
+    one, _ = examiner(meta_refresh=True)
+    start, raw = url("http://host/x"), octets.decode("latin-1")
+    headers = ("Link", f"<{raw}>; rel=canonical"), ("Refresh", f"0; url={raw}")
+    links = one.examine(ticket(start), start, response(b"<p>x", *headers)).page.links
+    assert [(link.kind, link.url) for link in links] == [
+        ("canonical", f"http://host/{target}"),
+        ("refresh", f"http://host/{target}"),
+    ]
+
+
 def test_what_a_sitemap_says_travels_once_and_again_when_it_changes() -> None:
     start, known = url("http://host/sitemap.xml"), Sent(100)
 
