@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from contextvars import copy_context
 
 from gregor.worker.borders import Clock, Lease, Unavailable
@@ -180,9 +181,20 @@ class SimulatedCoordinator:
                 continue
             if alive:
                 session.renewed = sent
+                await self._settle(session)
             else:
                 self._world.happen(self._client, "session lost")
                 self._lose(session)
+
+    async def _settle(self, session: _Session) -> None:
+        """Let go of what the session owns and no lease says so, since an answer was lost: nobody else could own it."""
+        known = self._server.sessions.get(session.number)
+        for partition, epoch in list(known.owned.items()) if known is not None else ():
+            lease = self._leases.get(partition)
+            held = lease is not None and lease.epoch == epoch and not lease.released
+            if not held and partition not in self._taking:
+                with suppress(Unavailable):
+                    await self._wire.call("release", self._server.release, session.number, partition, epoch)
 
     def _watch(self) -> None:
         if self._watching:

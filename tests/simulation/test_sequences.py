@@ -257,6 +257,14 @@ def test_19_a_lease_comes_back_and_its_release_goes_wrong(kind: Any, n: int) -> 
     )
 
 
+@pytest.mark.parametrize("n", range(1, 8))
+@pytest.mark.parametrize("kind", ["lost", "late"])
+@pytest.mark.parametrize("op", ["acquire", "release"])
+def test_19_an_answer_about_a_partition_is_lost_while_owners_change(op: str, kind: Any, n: int) -> None:
+    """Whoever owns it without knowing lets it go, also when it should be another's by now."""
+    crawl([site(star(8))], Fault("start", "coordinator", "ping", 1), Fault(kind, "coordinator", op, n, seconds=4.0))
+
+
 @pytest.mark.parametrize("answer", [503, 429, 500, None])
 def test_20_a_robots_txt_that_is_unreachable_for_a_while_denies_nothing(answer: int | None) -> None:
     run = crawl([site(star(5), robots=(RobotsPhase(100.0, answer),))])
