@@ -21,6 +21,7 @@ from gregor.worker.borders import Clock, Coordinator, Reader, Unavailable
 from gregor.worker.canonical import CanonicalRules
 from gregor.worker.config import Config, replace
 from gregor.worker.config_api import token
+from gregor.worker.config_servers import check_server
 from gregor.worker.control import Control, FolderControl
 from gregor.worker.credentials import authorizations
 from gregor.worker.ending import Ending, has_ended
@@ -288,6 +289,7 @@ async def ask_server(config: Config, server: str, environ: Mapping[str, str]) ->
     """See that a server, by its setting, answers as it would a worker. Raises `BadInput`, `Unavailable`."""
     from gregor.worker.adapters.cluster.probes import PROBES
 
+    check_server(config, server, environ)
     await PROBES[server](config, SystemClock(), environ)
 
 
@@ -319,6 +321,7 @@ async def _orders(coordinator: Coordinator) -> Orders:
 async def _by_coordinator(config: Config, call: Callable[[Coordinator], Awaitable[T]]) -> T:
     from gregor.worker.adapters.cluster.coordinator import ClusterCoordinator
 
+    check_server(config, "zookeeper", os.environ)
     coordinator = await ClusterCoordinator.open(config, config.crawl, config.partitions, worker_name(), SystemClock())
     try:
         return await call(coordinator)

@@ -4,6 +4,7 @@ Secrets are never in the config: ``…_password_env`` names an environment varia
 first line is the password.
 """
 
+import ssl
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Final, Literal
@@ -110,3 +111,47 @@ def password(settings: Servers, server: str, environ: Mapping[str, str]) -> str:
     if not lines or not lines[0]:
         raise BadInput(f"{server}_password_file: the first line of {one_line(path)} is empty")
     return lines[0]
+
+
+def check_server(settings: Servers, server: str, environ: Mapping[str, str]) -> None:
+    """See that the settings of a server ("kafka", …) can be used, before it is asked. Raises BadInput naming one."""
+    if not (addresses := getattr(settings, server)):
+        raise BadInput(f"{server}: at least one server is needed")
+    for text in addresses:
+        address(server, text)
+    path: str = getattr(settings, f"{server}_ca_file")
+    if path and _speaks_tls(settings, server):
+        trusting(server, path)
+    secret = password(settings, server, environ)
+    if server == "zookeeper" and {".", ".."} & set(settings.zookeeper_root.split("/")):
+        raise BadInput(f"zookeeper_root: {one_line(settings.zookeeper_root)} must be an absolute path")
+    known = settings.kafka_sasl_mechanism == "AWS_MSK_IAM" or (settings.kafka_username and secret)
+    if server == "kafka" and settings.kafka_security.startswith("sasl") and not known:
+        needs = "kafka_username, and kafka_password_env or kafka_password_file"
+        raise BadInput(f"kafka_security {settings.kafka_security} needs {needs}")
+
+
+def trusting(server: str, path: str) -> ssl.SSLContext:
+    """A context that trusts the authorities in a file, or the usual ones. Raises BadInput naming the setting."""
+    try:
+        return ssl.create_default_context(cafile=path or None)
+    except OSError as error:
+        raise BadInput(f"{server}_ca_file: cannot read {one_line(path)}: {why(error)}") from None
+
+
+def address(server: str, text: str) -> tuple[str, int | None]:
+    """The host and port of an address of a server; None when it has no port. Raises BadInput naming the setting."""
+    host, colon, port = text.rpartition(":")
+    if not colon or text.endswith("]"):
+        host, port = text, ""
+    bare = host.removeprefix("[").removesuffix("]")
+    fits = bare and bare.isprintable() and not set(bare) & set(" /[]") and (":" in bare) == (bare != host)
+    if not fits or (colon and host != text and not (port.isascii() and port.isdigit() and 0 < int(port) < 1 << 16)):
+        raise BadInput(f"{server}: {one_line(text)} must be HOST:PORT")
+    return bare, int(port) if port else None
+
+
+def _speaks_tls(settings: Servers, server: str) -> bool:
+    if server == "kafka":
+        return settings.kafka_security.endswith("ssl")
+    return server == "zookeeper" or bool(getattr(settings, f"{server}_tls"))

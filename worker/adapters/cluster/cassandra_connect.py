@@ -23,8 +23,8 @@ from cassandra.protocol import RequestValidationException as RefusedMessage
 from cassandra.query import tuple_factory
 
 from gregor.worker.borders import Unavailable
-from gregor.worker.config_servers import Servers, password
-from gregor.worker.errors import BadInput, why
+from gregor.worker.config_servers import Servers, address, password, trusting
+from gregor.worker.errors import BadInput
 from gregor.worker.text import one_line
 
 _PORT: Final = 9042
@@ -53,9 +53,7 @@ def make_cluster(settings: Servers, environ: Mapping[str, str]) -> Cluster:
     )
     user = settings.cassandra_username
     secret = password(settings, "cassandra", environ)
-    points = [_contact_point(address) for address in settings.cassandra]
-    if not points:
-        raise BadInput("cassandra: at least one server is needed")
+    points = [(host, port or _PORT) for host, port in (address("cassandra", text) for text in settings.cassandra)]
     options = {
         "port": points[0][1],
         "protocol_version": _PROTOCOL,
@@ -113,24 +111,12 @@ def _words(error: object) -> str:
     return str(first) or type(error).__name__
 
 
-def _contact_point(address: str) -> tuple[str, int]:
-    host, colon, port = address.rpartition(":")
-    if not colon or host.endswith(":") or address.endswith("]"):
-        return address.strip("[]"), _PORT
-    if not port.isdecimal():
-        raise BadInput(f"cassandra: {one_line(address)} must be HOST:PORT")
-    return host.strip("[]"), int(port)
-
-
 def _tls(settings: Servers) -> ssl.SSLContext:
     """Nodes are known to each other, and so to the driver, by address, which certificates seldom name.
 
     So who has a certificate of the crawl's own authority is trusted; a public one signs for anybody.
     """
     path = settings.cassandra_ca_file
-    try:
-        context = ssl.create_default_context(cafile=path or None)
-    except OSError as error:
-        raise BadInput(f"cassandra_ca_file: cannot read {one_line(path)}: {why(error)}") from None
+    context = trusting("cassandra", path)
     context.check_hostname = not path
     return context

@@ -22,7 +22,7 @@ from gregor.worker.adapters.cluster.zookeeper_setup import check_tree, ensure_tr
 from gregor.worker.adapters.cluster.zookeeper_tree import Tree
 from gregor.worker.borders import Clock, Unavailable
 from gregor.worker.config import Config
-from gregor.worker.config_servers import SERVERS, password
+from gregor.worker.config_servers import SERVERS, check_server
 from gregor.worker.erasing import Erased, Whose
 from gregor.worker.patience import nobody, when_there
 
@@ -84,7 +84,7 @@ def facts(config: Config, canonical: str) -> dict[str, str]:
 class _Opening:
     """Opens services one after another, each again while it is away, until the time to start is over.
 
-    Raises `BadInput` at once when a password cannot be had: no server has to be there for that.
+    Raises `BadInput` at once for what cannot be used of the settings: no server has to be there for that.
     """
 
     def __init__(
@@ -92,7 +92,7 @@ class _Opening:
     ) -> None:
         self._away = away
         for server in SERVERS:
-            password(config, server, environ)
+            check_server(config, server, environ)
         self._settings = config
         self._end = time.monotonic() + config.start_timeout
         self.stack = AsyncExitStack()

@@ -14,7 +14,7 @@ from redis.exceptions import NoScriptError, RedisClusterException, RedisError, R
 from gregor.worker.adapters.cluster.redis_scripts import Script
 from gregor.worker.adapters.cluster.together import Together
 from gregor.worker.borders import Unavailable
-from gregor.worker.config_servers import Servers, password
+from gregor.worker.config_servers import Servers, address, password
 from gregor.worker.errors import BadInput
 from gregor.worker.text import one_line
 
@@ -193,10 +193,10 @@ def _options(servers: Servers, environ: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _address(text: str) -> tuple[str, int]:
-    host, _, port = text.rpartition(":")
-    if not host or not port.isdigit():
-        raise BadInput(f"redis: {one_line(text)} is not HOST:PORT")
-    return host.strip("[]"), int(port)
+    host, port = address("redis", text)
+    if port is None:
+        raise BadInput(f"redis: {one_line(text)} must be HOST:PORT")
+    return host, port
 
 
 def _by_node(answer: dict[str, Any], nodes: Sequence[ClusterNode]) -> dict[str, Any]:
