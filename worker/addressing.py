@@ -1,6 +1,7 @@
 """How many requests run to each IP address, and who waits for one to end. Pure."""
 
-from collections.abc import Callable, Hashable
+from collections import Counter
+from collections.abc import Callable, Collection, Hashable
 
 
 class AddressGate:
@@ -8,33 +9,32 @@ class AddressGate:
 
     def __init__(self, limit: int | None) -> None:
         self._limit = limit
-        self._running: dict[str, int] = {}
+        self._running: Counter[str] = Counter()
         self._waiting: dict[str, dict[Hashable, Callable[[], bool]]] = {}
 
-    def enter(self, address: str) -> bool:
-        """Begin a request; False when the address has no room."""
-        if self._limit is None or not address:
-            return True
-        running = self._running.get(address, 0)
-        if running >= self._limit:
-            return False
-        self._running[address] = running + 1
-        return True
+    def enter(self, addresses: Collection[str]) -> str | None:
+        """Begin a request that may go to any of a host's addresses; else the one of them that has no room."""
+        if self._limit is None:
+            return None
+        for address in addresses:
+            if self._running[address] >= self._limit:
+                return address
+        self._running.update(addresses)
+        return None
 
     def wait(self, address: str, who: Hashable, call: Callable[[], bool]) -> None:
         """Call when the address has room again; once, however often ``who`` waits. False: the room is another's."""
         self._waiting.setdefault(address, {})[who] = call
 
-    def leave(self, address: str) -> None:
+    def leave(self, addresses: Collection[str]) -> None:
         """A request ended."""
-        if self._limit is None or not address:
-            return
-        self._running[address] -= 1
-        if not self._running[address]:
-            del self._running[address]
-        waiting = self._waiting.get(address, {})
-        while waiting:
-            if waiting.pop(next(iter(waiting)))():
-                break
-        if not waiting:
-            self._waiting.pop(address, None)
+        for address in addresses if self._limit is not None else ():
+            self._running[address] -= 1
+            if not self._running[address]:
+                del self._running[address]
+            waiting = self._waiting.get(address, {})
+            while waiting:
+                if waiting.pop(next(iter(waiting)))():
+                    break
+            if not waiting:
+                self._waiting.pop(address, None)

@@ -91,9 +91,9 @@ class Fetcher:
                 return Failed("dns", f"{answer.kind}: {answer.detail}", host=True), None
             endpoints = answer.endpoints
             tracing.ended("dns")
-        address = endpoints[0][0] if endpoints else ""
-        if not self.gate.enter(address):
-            raise AddressBusy(address)
+        addresses = tuple(dict.fromkeys(one.address for one in endpoints))
+        if (busy := self.gate.enter(addresses)) is not None:
+            raise AddressBusy(busy)
         try:
             request = Request(
                 url.href,
@@ -104,7 +104,7 @@ class Fetcher:
             )
             result = await self._transport.fetch(request, limits, may_send)
         finally:
-            self.gate.leave(address)
+            self.gate.leave(addresses)
         if isinstance(result, Response):
             tracing.exchanged(result)
             if self._cookies is not None:

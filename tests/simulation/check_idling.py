@@ -48,10 +48,18 @@ def _longest_delay(run: Run, exchange: Exchange) -> float:
     return max(run.config.delay, site.crawl_delay, run.config.delay_factor * exchange.latency)
 
 
+def _shares_address(run: Run, host: str) -> bool:
+    """Whether other hosts are at one of its addresses, where it may have to wait for them."""
+    own = set(run.web.sites[host].addresses)
+    return any(own & set(site.addresses) for name, site in run.web.sites.items() if name != host)
+
+
 def _excused(run: Run, host: str, past: list[Exchange], until: float) -> bool:
     """Whether something else than idling explains a gap: the host pushed back or failed, or a fault happened."""
     since = past[-1].start
     config = run.config
+    if config.per_address is not None and _shares_address(run, host):
+        return True
     pause = config.retry_pause_max * 2
     site = run.web.sites[host]
     if since <= max(t for t in (site.dead_until, site.unknown_until, 0.0) if t < 1e12) + pause:

@@ -1,5 +1,6 @@
 """What the journal of the border calls tells: watermarks (I6), epochs (I7), bounds (I9)."""
 
+from collections import defaultdict
 from collections.abc import Iterable
 
 import msgspec
@@ -8,6 +9,7 @@ from gregor.partitioner.hashing import partition_of
 from gregor.schemas.messages import Page
 from tests.simulation.crawl import Run
 from tests.simulation.engine import Effect
+from tests.simulation.web import Exchange
 
 Finding = tuple[float, str]
 
@@ -51,6 +53,20 @@ def _written(effect: Effect, partitions: int) -> Iterable[int]:
             return ()
 
 
+def _crowded(run: Run) -> list[Finding]:
+    """Requests of one worker to one address beyond its limit."""
+    to: dict[tuple[str, str], list[Exchange]] = defaultdict(list)
+    for exchange in run.web.log:
+        to[exchange.client, exchange.address].append(exchange)
+    most = run.config.per_address or run.config.concurrency
+    return [
+        (exchange.start, f"{exchange.client} had more than {most} requests at {address}")
+        for (_, address), exchanges in to.items()
+        for exchange in exchanges
+        if sum(one.start <= exchange.start < one.end for one in exchanges) > most
+    ]
+
+
 def bounded(run: Run) -> list[Finding]:
     """I9: what the watch saw of buckets and chunks; requests at once; what a worker holds in memory."""
     config = run.config
@@ -58,6 +74,7 @@ def bounded(run: Run) -> list[Finding]:
     bounds = {"window": config.window, "queue": config.queue_size + batch, "memory": config.memory_urls + batch}
     return (
         run.watch.found["I9"]
+        + _crowded(run)
         + [
             (run.ended, f"{worker.name}: {most} in {what}, {bounds[what]} allowed")
             for worker in run.workers

@@ -49,6 +49,7 @@ def of_seed(seed: int) -> Simulation:
         queue_size=chance.choice((4, 64)),
         window=chance.choice((16, 64)),
         robots_ttl=chance.choice((10.0, 86_400.0)),
+        per_address=chance.choice((None, 1, 2)),
     )
     workers = chance.choice((1, 1, 2, 3))
     stops = [chance.expovariate(1 / 40)] if chance.random() < 0.25 else []

@@ -140,6 +140,8 @@ def _server(chance: Random, site: Site, before: Site) -> None:
         site.addresses = ("192.168.0.1", *site.addresses)
     elif odd < 0.36:
         site.latency = chance.choice((2.0, 4.0))
+    elif odd < 0.5:
+        site.addresses = (*chance.choice(((), ("192.168.0.1",), site.addresses)), *before.addresses)
     if chance.random() < 0.2:
         site.crawl_delay = chance.choice((2.0, 5.0))
     ways: list[tuple[RobotsPhase, ...]] = [
