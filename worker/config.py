@@ -105,7 +105,8 @@ class Config(Api, frozen=True, kw_only=True, forbid_unknown_fields=True):
         tuple[str, ...], Meta(description="if any: only URLs that match one; `*` is any text, or RE2 after `re:`")
     ] = ()
     exclude: Annotated[
-        tuple[str, ...], Meta(description="no URL that matches one of these patterns; wins over all")
+        tuple[str, ...],
+        Meta(description="no URL found that matches one of these patterns; wins over all; seeds are taken as given"),
     ] = ()
     canonical: Annotated[
         tuple[CanonicalRule, ...],

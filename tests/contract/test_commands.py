@@ -242,6 +242,8 @@ def test_explain_what_was_never_fetched(output: Output) -> None:
     (private,) = output.json("explain", "http://a.test/private", "--json")
     assert (private["state"], private["rule"]) == ("denied", "nofollow")
     assert private["mentions"] == [{"page": "http://a.test/", "kind": "a", "fate": "nofollow"}]
+    told = output.text("explain", "http://a.test/private")
+    assert "linked from http://a.test/ as a: nofollow, by the link or its page" in told
     assert private["robots"] == {"allows": False, "rule": "robots.txt line 2: Disallow: /private"}
     assert private["scope"]["allows"]
     (elsewhere,) = output.json("explain", "http://z.test/", "--json")
@@ -353,6 +355,11 @@ def test_a_budget_then_on_to_the_end_then_nothing(site: list[str], here: Here) -
     assert (second["reason"], second["total_pages_200"], second["pages_200"]) == ("finished", 10, 7)
     assert here.report("http://www.test/", *site)["requests"] == 0
     assert "Nothing is left to do" in here.said("crawl", *site)
+
+
+def test_seeds_are_taken_as_given_whatever_the_patterns(site: list[str], here: Here) -> None:
+    found = here.report("http://www.test/3", *site, "--exclude", "*")
+    assert (found["pages_200"], found["links"].get("sent", 0)) == (1, 0)
 
 
 @pytest.mark.parametrize("form", ["--json", "--max-pages=10"])

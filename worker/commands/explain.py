@@ -13,6 +13,12 @@ from gregor.worker.scope import Scope
 from gregor.worker.text import one_line
 
 _MENTIONS = 5
+_FATES = {
+    "kind": "links of this kind are not followed",
+    "nofollow": "nofollow, by the link or its page",
+    "depth": "deeper than max_depth allowed",
+}
+"""What a fate of one word means; the others say it themselves."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -44,7 +50,7 @@ async def _explain(arguments: argparse.Namespace, config: Config) -> int:
 
 def told(found: Explanation) -> list[str]:
     """The explanation for a person, line by line."""
-    decided = ", ".join(filter(None, (_outcome(found), found.rule)))
+    decided = ", ".join(filter(None, (_outcome(found), _said(found.rule or ""))))
     lines = [found.url, f"  state: {found.state or 'never met'}" + (f" ({decided})" if decided else "")]
     if found.key != found.url:
         lines.append(f"  known as {found.key}")
@@ -73,7 +79,7 @@ def told(found: Explanation) -> list[str]:
             f"  its host {found.host} is not asked before {found.host_not_before} (failures: {found.host_failures})"
         )
     lines += [_judged(name, rule) for name, rule in (("scope", found.scope), ("robots", found.robots)) if rule]
-    lines += [f"  linked from {one.page} as {one.kind}: {one.fate}" for one in found.mentions]
+    lines += [f"  linked from {one.page} as {one.kind}: {_said(one.fate)}" for one in found.mentions]
     if found.state is None and not found.mentions:
         lines.append("  no stored page links to it")
     return lines
@@ -83,6 +89,10 @@ def _outcome(found: Explanation | Attempt) -> str:
     """The outcome with its status, unless the one names the other."""
     outcome, status = found.outcome or "", str(found.status or "")
     return outcome if status in outcome else f"{outcome} {status}".strip()
+
+
+def _said(fate: str) -> str:
+    return _FATES.get(fate, fate)
 
 
 def _judged(name: str, rule: Rule) -> str:
