@@ -263,9 +263,11 @@ def test_dead_letters_that_still_hold(output: Output) -> None:
 def test_export_to_a_file(output: Output, tmp_path: Path) -> None:
     output.bytes("export", "warc", "-o", str(tmp_path / "x.warc.gz"))
     assert gzip.decompress((tmp_path / "x.warc.gz").read_bytes()).count(b"WARC-Type: response") == 2
+    (tmp_path / "x.jsonl.part").write_text("of somebody else")
     output.bytes("export", "jsonl", "-o", str(tmp_path / "x.jsonl"))
     assert len((tmp_path / "x.jsonl").read_text().splitlines()) == 3
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["x.jsonl", "x.warc.gz"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["x.jsonl", "x.jsonl.part", "x.warc.gz"]
+    assert (tmp_path / "x.jsonl.part").read_text() == "of somebody else"
     assert len(output.bytes("export", "jsonl").splitlines()) == 3
     for place in (str(tmp_path / "no" / "x"), str(tmp_path), ""):
         assert cli.main(["export", "jsonl", "-o", place]) == 2

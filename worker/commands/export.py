@@ -54,7 +54,7 @@ def _output(path: str, binary: bool) -> Iterator[BinaryIO]:
     whole = Path(path).resolve()  # a link stays a link
     if whole.is_dir():
         raise BadInput(f"cannot write {one_line(path)}: it is a folder")
-    part = whole.with_name(f"{whole.name}.part")
+    part = whole.with_name(f"{whole.name}.{os.getpid()}.part")  # two exports to one name do not meet
     if whole.exists() and not whole.is_file():  # a pipe or a device: it cannot be replaced, only written to
         with whole.open("wb") as file:
             yield file
