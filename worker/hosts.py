@@ -126,8 +126,8 @@ class Host:
 
     @property
     def idle(self) -> bool:
-        """Whether nothing is left to do of it, and nothing to tell."""
-        has_work = self.queue or self.busy or self.ticketed or self.backlog is not None or self.walks
+        """Whether nothing is left to do of it, and nothing to tell. A robots.txt that nobody waits for is nothing."""
+        has_work = self.queue or self.busy or self.ticketed or self.backlog is not None
         return not has_work and not self.asked
 
     @property
