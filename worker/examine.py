@@ -123,7 +123,7 @@ class Examiner:
 
     def _links(self, ticket: Ticket, url: Url, extract: Extract, page: Page) -> list[Ticket]:
         """Decide the fate of every link; what is decided here is recorded at the link, never at its target."""
-        base = base_url(extract.base, url.href)
+        base = base_url(extract.base, url.href, self._tools.config.max_url_length)
         find = self._targets.finder(base, extract.encoding)
         unfollowed = "nofollow" in page.directives
         fate_of = self._fates(ticket, url)

@@ -93,10 +93,13 @@ def _split(text: str) -> Iterator[str]:
     """The directives, in lower case. A date may have a comma behind its weekday."""
     pending = ""
     for part in _SEPARATOR.split(text.lower()):
-        part = pending + part
         _, colon, value = part.rpartition("unavailable_after:")
-        pending = f"{part}, " if colon and _WEEKDAY.fullmatch(value) else ""
-        if not pending:
-            yield part.strip()
+        if colon and _WEEKDAY.fullmatch(value):
+            if pending:
+                yield pending
+            pending = part.strip()
+        else:
+            yield f"{pending}, {part}".strip() if pending else part.strip()
+            pending = ""
     if pending:
-        yield pending.strip()
+        yield pending

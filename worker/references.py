@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 import ada_url
 
+from gregor.worker.urls import MAX_LENGTH
+
 SPACE = "\t\n\f\r "
 """ASCII white space of the HTML Standard."""
 
@@ -88,13 +90,15 @@ def _refresh_url(rest: str) -> str:
     return rest
 
 
-def base_url(reference: str | None, href: str) -> str:
+def base_url(reference: str | None, href: str, longest: int = MAX_LENGTH) -> str:
     """What the references of a document at ``href`` are resolved against: ``reference`` is that of its first
-    ``base[href]`` (HTML Standard, "frozen base URL": unusable, ``data:`` and ``javascript:`` ones do not count)."""
+    ``base[href]`` (HTML Standard, "frozen base URL": unusable, ``data:`` and ``javascript:`` ones do not count). Nor
+    does one of more than ``longest`` characters: no URL below it is followed, and each would cost what its length is.
+    """
     if reference is None:
         return href
     try:
         base = ada_url.join_url(href, reference)
     except ValueError:
         return href
-    return href if base.startswith(("data:", "javascript:")) else base
+    return href if len(base) > longest or base.startswith(("data:", "javascript:")) else base

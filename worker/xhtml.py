@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from html.entities import name2codepoint
+from itertools import islice
 
 from lxml import etree
 
@@ -10,6 +11,8 @@ from gregor.worker.documents import Extract
 from gregor.worker.page import BLOCKS, HANDLERS, HIDDEN, MAX_LINKS, Page
 
 NAMESPACE = "http://www.w3.org/1999/xhtml"
+MOST_BELOW = 1000
+"""Nodes below an element whose texts are its text: elements that nest share theirs."""
 _OF_DTD = {name: chr(code) for name, code in name2codepoint.items() if code > 0x7F}
 """The entities of XHTML's DTDs beyond XML's own."""
 _REFERENCE = re.compile("&([A-Za-z][A-Za-z0-9]*+);")
@@ -92,6 +95,6 @@ class _Element:
         return None if parent is None else _Element(parent)
 
     def text(self) -> str:
-        below = self._element.iterdescendants()
+        below = islice(self._element.iterdescendants(), MOST_BELOW)
         pieces = ((isinstance(one.tag, str) and one.text, one.tail) for one in below)  # entities and the like have none
         return (self._element.text or "") + "".join(piece for both in pieces for piece in both if piece)

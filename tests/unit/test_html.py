@@ -179,6 +179,7 @@ def test_any_refresh_can_be_read(content: str) -> None:
         ("javascript:1", "http://a.test/d/p"),
         ("data:,1", "http://a.test/d/p"),
         ("self.html", "http://a.test/d/self.html"),
+        ("/" + "x" * 5000, "http://a.test/d/p"),  # each reference would cost what its length is
     ],
 )
 def test_a_base_that_cannot_be_one_is_none(reference: str | None, base: str) -> None:
