@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from html.entities import name2codepoint
 from itertools import islice
+from typing import cast
 
 from lxml import etree
 
@@ -11,6 +12,8 @@ from gregor.worker.documents import Extract
 from gregor.worker.page import BLOCKS, HANDLERS, HIDDEN, MAX_LINKS, Page
 
 NAMESPACE = "http://www.w3.org/1999/xhtml"
+MOST_ENTITIES = 256
+"""Entities that a page may declare and still be read as XML: each reference is looked for among all of them."""
 MOST_BELOW = 1000
 """Nodes below an element whose texts are its text: elements that nest share theirs."""
 _OF_DTD = {name: chr(code) for name, code in name2codepoint.items() if code > 0x7F}
@@ -30,8 +33,10 @@ def parse(text: str) -> etree._Element | None:
 
 
 def extract(text: str, encoding: str = "utf-8", max_links: int = MAX_LINKS) -> Extract | None:
-    """What an XHTML page says; None if it is not well-formed or no XHTML. As in browsers, a DTD that a page names is
-    not read, but its entities are known."""
+    """What an XHTML page says; None if it is not well-formed, no XHTML, or declares very many entities. As in browsers,
+    a DTD that a page names is not read, but its entities are known."""
+    if text.count("<!ENTITY") > MOST_ENTITIES:
+        return None
     root = parse(_REFERENCE.sub(_known, text) if "<!DOCTYPE" in text else text)
     if root is None or not is_page(root):
         return None
@@ -87,7 +92,7 @@ class _Element:
 
     @property
     def attributes(self) -> Mapping[str, str | None]:
-        return {str(name): str(value) for name, value in self._element.attrib.items()}
+        return cast(Mapping[str, str | None], self._element.attrib)  # listed, they would cost their number's square
 
     @property
     def parent(self) -> "_Element | None":

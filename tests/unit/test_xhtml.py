@@ -48,6 +48,25 @@ def test_the_entities_of_a_dtd_are_known_though_it_is_not_read() -> None:
     assert found.links == [Link("x?a=1&q=café", "a", False, "one © two<")]
 
 
+def test_many_attributes_cost_little() -> None:
+    attributes = " ".join(f"a{number}=''" for number in range(60_000))
+    started = time.process_time()
+    found = process(
+        _xhtml(f"<html xmlns='http://www.w3.org/1999/xhtml'><body><a {attributes} href='x'/></body></html>")
+    )
+    assert found.links == [Link("x", "a")]
+    assert time.process_time() - started < 3
+
+
+def test_a_page_of_many_entities_is_read_as_html() -> None:
+    declared = "".join(f"<!ENTITY e{number} 'x'>" for number in range(40_000))
+    references = "".join(f"&e{number};" for number in range(40_000))
+    started = time.process_time()
+    found = process(_xhtml(f"<!DOCTYPE html [{declared}]><html xmlns='h'><body>{references}<a href='x'></a></html>"))
+    assert found.links == [Link("x", "a")]
+    assert time.process_time() - started < 3
+
+
 def test_deep_nesting_is_refused_by_the_xml_parser() -> None:
     assert xhtml.parse("<a>" * 100_000 + "</a>" * 100_000) is None
 
