@@ -13,7 +13,7 @@ from gregor.worker.page import BLOCKS, HANDLERS, HIDDEN, MAX_LINKS, Page
 
 NAMESPACE = "http://www.w3.org/1999/xhtml"
 MOST_ENTITIES = 256
-"""Entities that a page may declare and still be read as XML: each reference is looked for among all of them."""
+"""Entities that a document may declare and still be read as XML: each reference is looked for among all of them."""
 MOST_BELOW = 1000
 """Nodes below an element whose texts are its text: elements that nest share theirs."""
 _OF_DTD = {name: chr(code) for name, code in name2codepoint.items() if code > 0x7F}
@@ -22,7 +22,10 @@ _REFERENCE = re.compile("&([A-Za-z][A-Za-z0-9]*+);")
 
 
 def parse(text: str) -> etree._Element | None:
-    """The root of a well-formed document; None for any other. Entities beyond XML's five are left out."""
+    """The root of a well-formed document; None for any other, and for one that declares very many entities. Those
+    beyond XML's five are left out."""
+    if text.count("<!ENTITY") > MOST_ENTITIES:
+        return None
     parser = etree.XMLParser(
         encoding="utf-8", resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False, remove_comments=True
     )
@@ -33,10 +36,8 @@ def parse(text: str) -> etree._Element | None:
 
 
 def extract(text: str, encoding: str = "utf-8", max_links: int = MAX_LINKS) -> Extract | None:
-    """What an XHTML page says; None if it is not well-formed, no XHTML, or declares very many entities. As in browsers,
-    a DTD that a page names is not read, but its entities are known."""
-    if text.count("<!ENTITY") > MOST_ENTITIES:
-        return None
+    """What an XHTML page says; None if it is not well-formed or no XHTML. As in browsers, a DTD that a page names is
+    not read, but its entities are known."""
     root = parse(_REFERENCE.sub(_known, text) if "<!DOCTYPE" in text else text)
     if root is None or not is_page(root):
         return None
