@@ -104,7 +104,7 @@ class SeenSet(Protocol):
         """The key of the page that owns this content."""
 
     async def claim(self, fingerprint: bytes, key: str) -> str:
-        """Set if absent; the key that owns the content now. Only for a page that is stored."""
+        """Set if absent; the key that owns the content now. Only for a page that is stored; it owns while it lasts."""
 
     async def close(self) -> None: ...
 

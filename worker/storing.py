@@ -41,7 +41,7 @@ class Storing:
                 await store.put_page(page, body, kept, stamp())
 
         await self._effect(put)
-        if owner is None:
+        if owner in (None, page.key):  # its own: it may be owned for a time only, which begins anew
             await self.claim(page)
         if url is not None and page.kind != "revisit":
             fresh = page.state == "fetched" and not page.near_duplicate_of

@@ -106,6 +106,25 @@ def test_crawls_share_nothing(redis: Service) -> None:
     run(settings(redis), sees_nothing)
 
 
+def test_a_content_is_owned_as_long_as_its_page_is_kept(redis: Service) -> None:
+    crawl = uuid.uuid4().hex
+    place = redis_scripts.content_key(crawl, b"c" * 16)
+
+    async def case(seen: RedisSeen) -> None:
+        with server(redis) as client:
+            assert await seen.claim(b"c" * 16, "http://a/") == "http://a/"
+            assert 90 < client.ttl(place) <= 100
+            client.expire(place, 50)  # as if time had passed
+            assert await seen.claim(b"c" * 16, "http://b/") == "http://a/"
+            assert 0 < client.ttl(place) <= 50  # what another page claims is not kept longer
+            assert await seen.claim(b"c" * 16, "http://a/") == "http://a/"
+            assert 90 < client.ttl(place) <= 100
+            client.delete(place)  # its time is over
+            assert await seen.claim(b"c" * 16, "http://b/") == "http://b/"
+
+    run(settings(redis, cassandra_retention=100), case, crawl)
+
+
 def test_scripts_are_loaded_again(redis: Service) -> None:
     async def case(seen: RedisSeen) -> None:
         await seen.mark([7])

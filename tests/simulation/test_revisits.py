@@ -71,6 +71,12 @@ def test_a_page_that_comes_again_as_it_was_did_not_change() -> None:
     assert gaps == sorted(gaps)
 
 
+def test_a_page_that_is_stored_anew_owns_its_content_anew() -> None:
+    run = crawl([site({"/": page("only")})], revisit=20.0, max_time=150.0)
+    claims = [effect for effect in run.world.journal if effect.op == "claim"]
+    assert len(claims) == row(run, "/").visits > 2
+
+
 @pytest.mark.parametrize(("etag", "state"), [('"1"', "fetched"), ("", "dead")])
 def test_a_304_speaks_of_a_version_that_could_be_asked_about(etag: str, state: str) -> None:
     only = Changing(File(b"the first version", "text/plain", etag), Status(304))

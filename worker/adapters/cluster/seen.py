@@ -19,16 +19,20 @@ _YES: Final = ord("1")
 class RedisSeen:
     """`SeenSet`. Any number of fingerprints is one round trip (to each node of a cluster)."""
 
-    def __init__(self, client: RedisClient, crawl: str) -> None:
-        """``crawl`` is the crawl's random id: a crawl that is made anew sees nothing of the one before."""
+    def __init__(self, client: RedisClient, crawl: str, retention: int = 0) -> None:
+        """``crawl`` is the crawl's random id: a crawl that is made anew sees nothing of the one before.
+
+        ``retention``: seconds that a page is kept, and so long it owns its content; 0: for ever.
+        """
         self._client = client
         self._crawl = crawl
+        self._retention = retention
 
     @classmethod
     async def open(cls, servers: Servers, crawl: str, environ: Mapping[str, str] = os.environ) -> Self:
         """Connect and check. Raises `Unavailable`, BadInput when Redis is set up to lose what is stored."""
         client = RedisClient(servers, environ)
-        opened = cls(client, crawl)
+        opened = cls(client, crawl, servers.cassandra_retention)
         try:
             await client.check()
             await opened.probe()
@@ -64,8 +68,11 @@ class RedisSeen:
 
     async def claim(self, fingerprint: bytes, key: str) -> str:
         place = content_key(self._crawl, fingerprint)
-        claim, look = ("SET", place, key.encode(), "NX"), ("GET", place)
-        _, owner = await self._client.write([Command(place, claim), Command(place, look)])
+        expiry = ("EX", str(self._retention)) if self._retention else ()
+        claim, look = ("SET", place, key.encode(), "NX", *expiry), ("GET", place)
+        claimed, owner = await self._client.write([Command(place, claim), Command(place, look)])
+        if expiry and not claimed and owner == key.encode():  # it was stored anew, and is kept for as long again
+            await self._client.write([Command(place, ("EXPIRE", place, str(self._retention)))])
         return key if owner is None else owner.decode()
 
     async def disown(self, fingerprint: bytes, key: str) -> None:
