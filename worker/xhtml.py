@@ -15,7 +15,7 @@ NAMESPACE = "http://www.w3.org/1999/xhtml"
 MOST_ENTITIES = 256
 """Entities that a document may declare and still be read as XML: each reference is looked for among all of them."""
 MOST_BELOW = 1000
-"""Nodes below an element whose texts are its text: elements that nest share theirs."""
+"""Elements below one whose texts are its text: those that nest share theirs."""
 _OF_DTD = {name: chr(code) for name, code in name2codepoint.items() if code > 0x7F}
 """The entities of XHTML's DTDs beyond XML's own."""
 _REFERENCE = re.compile("&([A-Za-z][A-Za-z0-9]*+);")
@@ -101,6 +101,11 @@ class _Element:
         return None if parent is None else _Element(parent)
 
     def text(self) -> str:
-        below = islice(self._element.iterdescendants(), MOST_BELOW)
-        pieces = ((isinstance(one.tag, str) and one.text, one.tail) for one in below)  # entities and the like have none
-        return (self._element.text or "") + "".join(piece for both in pieces for piece in both if piece)
+        pieces = [self._element.text or ""]
+        walk = etree.iterwalk(self._element, events=("start", "end", "comment", "pi"))
+        for event, one in islice(walk, 1, 2 * MOST_BELOW):
+            if event != "start":
+                pieces.append(one.tail or "" if one is not self._element else "")
+            elif isinstance(one.tag, str):  # entities and the like have no text
+                pieces.append(one.text or "")
+        return "".join(pieces)

@@ -48,6 +48,20 @@ def test_the_entities_of_a_dtd_are_known_though_it_is_not_read() -> None:
     assert found.links == [Link("x?a=1&q=café", "a", False, "one © two<")]
 
 
+def test_the_text_of_a_link_is_in_the_order_of_the_document() -> None:
+    body = "<p>0<a href='x'>1<b>2<i>3</i>4<?x?>5<i><u/>6</i>7</b>8</a>9</p>"
+    found = process(_xhtml(f"<html xmlns='http://www.w3.org/1999/xhtml'><body>{body}</body></html>"))
+    assert (found.text, found.links[0].text) == ("0123456789", "12345678")
+
+
+def test_links_that_nest_cost_little() -> None:
+    deep = "<a href='x'>t" * 200 + "<b/>" * 50_000 + "</a>" * 200
+    started = time.process_time()
+    found = process(_xhtml(f"<html xmlns='http://www.w3.org/1999/xhtml'><body>{deep}</body></html>"))
+    assert len(found.links) == 200
+    assert time.process_time() - started < 3
+
+
 def test_many_attributes_cost_little() -> None:
     attributes = " ".join(f"a{number}=''" for number in range(60_000))
     started = time.process_time()
