@@ -120,9 +120,10 @@ class Steering:
         everywhere = any(one == CRAWL or one.startswith("*.") for one in changed)
         for owned in self._owned.values():
             hosts = owned.crawl.partition.hosts
-            for name in list(hosts) if everywhere else changed & hosts.keys():
-                if owned.crawl.turns.sooner(hosts[name]):
-                    self._tools.turn(owned.crawl.partition, hosts[name])
+            names = hosts.keys() if everywhere else changed & hosts.keys()
+            for host in [hosts[name] for name in names]:  # a turn may bring that others are forgotten
+                if owned.crawl.turns.sooner(host):
+                    self._tools.turn(owned.crawl.partition, host)
 
 
 def _differ(before: Orders, after: Orders, kind: Kind) -> set[str]:

@@ -7,13 +7,16 @@ from typing import Any, cast
 
 import pytest
 
-from gregor.schemas.messages import Asked, HostRecord
+from gregor.schemas.messages import PRIORITIES, Asked, HostRecord
 from gregor.worker.borders import PageStore
+from gregor.worker.calendar import Calendar
 from gregor.worker.config import Config
 from gregor.worker.hosts import UNTOLD, Host
 from gregor.worker.orders import By, Order, Orders, give
+from gregor.worker.partition import FEW_HOSTS, KEPT_IDLE, Partition
 from gregor.worker.scope import Scope, ScopeRules
 from gregor.worker.stats import Stats
+from gregor.worker.steering import Steering
 from gregor.worker.tools import Services, Tools
 from gregor.worker.turns import Turns
 from gregor.worker.urls import Urls
@@ -33,9 +36,10 @@ class Desk:
         services = Services(nothing, nothing, store, coordinator, nothing, nothing)
         config = Config(delay_factor=0.0, **settings)
         scope = Scope(ScopeRules(), [])
-        tools = Tools(config, services, self.clock, random.Random(1), Urls(), scope, Stats(), "worker")
-        lease = SimpleNamespace(holds=lambda: self.holds, epoch=1, taken_at=0.0)
-        self.turns = Turns(cast(Any, SimpleNamespace(lease=lease, stamp=lambda: 1)), tools)
+        self.tools = Tools(config, services, self.clock, random.Random(1), Urls(), scope, Stats(), "worker")
+        lease: Any = SimpleNamespace(holds=lambda: self.holds, epoch=1, taken_at=0.0, partition=0)
+        self.partition = Partition(lease, dict.fromkeys(PRIORITIES, 0), {}, Calendar(0, [], 1.0, 1))
+        self.turns = Turns(self.partition, self.tools)
         self.host = Host("a.example", 0)
 
     async def _no_record(self, _: str) -> None:
@@ -119,3 +123,16 @@ def test_an_origin_that_cannot_be_reached_is_given_up_and_the_other_one_is_not()
     assert desk.turns.given_up(desk.host, HTTPS) == "time out"
     asyncio.run(desk.turns.asked(desk.host, HTTPS))
     assert (desk.kept.failures, desk.kept.failing) == (0, ())
+
+
+def test_hosts_may_be_forgotten_while_a_change_of_delays_is_obeyed() -> None:
+    desk = Desk()
+    hosts = [desk.partition.host(f"h{number}.example") for number in range(2 * FEW_HOSTS)]
+    desk.clock.pass_(2 * KEPT_IDLE)
+    hosts[0].known, hosts[0].next_turn = True, desk.clock.monotonic() + 5.0
+    owned: Any = SimpleNamespace(crawl=SimpleNamespace(partition=desk.partition, turns=desk.turns))
+    steering = Steering(desk.tools, {0: owned})
+    desk.orders = give(desk.orders, Order("delay", "*", 1.0), By("me", 1.0))
+    steering.hear(desk.clock.monotonic())
+    assert hosts[0].next_turn == desk.clock.monotonic()
+    assert list(desk.partition.hosts.values()) == hosts[:1]
