@@ -849,6 +849,7 @@ async def through_proxy(world: World, kind: str) -> list[str]:
         for tls in (False, True):
             answer = await world.page("/", tls=tls, proxy=url, addresses=())
             assert (answer.body.read(), answer.header("x-proxy")) == (b"ok", None)
+            assert answer.address == "127.0.0.1"  # the proxy's: what we were connected to, never a name
     return proxy.asked
 
 
@@ -881,6 +882,18 @@ async def test_a_proxy_that_wants_a_password_is_no_host_that_answers(world: Worl
             failure = await world.failure("/", tls=tls, proxy=url, addresses=())
             assert failure.kind == "proxy"
             assert "407" in failure.detail
+
+
+@case_with(lambda: Guard("127.0.0.1"))
+async def test_an_answer_cut_behind_a_proxy_is_no_failure_of_the_proxy(world: World) -> None:
+    """Once the request is sent an end of the connection is the URL's affair, as it is without a proxy."""
+    world.origin.raw("/", b"HTTP/1.1 200 OK\r\nX-")
+    proxy = Proxy(world.origin)
+    for kind, scheme in (("http", "http"), ("socks", "socks5")):
+        async with await asyncio.start_server(getattr(proxy, kind), "127.0.0.1", 0) as server:
+            url = f"{scheme}://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+            for tls in (False, True):
+                assert (await world.failure("/", tls=tls, proxy=url, addresses=())).kind == "cut"
 
 
 @case

@@ -92,7 +92,8 @@ class Exchange:
     def before_request(self, connection: socket.socket) -> None:
         """Last thing before the request is written. StopFetch if it must not be."""
         self.hold(connection)
-        self.address = connection.getpeername()[0]
+        assert self._line is not None
+        self.address = self._line.getpeername()[0]  # a SOCKS connection would say what the proxy was asked for
         if self.aborted is not None:
             raise StopFetch(Failure("timeout", self.aborted))
         if not self.job.may_send():

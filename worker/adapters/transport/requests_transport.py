@@ -227,11 +227,9 @@ def _failure(exchange: Exchange, fault: Exception) -> Failure:
     detail = why(_root(fault))
     if isinstance(fault, requests.exceptions.SSLError):
         return Failure("tls", detail)
-    if isinstance(fault, requests.exceptions.ProxyError):
-        return Failure("proxy", detail)
     if isinstance(fault, requests.Timeout | TimeoutError):
         return Failure("timeout", detail)
-    if exchange.asked:
+    if exchange.asked:  # also where urllib3 blames the proxy: what became of the request is the URL's affair
         return Failure("cut", detail)
     if exchange.proxied:
         return Failure("proxy", detail)
