@@ -202,11 +202,7 @@ class Intake:
         host = partition.host(name)  # only now: an idle host without a backlog may have been forgotten meanwhile
         if host.backlog is None:
             host.backlog = Backlog(inherited, partition.stamp)
-            due = max(self._tools.now(), self._tools.now() + host.next_turn - self._tools.clock.monotonic())
-            bucket = partition.calendar.place(due, self._tools.now())
-            wake = Entry(bucket, Ticket("", "", host.name, kind="wake"))
-            await self._effect(lambda: store.put_entries(partition.id, [wake], partition.stamp()))
-            partition.calendar.placed(bucket)
+            await self._name(host)
         backlog = host.backlog
         size = self._tools.config.chunk_size
         while tickets:
@@ -216,6 +212,14 @@ class Intake:
             backlog.appended(len(part), size)  # before the write: a chunk that is read meanwhile is sealed first
             await self._effect(partial(store.put_chunk, partition.id, host.name, chunk, part, partition.stamp()))
         self.look_after(host)
+
+    async def _name(self, host: Host) -> None:
+        """Have the calendar name a host that has a backlog, or will have one: so a later owner finds it too."""
+        partition, store, now = self._partition, self._tools.services.store, self._tools.now()
+        bucket = partition.calendar.place(max(now, now + host.next_turn - self._tools.clock.monotonic()), now)
+        wake = Entry(bucket, Ticket("", "", host.name, kind="wake"))
+        await self._effect(lambda: store.put_entries(partition.id, [wake], partition.stamp()))
+        partition.calendar.placed(bucket)
 
     def look_after(self, host: Host) -> None:
         """Note a host whose back queue runs low while its backlog holds more."""
@@ -287,11 +291,9 @@ class Intake:
         number, store = self._partition.id, self._tools.services.store
         self._partition.calendar.learn(await self._effect(lambda: store.buckets(number, 0, FAR_BUCKET, MOST_BUCKETS)))
         for name in await self._effect(lambda: store.backlogs(number)):
-            chunks = await self._chunks(name)
             host = self._partition.host(name)
-            if host.backlog is None and chunks:
-                host.backlog = Backlog(chunks, self._partition.stamp)
-                self.look_after(host)
+            if host.backlog is None:
+                await self._name(host)
 
     async def _chunks(self, name: str) -> list[int]:
         return await self._effect(lambda: self._tools.services.store.chunks(self._partition.id, name))

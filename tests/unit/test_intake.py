@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -140,6 +140,19 @@ def test_the_tickets_of_a_host_whose_turn_is_far_off_wait_outside_memory() -> No
         ]
 
     owned(case, ticket("a"), ticket("b"))
+
+
+def test_a_backlog_that_was_found_is_named_for_a_later_owner_too() -> None:
+    async def case(owner: Owner, engine: SimulatedEngine) -> None:
+        await engine.store.put_chunk(0, "example.org", 5, [ticket("a")], 1)
+        owner.intake.search()
+        await owner.intake.step()
+        later = Owner(engine, cast(ManualClock, owner.tools.clock), 2)
+        await later.take_over()
+        await later.work()
+        assert later.visited == {ticket("a").key: 1}
+
+    owned(case)
 
 
 def test_what_waits_is_written_then_seen_then_finished() -> None:
