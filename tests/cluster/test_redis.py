@@ -341,7 +341,10 @@ async def each(values: Sequence[T]) -> AsyncIterator[T]:
         yield value
 
 
-@pytest.mark.parametrize("may", ["~* +info +client", "~* +info +client +evalsha +script", "~other +@all"])
+@pytest.mark.parametrize(
+    "may",
+    ["~* +info +client", "~* +info +client +evalsha +script", "~other +@all", "~* +@all -set", "~* +@all -del"],
+)
 def test_a_user_who_may_not_do_all_that_a_crawl_does_is_told_at_once(redis: Service, tmp_path: Path, may: str) -> None:
     async def case(seen: RedisSeen) -> None:
         raise AssertionError("opened")

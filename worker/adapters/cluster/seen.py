@@ -46,6 +46,8 @@ class RedisSeen:
         beside = RedisSeen(self._client, f"probe:{self._crawl}")
         await beside.mark([0])
         await beside.seen([0])
+        await beside.claim(b"", "probe")
+        await beside.disown(b"", "probe")
 
     async def seen(self, fingerprints: Sequence[int]) -> list[bool]:
         if not fingerprints:
