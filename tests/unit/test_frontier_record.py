@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gregor.partitioner.hashing import partition_of
-from gregor.schemas.messages import LONGEST_URL, Row, Ticket, encode
+from gregor.schemas import events
+from gregor.schemas.messages import LONGEST_URL, DeadLetter, Page, Row, Ticket, encode
 from gregor.worker.adapters.cluster.frontier_record import read_record
 from gregor.worker.borders import Unreadable
 from gregor.worker.recrawling import again
@@ -55,7 +56,14 @@ WRONG: dict[str, dict[str, Any]] = {
     "longer than any": {"key": "k" * LONG},
     "longer than any ": {"host": "h" * LONG},
     "longer than any  ": {"kind": "robots", "origin": "o" * LONG},
-    "not ASCII": {"key": "ä"},
+    "longer than any   ": {"href": f"http://a.example/{'h' * LONG}"},
+    "longer than any    ": {"via": "v" * LONG},
+    "longer than any     ": {"label": "l" * 1001},
+    "longer than any      ": {"link": "l" * 1001},
+    "longer than any       ": {"changefreq": "c" * 1001},
+    "not printable ASCII": {"key": "ä"},
+    "not printable ASCII ": {"href": "http://a.example/ä"},
+    "not printable ASCII  ": {"key": "http://a.example/\x01"},
     "out of bounds": {"visit": 1 << 31},
     "out of bounds ": {"visit": -1},
     "out of bounds  ": {"priority": 5},
@@ -90,3 +98,14 @@ def test_an_error_is_short() -> None:
 )
 def test_whatever_comes_is_read_or_refused(data: bytes) -> None:
     assert isinstance(read(data), Ticket | str)
+
+
+def test_the_events_of_what_is_let_in_fit_a_message() -> None:
+    """Else telling of it would be tried for ever, by one owner after another."""
+    url = "http://a.example/" + '"' * (LONGEST_URL - 17)
+    most = ticket(url, key=url, via=url, label="\x01" * 1000, link="\x01" * 1000)
+    assert read(encode(most)) == most
+    letter = DeadLetter(most.key, most.href, most.host, "url", "\x01" * LONGEST_URL, 1.0)
+    page = Page(most.key, most.href, most.host, 1, "new", 200, 1.0, via=most.via, label=most.label, canonical=url)
+    for event in (events.of_dead_letter("c", letter), events.of_page("c", page)):
+        assert len(msgspec.json.encode(event)) < 1_000_000

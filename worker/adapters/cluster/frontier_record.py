@@ -19,6 +19,8 @@ _MOST: Final = 1 << 30
 """No count comes near: what is counted on from it still fits where 31 bits are kept."""
 _LONGEST: Final = 500
 """Characters of an error, which may quote what it is about."""
+_LONGEST_WORDS: Final = 1000
+"""Characters of a label, which is the longest of what is no URL: with them an event of the ticket fits a message."""
 _FARTHEST: Final = 1e11  # unix seconds, which no time passes
 
 
@@ -40,8 +42,12 @@ def _wrong(ticket: Ticket, partition: int, partitions: int) -> str:
         return f"a ticket of kind {kind} is never published"
     if not (host and (origin if kind == "robots" else key)):
         return "it names no URL or no host"
-    if not (key.isascii() and host.isascii() and origin.isascii()) or max(map(len, (key, host, origin))) > LONGEST_URL:
-        return "its URL or host is longer than any, or not ASCII"
+    urls = href, key, host, origin, ticket.via
+    together = "".join(urls)
+    if not (together.isascii() and together.isprintable()) or max(map(len, urls)) > LONGEST_URL:
+        return "its URL or host is longer than any, or not printable ASCII"
+    if max(len(ticket.label), len(ticket.link), len(ticket.changefreq)) > _LONGEST_WORDS:
+        return "a text of it is longer than any"
     visit, depth, hops, attempts = ticket.visit, ticket.depth, ticket.hops, ticket.attempts
     counts_fit = visit >= 0 <= depth and hops >= 0 <= attempts and visit + depth + hops + attempts < _MOST
     if not counts_fit or ticket.priority not in PRIORITIES:
