@@ -3,6 +3,7 @@
 It decides and remembers; what must survive is written by crawl.py and intake.py before it is told here.
 """
 
+import math
 from collections import Counter, deque
 from collections.abc import Iterable
 
@@ -28,6 +29,7 @@ class Partition:
         self.id = lease.partition
         self.calendar = calendar
         self.hosts: dict[str, Host] = {}
+        self.forgotten = -math.inf  # when a host that was forgotten was asked last, monotonic seconds
         self.closed = False  # it is given up: no host has a further turn
         self.live: dict[tuple[str, int, str], Item] = {}
         self.marks: dict[int, Watermark[tuple[str, int, str]]] = {p: Watermark(committed[p]) for p in PRIORITIES}
@@ -52,6 +54,7 @@ class Partition:
         if host is None:
             host = self.hosts[name] = Host(name, self.id)
             host.alive = not self.closed
+            host.last_page = self.forgotten  # it may be that one: a longer delay may come into force only now
         return host
 
     def enter(self, ticket: Ticket, source: Source) -> Item:
@@ -112,6 +115,7 @@ class Partition:
         for host in [one for one in self.hosts.values() if one.idle and one.next_turn + KEPT_IDLE <= now]:
             host.alive = False
             del self.hosts[host.name]
+            self.forgotten = max(self.forgotten, host.last_start)
         self._most_hosts = 2 * len(self.hosts) + FEW_HOSTS
 
     @property

@@ -45,7 +45,8 @@ class Turns:
         if lease.epoch > 1:
             ceiling = min(host.record.ceiling, self._longest(host))
             earliest = politeness.first_turn(now, lease.taken_at, ceiling, self._first_contact, host.record.not_before)
-        return self._tools.monotonic(earliest)
+        # It may have been asked and forgotten; what was ordered since then holds for it all the same.
+        return max(self._tools.monotonic(earliest), self._partition.forgotten + self.delay(host, crawl_delay=False))
 
     def may_send(self, host: Host, href: str = "", rules: float = 0.0) -> bool:
         """Asked last before a request is written: notes its start. False when the lease may be over.

@@ -136,3 +136,23 @@ def test_hosts_may_be_forgotten_while_a_change_of_delays_is_obeyed() -> None:
     steering.hear(desk.clock.monotonic())
     assert hosts[0].next_turn == desk.clock.monotonic()
     assert list(desk.partition.hosts.values()) == hosts[:1]
+
+
+def test_a_host_that_was_forgotten_is_owed_what_came_into_force_since() -> None:
+    desk = Desk(delay=2.0, max_crawl_delay=900.0)
+    desk.host = desk.partition.host("a.example")
+    desk.begin()
+    begun = desk.clock.monotonic()
+    assert desk.turns.may_send(desk.host, URL)
+    desk.host.told()
+    for number in range(FEW_HOSTS):
+        desk.partition.host(f"h{number}.example")
+    desk.clock.pass_(2 * KEPT_IDLE)
+    desk.partition.forget_idle(desk.clock.monotonic())
+    assert not desk.partition.hosts
+    desk.order(600.0)
+    desk.host = desk.partition.host("a.example")
+    desk.begin()
+    assert desk.host.next_turn == begun + 600.0
+    desk.host.crawl_delays["http://a.example"] = 900.0
+    assert desk.turns.page_due(desk.host) == begun + 900.0
