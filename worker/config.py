@@ -9,7 +9,7 @@ import ipaddress
 import math
 import re
 from typing import Annotated, Final, Literal, TypeAlias
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 import msgspec
 from msgspec import Meta, Struct
@@ -333,17 +333,27 @@ def _check_host(name: str) -> None:
 
 
 def _check_proxy(proxy: str) -> None:
-    """That it names a host, and a port if any; it is not repeated, since it may hold a password."""
+    """That it names a host, and a port if any; it is not repeated, since it may hold a password.
+
+    What of a password stands raw behind an @ / ? or # would be taken for the host or a path, and shown as such.
+    """
     try:
         parts = urlsplit(proxy)
         usable = not proxy or (
-            bool(parts.hostname) and parts.port != 0 and proxy.isascii() and proxy.isprintable() and " " not in proxy
+            bool(parts.hostname)
+            and parts.port != 0
+            and proxy.isascii()
+            and unquote(proxy, "latin-1").isprintable()
+            and " " not in proxy
+            and proxy.count("@") <= 1
+            and (parts.path, parts.query, parts.fragment) in {("", "", ""), ("/", "", "")}
         )
     except ValueError:
         usable = False
     if not usable:
         raise ConfigError(
-            "proxy must be http://HOST:PORT or socks5://HOST:PORT, with USER:PASSWORD@ before HOST if need be"
+            "proxy must be http://HOST:PORT or socks5://HOST:PORT, with USER:PASSWORD@ before HOST if need be, "
+            "their special characters percent-encoded (@ as %40)"
         )
 
 
