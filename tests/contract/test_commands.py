@@ -80,6 +80,12 @@ class Output:
         assert cli.main(words) == code
         return self._captured.readouterr().out
 
+    def refused(self, *words: str) -> str:
+        assert cli.main(words) == 2
+        captured = self._captured.readouterr()
+        assert captured.out == b""
+        return captured.err.decode()
+
     def text(self, *words: str, code: int = 0) -> str:
         return self.bytes(*words, code=code).decode()
 
@@ -148,9 +154,10 @@ def test_pages_filters(output: Output, words: list[str], urls: list[str]) -> Non
 
 
 @pytest.mark.parametrize("command", ["pages", "audit"])
-@pytest.mark.parametrize("host", ["", "*.test", "a b", "a.test/x"])
+@pytest.mark.parametrize("host", ["", "*", "*.test", "a b", "a.test/x"])
 def test_what_is_no_host_is_not_looked_for(output: Output, command: str, host: str) -> None:
-    assert output.bytes(command, "--host", host, code=2) == b""
+    told = output.refused(command, "--host", host)
+    assert told == f"gregor: {host!r} is no host: write www.example.org, or www.example.org:8080\n"
 
 
 def test_show(output: Output) -> None:

@@ -101,9 +101,14 @@ def given_host(text: str | None) -> str | None:
     """The host that a person means, also by a URL of it, as the crawl writes it; BadInput if it is none."""
     from gregor.worker.order_targets import host_of
 
-    host = None if text is None else host_of(text)
-    if host is not None and host.startswith("*"):
-        raise BadInput(f"{host} is no host: name one, without a pattern")
+    if text is None:
+        return None
+    try:
+        host = host_of(text)
+    except BadInput:
+        host = "*"
+    if host.startswith("*"):  # of many hosts; that is for orders
+        raise BadInput(f"{one_line(text, 200)!r} is no host: write www.example.org, or www.example.org:8080")
     return host
 
 
