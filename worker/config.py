@@ -120,7 +120,7 @@ class Config(Api, frozen=True, kw_only=True, forbid_unknown_fields=True):
         bool,
         Meta(
             description="read the sitemaps that robots.txt names, also on other hosts (`scope` holds for what they"
-            " list, `exclude` for them too), and seeds that are sitemaps"
+            " list, `exclude` for them too), else `/sitemap.xml`, and seeds that are sitemaps"
         ),
     ] = False
     sitemap_only: Annotated[bool, Meta(description="follow sitemaps only, no link of any page")] = False

@@ -6,6 +6,7 @@ from gregor.worker.ending import Ending
 from gregor.worker.stats import Stats
 from gregor.worker.text import one_line
 
+_GIVEN_UP = {"dead", "refused"}
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 
 
@@ -58,7 +59,8 @@ def _sorted(counts: dict[str, int]) -> dict[str, int]:
 def told(one: Report) -> str:
     """The report for a person."""
     if one.reason == "finished" and not one.states:
-        return f"Nothing is left to do: the crawl in {one_line(one.data)} has finished{_total(one, ', ')}."
+        crawl = one.data if one.total_pages_200 is None else f"the crawl in {one.data}"
+        return f"Nothing is left to do: {one_line(crawl)} has finished{_total(one, ', ')}."
     lines = [
         _first(one),
         f"  this run   {count(one.pages, 'page')}, {size(one.bytes)}, {count(one.requests, 'request')} "
@@ -68,7 +70,11 @@ def told(one: Report) -> str:
     for name, counts in (("states", one.states), ("statuses", one.statuses), ("errors", one.errors)):
         if counts:
             lines.append(f"  {name:<10} {one_line(', '.join(f'{what} {n}' for what, n in counts.items()))}")
-    if one.reason != "finished":
+    if one.states.keys() & _GIVEN_UP:
+        lines.append("  gregor deadletters tells what was given up and why; with --retry it is asked for again.")
+    if one.reason == "budget" and not one.detail.startswith("max_time"):  # the only one that each run begins anew
+        lines.append("  With a larger budget the same command goes on from here.")
+    elif one.reason != "finished":
         lines.append("  The same command goes on from here.")
     return "\n".join(lines)
 

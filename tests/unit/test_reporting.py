@@ -42,7 +42,8 @@ def test_a_person_reads_what_happened() -> None:
     assert "4 pages, 2.0 KiB, 6 requests in 2.0 s (2.0 pages/s)" in text
     assert "10 pages with status 200, 3.0 KiB" in text
     assert "connect 2" in text
-    assert "goes on" in text
+    assert "With a larger budget the same command goes on" in text
+    assert "  The same command goes on" in told(made(Ending("budget", "max_time: 10 seconds"), some()))
     assert "goes on" not in told(made(Ending("finished"), some()))
     assert "nothing is lost" in told(made(Ending("stopped", "by a signal"), some()))
 
@@ -50,6 +51,13 @@ def test_a_person_reads_what_happened() -> None:
 def test_a_finished_crawl_says_so() -> None:
     text = told(made(Ending("finished"), Stats(before={"pages_200": 1, "bytes": 10})))
     assert text == "Nothing is left to do: the crawl in ./data has finished, 1 page with status 200, 10 B."
+    on_servers = told(report(Ending("finished"), Stats(), "crawl novice", 2.0, 0, whole=False))
+    assert on_servers == "Nothing is left to do: crawl novice has finished."
+
+
+def test_what_was_given_up_is_told_with_the_way_to_it() -> None:
+    assert "gregor deadletters" in told(made(Ending("finished"), Stats(states=Counter(refused=1))))
+    assert "gregor deadletters" not in told(made(Ending("finished"), Stats(states=Counter(fetched=1, gone=1))))
 
 
 @pytest.mark.parametrize(

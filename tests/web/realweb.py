@@ -110,6 +110,8 @@ def main() -> int:
     parser.add_argument("--charset", action="store_true", help="compare the encodings too")
     parser.add_argument("--work", type=Path, help="keep the crawl's files in this new folder")
     options = parser.parse_args()
+    if not (options.folder / "truth.json").is_file():
+        parser.error(f"{options.folder} holds no truth.json: name the folder of a recorded web")
     work = options.work or Path(tempfile.mkdtemp(prefix="realweb-"))
     work.mkdir(parents=True, exist_ok=True)
     try:

@@ -106,6 +106,8 @@ def main() -> int:
     parser.add_argument("--only", nargs="*", default=[], metavar="ID")
     parser.add_argument("--jobs", type=int, default=0, help="runs at once, if each can have its own network")
     options = parser.parse_args()
+    if not options.file.is_file():
+        parser.error(f"{options.file} is no file: name one of reported cases")
     judged = []
     for one in run(options.file.resolve(), options.only, options.jobs):
         judged.append(one)

@@ -23,4 +23,4 @@ def demo(data: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(demo(sys.argv[1] if len(sys.argv) > 1 else "data/demo"))
+    sys.exit(demo(sys.argv[1] if len(sys.argv) > 1 else "build/demo"))
