@@ -383,10 +383,13 @@ class Crawl:
     async def _appoint(self, ticket: Ticket, due: float) -> None:
         """Write a ticket into the calendar."""
         partition, store = self.partition, self._tools.services.store
+        first = partition.calendar.next_due()
         bucket = partition.calendar.place(due, self._tools.now())
         entry = Entry(bucket, ticket)
         await self._effect(lambda: store.put_entries(partition.id, [entry], partition.stamp()))
         partition.calendar.placed(bucket)
+        if partition.calendar.next_due() != first:  # sooner than what the intake sleeps for
+            self.intake.wake.set()
 
     def _sent(self, tickets: list[Ticket]) -> None:
         """Count links that were published, and how many of them stay on this worker."""

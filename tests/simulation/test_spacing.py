@@ -32,3 +32,14 @@ def test_after_it_waited_for_its_address_more_than_once() -> None:
     hosts = [Site(HOST, ("11.0.0.1",), 3.0, {"/": first} | slow), Site(OTHER, ("11.0.0.1",), 0.1, others)]
     run = crawl(hosts, per_address=1, delay=0.1, partitions=1)
     assert row(run, "/busy", OTHER).state == "fetched"
+
+
+@pytest.mark.parametrize("pause", [2.0, 3.0, 5.0])
+def test_what_a_host_put_off_is_asked_for_when_it_is_due(pause: float) -> None:
+    """An appointment is kept also where the partition had nothing more to read when it was made."""
+    others = [Site(f"h{n}.site.example", (f"11.0.0.{n}",), 0.1, {"/": flaky(429, after=pause)}) for n in range(2, 9)]
+    links = tuple(Link(f"http://{other.host}/") for other in others)
+    run = crawl([Site(HOST, ("11.0.0.1",), 0.1, {"/": Html("first", links)}), *others], partitions=16, bucket_width=0.5)
+    for other in others:
+        first, second = requests(run, "/", other.host)
+        assert pause <= second - first < pause + 2.0
