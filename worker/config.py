@@ -343,8 +343,9 @@ def _check_proxy(proxy: str) -> None:
             bool(parts.hostname)
             and parts.port != 0
             and proxy.isascii()
-            and unquote(proxy, "latin-1").isprintable()
+            and proxy.isprintable()
             and " " not in proxy
+            and not any(octet < " " or octet == "\x7f" for octet in unquote(proxy, "latin-1"))
             and proxy.count("@") <= 1
             and (parts.path, parts.query, parts.fragment) in {("", "", ""), ("/", "", "")}
         )

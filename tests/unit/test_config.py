@@ -183,6 +183,11 @@ def test_settings_that_exclude_each_other(changes: dict[str, object]) -> None:
         check(replace(Config(), **changes))
 
 
+def test_the_password_of_a_proxy_may_be_any_text_that_is_percent_encoded() -> None:
+    for word in ("p%40s%2Fs", "gr%C3%BC%C3%9Fe%C3%A0", "%E2%82%AC%20"):
+        check(replace(Config(), proxy=f"http://me:{word}@proxy.test:80/"))
+
+
 def test_a_host_is_named_as_its_urls_have_it() -> None:
     for host in ("a.test", "a.test:8080", "[::1]", "127.0.0.1", "a_b.test", "xn--bcher-kva.test"):
         check(replace(Config(), hosts=[{"host": host}]))
