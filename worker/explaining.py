@@ -71,6 +71,7 @@ class Explanation(Struct, kw_only=True):
     next_due: str | None = None
     host_not_before: str | None = None
     host_failures: int = 0
+    host_cause: str | None = None
     scope: Rule | None = None
     robots: Rule | None = None
     mentions: list[Mention] = []
@@ -131,6 +132,8 @@ def _waiting(found: Explanation, waiting: list[Waiting]) -> None:
 
 def _host(found: Explanation, host: HostRecord) -> None:
     found.host_failures = host.failures
+    worst = max(host.failing, key=lambda one: one.failures, default=None)
+    found.host_cause = worst.cause if worst is not None else None
     found.host_not_before = rfc3339(host.not_before) if host.not_before else None
 
 

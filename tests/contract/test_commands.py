@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from gregor.schemas.messages import Attempt, DeadLetter, HostRecord, Link, RobotsRecord, Ticket
+from gregor.schemas.messages import Attempt, DeadLetter, Failing, HostRecord, Link, RobotsRecord, Ticket
 from gregor.worker import cli, composition
 from gregor.worker.borders import Waiting
 from gregor.worker.config import Config
@@ -52,7 +52,11 @@ def every_kind() -> MemoryReader:
             DeadLetter("", "", "", "unreadable", "no ticket", AT, source="partition 1"),
         ],
         [RobotsRecord("http://a.test", "parsed", AT, AT, b"User-agent: *\nDisallow: /private", 200)],
-        [HostRecord("c.test", not_before=AT + 120, failures=2)],
+        [
+            HostRecord(
+                "c.test", not_before=AT + 120, failures=2, failing=(Failing("http://c.test", 2, AT + 120, "refused"),)
+            )
+        ],
     )
 
 
@@ -228,6 +232,7 @@ def test_explain_what_was_settled(output: Output) -> None:
     assert dead["host_not_before"] == "2023-11-14T22:15:20.250Z"
     text = output.text("explain", "http://c.test/dead")
     assert "attempt 2: 2023-11-14T22:14:20.250Z connect in 0.250 s, by worker-2" in text
+    assert "(failures: 2, refused)" in text
     assert "robots.txt line 2" in output.text("explain", "http://a.test/denied")
 
 

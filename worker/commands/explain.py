@@ -75,8 +75,10 @@ def told(found: Explanation) -> list[str]:
     if found.next_due:
         lines.append(f"  next due {found.next_due}")
     if found.host_not_before:
+        cause = f", {found.host_cause}" if found.host_cause else ""
         lines.append(
-            f"  its host {found.host} is not asked before {found.host_not_before} (failures: {found.host_failures})"
+            f"  its host {found.host} is not asked before {found.host_not_before} "
+            f"(failures: {found.host_failures}{cause})"
         )
     lines += [_judged(name, rule) for name, rule in (("scope", found.scope), ("robots", found.robots)) if rule]
     lines += [f"  linked from {one.page} as {one.kind}: {_said(one.fate)}" for one in found.mentions]

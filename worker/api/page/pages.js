@@ -48,6 +48,7 @@ function explained(found) {
     ...found.waiting.map(one => ["waits", `in the ${one.where} (${one.kind})${one.due ? ", due " + moment(one.due) : ""}`]),
     ["next due", moment(found.next_due)], ["its host", to(found.host, "#pages=" + encodeURIComponent(found.host))],
     ["host rests until", moment(found.host_not_before)], ["host's failures", found.host_failures || ""],
+    ["host's last failure", found.host_cause],
     ["scope", rule(found.scope)], ["robots.txt", rule(found.robots)]]);
   fill("attempts", ["at", "outcome", "#status", "#took", "by"], found.attempts.map(one => [
     moment(one.at), one.outcome, number(one.status ?? ""), number(`${one.elapsed.toFixed(3)} s`), one.owner]), "none yet");
