@@ -5,11 +5,16 @@ from typing import Final
 
 from gregor.worker.text import MASK
 
-_SECRET: Final = re.compile(rb"(?im)^((?:proxy-)?authorization|cookie)[ \t]*:[^\r\n]*")
+# Beside the standard ones, what a configured header is called that holds a secret: X-Api-Key, Private-Token, X-Auth.
+_SECRET: Final = re.compile(
+    rb"(?im)^(cookie|(?:[\w-]*-)?(?:authorization|auth|(?:api-?|access-?)?key|token|secret|password|credentials?"
+    rb"|signature|session)(?:-[\w-]*)?)[ \t]*:[^\r\n]*"
+)
 
 
 def masked(head: bytes) -> bytes:
-    """A request head without credentials and cookies: what is shown or archived travels further than we know."""
+    """A request head without credentials and cookies, known by their headers' names: what is shown or archived travels
+    further than we know."""
     return _SECRET.sub(lambda match: match[1] + f": {MASK}".encode(), head)
 
 
