@@ -7,6 +7,7 @@ connection to one server: every call travels there and back with a latency, take
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from contextvars import Context
 from dataclasses import dataclass, field
 from random import Random
@@ -140,7 +141,7 @@ class Wire:
             if not self.world.reachable(self.machine.name, self.service, "requests"):
                 return None
             if fault is not None and fault.kind == "late":
-                loop.call_later(fault.seconds, take_effect, context=Context())
+                loop.call_later(fault.seconds, take_effect_late, context=Context())
                 return refuse(Unavailable(self.service, "no answer"))
             try:
                 result = take_effect()
@@ -158,6 +159,10 @@ class Wire:
             result = effect(*args)
             self.world.note(Effect(loop.time(), self.machine.name, self.service, op, args, result, sent))
             return result
+
+        def take_effect_late() -> None:
+            with suppress(Expired):  # its session has ended meanwhile: the server does nothing, and nobody hears of it
+                take_effect()
 
         def reply(result: T) -> None:
             if not answer.done() and self.world.reachable(self.machine.name, self.service, "answers"):

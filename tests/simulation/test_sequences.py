@@ -265,6 +265,13 @@ def test_19_an_answer_about_a_partition_is_lost_while_owners_change(op: str, kin
     crawl([site(star(8))], Fault("start", "coordinator", "ping", 1), Fault(kind, "coordinator", op, n, seconds=4.0))
 
 
+def test_19_what_was_asked_of_zookeeper_arrives_after_the_session() -> None:
+    """The worker is dead by then: nothing is done, and nobody hears of it."""
+    late, die = Fault("late", "coordinator", "acquire", 1, seconds=20.0), Fault("die", "seen", "content", 1, "after")
+    run = crawl([site(star(40))], late, die)
+    assert run.ended > 20.0
+
+
 @pytest.mark.parametrize("answer", [503, 429, 500, None])
 def test_20_a_robots_txt_that_is_unreachable_for_a_while_denies_nothing(answer: int | None) -> None:
     run = crawl([site(star(5), robots=(RobotsPhase(100.0, answer),))])
