@@ -122,17 +122,15 @@ def _stored(run: Run, url: str, row: Row) -> list[Finding]:
 
 
 def _leads_to(run: Run, url: str, row: Row) -> list[str]:
-    """Where a settled URL must have led: links in scope that may be followed, within the depth."""
-    deepest = run.config.max_depth
-    if deepest is not None and row.depth >= deepest:
-        return []
+    """Where a settled URL must have led: links in scope, within the depth, to be followed. A redirect is as deep."""
+    too_deep = run.config.max_depth is not None and row.depth >= run.config.max_depth
     found = run.web.resource(url)
     resource = None if found is None else lasting(found)
     references: list[str] = []
     if row.state == "redirected" and isinstance(resource, Redirect):
         came_back = run.config.cookies and row.visits > 1  # and led on when it had fewer hops behind it
         references = [resource.target] if row.hops < run.config.max_redirects or came_back else []
-    elif row.state in ("fetched", "duplicate") and isinstance(resource, Html) and not resource.nofollow:
+    elif row.state in ("fetched", "duplicate") and isinstance(resource, Html) and not (resource.nofollow or too_deep):
         references = [link.url for link in resource.links if not link.nofollow]
         references += [resource.canonical] if resource.canonical else []
     if isinstance(found, Changing) and isinstance(found.first, Redirect):
