@@ -18,7 +18,6 @@ from gregor.partitioner.hashing import partition_of
 from gregor.schemas.messages import DeadLetter, Page, Row, Ticket, url_fingerprint
 from gregor.worker import tracing
 from gregor.worker.backqueue import FromLog, Item
-from gregor.worker.borders import Entry
 from gregor.worker.domain_pages import count_of
 from gregor.worker.examine import Examined, Examiner
 from gregor.worker.fetching import AddressBusy, Fetcher
@@ -135,7 +134,7 @@ class Crawl:
             return
         known, again = news
         if again is not None:
-            await self._appoint(again, known.due)
+            await self.intake.appoint(again, known.due)
         await self._effect(lambda: self._tools.services.store.put_rows([known], self.partition.stamp()))
 
     def _closed(self, host: Host, url: Url) -> Outcome | None:
@@ -358,7 +357,7 @@ class Crawl:
         if page is not None:  # before the row: after it nobody would tell
             await self._effect(lambda: services.log.announce(page))
         if (follower := verdict.next) is not None:  # 3 the next ticket
-            await self._appoint(follower, verdict.due)
+            await self.intake.appoint(follower, verdict.due)
         if verdict.state in GIVEN_UP:
             letter = DeadLetter(
                 ticket.key,
@@ -379,17 +378,6 @@ class Crawl:
         self._count(verdict, page)
         self._tell(settled, verdict.cause)
         self._finish(item, moved=verdict.state == "waiting")
-
-    async def _appoint(self, ticket: Ticket, due: float) -> None:
-        """Write a ticket into the calendar."""
-        partition, store = self.partition, self._tools.services.store
-        first = partition.calendar.next_due()
-        bucket = partition.calendar.place(due, self._tools.now())
-        entry = Entry(bucket, ticket)
-        await self._effect(lambda: store.put_entries(partition.id, [entry], partition.stamp()))
-        partition.calendar.placed(bucket)
-        if partition.calendar.next_due() != first:  # sooner than what the intake sleeps for
-            self.intake.wake.set()
 
     def _sent(self, tickets: list[Ticket]) -> None:
         """Count links that were published, and how many of them stay on this worker."""

@@ -202,7 +202,7 @@ class Intake:
         host = partition.host(name)  # only now: an idle host without a backlog may have been forgotten meanwhile
         if host.backlog is None:
             host.backlog = Backlog(inherited, partition.stamp)
-            await self._name(host)
+            await self._call_for(host)
         backlog = host.backlog
         size = self._tools.config.chunk_size
         while tickets:
@@ -213,13 +213,20 @@ class Intake:
             await self._effect(partial(store.put_chunk, partition.id, host.name, chunk, part, partition.stamp()))
         self.look_after(host)
 
-    async def _name(self, host: Host) -> None:
+    async def _call_for(self, host: Host) -> None:
         """Have the calendar name a host that has a backlog, or will have one: so a later owner finds it too."""
-        partition, store, now = self._partition, self._tools.services.store, self._tools.now()
-        bucket = partition.calendar.place(max(now, now + host.next_turn - self._tools.clock.monotonic()), now)
-        wake = Entry(bucket, Ticket("", "", host.name, kind="wake"))
-        await self._effect(lambda: store.put_entries(partition.id, [wake], partition.stamp()))
-        partition.calendar.placed(bucket)
+        until = host.next_turn - self._tools.clock.monotonic()
+        await self.appoint(Ticket("", "", host.name, kind="wake"), self._tools.now() + max(0.0, until))
+
+    async def appoint(self, ticket: Ticket, due: float) -> None:
+        """Write a ticket into the calendar."""
+        partition, store = self._partition, self._tools.services.store
+        first = partition.calendar.next_due()
+        entry = Entry(partition.calendar.place(due, self._tools.now()), ticket)
+        await self._effect(lambda: store.put_entries(partition.id, [entry], partition.stamp()))
+        partition.calendar.placed(entry.bucket)
+        if partition.calendar.next_due() != first:  # sooner than what we sleep for
+            self.wake.set()
 
     def look_after(self, host: Host) -> None:
         """Note a host whose back queue runs low while its backlog holds more."""
@@ -293,7 +300,7 @@ class Intake:
         for name in await self._effect(lambda: store.backlogs(number)):
             host = self._partition.host(name)
             if host.backlog is None:
-                await self._name(host)
+                await self._call_for(host)
 
     async def _chunks(self, name: str) -> list[int]:
         return await self._effect(lambda: self._tools.services.store.chunks(self._partition.id, name))

@@ -213,7 +213,7 @@ class Runtime:
             partition = crawl.partition
             if await ask(log.committed, partition.id) != partition.watermarks():
                 partition.committed = {}  # a late commit set a watermark back: commit anew
-            if partition.read_to_end and await ask(store.waiting, partition.id) and partition.read_to_end:
+            if partition.read_to_end and await ask(store.waiting, partition.id) and partition.read_to_end:  # still
                 crawl.intake.search()
         return False
 
