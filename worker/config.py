@@ -318,14 +318,11 @@ def check(config: Config) -> None:
 
 def _check_host(name: str) -> None:
     """That URLs of the host have it so: another spelling would never meet one, and what it says never hold."""
-    from gregor.worker.order_targets import host_of  # heavy, and most have no such table
+    from gregor.worker.order_targets import one_host  # heavy, and most have no such table
 
-    try:
-        host = host_of(name)
-    except BadInput:
-        host = ""
-    if host != name or "*" in name:
-        meant = f"; did you mean {host}?" if host and "*" not in host else ""
+    host = one_host(name)
+    if host != name:
+        meant = f"; did you mean {host}?" if host else ""
         rule = (
             "write one host as it stands in URLs, in lower case, in its xn-- form, its port if it is not the usual one"
         )

@@ -23,6 +23,15 @@ def host_of(text: str) -> str:
     return f"*.{url.host}" if domain else url.host
 
 
+def one_host(text: str) -> str | None:
+    """The one host that a person means, as URLs have it; None for what is no host, or many."""
+    try:
+        host = host_of(text)
+    except BadInput:
+        return None
+    return None if host.startswith("*") else host
+
+
 def target_of(kind: Kind, text: str) -> str:
     """The target that a person means with an order of a kind. Raises `BadInput`."""
     return text if kind in ("pause", "drain") else host_of(text)

@@ -99,15 +99,11 @@ def given_url(urls: "Urls", text: str) -> "Url":
 
 def given_host(text: str | None) -> str | None:
     """The host that a person means, also by a URL of it, as the crawl writes it; BadInput if it is none."""
-    from gregor.worker.order_targets import host_of
+    from gregor.worker.order_targets import one_host
 
     if text is None:
         return None
-    try:
-        host = host_of(text)
-    except BadInput:
-        host = "*"
-    if host.startswith("*"):  # of many hosts; that is for orders
+    if (host := one_host(text)) is None:
         raise BadInput(f"{one_line(text, 200)!r} is no host: write www.example.org, or www.example.org:8080")
     return host
 
