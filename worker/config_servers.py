@@ -141,14 +141,14 @@ def trusting(server: str, path: str) -> ssl.SSLContext:
 
 def address(server: str, text: str) -> tuple[str, int | None]:
     """The host and port of an address of a server; None when it has no port. Raises BadInput naming the setting."""
-    host, colon, port = text.rpartition(":")
-    if not colon or text.endswith("]"):
-        host, port = text, ""
+    head, colon, tail = text.rpartition(":")
+    host, port = (head, tail) if colon and not text.endswith("]") else (text, None)
     bare = host.removeprefix("[").removesuffix("]")
-    fits = bare and bare.isprintable() and not set(bare) & set(" /[]") and (":" in bare) == (bare != host)
-    if not fits or (colon and host != text and not (port.isascii() and port.isdigit() and 0 < int(port) < 1 << 16)):
+    is_host = bare and bare.isprintable() and not set(bare) & set(" /[]") and (":" in bare) == (bare != host)
+    is_port = port is None or (port.isascii() and port.isdigit() and 0 < int(port) < 1 << 16)
+    if not (is_host and is_port):
         raise BadInput(f"{server}: {one_line(text)} must be HOST:PORT")
-    return bare, int(port) if port else None
+    return bare, None if port is None else int(port)
 
 
 def _speaks_tls(settings: Servers, server: str) -> bool:
