@@ -12,10 +12,10 @@ from pathlib import Path
 from gregor.partitioner.hashing import partition_of
 from gregor.schemas.messages import PartitionRecord, Ticket, stamp, url_fingerprint
 from gregor.worker.adapters.embedded import EmbeddedEngine, open_engine
-from gregor.worker.borders import Entry
-from gregor.worker.canonical import CORE
-from gregor.worker.composition import SystemClock
-from gregor.worker.config import Config
+from gregor.worker.borders.store import Entry
+from gregor.worker.compose.worker import SystemClock
+from gregor.worker.config.settings import Config
+from gregor.worker.web.canonical import CORE
 
 BATCH, AT_ONCE = 10_000, 32
 HUGE = "huge.bench.test"

@@ -18,16 +18,16 @@ from unittest import mock
 
 from benchmarks import cpu, measure
 from benchmarks.measure import WORK, Figure, Figures
-from gregor.worker import composition
-from gregor.worker.api.worker_desk import WorkerDesk
-from gregor.worker.config import Config
-from gregor.worker.measured import measured as wrapped
-from gregor.worker.runtime import Runtime
-from gregor.worker.seeding import Seed
-from gregor.worker.spending import Spending
-from gregor.worker.stats import Stats
-from gregor.worker.timing import Timing
-from gregor.worker.urls import Urls
+from gregor.worker.api.worker_backend import WorkerDesk
+from gregor.worker.compose import worker as composition
+from gregor.worker.config.settings import Config
+from gregor.worker.observe.cpu_time import Spending
+from gregor.worker.observe.instrumented import measured as wrapped
+from gregor.worker.observe.stats import Stats
+from gregor.worker.observe.timing import Timing
+from gregor.worker.operate.seeds import Seed
+from gregor.worker.run.runtime import Runtime
+from gregor.worker.web.urls import Urls
 from tests.web import corpus
 from tests.web.static_server import StaticWeb, serving
 

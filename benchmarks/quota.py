@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from gregor.worker.errors import why
+from gregor.worker.base.errors import why
 
 _ROOT: Final = Path("/sys/fs/cgroup")
 _PERIOD: Final = 100_000  # microseconds, the kernel's default

@@ -23,21 +23,22 @@ from selectolax.lexbor import LexborHTMLParser
 
 from benchmarks.measure import ROOT, Figure, Figures, middle, report
 from gregor.schemas.messages import Ticket, encode
-from gregor.worker import charset, html
 from gregor.worker.adapters.compression import LEVEL
-from gregor.worker.config import Config
-from gregor.worker.documents import SpooledBody
+from gregor.worker.borders.transport import Response
+from gregor.worker.config.settings import Config
 from gregor.worker.examine import Examiner
-from gregor.worker.html_guard import guard
-from gregor.worker.processors import Processors
-from gregor.worker.reading import Reading
-from gregor.worker.scope import Scope, ScopeRules
-from gregor.worker.simhashing import simhash64, text_fingerprint
-from gregor.worker.stats import Stats
-from gregor.worker.tools import Sent, Tools
-from gregor.worker.transport import Response
-from gregor.worker.traps import Traps
-from gregor.worker.urls import Urls
+from gregor.worker.frontier.shared import Sent, Tools
+from gregor.worker.links.scope import Scope, ScopeRules
+from gregor.worker.links.traps import Traps
+from gregor.worker.observe.stats import Stats
+from gregor.worker.read.document import SpooledBody
+from gregor.worker.read.fingerprints import simhash64, text_fingerprint
+from gregor.worker.read.html import parse as html
+from gregor.worker.read.html.guard import guard
+from gregor.worker.read.processors import Processors
+from gregor.worker.read.read import Reading
+from gregor.worker.web.encodings import sniff
+from gregor.worker.web.urls import Urls
 from tests.web import corpus
 
 PAGES = 200
@@ -92,7 +93,7 @@ class Steps:
         """Does and times all of a page's steps."""
         data, url = page.html, self._urls.parse(page.url)
         assert url is not None
-        text = charset.decode(data, "utf-8")
+        text = sniff.decode(data, "utf-8")
         extract = html.extract(text)
         words = f"{extract.title} {extract.text}"
         reading = Reading(extract, text_fingerprint(words), simhash64(words))
@@ -103,7 +104,7 @@ class Steps:
         record = encode(found.page)
         spent = {
             "keep": _least(lambda: _kept(data)),
-            "decode": _least(lambda: charset.decode(data, charset.sniff(data, TYPE))),
+            "decode": _least(lambda: sniff.decode(data, sniff.sniff(data, TYPE))),
             "guard": _least(lambda: guard(text)),
             "parse": _least(lambda: LexborHTMLParser(text)),
             "walk": _least(lambda: html.extract(text)),

@@ -20,7 +20,7 @@ from redis import Redis
 
 from gregor.worker.adapters.cluster import redis_scripts
 from gregor.worker.adapters.cluster.seen import RedisSeen
-from gregor.worker.config_servers import Servers
+from gregor.worker.config.servers import Servers
 from tests.cluster.servers import Service
 from tests.cluster.servers.process import Process, free_ports, listens
 

@@ -9,9 +9,9 @@ import os
 import sys
 
 from gregor import __version__
-from gregor.worker.config_api import address
-from gregor.worker.config_sources import load
-from gregor.worker.errors import why
+from gregor.worker.base.errors import why
+from gregor.worker.config.api import address
+from gregor.worker.config.sources import load
 
 _TIMEOUT = 3.0
 _EVERY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "::1"}

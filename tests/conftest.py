@@ -23,7 +23,7 @@ def pytest_runtest_teardown(item: pytest.Item) -> None:
     """The log is as no command had configured it."""
     root = logging.getLogger()
     for handler in root.handlers[:]:
-        if type(handler).__module__ == "gregor.worker.logging":
+        if type(handler).__module__ == "gregor.worker.observe.logging":
             root.removeHandler(handler)
     root.setLevel(logging.WARNING)
     logging.getLogger("gregor").setLevel(logging.NOTSET)

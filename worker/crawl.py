@@ -16,27 +16,27 @@ import msgspec
 
 from gregor.partitioner.hashing import partition_of
 from gregor.schemas.messages import DeadLetter, Page, Row, Ticket, url_fingerprint
-from gregor.worker import tracing
-from gregor.worker.backqueue import FromLog, Item
-from gregor.worker.domain_pages import count_of
+from gregor.worker.borders.transport import Response
 from gregor.worker.examine import Examined, Examiner
-from gregor.worker.fetching import AddressBusy, Fetcher
-from gregor.worker.hosts import Host
-from gregor.worker.intake import Intake
-from gregor.worker.logging import logs
-from gregor.worker.outcomes import Broken, Denied, Failed, Fetched, LeaseOver, Outcome, Redirected, Refused
-from gregor.worker.partition import Partition
-from gregor.worker.processors import ProcessorError
-from gregor.worker.robots_desk import AddressRefused, NotReachable, RobotsDesk, Rules, TurnUsed, Wait
-from gregor.worker.rows import OPTED_OUT, forgotten, settled_row
-from gregor.worker.storing import Storing
-from gregor.worker.tools import LeaseLost, Sent, Tools
-from gregor.worker.tracing import Visit
-from gregor.worker.transport import Response
-from gregor.worker.traps import Traps
-from gregor.worker.turns import Turns
-from gregor.worker.urls import Url
-from gregor.worker.verdicts import GIVEN_UP, Policy, Verdict, conclude, heard, is_stale, of_redirect, of_stored
+from gregor.worker.fetch.fetcher import AddressBusy, Fetcher
+from gregor.worker.fetch.outcomes import Broken, Denied, Failed, Fetched, LeaseOver, Outcome, Redirected, Refused
+from gregor.worker.frontier.back_queue import FromLog, Item
+from gregor.worker.frontier.domain_budget import count_of
+from gregor.worker.frontier.host import Host
+from gregor.worker.frontier.intake import Intake
+from gregor.worker.frontier.partition import Partition
+from gregor.worker.frontier.shared import LeaseLost, Sent, Tools
+from gregor.worker.links.traps import Traps
+from gregor.worker.observe import tracing
+from gregor.worker.observe.logging import logs
+from gregor.worker.observe.tracing import Visit
+from gregor.worker.politeness.turns import Turns
+from gregor.worker.read.processors import ProcessorError
+from gregor.worker.robots.cache import AddressRefused, NotReachable, RobotsDesk, Rules, TurnUsed, Wait
+from gregor.worker.settle.page_writer import Storing
+from gregor.worker.settle.rows import OPTED_OUT, forgotten, settled_row
+from gregor.worker.settle.verdicts import GIVEN_UP, Policy, Verdict, conclude, heard, is_stale, of_redirect, of_stored
+from gregor.worker.web.urls import Url
 
 T = TypeVar("T")
 _LOG = logs("crawl")

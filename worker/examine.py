@@ -6,20 +6,24 @@ from collections.abc import Callable
 import msgspec
 
 from gregor.schemas.messages import Link, Page, Ticket, url_fingerprint
-from gregor.worker import documents, http_rules, link_header, meta_robots, references
-from gregor.worker.documents import Document, Extract
-from gregor.worker.priority import of_link, of_sitemap_url
-from gregor.worker.processors import Processors
-from gregor.worker.reading import LargeDocuments, Reading, read
-from gregor.worker.references import base_url
-from gregor.worker.revisits import latest_change
-from gregor.worker.scope import MAX_ELSEWHERE, Refused
-from gregor.worker.sitemap_entries import Sitemap
-from gregor.worker.targets import Target, Targets
-from gregor.worker.tools import Sent, Tools
-from gregor.worker.transport import Response
-from gregor.worker.traps import Traps
-from gregor.worker.urls import Url
+from gregor.worker import link_header
+from gregor.worker.borders.transport import Response
+from gregor.worker.frontier.shared import Sent, Tools
+from gregor.worker.links.priority import of_link, of_sitemap_url
+from gregor.worker.links.scope import MAX_ELSEWHERE, Refused
+from gregor.worker.links.targets import Target, Targets
+from gregor.worker.links.traps import Traps
+from gregor.worker.read import document as documents
+from gregor.worker.read.document import Document, Extract
+from gregor.worker.read.html import references
+from gregor.worker.read.html.references import base_url
+from gregor.worker.read.processors import Processors
+from gregor.worker.read.read import LargeDocuments, Reading, read
+from gregor.worker.read.sitemaps.entries import Sitemap
+from gregor.worker.robots import meta as meta_robots
+from gregor.worker.settle.revisits import latest_change
+from gregor.worker.web import http_headers
+from gregor.worker.web.urls import Url
 
 FOLLOWED = frozenset({"a", "area", "iframe", "frame", "next", "canonical", "refresh", "redirect", "sitemap", "url"})
 DEEPEST_SITEMAP = 5
@@ -105,12 +109,12 @@ class Examiner:
         """Where the headers lead: their canonical link (RFC 6596 section 3) counts where the document names none;
         a Refresh is read as that of a ``meta`` element (HTML Standard, "initialize the Document object")."""
         header = response.combined("link")
-        stated = link_header.canonical(http_rules.decoded(header)) if header and extract.canonical is None else None
+        stated = link_header.canonical(http_headers.decoded(header)) if header and extract.canonical is None else None
         target = self._tools.urls.resolve(stated, url.href) if stated is not None else None
         if target is not None:
             extract.canonical = target.href
             extract.links.append(documents.Link(target.href, "canonical"))
-        found = references.refresh(http_rules.decoded(response.header("refresh") or ""))
+        found = references.refresh(http_headers.decoded(response.header("refresh") or ""))
         if found is not None and found.url and (target := self._tools.urls.resolve(found.url, url.href)):
             extract.links.append(documents.Link(target.href, "refresh"))
 

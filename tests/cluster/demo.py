@@ -12,7 +12,7 @@ from gregor.worker.demo.server import serving
 from tests.cluster.servers.__main__ import config
 from tests.cluster.servers.session import Servers
 
-GREGOR: Final = (sys.executable, "-m", "gregor.worker.cli")
+GREGOR: Final = (sys.executable, "-m", "gregor.worker.commands.cli")
 NAMES: Final = ("kafka", "zookeeper", "redis", "cassandra")
 LONGEST: Final = 180.0  # seconds for the crawl
 SETTINGS: Final = """

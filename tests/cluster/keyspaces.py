@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 from gregor.worker.adapters.cluster.cassandra_connect import make_cluster
 from gregor.worker.adapters.cluster.cassandra_setup import set_up
-from gregor.worker.config_servers import Servers
+from gregor.worker.config.servers import Servers
 from tests.cluster.servers import Service
 
 _TIMEOUT = 60.0

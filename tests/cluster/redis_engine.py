@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import cast
 
 from gregor.worker.adapters.cluster.seen import RedisSeen
-from gregor.worker.borders import Clock, Reader
-from gregor.worker.config_servers import Servers
+from gregor.worker.borders.store import Clock, Reader
+from gregor.worker.config.servers import Servers
 from tests.contract.engines import Engine
 
 

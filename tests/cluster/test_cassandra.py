@@ -24,10 +24,10 @@ from gregor.worker.adapters.cluster.cassandra_connect import make_cluster, trans
 from gregor.worker.adapters.cluster.cassandra_setup import check, set_up, versions
 from gregor.worker.adapters.cluster.reader import ClusterReader
 from gregor.worker.adapters.cluster.store import ClusterStore
-from gregor.worker.borders import Entry, Unavailable
-from gregor.worker.config import Config
-from gregor.worker.config_servers import Servers
-from gregor.worker.errors import BadInput
+from gregor.worker.base.errors import BadInput
+from gregor.worker.borders.store import Entry, Unavailable
+from gregor.worker.config.servers import Servers
+from gregor.worker.config.settings import Config
 from tests.cluster.conftest import stoppable
 from tests.cluster.keyspaces import drop, keyspace
 from tests.cluster.servers import Service

@@ -16,7 +16,7 @@ from tests.cluster.conftest import need
 from tests.cluster.servers import Servers
 from tests.cluster.servers.__main__ import config
 
-GREGOR: Final = (sys.executable, "-m", "gregor.worker.cli")
+GREGOR: Final = (sys.executable, "-m", "gregor.worker.commands.cli")
 NAMES: Final = ("kafka", "zookeeper", "redis", "cassandra")
 TOKENS: Final = {"VIEW": "viewer-token-0123456789", "OPERATE": "operator-token-0123456789"}
 LONGEST: Final = 180.0

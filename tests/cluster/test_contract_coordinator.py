@@ -6,7 +6,7 @@ import pytest
 
 import tests.contract.test_coordinator as contract
 from gregor.worker.adapters.cluster.coordinator import ClusterCoordinator
-from gregor.worker.config_servers import Servers
+from gregor.worker.config.servers import Servers
 from tests.cluster.conftest import stoppable
 from tests.cluster.restart import cases_of, over_restart
 from tests.cluster.servers import Service

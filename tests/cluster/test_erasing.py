@@ -18,10 +18,10 @@ from gregor.worker.adapters.cluster.reader import ClusterReader
 from gregor.worker.adapters.cluster.seen import RedisSeen
 from gregor.worker.adapters.cluster.store import ClusterStore
 from gregor.worker.adapters.cluster.store_pages import CHUNK
-from gregor.worker.config_servers import Servers
-from gregor.worker.erasing import Erased, Whose
-from gregor.worker.rows import forgotten
-from gregor.worker.urls import Urls
+from gregor.worker.config.servers import Servers
+from gregor.worker.operate.erase import Erased, Whose
+from gregor.worker.settle.rows import forgotten
+from gregor.worker.web.urls import Urls
 from tests.cluster.keyspaces import keyspace
 from tests.cluster.servers import Service
 

@@ -23,9 +23,9 @@ from gregor.schemas.messages import Ticket, encode
 from gregor.worker.adapters.cluster.kafka_client import KafkaFailed
 from gregor.worker.adapters.cluster.kafka_setup import check_topics, create_topics
 from gregor.worker.adapters.cluster.log import KafkaLog
-from gregor.worker.borders import Record, RecordsLost, Unavailable, Unreadable
-from gregor.worker.config_servers import Servers
-from gregor.worker.errors import BadInput
+from gregor.worker.base.errors import BadInput
+from gregor.worker.borders.store import Record, RecordsLost, Unavailable, Unreadable
+from gregor.worker.config.servers import Servers
 from tests.cluster.conftest import stoppable
 from tests.cluster.kafka_engine import KafkaFactory, settings
 from tests.cluster.servers import Service

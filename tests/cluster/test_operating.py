@@ -16,24 +16,25 @@ import requests
 
 from gregor.partitioner.hashing import partition_of
 from gregor.schemas.messages import Row
-from gregor.worker import cli, composition
 from gregor.worker.adapters.cluster import engine as cluster
 from gregor.worker.adapters.cluster.engine import ClusterEngine
-from gregor.worker.adapters.cluster.housekeeping import keep_house
 from gregor.worker.adapters.resolver import DnsResolver
 from gregor.worker.adapters.transport.memory import MemoryTransport, Scripted
 from gregor.worker.api.archive import Archive
 from gregor.worker.api.serving import serving
-from gregor.worker.api.worker_desk import WorkerDesk
-from gregor.worker.config import Config
-from gregor.worker.config_sources import load
-from gregor.worker.control import Control
-from gregor.worker.host_table import HostTable
-from gregor.worker.rules import canonical_rules
-from gregor.worker.runtime import Runtime
-from gregor.worker.scope import Scope, ScopeRules
-from gregor.worker.tools import Services
-from gregor.worker.urls import Urls
+from gregor.worker.api.worker_backend import WorkerDesk
+from gregor.worker.commands import cli
+from gregor.worker.compose import worker as composition
+from gregor.worker.compose.housekeeping import keep_house
+from gregor.worker.config.settings import Config
+from gregor.worker.config.sources import load
+from gregor.worker.fetch.host_table import HostTable
+from gregor.worker.frontier.shared import Services
+from gregor.worker.links.configured import canonical_rules
+from gregor.worker.links.scope import Scope, ScopeRules
+from gregor.worker.operate.control import Control
+from gregor.worker.run.runtime import Runtime
+from gregor.worker.web.urls import Urls
 from tests.cluster.servers import Service
 from tests.cluster.servers.__main__ import config as reaching
 from tests.contract.operated import OPERATOR

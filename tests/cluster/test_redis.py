@@ -17,9 +17,9 @@ from redis.exceptions import ResponseError
 from gregor.schemas.messages import Page, Row, Ticket, url_fingerprint
 from gregor.worker.adapters.cluster import redis_scripts
 from gregor.worker.adapters.cluster.seen import RedisSeen, rebuild
-from gregor.worker.borders import Unavailable, Waiting
-from gregor.worker.config_servers import Servers
-from gregor.worker.errors import BadInput
+from gregor.worker.base.errors import BadInput
+from gregor.worker.borders.store import Unavailable, Waiting
+from gregor.worker.config.servers import Servers
 from tests.cluster.conftest import stoppable
 from tests.cluster.servers import Missing, Service
 from tests.cluster.servers.packages import program

@@ -18,12 +18,12 @@ from gregor.partitioner.hashing import partition_of
 from gregor.schemas import topics
 from gregor.schemas.messages import Page, Ticket, encode
 from gregor.worker.adapters.cluster import engine
-from gregor.worker.canonical import CanonicalRules
-from gregor.worker.cli import main
 from gregor.worker.commands import BAD_INPUT, FINISHED
-from gregor.worker.composition import SystemClock
-from gregor.worker.config import replace
-from gregor.worker.config_sources import load
+from gregor.worker.commands.cli import main
+from gregor.worker.compose.worker import SystemClock
+from gregor.worker.config.settings import replace
+from gregor.worker.config.sources import load
+from gregor.worker.web.canonical import CanonicalRules
 from tests.cluster.conftest import stoppable
 from tests.cluster.servers import Service
 from tests.cluster.servers.__main__ import config as servers_config

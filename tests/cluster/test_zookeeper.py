@@ -18,22 +18,22 @@ from kazoo.exceptions import NotEmptyError
 from kazoo.protocol.connection import ConnectionHandler
 from kazoo.protocol.serialization import Connect
 
-from gregor.worker import order_records
 from gregor.worker.adapters.cluster import status
 from gregor.worker.adapters.cluster.coordinator import ClusterCoordinator
-from gregor.worker.adapters.cluster.housekeeping import keep_house
 from gregor.worker.adapters.cluster.lease import ClusterLease, Session
 from gregor.worker.adapters.cluster.status import WorkerStatus
 from gregor.worker.adapters.cluster.zookeeper_client import ZooKeeper, ZooKeeperFailed
 from gregor.worker.adapters.cluster.zookeeper_connect import make_client
-from gregor.worker.borders import Unavailable
-from gregor.worker.composition import SystemClock
-from gregor.worker.config import Config
-from gregor.worker.config_servers import Servers
-from gregor.worker.errors import BadInput
-from gregor.worker.orders import Order, Orders
-from gregor.worker.stats import Stats
-from gregor.worker.tasks import cancel
+from gregor.worker.base.errors import BadInput
+from gregor.worker.base.tasks import cancel
+from gregor.worker.borders.store import Unavailable
+from gregor.worker.compose.housekeeping import keep_house
+from gregor.worker.compose.worker import SystemClock
+from gregor.worker.config.servers import Servers
+from gregor.worker.config.settings import Config
+from gregor.worker.observe.stats import Stats
+from gregor.worker.orders import codec as orders_codec
+from gregor.worker.orders.model import Order, Orders
 from tests.cluster.conftest import stoppable
 from tests.cluster.servers import Service
 from tests.cluster.zookeeper_engine import ZooKeeperFactory
@@ -292,14 +292,14 @@ async def test_orders_outlive_the_node_that_keeps_them(crawl: Crawl) -> None:
     await until(lambda: two.orders() == orders, one, two)
     for spoil in (functools.partial(client.delete, path), functools.partial(client.set, path, b"")):
         await asyncio.to_thread(spoil)
-        while order_records.read(await kept()) != orders:  # noqa: ASYNC110 - orders that stay are told to nobody
+        while orders_codec.read(await kept()) != orders:  # noqa: ASYNC110 - orders that stay are told to nobody
             await asyncio.sleep(0.05)
     assert one.orders() == two.orders() == orders
     await asyncio.to_thread(client.set, path, b"nobody reads this")
     await until(lambda: bool(one.orders().unread and two.orders().unread), one, two)
     assert one.orders().standing == two.orders().standing == orders.standing
     more = ordered(*orders.standing.values(), Order("block", "other.example"))
-    await asyncio.to_thread(client.set, path, order_records.written(more))
+    await asyncio.to_thread(client.set, path, orders_codec.written(more))
     await until(lambda: one.orders() == two.orders() == more, one, two)  # heard: the watches are set again
 
 
@@ -328,7 +328,7 @@ async def test_workers_outlive_the_tree_and_go_on_once_it_is_made_anew(crawl: Cr
         await patiently(worker.join)
     await until(lambda: (one.wanted() | two.wanted(), one.wanted() & two.wanted()) == (ALL, frozenset()), one, two)
     assert (await take(two, 3)).holds()
-    while not (found := await one._zookeeper.get(tree.orders)) or order_records.read(found[0]) != orders:
+    while not (found := await one._zookeeper.get(tree.orders)) or orders_codec.read(found[0]) != orders:
         await one._look()  # orders that stay are told to nobody
     assert one.orders() == two.orders() == orders
 

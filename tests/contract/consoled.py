@@ -8,15 +8,15 @@ from pathlib import Path
 
 from gregor.worker.adapters.embedded import open_reader
 from gregor.worker.api.archive import Archive
-from gregor.worker.api.crawl_desk import CrawlDesk
+from gregor.worker.api.crawl_backend import CrawlDesk
 from gregor.worker.api.peers import Peers
 from gregor.worker.api.serving import serving
-from gregor.worker.borders import Unavailable
-from gregor.worker.composition import SystemClock
-from gregor.worker.config import Config
-from gregor.worker.control import Control
-from gregor.worker.members import Members, Owner, Worker
-from gregor.worker.urls import Urls
+from gregor.worker.borders.members import Members, Owner, Worker
+from gregor.worker.borders.store import Unavailable
+from gregor.worker.compose.worker import SystemClock
+from gregor.worker.config.settings import Config
+from gregor.worker.operate.control import Control
+from gregor.worker.web.urls import Urls
 from tests.contract.operated import ENVIRON, SETTINGS, VIEWER, Operated, operated
 
 

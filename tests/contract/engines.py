@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from gregor.worker.adapters.embedded import open_engine, open_reader
-from gregor.worker.borders import Clock, Coordinator, FrontierLog, PageStore, Reader, SeenSet
+from gregor.worker.borders.store import Clock, Coordinator, FrontierLog, PageStore, Reader, SeenSet
 from tests.simulation.contract import SimulatedFactory
 
 PARTITIONS: Final = 8

@@ -3,8 +3,8 @@
 from html import escape
 
 from gregor.worker.adapters.transport.memory import Scripted
-from gregor.worker.seeding import Seed, publish
-from gregor.worker.urls import Urls
+from gregor.worker.operate.seeds import Seed, publish
+from gregor.worker.web.urls import Urls
 from tests.contract.operated import Operated
 
 HOSTILE = "<img src=x onerror=alert(1)>"

@@ -16,17 +16,17 @@ from gregor.worker.adapters.resolver import DnsResolver
 from gregor.worker.adapters.transport.memory import MemoryTransport, Scripted
 from gregor.worker.api.archive import Archive
 from gregor.worker.api.serving import serving
-from gregor.worker.api.worker_desk import WorkerDesk
-from gregor.worker.composition import SystemClock
-from gregor.worker.config import Config
-from gregor.worker.control import Control
-from gregor.worker.host_table import HostTable
-from gregor.worker.rules import canonical_rules
-from gregor.worker.runtime import Runtime
-from gregor.worker.scope import Scope, ScopeRules
-from gregor.worker.seeding import Seed, publish
-from gregor.worker.tools import Services
-from gregor.worker.urls import Urls
+from gregor.worker.api.worker_backend import WorkerDesk
+from gregor.worker.compose.worker import SystemClock
+from gregor.worker.config.settings import Config
+from gregor.worker.fetch.host_table import HostTable
+from gregor.worker.frontier.shared import Services
+from gregor.worker.links.configured import canonical_rules
+from gregor.worker.links.scope import Scope, ScopeRules
+from gregor.worker.operate.control import Control
+from gregor.worker.operate.seeds import Seed, publish
+from gregor.worker.run.runtime import Runtime
+from gregor.worker.web.urls import Urls
 from tests.contract import described
 
 VIEWER, OPERATOR = "viewer-token-0123456789", "operator-token-0123456789"

@@ -6,12 +6,12 @@ import msgspec
 import pytest
 
 from gregor.schemas.messages import Asked, Attempt, RobotsRecord, Row
-from gregor.worker import cli
 from gregor.worker.adapters.embedded import open_reader
 from gregor.worker.adapters.sorting import Sorted
 from gregor.worker.adapters.transport.memory import Scripted
-from gregor.worker.audit import Findings, requests_of
-from gregor.worker.auditing import audit
+from gregor.worker.commands import cli
+from gregor.worker.inspect.audit import Findings, requests_of
+from gregor.worker.inspect.audit_crawl import audit
 from tests.contract import small_web
 from tests.contract.operated import Operated, over
 from tests.contract.small_web import CRAWL_DELAY, DELAY, FAST, SLOW, SmallWeb

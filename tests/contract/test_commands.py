@@ -18,10 +18,11 @@ import msgspec
 import pytest
 
 from gregor.schemas.messages import Attempt, DeadLetter, Failing, HostRecord, Link, RobotsRecord, Ticket
-from gregor.worker import cli, composition
-from gregor.worker.borders import Waiting
-from gregor.worker.config import Config
-from gregor.worker.urls import Urls
+from gregor.worker.borders.store import Waiting
+from gregor.worker.commands import cli
+from gregor.worker.compose import worker as composition
+from gregor.worker.config.settings import Config
+from gregor.worker.web.urls import Urls
 from tests.reading import AT, MemoryReader, page, row, ticket
 
 LINKS = [Link("http://a.test/copy", "a"), Link("http://b.test/\x1b", "a", fate="scope: scope host")]
@@ -380,7 +381,7 @@ def test_seeds_are_taken_as_given_whatever_the_patterns(site: list[str], here: H
 def test_a_report_that_finds_no_room(site: list[str], here: Here, form: str) -> None:
     here.report("http://www.test/", *site)
     with Path("/dev/full").open("wb") as full:
-        words = [sys.executable, "-m", "gregor.worker.cli", "crawl", *site, form]
+        words = [sys.executable, "-m", "gregor.worker.commands.cli", "crawl", *site, form]
         done = subprocess.run(words, check=False, stdout=full, stderr=subprocess.PIPE, timeout=60)
     assert done.returncode == 1
     assert done.stderr.decode().splitlines() == [
@@ -462,7 +463,7 @@ def test_what_is_no_data_folder(tmp_path: Path, here: Here) -> None:
 
 
 def started(*words: str) -> "subprocess.Popen[bytes]":
-    line = [sys.executable, "-m", "gregor.worker.cli", "crawl", "--json", *words]
+    line = [sys.executable, "-m", "gregor.worker.commands.cli", "crawl", "--json", *words]
     return subprocess.Popen(line, stdout=subprocess.PIPE)
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from gregor.schemas.messages import DeadLetter, Row
 from gregor.worker.adapters.transport.memory import Scripted
-from gregor.worker.orders import REMEMBERED
+from gregor.worker.orders.model import REMEMBERED
 from tests.contract.operated import VIEWER, Operated, operated, over
 from tests.contract.test_orders import problem
 
@@ -128,7 +128,7 @@ def test_dead_letters_are_retried_or_dropped(tmp_path: Path) -> None:
 
 
 def test_many_letters_are_treated_some_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gregor.worker.deadletters.MOST", 2)
+    monkeypatch.setattr("gregor.worker.operate.dead_letters.MOST", 2)
 
     async def case(worker: Operated) -> None:
         for number in range(3):

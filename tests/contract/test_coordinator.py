@@ -6,7 +6,7 @@ from functools import partial
 import msgspec
 
 from gregor.schemas.messages import PartitionRecord, stamp
-from gregor.worker.orders import NEWEST, REMEMBERED, By, Change, Order, Orders, record, take_back
+from gregor.worker.orders.model import NEWEST, REMEMBERED, By, Change, Order, Orders, record, take_back
 from tests.contract.engines import PARTITIONS
 from tests.contract.world import World, ordered, run
 

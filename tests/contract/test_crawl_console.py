@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from gregor.worker import cli
+from gregor.worker.commands import cli
 from tests.contract.consoled import consoled
 from tests.contract.kept_site import START, crawled
 from tests.contract.operated import OPERATOR, VIEWER

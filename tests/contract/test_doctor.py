@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from gregor.worker import cli, machine
+from gregor.worker.commands import cli
+from gregor.worker.inspect import machine
 
 
 @pytest.fixture

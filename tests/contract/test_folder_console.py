@@ -7,9 +7,9 @@ from typing import Any
 
 import requests
 
-from gregor.worker import composition
 from gregor.worker.adapters.embedded import standing_orders
-from gregor.worker.config import Config
+from gregor.worker.compose import worker as composition
+from gregor.worker.config.settings import Config
 from tests.contract.kept_site import START, crawled
 from tests.contract.operated import OPERATOR, SETTINGS, operated
 

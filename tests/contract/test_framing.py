@@ -1,6 +1,6 @@
 """Bodies whose framing is broken: what browsers show is kept, and never taken for whole when nobody can say it is."""
 
-from gregor.worker.transport import Failure
+from gregor.worker.borders.transport import Failure
 from tests.contract.test_transports import World, case
 
 OK = b"HTTP/1.1 200 OK\r\n"

@@ -11,7 +11,7 @@ import pytest
 
 from gregor.worker.adapters.embedded import change_orders
 from gregor.worker.api import access
-from gregor.worker.orders import Orders
+from gregor.worker.orders.model import Orders
 from tests.contract.described import DOCUMENT
 from tests.contract.operated import OPERATOR, VIEWER, Operated, over
 

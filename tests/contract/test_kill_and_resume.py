@@ -23,7 +23,7 @@ PATIENCE = 60.0
 
 
 def gregor(*words: str) -> "subprocess.Popen[bytes]":
-    line = [sys.executable, "-m", "gregor.worker.cli", *words]
+    line = [sys.executable, "-m", "gregor.worker.commands.cli", *words]
     return subprocess.Popen(line, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gregor.worker.adapters.transport.memory import Scripted
-from gregor.worker.limits import ADVICE, WINDOW, Limit, Limits, Sample
-from gregor.worker.stats import STAGES
+from gregor.worker.observe.bottleneck import ADVICE, WINDOW, Limit, Limits, Sample
+from gregor.worker.observe.stats import STAGES
 from tests.contract.operated import Operated, operated
 
 STEADY: dict[str, float] = {"cpu": 0.3, "visits": 10, "occupied": 2.0, "reading": 0.1, "committing": 0.1}

@@ -6,10 +6,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from gregor.worker import cli
 from gregor.worker.adapters.embedded import change_orders, open_engine, standing_orders
-from gregor.worker.composition import SystemClock
-from gregor.worker.limits import ADVICE
+from gregor.worker.commands import cli
+from gregor.worker.compose.worker import SystemClock
+from gregor.worker.observe.bottleneck import ADVICE
 from tests.contract.operated import OPERATOR, VIEWER, Operated, operated
 
 

@@ -8,10 +8,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from gregor.worker import cli
 from gregor.worker.adapters.embedded import open_reader, standing_orders
-from gregor.worker.erasing import Erased, until_nothing_is_left
-from gregor.worker.rows import OPTED_OUT
+from gregor.worker.commands import cli
+from gregor.worker.operate.erase import Erased, until_nothing_is_left
+from gregor.worker.settle.rows import OPTED_OUT
 from tests.contract import small_web
 from tests.contract.operated import OPERATOR, VIEWER, Operated, operated
 from tests.contract.small_web import FAST, PAGES, SLOW, SmallWeb

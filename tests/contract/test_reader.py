@@ -15,7 +15,7 @@ from gregor.schemas.messages import (
     Takeover,
     Ticket,
 )
-from gregor.worker.borders import Entry, Reader
+from gregor.worker.borders.store import Entry, Reader
 from tests.contract.engines import PARTITIONS
 from tests.contract.world import World, run, ticket
 

@@ -13,9 +13,9 @@ import dns.rrset
 import pytest
 
 from gregor.worker.adapters.resolver import DnsResolver
-from gregor.worker.dns import Answer, DnsCache, DnsFailure
-from gregor.worker.host_table import HostTable
-from gregor.worker.transport import Endpoint
+from gregor.worker.borders.transport import Endpoint
+from gregor.worker.fetch.dns import Answer, DnsCache, DnsFailure
+from gregor.worker.fetch.host_table import HostTable
 
 
 class Zone(asyncio.DatagramProtocol):

@@ -12,7 +12,7 @@ import pytest
 
 from gregor.worker.adapters.embedded import change_orders
 from gregor.worker.adapters.transport.memory import Scripted
-from gregor.worker.orders import REMEMBERED, By, Orders, record
+from gregor.worker.orders.model import REMEMBERED, By, Orders, record
 from tests.contract.operated import OPERATOR, VIEWER, Operated, operated, over
 
 ME = By("ann", 1.8e9)

@@ -15,7 +15,7 @@ from gregor.schemas.messages import (
     Ticket,
     stamp,
 )
-from gregor.worker.borders import Entry
+from gregor.worker.borders.store import Entry
 from tests.contract.world import World, run, ticket
 
 OLD, NEW = stamp(1, 900), stamp(2, 1)

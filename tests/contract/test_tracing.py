@@ -17,7 +17,7 @@ import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, Span
 
-from gregor.worker import cli
+from gregor.worker.commands import cli
 from tests.contract import small_web
 
 PAGE = (Path(__file__).parents[2] / "docs" / "logging.md").read_text()

@@ -23,7 +23,7 @@ from gregor.worker.adapters.transport.attempts import AddressGuard
 from gregor.worker.adapters.transport.curl import CurlTransport
 from gregor.worker.adapters.transport.receiver import Receiver
 from gregor.worker.adapters.transport.requests_transport import RequestsTransport
-from gregor.worker.transport import Endpoint, Failure, FetchResult, Limits, Request, Response, Transport
+from gregor.worker.borders.transport import Endpoint, Failure, FetchResult, Limits, Request, Response, Transport
 from tests.contract.origin_server import Origin, Talk
 
 # urllib3's; the transport records the fault instead.

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from gregor.worker import cli
+from gregor.worker.commands import cli
 from tests.deploy.terraform import EXAMPLES, beside, tf
 from tests.deploy.tools import ROOT, must, run
 

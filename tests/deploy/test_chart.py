@@ -11,11 +11,11 @@ import pytest
 import yaml
 
 from gregor.schemas import topics
-from gregor.worker.capacity import inputs, written
+from gregor.worker.capacity import deploy_values, inputs
 from gregor.worker.capacity.model import plan
-from gregor.worker.capacity.shapes import Wish
-from gregor.worker.config import Config
-from gregor.worker.config_sources import load
+from gregor.worker.capacity.types import Wish
+from gregor.worker.config.settings import Config
+from gregor.worker.config.sources import load
 from tests.deploy import values_schema
 from tests.deploy.tools import ROOT, must, run
 
@@ -180,7 +180,7 @@ def test_workers_are_spread_over_zones_and_go_one_by_one(resources: list[Resourc
 def test_a_worker_has_what_was_measured() -> None:
     """What the plan says that one needs is what the chart asks for where nobody says otherwise."""
     read = inputs.read()
-    planned = written.helm(plan(Wish(1e6, 7), read.costs, read.prices), read.costs.worker_memory)["workers"]
+    planned = deploy_values.helm(plan(Wish(1e6, 7), read.costs, read.prices), read.costs.worker_memory)["workers"]
     given = yaml.safe_load((CHART / "values.yaml").read_text())["workers"]["resources"]
     assert isinstance(planned, dict)
     memory = planned["resources"]["limits"]["memory"]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from gregor.worker.config_sources import load
+from gregor.worker.config.sources import load
 from tests.deploy.tools import BIN, ROOT, fetched, missing, must, run
 
 COMPOSE = ROOT / "docker/compose.yaml"

@@ -54,7 +54,11 @@ def test_a_wrong_setting_ends_it_with_one_line(built: Built) -> None:
 
 def test_what_servers_are_spoken_to_with_is_there(built: Built) -> None:
     clients = "confluent_kafka, kazoo.client, redis, cassandra.cluster, cassandra.io.libevreactor, pycurl"
-    must(built.once("-c", f"import {clients}, aws_msk_iam_sasl_signer, gregor.worker.composition", entrypoint="python"))
+    must(
+        built.once(
+            "-c", f"import {clients}, aws_msk_iam_sasl_signer, gregor.worker.compose.worker", entrypoint="python"
+        )
+    )
 
 
 def test_what_a_pod_calls_before_it_ends_is_there(built: Built) -> None:

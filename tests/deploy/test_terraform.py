@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from gregor.worker.config_sources import load
+from gregor.worker.config.sources import load
 from tests.deploy import values_schema
 from tests.deploy.terraform import EXAMPLES, PASSWORD, SETTINGS, Applied, beside, initialised, tf
 from tests.deploy.tools import ROOT, must, run

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import msgspec
 
-from gregor.worker.config import Config
+from gregor.worker.config.settings import Config
 from tests.deploy.tools import ROOT
 
 PATH: Final = ROOT / "helm/gregor/values.schema.json"

@@ -11,7 +11,7 @@ import pytest
 
 from gregor.schemas.messages import DeadLetter
 from gregor.worker.adapters.transport.memory import Scripted
-from gregor.worker.orders import RULES
+from gregor.worker.orders.model import RULES
 from tests.contract.consoled import consoled
 from tests.contract.kept_site import HOST, HOSTILE, PROSE, START, crawled
 from tests.contract.operated import OPERATOR, VIEWER, Operated

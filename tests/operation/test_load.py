@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from benchmarks.api_load import under_load
-from gregor.worker import host_views
-from gregor.worker.api import app, connection, problems, serving, worker_desk
+from gregor.worker.api import app, connection, problems, serving, worker_backend
+from gregor.worker.inspect import host_views
 from tests.contract.operated import Operated, operated
 
 PATIENCE = 60.0
@@ -92,7 +92,7 @@ def test_lists_of_hosts_leave_the_crawl_its_time(tmp_path: Path, monkeypatch: py
         return listed(*args, **more)
 
     monkeypatch.setattr(host_views, "hosts", slowly)
-    monkeypatch.setattr(worker_desk, "_LISTS", 3)
+    monkeypatch.setattr(worker_backend, "_LISTS", 3)
 
     async def case(worker: Operated) -> None:
         begun = time.monotonic()

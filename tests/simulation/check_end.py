@@ -6,10 +6,10 @@ from typing import Any, TypeVar
 from urllib.parse import urldefrag, urljoin, urlsplit
 
 from gregor.schemas.messages import TERMINAL, Row, Ticket, decode_ticket
-from gregor.worker.explaining import explain
-from gregor.worker.rules import scope_rules
-from gregor.worker.scope import Scope
-from gregor.worker.urls import Urls
+from gregor.worker.inspect.explain import explain
+from gregor.worker.links.configured import scope_rules
+from gregor.worker.links.scope import Scope
+from gregor.worker.web.urls import Urls
 from tests.simulation.crawl import Run
 from tests.simulation.reading import SimulatedReader
 from tests.simulation.resources import (

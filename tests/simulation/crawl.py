@@ -8,15 +8,15 @@ from dataclasses import dataclass, field
 from random import Random
 
 from gregor.partitioner.hashing import partition_of
-from gregor.worker.borders import Clock, Unavailable
-from gregor.worker.config import Config
-from gregor.worker.ending import Ending
-from gregor.worker.rules import scope_rules
-from gregor.worker.runtime import Runtime
-from gregor.worker.scope import Scope
-from gregor.worker.seeding import Seed, publish
-from gregor.worker.tools import Services
-from gregor.worker.urls import Url, Urls
+from gregor.worker.borders.store import Clock, Unavailable
+from gregor.worker.config.settings import Config
+from gregor.worker.frontier.shared import Services
+from gregor.worker.links.configured import scope_rules
+from gregor.worker.links.scope import Scope
+from gregor.worker.operate.seeds import Seed, publish
+from gregor.worker.run.ending import Ending
+from gregor.worker.run.runtime import Runtime
+from gregor.worker.web.urls import Url, Urls
 from tests.simulation.clock import PROCESS, Process, VirtualClock, VirtualLoop
 from tests.simulation.engine import Machine, World
 from tests.simulation.handles import SimulatedLog, SimulatedSeen, SimulatedStore

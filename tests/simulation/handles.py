@@ -6,7 +6,7 @@ from contextvars import copy_context
 from typing import BinaryIO
 
 from gregor.schemas.messages import DeadLetter, HostRecord, Page, PartitionRecord, RobotsRecord, Row, Ticket, encode
-from gregor.worker.borders import Entry, Record
+from gregor.worker.borders.store import Entry, Record
 from tests.simulation.engine import Machine, Wire, World
 
 

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from contextvars import copy_context
 
-from gregor.worker.borders import Clock, Lease, Unavailable
-from gregor.worker.orders import Change, Orders
+from gregor.worker.borders.store import Clock, Lease, Unavailable
+from gregor.worker.orders.model import Change, Orders
 from tests.simulation.engine import Machine, Wire, World
 from tests.simulation.zookeeper import Expired, Left
 

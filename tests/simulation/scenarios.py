@@ -3,7 +3,7 @@
 import asyncio
 from random import Random
 
-from gregor.worker.config import Config
+from gregor.worker.config.settings import Config
 from tests.simulation import webs
 from tests.simulation.crawl import Prepare, Run, Simulation, Worker
 from tests.simulation.engine import World

@@ -20,7 +20,7 @@ from gregor.schemas.messages import (
     decode_ticket,
     encode,
 )
-from gregor.worker.borders import Entry, Record, Unreadable
+from gregor.worker.borders.store import Entry, Record, Unreadable
 from tests.simulation.cells import Cells, Shelf
 
 

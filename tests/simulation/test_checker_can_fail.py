@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from gregor.schemas.messages import Row, Ticket
-from gregor.worker.transport import FetchResult, Limits, Request, Response
+from gregor.worker.borders.transport import FetchResult, Limits, Request, Response
 from tests.simulation.cells import Cells
 from tests.simulation.checker import check
 from tests.simulation.crawl import Prepare, Run, Simulation, Worker

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from gregor.worker.limits import ADVICE
-from gregor.worker.orders import By, Order, give
-from gregor.worker.spending import Spending
+from gregor.worker.observe.bottleneck import ADVICE
+from gregor.worker.observe.cpu_time import Spending
+from gregor.worker.orders.model import By, Order, give
 from tests.simulation.crawl import Run, Worker
 from tests.simulation.faults import Fault
 from tests.simulation.resources import Html, Link, Resource, Status

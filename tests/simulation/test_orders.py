@@ -8,8 +8,8 @@ from random import Random
 
 import pytest
 
-from gregor.worker.orders import By, Kind, Order, give, take_back
-from gregor.worker.recrawling import again
+from gregor.worker.operate.recrawl import again
+from gregor.worker.orders.model import By, Kind, Order, give, take_back
 from tests.simulation.checker import check
 from tests.simulation.crawl import Prepare, Run, Worker
 from tests.simulation.faults import Fault

@@ -8,8 +8,8 @@ import sys
 import pytest
 
 from gregor.worker.adapters.sorting import Sorted
-from gregor.worker.audit import Findings
-from gregor.worker.auditing import audit
+from gregor.worker.inspect.audit import Findings
+from gregor.worker.inspect.audit_crawl import audit
 from tests.simulation.checker import check
 from tests.simulation.crawl import Run
 from tests.simulation.reading import SimulatedReader

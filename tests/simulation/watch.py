@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from gregor.schemas.messages import TERMINAL, Page, Row, Ticket, decode_ticket
-from gregor.worker.config import Config
+from gregor.worker.config.settings import Config
 from tests.simulation.engine import Effect, World
 
 Finding = tuple[float, str]

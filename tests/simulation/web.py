@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from random import Random
 from urllib.parse import urlsplit
 
-from gregor.worker.addresses import AddressPolicy
-from gregor.worker.transport import FailureKind
+from gregor.worker.borders.transport import FailureKind
+from gregor.worker.fetch.address_policy import AddressPolicy
 from tests.simulation.resources import (
     Changing,
     Fault,

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from gregor.worker.orders import Orders
+from gregor.worker.orders.model import Orders
 
 
 class Expired(Exception):

@@ -8,10 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
-from gregor.worker import cli, robots
-from gregor.worker.about import contact, page
 from gregor.worker.api.console import policy, response
-from gregor.worker.config import Config, ConfigError, HostOverride, check, replace
+from gregor.worker.commands import cli
+from gregor.worker.config.settings import Config, ConfigError, HostOverride, check, replace
+from gregor.worker.operate.about import contact, page
+from gregor.worker.robots import file as robots_file
 
 AGENT = "libra/2.1 (+https://library.example/bot)"
 
@@ -49,10 +50,10 @@ def test_it_tells_who_why_how_and_how_to_be_left_alone() -> None:
 def test_the_lines_that_it_names_keep_the_crawler_away() -> None:
     codes = [node.text() for node in LexborHTMLParser(page(Config(user_agent=AGENT))).css("pre")]
     lines = next(code for code in codes if "Disallow" in code)
-    assert not robots.parse(lines.encode(), AGENT).decide("https://a.example/").allowed
-    assert robots.parse(lines.encode(), "other/1.0").decide("https://a.example/").allowed
+    assert not robots_file.parse(lines.encode(), AGENT).decide("https://a.example/").allowed
+    assert robots_file.parse(lines.encode(), "other/1.0").decide("https://a.example/").allowed
     slower = next(code for code in codes if "Crawl-delay" in code)
-    assert robots.parse(slower.encode(), AGENT).crawl_delay == 30.0
+    assert robots_file.parse(slower.encode(), AGENT).crawl_delay == 30.0
 
 
 def test_it_promises_nothing_that_the_settings_do_not_keep() -> None:

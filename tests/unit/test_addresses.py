@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gregor.worker.addresses import AddressPolicy
+from gregor.worker.fetch.address_policy import AddressPolicy
 
 POLICY = AddressPolicy()
 

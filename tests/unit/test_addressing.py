@@ -5,7 +5,7 @@ from functools import partial
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gregor.worker.addressing import AddressGate
+from gregor.worker.fetch.address_limit import AddressGate
 
 
 def use(called: list[int], number: int) -> bool:

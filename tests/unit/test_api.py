@@ -17,9 +17,9 @@ from gregor.worker.api.app import application
 from gregor.worker.api.endpoints import ENDPOINTS
 from gregor.worker.api.openapi import document
 from gregor.worker.api.problems import Problem
-from gregor.worker.config import Config, ConfigError, check
-from gregor.worker.config_api import reachable, token
-from gregor.worker.errors import BadInput
+from gregor.worker.base.errors import BadInput
+from gregor.worker.config.api import reachable, token
+from gregor.worker.config.settings import Config, ConfigError, check
 
 VIEWER, OPERATOR = "v" * 20, "o" * 20
 

@@ -8,8 +8,8 @@ from gregor.schemas.messages import DeadLetter, Row
 from gregor.worker.api import archive
 from gregor.worker.api.archive import Archive, Letters
 from gregor.worker.api.problems import Problem
-from gregor.worker.config import Config
-from gregor.worker.urls import Urls
+from gregor.worker.config.settings import Config
+from gregor.worker.web.urls import Urls
 from tests.reading import MemoryReader, row, ticket
 
 HREFS = [f"http://a.test/{number}" for number in range(10_000)]

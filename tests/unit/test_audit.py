@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gregor.schemas.messages import Asked, Attempt, RobotsCopy, Row
-from gregor.worker.audit import LISTED, MARGINS, Findings, HostAudit, Request, requests_of, untold
+from gregor.worker.inspect.audit import LISTED, MARGINS, Findings, HostAudit, Request, requests_of, untold
 
 HOST, AGENT = "a.example", "gregor/1.0 (+https://us.example/)"
 ORIGIN = f"http://{HOST}"

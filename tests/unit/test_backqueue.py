@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gregor.schemas.messages import Ticket, TicketKind
-from gregor.worker.backqueue import BackQueue, FromBucket, FromLog, Item
+from gregor.worker.frontier.back_queue import BackQueue, FromBucket, FromLog, Item
 
 KINDS: list[TicketKind] = ["new", "retry", "revisit"]
 STEPS = st.lists(st.tuples(st.sampled_from(["put", "take", "back", "remove"]), st.integers(0, 11)), max_size=60)

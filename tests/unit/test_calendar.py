@@ -6,7 +6,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from gregor.worker.calendar import Calendar
+from gregor.worker.frontier.calendar import Calendar
 
 WIDTH = 2.0
 SIZE = 3

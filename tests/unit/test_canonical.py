@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gregor.worker.canonical import CORE, CanonicalRules, canonical
-from gregor.worker.urls import Url, Urls
+from gregor.worker.web.canonical import CORE, CanonicalRules, canonical
+from gregor.worker.web.urls import Url, Urls
 from tests.unit.url_texts import hrefs
 
 RULES = st.builds(CanonicalRules, st.booleans(), st.booleans(), st.booleans(), st.booleans())

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gregor.worker import cli
-from gregor.worker.capacity import inputs, page
+from gregor.worker.capacity import docs, inputs
+from gregor.worker.capacity.deploy_values import terraform
 from gregor.worker.capacity.model import GIB, MOST_PARTITIONS, TOPICS, plan
-from gregor.worker.capacity.shapes import Costs, Plan, Wish
-from gregor.worker.capacity.written import terraform
+from gregor.worker.capacity.types import Costs, Plan, Wish
+from gregor.worker.commands import cli
 from gregor.worker.commands import plan as plan_command
 
 ROOT = Path(__file__).parents[2]
@@ -184,7 +184,7 @@ def test_an_examples_defaults_are_a_plan(example: str) -> None:
 def test_the_page_is_current() -> None:
     text = (ROOT / "docs/capacity.md").read_text()
     assert text.count("<!-- end -->") == 2
-    assert page.made(text) == text, "run python -m gregor.worker.capacity.page docs/capacity.md"
+    assert docs.made(text) == text, "run python -m gregor.worker.capacity.docs docs/capacity.md"
     assert PRICES.region in text
 
 

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gregor.worker import charset, media_type
+from gregor.worker.web import media_type
+from gregor.worker.web.encodings import sniff
 
 RUSSIAN = "Привет, мир! Это проверка кодировки, и слов в ней достаточно."
 
@@ -41,14 +42,13 @@ RUSSIAN = "Привет, мир! Это проверка кодировки, и 
 def test_the_first_of_bom_header_declaration_and_guess_decides(
     body: bytes, content_type: str | None, expected: str
 ) -> None:
-    assert charset.sniff(body, content_type) == expected
+    assert sniff.sniff(body, content_type) == expected
 
 
 def test_a_meta_after_the_prescan_counts_but_not_inside_a_script() -> None:
     head = b"<!--" + b"x" * 2000 + b"--><script>'<meta charset=big5>'</script>"
     assert (
-        charset.sniff(head + b"<title title='<meta charset=gbk>'></title><meta charset=koi8-r>", "text/html")
-        == "koi8-r"
+        sniff.sniff(head + b"<title title='<meta charset=gbk>'></title><meta charset=koi8-r>", "text/html") == "koi8-r"
     )
 
 
@@ -66,29 +66,29 @@ def test_a_meta_after_the_prescan_counts_but_not_inside_a_script() -> None:
     ],
 )
 def test_a_comment_ends_where_a_parser_ends_it(comment: bytes, expected: str) -> None:
-    assert charset.sniff(comment + b"<meta charset=koi8-r>", "text/html") == expected
-    assert charset.prescan(b"<!-- --!><meta charset=koi8-r>") is None
+    assert sniff.sniff(comment + b"<meta charset=koi8-r>", "text/html") == expected
+    assert sniff.prescan(b"<!-- --!><meta charset=koi8-r>") is None
 
 
 def test_a_character_cut_at_the_end_or_one_broken_byte_does_not_hide_utf8() -> None:
-    assert charset.sniff(("я" * 99).encode()[:-1], "text/html") == "utf-8"
-    assert charset.sniff(("я" * 99).encode() + b"\xff" + ("я" * 99).encode(), "text/html") == "utf-8"
+    assert sniff.sniff(("я" * 99).encode()[:-1], "text/html") == "utf-8"
+    assert sniff.sniff(("я" * 99).encode() + b"\xff" + ("я" * 99).encode(), "text/html") == "utf-8"
 
 
 def test_decoding_drops_the_mark_and_replaces_what_is_broken() -> None:
-    assert charset.decode(b"\xef\xbb\xbfa\xff", "utf-8") == "a\ufffd"
-    assert charset.decode(b"\xff\xfea\0", "utf-16le") == "a"
+    assert sniff.decode(b"\xef\xbb\xbfa\xff", "utf-8") == "a\ufffd"
+    assert sniff.decode(b"\xff\xfea\0", "utf-16le") == "a"
 
 
 def test_gbk_is_read_as_the_larger_gb18030() -> None:
-    assert charset.decode(b"\xa2\xe3 \xd6\xd0 \x81\x30\x84\x36", "gbk") == "€ 中 ¥"
+    assert sniff.decode(b"\xa2\xe3 \xd6\xd0 \x81\x30\x84\x36", "gbk") == "€ 中 ¥"
 
 
 def test_guessing_looks_at_a_bounded_part() -> None:
     started = time.process_time()
-    charset.sniff(b"b" * 5_000_000 + b"\xe9", "text/html")
-    charset.sniff(b"var x='\xe9';" * 400_000, "application/x-javascript")
-    charset.sniff(RUSSIAN.encode("koi8-r") * 40_000, "text/html")
+    sniff.sniff(b"b" * 5_000_000 + b"\xe9", "text/html")
+    sniff.sniff(b"var x='\xe9';" * 400_000, "application/x-javascript")
+    sniff.sniff(RUSSIAN.encode("koi8-r") * 40_000, "text/html")
     assert time.process_time() - started < 1.5
 
 
@@ -99,7 +99,7 @@ def test_guessing_looks_at_a_bounded_part() -> None:
 )
 def test_any_bytes_have_an_encoding_and_a_text(body: bytes) -> None:
     for content_type in (None, "text/html", "text/xml", "text/plain;charset=x"):
-        charset.decode(body, charset.sniff(body, content_type))
+        sniff.decode(body, sniff.sniff(body, content_type))
 
 
 @pytest.mark.parametrize(
@@ -149,10 +149,10 @@ def test_any_content_type_can_be_read(value: str) -> None:
 
 @pytest.mark.parametrize("body", [b"caf\xe9", b"<p>na\xefve caf\xe9", b"\xe9", b"x" * 70_000 + b"\xe9"])
 def test_a_last_character_that_is_not_whole_is_no_utf_8(body: bytes) -> None:
-    assert charset.sniff(body, "text/html") == "windows-1252"
+    assert sniff.sniff(body, "text/html") == "windows-1252"
 
 
 def test_markup_that_never_closes_costs_nothing() -> None:
     started = time.process_time()
-    assert charset.sniff(b"<" * 65_000 + b"\xff\xfe\xfd", "text/html") == "windows-1252"
+    assert sniff.sniff(b"<" * 65_000 + b"\xff\xfe\xfd", "text/html") == "windows-1252"
     assert time.process_time() - started < 1.0

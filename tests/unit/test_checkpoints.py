@@ -7,15 +7,15 @@ from typing import Any
 import pytest
 
 from gregor.schemas.messages import PRIORITIES, PartitionRecord
-from gregor.worker.backqueue import FromBucket, FromChunk
-from gregor.worker.calendar import Calendar
-from gregor.worker.checkpoints import checkpoint
-from gregor.worker.config import Config, replace
-from gregor.worker.hosts import Backlog
-from gregor.worker.orders import Orders
-from gregor.worker.partition import Partition
-from gregor.worker.tools import LeaseLost, Tools
-from gregor.worker.urls import Urls
+from gregor.worker.config.settings import Config, replace
+from gregor.worker.frontier.back_queue import FromBucket, FromChunk
+from gregor.worker.frontier.calendar import Calendar
+from gregor.worker.frontier.checkpoint import checkpoint
+from gregor.worker.frontier.host import Backlog
+from gregor.worker.frontier.partition import Partition
+from gregor.worker.frontier.shared import LeaseLost, Tools
+from gregor.worker.orders.model import Orders
+from gregor.worker.web.urls import Urls
 
 NOTHING = dict.fromkeys(PRIORITIES, 0)
 ALL = ["commit 3", "drop_chunk 7", "drop_bucket 4", "put_partition 5 30"]

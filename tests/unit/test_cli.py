@@ -10,10 +10,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from gregor.worker import cli
-from gregor.worker.commands import COMMANDS
-from gregor.worker.config import Config
-from gregor.worker.config_docs import page, settings
+from gregor.worker.commands import COMMANDS, cli
+from gregor.worker.config.docs import page, settings
+from gregor.worker.config.settings import Config
 
 ROOT = Path(__file__).parents[2]
 
@@ -146,15 +145,15 @@ def test_every_command_has_its_own_words() -> None:
 
 
 def test_help_imports_little() -> None:
-    line = "import sys; from gregor.worker import cli; cli.parser(''); print(*sys.modules)"
+    line = "import sys; from gregor.worker.commands import cli; cli.parser(''); print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", line], capture_output=True, text=True, check=True, timeout=60)
-    heavy = {"pycurl", "selectolax", "rich", "warcio", "numpy", "asyncio", "gregor.worker.composition"}
+    heavy = {"pycurl", "selectolax", "rich", "warcio", "numpy", "asyncio", "gregor.worker.compose.worker"}
     assert not heavy & set(done.stdout.split())
 
 
 def test_a_reader_that_has_enough_is_no_error() -> None:
     done = subprocess.run(
-        f"{sys.executable} -m gregor.worker.cli config show | head -c 1",
+        f"{sys.executable} -m gregor.worker.commands.cli config show | head -c 1",
         shell=True,
         capture_output=True,
         timeout=60,
@@ -164,14 +163,24 @@ def test_a_reader_that_has_enough_is_no_error() -> None:
 
 
 def test_any_encoding_of_a_terminal_will_do() -> None:
-    line = [sys.executable, "-m", "gregor.worker.cli", "config", "show", "--set", "crawl=c", "--set", "exclude=*ü*"]
+    line = [
+        sys.executable,
+        "-m",
+        "gregor.worker.commands.cli",
+        "config",
+        "show",
+        "--set",
+        "crawl=c",
+        "--set",
+        "exclude=*ü*",
+    ]
     environ = {**os.environ, "PYTHONIOENCODING": "ascii"}
     done = subprocess.run(line, capture_output=True, timeout=60, check=True, env=environ)
     assert b"\\xfc" in done.stdout
 
 
 def test_the_page_of_settings_is_true() -> None:
-    assert (ROOT / "docs" / "configuration.md").read_text() == page(), "python -m gregor.worker.config_docs writes it"
+    assert (ROOT / "docs" / "configuration.md").read_text() == page(), "python -m gregor.worker.config.docs writes it"
     assert all(setting.meaning for setting in settings())
 
 
@@ -188,7 +197,7 @@ def test_the_page_of_settings_is_true() -> None:
 @pytest.mark.parametrize("streams", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-", "2>/dev/full"])
 def test_closed_streams_change_nothing(words: str, code: int, streams: str, tmp_path: Path) -> None:
     (tmp_path / "table").write_text("a.test 127.0.0.1:9")
-    line = f"exec {sys.executable} -m gregor.worker.cli {words} {streams}"
+    line = f"exec {sys.executable} -m gregor.worker.commands.cli {words} {streams}"
     done = subprocess.run(line, shell=True, capture_output=True, timeout=60, check=False, cwd=tmp_path)
     assert done.returncode == code
     assert b"Traceback" not in done.stderr

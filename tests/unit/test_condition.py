@@ -8,9 +8,9 @@ import pytest
 
 from gregor.schemas.messages import Ticket
 from gregor.worker.adapters.transport.memory import Scripted
-from gregor.worker.calendar import MOST_OVERDUE, Calendar
-from gregor.worker.condition import look
-from gregor.worker.transport import Failure
+from gregor.worker.borders.transport import Failure
+from gregor.worker.frontier.calendar import MOST_OVERDUE, Calendar
+from gregor.worker.inspect.worker_state import look
 from tests.contract.operated import Operated, operated
 
 

@@ -7,13 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import fields
 
-from gregor.worker.config import Config, ConfigError, HostOverride, check, replace, warnings
-from gregor.worker.config_docs import meaning
-from gregor.worker.config_sources import Given, load, shown
-from gregor.worker.credentials import authorizations
-from gregor.worker.network import host_table
-from gregor.worker.text import escape
-from gregor.worker.transport import Endpoint
+from gregor.worker.base.printable import escape
+from gregor.worker.borders.transport import Endpoint
+from gregor.worker.compose.network import host_table
+from gregor.worker.config.credentials import authorizations
+from gregor.worker.config.docs import meaning
+from gregor.worker.config.settings import Config, ConfigError, HostOverride, check, replace, warnings
+from gregor.worker.config.sources import Given, load, shown
 
 
 def flag(name: str, text: str) -> Given:

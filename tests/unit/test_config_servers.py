@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from gregor.worker import composition
 from gregor.worker.adapters.cluster.kafka_client import client_settings
-from gregor.worker.config import Config
-from gregor.worker.config_servers import SERVERS, Servers, address, check_server, password
-from gregor.worker.errors import BadInput
+from gregor.worker.base.errors import BadInput
+from gregor.worker.compose import worker as composition
+from gregor.worker.config.servers import SERVERS, Servers, address, check_server, password
+from gregor.worker.config.settings import Config
 
 WRONG = (
     "",

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gregor.worker.cookies import MOST_BYTES, MOST_COOKIES, MOST_HOSTS, Cookies
-from gregor.worker.urls import Url, Urls
+from gregor.worker.fetch.cookies import MOST_BYTES, MOST_COOKIES, MOST_HOSTS, Cookies
+from gregor.worker.web.urls import Url, Urls
 
 NOW = 1_700_000_000.0
 URLS = Urls()

@@ -11,7 +11,7 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gregor.worker.decoding import CODINGS, Corrupt, Decoder, TooLarge
+from gregor.worker.fetch.content_coding import CODINGS, Corrupt, Decoder, TooLarge
 
 PAGE = b"<!doctype html><title>page</title>" + b"".join(b"<p>paragraph %d</p>\n" % n for n in range(3000))
 LIMIT = 1 << 20

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gregor.worker.dns import (
+from gregor.worker.fetch.dns import (
     MAX_ADDRESSES,
     DnsCache,
     Found,

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from gregor.worker.documents import BodyTooLarge, Document, SpooledBody
+from gregor.worker.read.document import BodyTooLarge, Document, SpooledBody
 
 
 @pytest.mark.parametrize("size", [0, 10, 70_000, 300_000])

@@ -1,6 +1,6 @@
 """Pages of domains that have a budget: own ones at once, those of others with the next count of all records."""
 
-from gregor.worker.domain_pages import DomainPages, count_of, counts_still
+from gregor.worker.frontier.domain_budget import DomainPages, count_of, counts_still
 
 HERE, THERE = "*.here.example", "*.there.example"
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gregor.worker.domains import registered_domain
+from gregor.worker.web.domains import registered_domain
 
 
 @pytest.mark.parametrize(

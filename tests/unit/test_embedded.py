@@ -20,14 +20,14 @@ from hypothesis import strategies as st
 
 from gregor.partitioner.hashing import partition_of
 from gregor.schemas.messages import Page, Row, Ticket
-from gregor.worker import cli
 from gregor.worker.adapters.distinct import Distinct
 from gregor.worker.adapters.embedded import EmbeddedEngine, change_orders, open_engine, open_reader, reader, simhashes
 from gregor.worker.adapters.embedded.database import Database, DatabaseClosed
 from gregor.worker.adapters.embedded.folder import Folder, connect_reading
 from gregor.worker.adapters.embedded.schema import SCHEMA
-from gregor.worker.borders import DiskFull, Entry
-from gregor.worker.orders import Order
+from gregor.worker.borders.store import DiskFull, Entry
+from gregor.worker.commands import cli
+from gregor.worker.orders.model import Order
 from tests.contract.world import ManualClock, ordered, ticket
 
 PARTITIONS = 4

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from gregor.worker.borders import Unavailable
-from gregor.worker.config import Config, replace
-from gregor.worker.ending import Budget, has_ended
-from gregor.worker.stats import Stats
+from gregor.worker.borders.store import Unavailable
+from gregor.worker.config.settings import Config, replace
+from gregor.worker.observe.stats import Stats
+from gregor.worker.run.ending import Budget, has_ended
 
 PARTITIONS = 2
 

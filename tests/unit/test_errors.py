@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from gregor.worker.errors import why
+from gregor.worker.base.errors import why
 
 ROOT = Path(__file__).parents[2]
 FOLDERS = ("worker", "docker", "benchmarks")
@@ -76,7 +76,7 @@ def _tells(node: ast.AST, name: str) -> bool:
 def test_every_error_of_the_system_is_worded_in_one_place() -> None:
     files = [file for folder in FOLDERS for file in sorted((ROOT / folder).rglob("*.py"))]
     found = {file.relative_to(ROOT).as_posix() for file in files if any(worded(ast.parse(file.read_text())))}
-    assert found == {"worker/errors.py"}
+    assert found == {"worker/base/errors.py"}
 
 
 @pytest.mark.parametrize("told", ["f'{error}'", "str(error)", "error.strerror"])

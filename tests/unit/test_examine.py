@@ -8,16 +8,16 @@ import msgspec
 import pytest
 
 from gregor.schemas.messages import Ticket
-from gregor.worker.config import Config, replace
-from gregor.worker.documents import SpooledBody
+from gregor.worker.borders.transport import Response
+from gregor.worker.config.settings import Config, replace
 from gregor.worker.examine import Examiner
-from gregor.worker.processors import Processors
-from gregor.worker.scope import Scope, ScopeRules
-from gregor.worker.stats import Stats
-from gregor.worker.tools import Sent, Tools
-from gregor.worker.transport import Response
-from gregor.worker.traps import Traps
-from gregor.worker.urls import Url, Urls
+from gregor.worker.frontier.shared import Sent, Tools
+from gregor.worker.links.scope import Scope, ScopeRules
+from gregor.worker.links.traps import Traps
+from gregor.worker.observe.stats import Stats
+from gregor.worker.read.document import SpooledBody
+from gregor.worker.read.processors import Processors
+from gregor.worker.web.urls import Url, Urls
 
 URLS = Urls()
 HTML = b'<title>t</title><a href="/a">a</a><a href="/b" rel=nofollow>b</a><a href="http://other/">o</a><img src=i.png>'

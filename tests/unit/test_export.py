@@ -12,7 +12,7 @@ import msgspec
 from warcio.archiveiterator import ArchiveIterator
 from warcio.checker import Checker
 
-from gregor.worker import export
+from gregor.worker.inspect import export
 from tests.reading import MemoryReader, page, row
 
 BODY = b"<title>One</title><p>one"

@@ -6,14 +6,14 @@ import pytest
 
 from gregor.schemas.messages import Ticket
 from gregor.worker.adapters.transport.memory import MemoryTransport, Scripted
-from gregor.worker.addressing import AddressGate
-from gregor.worker.backqueue import FromLog, Item
-from gregor.worker.config import Config, HostOverride, replace
-from gregor.worker.dns import Answer
-from gregor.worker.fetching import AddressBusy, Fetcher
-from gregor.worker.outcomes import Outcome
-from gregor.worker.transport import Endpoint, Request
-from gregor.worker.urls import Urls
+from gregor.worker.borders.transport import Endpoint, Request
+from gregor.worker.config.settings import Config, HostOverride, replace
+from gregor.worker.fetch.address_limit import AddressGate
+from gregor.worker.fetch.dns import Answer
+from gregor.worker.fetch.fetcher import AddressBusy, Fetcher
+from gregor.worker.fetch.outcomes import Outcome
+from gregor.worker.frontier.back_queue import FromLog, Item
+from gregor.worker.web.urls import Urls
 
 URLS = Urls()
 PLACES = {"a.test": "192.0.2.1", "b.test": "192.0.2.1", "c.test": "192.0.2.3"}

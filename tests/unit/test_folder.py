@@ -12,7 +12,7 @@ import pytest
 from gregor.worker.adapters.embedded import change_orders
 from gregor.worker.adapters.embedded.coordinator import read_orders
 from gregor.worker.adapters.embedded.folder import DATABASE, Folder, FolderError, FolderInUse, connect_reading
-from gregor.worker.orders import Order, Orders
+from gregor.worker.orders.model import Order, Orders
 from tests.contract.world import ordered
 
 

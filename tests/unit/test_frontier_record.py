@@ -11,9 +11,9 @@ from gregor.partitioner.hashing import partition_of
 from gregor.schemas import events
 from gregor.schemas.messages import LONGEST_URL, DeadLetter, Page, Row, Ticket, encode
 from gregor.worker.adapters.cluster.frontier_record import read_record
-from gregor.worker.borders import Unreadable
-from gregor.worker.recrawling import again
-from gregor.worker.urls import Urls
+from gregor.worker.borders.store import Unreadable
+from gregor.worker.operate.recrawl import again
+from gregor.worker.web.urls import Urls
 
 PARTITIONS = 16
 LONG = LONGEST_URL + 1

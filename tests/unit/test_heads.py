@@ -2,8 +2,8 @@
 
 import pytest
 
-from gregor.worker import heads
-from gregor.worker.text import MASK
+from gregor.worker.base.printable import MASK
+from gregor.worker.inspect import heads
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gregor.worker.host_table import HostTable
-from gregor.worker.transport import Endpoint
+from gregor.worker.borders.transport import Endpoint
+from gregor.worker.fetch.host_table import HostTable
 
 TABLE = HostTable.parse(
     """

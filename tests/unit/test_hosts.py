@@ -5,7 +5,7 @@ from itertools import count
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gregor.worker.hosts import Backlog, Host
+from gregor.worker.frontier.host import Backlog, Host
 
 SIZE = 4
 STEPS = st.lists(st.tuples(st.sampled_from(["append", "read", "finish", "drop"]), st.integers(1, 12)), max_size=60)

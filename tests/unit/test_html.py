@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gregor.worker import html, references
-from gregor.worker.documents import Link
+from gregor.worker.read.document import Link
+from gregor.worker.read.html import parse as html
+from gregor.worker.read.html import references
 
 PAGE = """<!doctype html><html lang="de"><head><title> A
  title </title><base href="/b/"><base href="/c/">

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from gregor.worker.http_rules import (
+from gregor.worker.web.http_headers import (
     LONGEST,
     any_date,
     freshness,

@@ -9,23 +9,23 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 LAYERS = ("schemas", "partitioner", "worker")
-COMPOSITION = {"worker/composition.py", "worker/network.py"}
+COMPOSITION = {"worker/compose/worker.py", "worker/compose/network.py"}
 """The composition root: the engine is chosen in the first file, the network in the second."""
 
 EFFECTS = {"asyncio", "concurrent", "multiprocessing", "os", "socket", "subprocess", "threading", "time", "uvloop"}
 """What a module that decides does without: time comes in as an argument, and nothing is waited for."""
 
 _PURE = """
-    partitioner/assignment partitioner/hashing schemas/messages schemas/topics worker/about worker/addresses
-    worker/addressing worker/audit worker/backqueue worker/calendar worker/canonical worker/capacity/model
-    worker/capacity/shapes worker/capacity/told worker/capacity/written worker/charset worker/cookies
-    worker/css worker/domains worker/host_table worker/hosts worker/html worker/html_guard worker/http_rules
-    worker/legacy_query worker/link_header worker/media_type worker/meta_robots worker/orders worker/outcomes
-    worker/partition worker/politeness worker/priority worker/references worker/revisits worker/robots
-    worker/robots_agents worker/robots_copies worker/robots_match worker/robots_text worker/rules worker/schedule
-    worker/scope worker/simhashing worker/sitemap_entries worker/sitemap_location worker/sitemap_text
-    worker/sitemap_xml worker/sitemaps worker/traps worker/url_loops worker/urls worker/verdicts worker/watermark
-    worker/xhtml
+    partitioner/assignment partitioner/hashing schemas/messages schemas/topics worker/operate/about worker/fetch/address_policy
+    worker/fetch/address_limit worker/inspect/audit worker/frontier/back_queue worker/frontier/calendar worker/web/canonical worker/capacity/model
+    worker/capacity/types worker/capacity/text worker/capacity/deploy_values worker/web/encodings/sniff worker/fetch/cookies
+    worker/read/css worker/web/domains worker/fetch/host_table worker/frontier/host worker/read/html/parse worker/read/html/guard worker/web/http_headers
+    worker/web/encodings/query worker/link_header worker/web/media_type worker/robots/meta worker/orders/model worker/fetch/outcomes
+    worker/frontier/partition worker/politeness/delays worker/links/priority worker/read/html/references worker/settle/revisits worker/robots/file
+    worker/robots/agents worker/robots/copies worker/robots/match worker/robots/lines worker/links/configured worker/frontier/schedule
+    worker/links/scope worker/read/fingerprints worker/read/sitemaps/entries  worker/read/sitemaps/mend
+    worker/read/sitemaps/xml worker/read/sitemaps/parse worker/links/traps worker/links/url_loops worker/web/urls worker/settle/verdicts worker/frontier/watermark
+    worker/read/html/xhtml
 """
 
 
@@ -80,7 +80,7 @@ def test_the_engine_is_asked_for_in_one_place() -> None:
     engines = ("worker.adapters.cluster", "worker.adapters.embedded")
     outside = [file for file in files() if not file.startswith("worker/adapters/")]
     choosers = {file for file in outside for engine in engines if ours(imports(file, at_run_time=True), engine)}
-    assert choosers == {"worker/composition.py"}
+    assert choosers == {"worker/compose/worker.py"}
 
 
 @pytest.mark.parametrize("module", _PURE.split())
@@ -89,7 +89,7 @@ def test_what_decides_is_pure(module: str) -> None:
 
 
 def test_imports_are_found_wherever_they_are() -> None:
-    root, at_run_time = imports("worker/composition.py"), imports("worker/composition.py", at_run_time=True)
+    root, at_run_time = imports("worker/compose/worker.py"), imports("worker/compose/worker.py", at_run_time=True)
     for_types_only = {"gregor.worker.adapters.cluster.engine.ClusterEngine"}
     assert {"asyncio", "gregor.worker.adapters.embedded", "gregor.worker.adapters.cluster.engine"} <= at_run_time
     assert for_types_only <= root - at_run_time

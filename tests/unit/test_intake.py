@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gregor.schemas.messages import DeadLetter, Ticket
-from gregor.worker.borders import Record, Unreadable
-from gregor.worker.partition import FEW_HOSTS
-from gregor.worker.recrawling import again
-from gregor.worker.tools import LeaseLost
+from gregor.worker.borders.store import Record, Unreadable
+from gregor.worker.frontier.partition import FEW_HOSTS
+from gregor.worker.frontier.shared import LeaseLost
+from gregor.worker.operate.recrawl import again
 from tests.contract.world import ManualClock, ticket
 from tests.simulation.contract import SimulatedEngine, SimulatedFactory
 from tests.unit.owner import CAPACITY, CONFIG, Owner

@@ -6,8 +6,8 @@ from types import ModuleType, SimpleNamespace
 import pytest
 
 from gregor.worker.adapters.cluster.kafka_client import client_settings
-from gregor.worker.config_servers import Servers
-from gregor.worker.errors import BadInput
+from gregor.worker.base.errors import BadInput
+from gregor.worker.config.servers import Servers
 
 IAM = Servers(kafka_security="sasl_ssl", kafka_sasl_mechanism="AWS_MSK_IAM")
 SIGNER = "aws_msk_iam_sasl_signer"

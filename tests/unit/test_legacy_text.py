@@ -4,15 +4,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gregor.worker import charset, legacy_indexes, legacy_text
+from gregor.worker.web.encodings import decoders, sniff
+from gregor.worker.web.encodings import indexes as encoding_indexes
 
 SEVERAL = ["shift_jis", "euc-jp", "euc-kr", "big5", "gb18030", "gbk", "iso-2022-jp"]
 ALL = [*SEVERAL, "utf-8", "utf-16le", "utf-16be", "replacement", "x-user-defined", "windows-1252", "koi8-u"]
 
 
 def read(encoding: str, octets: bytes) -> str:
-    found = legacy_text.decoder(encoding).decode(octets, True)
-    assert legacy_text.text(octets, encoding) == found
+    found = decoders.decoder(encoding).decode(octets, True)
+    assert decoders.text(octets, encoding) == found
     return found
 
 
@@ -99,7 +100,7 @@ def test_what_is_malformed_is_one_fault_and_ascii_behind_it_is_kept(
     ),
 )
 def test_pieces_are_read_as_the_whole_is(encoding: str, pieces: list[bytes]) -> None:
-    decoder = legacy_text.decoder(encoding)
+    decoder = decoders.decoder(encoding)
     read_in_pieces = "".join([*map(decoder.decode, pieces), decoder.decode(b"", True)])
     assert read_in_pieces == read(encoding, b"".join(pieces))
 
@@ -114,27 +115,27 @@ def test_a_long_text_is_read_in_blocks_and_nothing_is_lost_between_them(encoding
 @pytest.mark.parametrize("encoding", ["shift_jis", "euc-jp", "euc-kr", "big5", "gb18030", "gbk", "koi8-u", "macintosh"])
 def test_what_is_written_is_read_again(encoding: str) -> None:
     alike = {0xA5: "\\", 0x203E: "~", 0x2212: "\uff0d"} if encoding in ("shift_jis", "euc-jp") else {}
-    written = legacy_indexes.written(encoding)
+    written = encoding_indexes.written(encoding)
     points = [point for point in written if encoding[:2] != "gb" or not 0xE000 <= point < 0xF900]
     text = read(encoding, b"".join(written[point] for point in points))
     assert text == "".join(alike.get(point) or chr(point) for point in points)
 
 
 def test_a_mark_outweighs_the_encoding() -> None:
-    assert charset.decode(b"\xef\xbb\xbf\xc3\xa9", "shift_jis") == "é"
-    assert charset.decode(b"\xff\xfe\xe9\0", "windows-1252") == "é"
+    assert sniff.decode(b"\xef\xbb\xbf\xc3\xa9", "shift_jis") == "é"
+    assert sniff.decode(b"\xff\xfe\xe9\0", "windows-1252") == "é"
 
 
 @pytest.mark.parametrize("encoding", ["shift_jis", "euc-kr", "big5", "gb18030"])
 def test_each_pair_without_fault_is_read_alike_at_both_speeds(encoding: str) -> None:
-    points, both = legacy_indexes.pairs(encoding)
+    points, both = encoding_indexes.pairs(encoding)
     for key in both.nonzero()[0].tolist():
-        if points[key] != legacy_indexes.MALFORMED:
+        if points[key] != encoding_indexes.MALFORMED:
             pair = key.to_bytes(2, "big")
             expected = chr(points[key])
             if encoding == "big5":
-                expected = legacy_indexes.SEQUENCES.get(expected, expected)
-            assert legacy_text.text(pair, encoding) == expected
+                expected = encoding_indexes.SEQUENCES.get(expected, expected)
+            assert decoders.text(pair, encoding) == expected
 
 
 @pytest.mark.parametrize("encoding", SEVERAL)

@@ -8,9 +8,9 @@ from collections import Counter
 import pytest
 from rich.console import Console
 
-from gregor.worker.config import Config
-from gregor.worker.live import Meter, Progress, Rates, line, view, watch
-from gregor.worker.stats import Stats
+from gregor.worker.config.settings import Config
+from gregor.worker.inspect.live import Meter, Progress, Rates, line, view, watch
+from gregor.worker.observe.stats import Stats
 
 STATS = Stats(
     pages=12,

@@ -16,10 +16,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gregor.worker.errors import BadInput
-from gregor.worker.logging import _Formatter, configure, identify, logs
-from gregor.worker.text import MASK, one_line
-from gregor.worker.tracing import Visit
+from gregor.worker.base.errors import BadInput
+from gregor.worker.base.printable import MASK, one_line
+from gregor.worker.observe.logging import _Formatter, configure, identify, logs
+from gregor.worker.observe.tracing import Visit
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "logging.md").read_text()

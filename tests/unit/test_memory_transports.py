@@ -7,7 +7,7 @@ import pytest
 from gregor.worker.adapters.transport import lenient
 from gregor.worker.adapters.transport.lenient import LenientTransport
 from gregor.worker.adapters.transport.memory import MemoryTransport, Scripted
-from gregor.worker.transport import Failure, FetchResult, Limits, Request, Response, Transport
+from gregor.worker.borders.transport import Failure, FetchResult, Limits, Request, Response, Transport
 
 MALFORMED = Failure("protocol", "header without a colon")
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gregor.worker.meta_robots import Directives, meta_robots, names
+from gregor.worker.robots.meta import Directives, meta_robots, names
 
 NOW = 1_700_000_000.0
 

@@ -11,16 +11,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from prometheus_client.parser import text_string_to_metric_families
 
-from gregor.worker.borders import SeenSet, Unavailable
-from gregor.worker.condition import Condition, Lag, look, unhealthy, unready
-from gregor.worker.host_views import HOST_STATES
-from gregor.worker.measured import measured
-from gregor.worker.metric_list import METRICS, SERVICES
-from gregor.worker.metrics import Exposition, Look, Metric
-from gregor.worker.metrics_docs import page
-from gregor.worker.runtime import Runtime
-from gregor.worker.stats import Stats
-from gregor.worker.timing import BOUNDS, Lowest, Timing
+from gregor.worker.borders.store import SeenSet, Unavailable
+from gregor.worker.inspect.host_views import HOST_STATES
+from gregor.worker.inspect.metric_list import METRICS, SERVICES
+from gregor.worker.inspect.metrics import Exposition, Look, Metric
+from gregor.worker.inspect.metrics_docs import page
+from gregor.worker.inspect.worker_state import Condition, Lag, look, unhealthy, unready
+from gregor.worker.observe.instrumented import measured
+from gregor.worker.observe.stats import Stats
+from gregor.worker.observe.timing import BOUNDS, Lowest, Timing
+from gregor.worker.run.runtime import Runtime
 from tests.simulation.scenarios import of_seed
 
 ROOT = Path(__file__).parents[2]
@@ -43,7 +43,9 @@ def scrape(stats: Stats, condition: Condition = CONDITION, lag: Lag | None = Non
 
 
 def test_the_page_is_true() -> None:
-    assert (ROOT / "docs" / "metrics.md").read_text() == page(), "python -m gregor.worker.metrics_docs writes it"
+    assert (ROOT / "docs" / "metrics.md").read_text() == page(), (
+        "python -m gregor.worker.inspect.metrics_docs writes it"
+    )
 
 
 def test_names_and_meanings_follow_the_rules() -> None:

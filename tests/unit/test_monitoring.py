@@ -5,7 +5,7 @@ import json
 import re
 from pathlib import Path
 
-from gregor.worker.metric_list import METRICS
+from gregor.worker.inspect.metric_list import METRICS
 from monitoring import dashboards
 from monitoring.panels import DASHBOARDS
 

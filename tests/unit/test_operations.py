@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from gregor.worker.api.endpoints import ENDPOINTS
-from gregor.worker.cli import parser
+from gregor.worker.commands.cli import parser
 from gregor.worker.commands.common import settings
-from gregor.worker.config import Config
-from gregor.worker.limits import ADVICE
+from gregor.worker.config.settings import Config
+from gregor.worker.observe.bottleneck import ADVICE
 
 PAGE = (Path(__file__).parents[2] / "docs" / "operations.md").read_text()
 RUNBOOK = (Path(__file__).parents[2] / "docs" / "runbook.md").read_text()

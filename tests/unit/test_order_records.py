@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gregor.worker.errors import BadInput
-from gregor.worker.order_records import MOST_BYTES, read, read_changes, written, written_changes
-from gregor.worker.orders import By, Change, Order, Orders, give, take_back
+from gregor.worker.base.errors import BadInput
+from gregor.worker.orders.codec import MOST_BYTES, read, read_changes, written, written_changes
+from gregor.worker.orders.model import By, Change, Order, Orders, give, take_back
 from tests.contract.world import ordered
 from tests.unit.test_orders import GIVEN
 

@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gregor.worker.errors import BadInput
-from gregor.worker.order_targets import host_of
-from gregor.worker.orders import (
+from gregor.worker.base.errors import BadInput
+from gregor.worker.orders.model import (
     MOST,
     REMEMBERED,
     By,
@@ -25,6 +24,7 @@ from gregor.worker.orders import (
     record,
     take_back,
 )
+from gregor.worker.orders.targets import host_of
 from tests.contract.world import ordered
 
 ME = By("me", 2.0, "why", "here")

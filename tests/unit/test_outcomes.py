@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gregor.worker.documents import SpooledBody
-from gregor.worker.outcomes import (
+from gregor.worker.borders.transport import Failure, FailureKind, Response
+from gregor.worker.fetch.outcomes import (
     Broken,
     Failed,
     Fetched,
@@ -22,7 +22,7 @@ from gregor.worker.outcomes import (
     of_response,
     of_result,
 )
-from gregor.worker.transport import Failure, FailureKind, Response
+from gregor.worker.read.document import SpooledBody
 
 HREF = "http://h/page"
 NOW = 1_700_000_000.0

@@ -13,7 +13,7 @@ from gregor.partitioner.assignment import fewest_moves, moves
 from gregor.worker.adapters.cluster.lease import Session
 from gregor.worker.adapters.cluster.ownership import Ownership
 from gregor.worker.adapters.cluster.zookeeper_tree import Operation, Tree
-from gregor.worker.borders import Unavailable
+from gregor.worker.borders.store import Unavailable
 from tests.contract.world import ManualClock
 
 PARTITIONS = 16

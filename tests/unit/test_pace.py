@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gregor.worker.adapters.transport.pace import Pace
-from gregor.worker.transport import Limits
+from gregor.worker.borders.transport import Limits
 
 LIMITS = Limits(read_timeout=5, total_timeout=20, minimum_rate=100, rate_window=4)
 

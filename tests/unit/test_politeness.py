@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gregor.worker.politeness import back_off, ceiling, delay_in_force, first_turn
+from gregor.worker.politeness.delays import back_off, ceiling, delay_in_force, first_turn
 
 SECONDS = st.floats(0.0, 1e6)
 FACTOR = st.floats(0.0, 100.0)

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gregor.worker.documents import Document, Extract, Link
-from gregor.worker.processors import GROUP, ProcessorError, Processors, process
+from gregor.worker.read.document import Document, Extract, Link
+from gregor.worker.read.processors import GROUP, ProcessorError, Processors, process
 
 
 def _documented() -> type:

@@ -6,9 +6,9 @@ import time
 
 import pytest
 
-from gregor.worker.documents import Document, Extract
-from gregor.worker.processors import ProcessorError, Processors
-from gregor.worker.reading import LARGE, LargeDocuments, read
+from gregor.worker.read.document import Document, Extract
+from gregor.worker.read.processors import ProcessorError, Processors
+from gregor.worker.read.read import LARGE, LargeDocuments, read
 
 WORDS = b"<title>t</title><p>some words " * (LARGE // 20)
 

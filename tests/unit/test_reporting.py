@@ -5,10 +5,10 @@ from collections import Counter
 import msgspec
 import pytest
 
-from gregor.worker.ending import Ending
-from gregor.worker.records import encode
-from gregor.worker.reporting import Report, duration, report, size, told
-from gregor.worker.stats import Stats
+from gregor.worker.inspect.report import Report, duration, report, size, told
+from gregor.worker.inspect.url_record import encode
+from gregor.worker.observe.stats import Stats
+from gregor.worker.run.ending import Ending
 
 
 def made(ending: Ending, stats: Stats) -> Report:

@@ -7,12 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gregor.schemas.messages import Attempt, Row, Ticket
-from gregor.worker.config import Config, ConfigError, check, replace
-from gregor.worker.outcomes import Unchanged
-from gregor.worker.revisits import Revisits, Said, latest_change
-from gregor.worker.rows import settled_row
-from gregor.worker.sitemap_entries import CHANGE_FREQUENCIES
-from gregor.worker.verdicts import Policy, conclude, heard, is_stale
+from gregor.worker.config.settings import Config, ConfigError, check, replace
+from gregor.worker.fetch.outcomes import Unchanged
+from gregor.worker.read.sitemaps.entries import CHANGE_FREQUENCIES
+from gregor.worker.settle.revisits import Revisits, Said, latest_change
+from gregor.worker.settle.rows import settled_row
+from gregor.worker.settle.verdicts import Policy, conclude, heard, is_stale
 
 NOW = 1_700_000_000.0
 DAY = 86_400.0

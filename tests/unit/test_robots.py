@@ -6,8 +6,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from gregor.worker import robots, robots_text
-from gregor.worker.robots import (
+from gregor.worker.robots import file as robots_file
+from gregor.worker.robots import lines as robots_lines
+from gregor.worker.robots.file import (
     ALLOW_ALL,
     DISALLOW_ALL,
     MAX_BYTES,
@@ -276,7 +277,7 @@ def test_nothing_raises(file: bytes, agent: str, href: str) -> None:
     assert decision.line == 0 or decision.rule
     assert found.decide("http://example.com/robots.txt").allowed
     assert all(url.startswith(("http://", "https://")) for url in found.sitemaps)
-    assert all(line[0] == number for number, line in enumerate(robots_text.lines(file), 1))
+    assert all(line[0] == number for number, line in enumerate(robots_lines.lines(file), 1))
     product_token(agent)
 
 
@@ -343,7 +344,7 @@ def test_product_token(user_agent: str, token: str) -> None:
         (777, None, 0, Unreachable("status 777")),
     ],
 )
-def test_answers(status: int, location: str | None, hops: int, expected: robots.Verdict) -> None:
+def test_answers(status: int, location: str | None, hops: int, expected: robots_file.Verdict) -> None:
     headers = {} if location is None else {"location": location}
     assert answer(status, headers, b"", "gregor", FILE, hops) == expected
 

@@ -5,11 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gregor.schemas.messages import RobotsRecord, decode, encode
-from gregor.worker.config import Config
-from gregor.worker.documents import SpooledBody
-from gregor.worker.robots import answer
-from gregor.worker.robots_copies import KEPT, KEPT_BYTES, copies, holds, in_force, recorded, status_of
-from gregor.worker.transport import Response, Truncation
+from gregor.worker.borders.transport import Response, Truncation
+from gregor.worker.config.settings import Config
+from gregor.worker.read.document import SpooledBody
+from gregor.worker.robots.copies import KEPT, KEPT_BYTES, copies, holds, in_force, recorded, status_of
+from gregor.worker.robots.file import answer
 
 ORIGIN, CONFIG = "http://a.example", Config()
 DAY = 86400.0

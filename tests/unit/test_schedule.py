@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gregor.worker.schedule import Schedule
+from gregor.worker.frontier.schedule import Schedule
 
 
 class Somebody:

@@ -5,8 +5,8 @@ import time
 import msgspec
 import pytest
 
-from gregor.worker.scope import Allowed, Refused, Scope, ScopeRules
-from gregor.worker.urls import Url, Urls
+from gregor.worker.links.scope import Allowed, Refused, Scope, ScopeRules
+from gregor.worker.web.urls import Url, Urls
 
 
 def url(text: str) -> Url:

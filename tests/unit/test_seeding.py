@@ -7,8 +7,8 @@ from typing import Any, cast
 import pytest
 
 from gregor.schemas.messages import Ticket
-from gregor.worker.seeding import BATCH, Seed, publish
-from gregor.worker.urls import Urls
+from gregor.worker.operate.seeds import BATCH, Seed, publish
+from gregor.worker.web.urls import Urls
 
 MANY = 3 * BATCH + 1
 

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gregor.worker.errors import BadInput
-from gregor.worker.seeding import Seed
-from gregor.worker.seeds_input import Seeds, open_seeds
-from gregor.worker.text import escape
-from gregor.worker.urls import Urls
+from gregor.worker.base.errors import BadInput
+from gregor.worker.base.printable import escape
+from gregor.worker.operate.seeds import Seed
+from gregor.worker.operate.seeds_input import Seeds, open_seeds
+from gregor.worker.web.urls import Urls
 
 URLS = Urls()
 EMPTY = io.BytesIO()

@@ -10,7 +10,7 @@ import pytest
 
 PROGRAM = """
 import asyncio, os, signal, sys
-from gregor.worker.signals import stopping
+from gregor.worker.run.signals import stopping
 
 async def main(first, then):
     asked = asyncio.Event()
@@ -43,7 +43,7 @@ def test_the_second_one_ends_at_once() -> None:
 
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_crawl_that_waits_for_its_seeds_is_interrupted(sent: signal.Signals, tmp_path: Path) -> None:
-    words = [sys.executable, "-m", "gregor.worker.cli", "crawl", "--seeds", str(tmp_path / "pipe")]
+    words = [sys.executable, "-m", "gregor.worker.commands.cli", "crawl", "--seeds", str(tmp_path / "pipe")]
     os.mkfifo(tmp_path / "pipe")
     with subprocess.Popen(words, stderr=subprocess.PIPE) as crawl:
         with (tmp_path / "pipe").open("wb"):  # opened by both: it reads now

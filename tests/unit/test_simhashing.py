@@ -3,8 +3,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from simhash import Simhash
 
-from gregor.worker import simhashing
-from gregor.worker.simhashing import Tables, bands, distance, simhash64, text_fingerprint
+from gregor.worker.read import fingerprints
+from gregor.worker.read.fingerprints import Tables, bands, distance, simhash64, text_fingerprint
 
 _HASHES = st.integers(min_value=1, max_value=2**64 - 1)
 _FLIPS = st.sets(st.integers(min_value=0, max_value=63), max_size=3)
@@ -21,12 +21,12 @@ def test_values_are_pinned() -> None:
 @given(st.text(st.characters(max_codepoint=0x1FFFF, exclude_categories=["Cs"]), min_size=32, max_size=120))
 def test_the_value_is_that_of_the_simhash_package(text: str) -> None:
     ours = simhash64(text)
-    assert ours == 0 or ours == Simhash(text, hashfunc=simhashing.shingle_hash).value
+    assert ours == 0 or ours == Simhash(text, hashfunc=fingerprints.shingle_hash).value
 
 
 def test_the_value_of_a_long_text_is_that_of_the_package_too() -> None:
     text = " ".join(str(number**3) for number in range(400))
-    assert simhash64(text) == Simhash(text, hashfunc=simhashing.shingle_hash).value
+    assert simhash64(text) == Simhash(text, hashfunc=fingerprints.shingle_hash).value
 
 
 def test_short_texts_have_no_simhash() -> None:
@@ -60,7 +60,7 @@ def test_the_tables_find_exactly_what_a_scan_finds(stored: list[int], simhash: i
     tables = Tables(stored[::2])
     for one in stored[1::2]:
         tables.add(one)
-    assert tables.near(simhash) == {one for one in stored if distance(one, simhash) <= simhashing.BITS}
+    assert tables.near(simhash) == {one for one in stored if distance(one, simhash) <= fingerprints.BITS}
 
 
 def test_tables_merge_what_was_added() -> None:

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gregor.worker import sitemaps
-from gregor.worker.sitemap_text import escaped
-from gregor.worker.sitemaps import Sitemap, SitemapUrl, parse
+from gregor.worker.read.sitemaps import parse as sitemaps
+from gregor.worker.read.sitemaps.mend import escaped
+from gregor.worker.read.sitemaps.parse import Sitemap, SitemapUrl, parse
 
 HREF = "http://a.test/sitemap.xml"
 URLSET = '<?xml version="1.0"?><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">'

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from gregor.worker.spending import STAGES, Spending
+from gregor.worker.observe.cpu_time import STAGES, Spending
 
 
 def burn(seconds: float) -> None:

@@ -1,7 +1,7 @@
 """What orders mean for a host: its own, those of its domains, those of the crawl."""
 
-from gregor.worker.orders import Order, Orders
-from gregor.worker.standing import Standing
+from gregor.worker.orders.in_force import Standing
+from gregor.worker.orders.model import Order, Orders
 from tests.contract.world import ordered
 
 HOSTS = ["c.example", "d.example", "x.d.example:8080", "example", "d.test"]

@@ -11,9 +11,9 @@ import pytest
 import uvloop
 
 from gregor.worker.api.starting import starting
-from gregor.worker.borders import Unavailable
-from gregor.worker.config import Config
-from gregor.worker.errors import BadInput
+from gregor.worker.base.errors import BadInput
+from gregor.worker.borders.store import Unavailable
+from gregor.worker.config.settings import Config
 
 Run = Callable[[Coroutine[Any, Any, None]], None]
 

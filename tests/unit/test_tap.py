@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gregor.worker.adapters.cluster.tap import FEW, MOST, Raw, Tap
+from gregor.worker.adapters.cluster.kafka_buffer import FEW, MOST, Raw, Tap
 
 
 def value(offset: int) -> bytes:

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gregor.worker.scope import Scope, ScopeRules
-from gregor.worker.targets import Target, Targets
-from gregor.worker.urls import Urls
+from gregor.worker.links.scope import Scope, ScopeRules
+from gregor.worker.links.targets import Target, Targets
+from gregor.worker.web.urls import Urls
 
 URLS = Urls()
 BASES = [

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from gregor.worker import tasks
+from gregor.worker.base import tasks
 
 
 def test_a_swallowed_cancellation_is_repeated() -> None:

@@ -6,9 +6,9 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gregor.worker.hosts import Host
-from gregor.worker.orders import CRAWL
-from gregor.worker.throttle import Shared, Throttle, places_of
+from gregor.worker.frontier.host import Host
+from gregor.worker.orders.model import CRAWL
+from gregor.worker.politeness.throttle import Shared, Throttle, places_of
 
 DOMAIN = "*.example"
 

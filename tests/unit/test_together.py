@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gregor.worker.adapters.cluster.together import Together
+from gregor.worker.adapters.cluster.coalesce import Together
 
 Ask = Callable[[int], Awaitable[int]]
 

@@ -11,10 +11,10 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import SpanKind, StatusCode
 
-from gregor.worker import tracing
 from gregor.worker.adapters.tracing import OpenTelemetry
-from gregor.worker.tracing import Visit
-from gregor.worker.transport import Response
+from gregor.worker.borders.transport import Response
+from gregor.worker.observe import tracing
+from gregor.worker.observe.tracing import Visit
 
 
 class Wanting:

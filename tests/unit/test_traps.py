@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gregor.worker.traps import FRESH, STALE, Traps, shapes
-from gregor.worker.url_loops import malformed
-from gregor.worker.urls import Url, Urls
+from gregor.worker.links.traps import FRESH, STALE, Traps, shapes
+from gregor.worker.links.url_loops import malformed
+from gregor.worker.web.urls import Url, Urls
 from tests.unit import trap_sites
 from tests.unit.trap_sites import Site, crawl
 from tests.web.shared import SHARED

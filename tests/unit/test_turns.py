@@ -8,18 +8,18 @@ from typing import Any, cast
 import pytest
 
 from gregor.schemas.messages import PRIORITIES, Asked, HostRecord
-from gregor.worker.borders import PageStore
-from gregor.worker.calendar import Calendar
-from gregor.worker.config import Config
-from gregor.worker.hosts import UNTOLD, Host
-from gregor.worker.orders import By, Order, Orders, give
-from gregor.worker.partition import FEW_HOSTS, KEPT_IDLE, Partition
-from gregor.worker.scope import Scope, ScopeRules
-from gregor.worker.stats import Stats
-from gregor.worker.steering import Steering
-from gregor.worker.tools import Services, Tools
-from gregor.worker.turns import Turns
-from gregor.worker.urls import Urls
+from gregor.worker.borders.store import PageStore
+from gregor.worker.config.settings import Config
+from gregor.worker.frontier.calendar import Calendar
+from gregor.worker.frontier.host import UNTOLD, Host
+from gregor.worker.frontier.partition import FEW_HOSTS, KEPT_IDLE, Partition
+from gregor.worker.frontier.shared import Services, Tools
+from gregor.worker.links.scope import Scope, ScopeRules
+from gregor.worker.observe.stats import Stats
+from gregor.worker.orders.model import By, Order, Orders, give
+from gregor.worker.politeness.turns import Turns
+from gregor.worker.run.order_gate import Steering
+from gregor.worker.web.urls import Urls
 from tests.contract.world import ManualClock
 
 URL = "http://a.example/"

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from gregor.worker import urls
-from gregor.worker.canonical import CanonicalRules
-from gregor.worker.urls import Url, Urls, robots_url
+from gregor.worker.web import urls
+from gregor.worker.web.canonical import CanonicalRules
+from gregor.worker.web.urls import Url, Urls, robots_url
 from tests.unit.url_texts import hrefs, url_texts
 
 URLS = Urls()

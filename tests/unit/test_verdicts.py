@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gregor.schemas.messages import TERMINAL, Row, State, Ticket, TicketKind
-from gregor.worker.outcomes import Broken, Denied, Failed, Gone, Outcome, Pushback, Redirected, Refused, Unchanged
-from gregor.worker.revisits import Revisits
-from gregor.worker.verdicts import Policy, conclude, is_stale
+from gregor.worker.fetch.outcomes import Broken, Denied, Failed, Gone, Outcome, Pushback, Redirected, Refused, Unchanged
+from gregor.worker.settle.revisits import Revisits
+from gregor.worker.settle.verdicts import Policy, conclude, is_stale
 
 NOW = 1_700_000_000.0
 TICKET = Ticket("http://h/", "http://h/", "h")

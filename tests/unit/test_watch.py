@@ -5,7 +5,7 @@ import time
 
 from gregor.worker.adapters.transport.pace import Pace
 from gregor.worker.adapters.transport.watch import Watch
-from gregor.worker.transport import Limits
+from gregor.worker.borders.transport import Limits
 
 
 def _pace(seconds: float) -> Pace:

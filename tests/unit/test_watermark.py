@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gregor.worker.watermark import Watermark
+from gregor.worker.frontier.watermark import Watermark
 
 STEPS = st.lists(st.one_of(st.tuples(st.just("read"), st.integers(0, 3)), st.tuples(st.just("finish"), st.integers(0))))
 

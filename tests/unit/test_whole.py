@@ -4,11 +4,11 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gregor.worker.api.desk import Counts, HostsQuery, Status
-from gregor.worker.api.whole import first_hosts, whole
-from gregor.worker.condition import Condition
-from gregor.worker.host_views import HOST_STATES, HostSort, HostView
-from gregor.worker.live import Rates
+from gregor.worker.api.aggregate import first_hosts, whole
+from gregor.worker.api.backend import Counts, HostsQuery, Status
+from gregor.worker.inspect.host_views import HOST_STATES, HostSort, HostView
+from gregor.worker.inspect.live import Rates
+from gregor.worker.inspect.worker_state import Condition
 
 
 def status(

@@ -4,9 +4,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gregor.worker import css, link_header, xhtml
-from gregor.worker.documents import Document, Link
-from gregor.worker.processors import process
+from gregor.worker import link_header
+from gregor.worker.read import css
+from gregor.worker.read.document import Document, Link
+from gregor.worker.read.html import xhtml
+from gregor.worker.read.processors import process
 
 HEAD = '<?xml version="1.0"?><html xmlns="http://www.w3.org/1999/xhtml"><head><title>T</title><script src="s"/></head>'
 

@@ -10,10 +10,10 @@ from urllib.parse import parse_qsl, quote, urlsplit
 
 import xxhash
 
-from gregor.worker.simhashing import Tables, simhash64, text_fingerprint
-from gregor.worker.traps import Traps
-from gregor.worker.url_loops import malformed
-from gregor.worker.urls import Urls
+from gregor.worker.links.traps import Traps
+from gregor.worker.links.url_loops import malformed
+from gregor.worker.read.fingerprints import Tables, simhash64, text_fingerprint
+from gregor.worker.web.urls import Urls
 
 WORDS = ("alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "omicron")
 

@@ -5,12 +5,19 @@ from collections.abc import Callable
 
 from webencodings.labels import LABELS
 
-from gregor.worker import charset, css, html, http_rules, link_header, media_type, references, robots, sitemaps, xhtml
+from gregor.worker import link_header
 from gregor.worker.adapters.transport import framing, http1
-from gregor.worker.canonical import CanonicalRules
-from gregor.worker.meta_robots import meta_robots
-from gregor.worker.robots_match import Decision
-from gregor.worker.urls import Url, Urls, robots_url
+from gregor.worker.read import css
+from gregor.worker.read.html import parse as html
+from gregor.worker.read.html import references, xhtml
+from gregor.worker.read.sitemaps import parse as sitemaps
+from gregor.worker.robots import file as robots_file
+from gregor.worker.robots.match import Decision
+from gregor.worker.robots.meta import meta_robots
+from gregor.worker.web import http_headers, media_type
+from gregor.worker.web.canonical import CanonicalRules
+from gregor.worker.web.encodings import sniff
+from gregor.worker.web.urls import Url, Urls, robots_url
 
 BASE = "http://base.example/dir/page?q=1"
 MAX_LINKS = 2000
@@ -25,13 +32,13 @@ RULE_SETS = (
 
 def fuzz_robots(data: bytes) -> None:
     """Whatever a robots.txt holds, it decides about any URL; the file itself may always be read."""
-    rules = robots.parse(data, "gregor", f"{BASE}robots.txt")
+    rules = robots_file.parse(data, "gregor", f"{BASE}robots.txt")
     decisions: list[Decision] = [rules.decide(path) for path in ("/", "/private/a", "/a%2fb?x=*", _text(data)[:500])]
     assert all(decision.line >= 0 for decision in decisions)
     assert rules.decide("http://base.example/robots.txt").allowed
     assert rules.crawl_delay is None or rules.crawl_delay >= 0
     for status in (0, 200, 301, 404, 503):
-        robots.answer(status, {"location": _text(data)[:2000]}, data, "gregor", "http://base.example/robots.txt")
+        robots_file.answer(status, {"location": _text(data)[:2000]}, data, "gregor", "http://base.example/robots.txt")
 
 
 def fuzz_url(data: bytes) -> None:
@@ -59,8 +66,8 @@ def _check(url: Url, urls: Urls) -> None:
 
 def fuzz_html(data: bytes) -> None:
     """A page gives text and links that can be resolved; no more of both than its size allows."""
-    encoding = charset.sniff(data, None)
-    text = charset.decode(data, encoding)
+    encoding = sniff.sniff(data, None)
+    text = sniff.decode(data, encoding)
     page = html.extract(text, encoding, MAX_LINKS)
     assert len(page.text) <= 3 * len(text) + 16
     assert len(page.links) <= MAX_LINKS
@@ -70,7 +77,7 @@ def fuzz_html(data: bytes) -> None:
         urls.resolve(link.url, base, encoding)
 
     other = ENCODINGS[len(data) % len(ENCODINGS)]
-    assert len(charset.decode(data, other)) <= 2 * len(data) + 1
+    assert len(sniff.decode(data, other)) <= 2 * len(data) + 1
     urls.resolve(f"?{text[:200]}", base, other)
     xml = xhtml.extract(text, encoding, MAX_LINKS)
     assert xml is None or len(xml.links) <= MAX_LINKS
@@ -92,12 +99,12 @@ def fuzz_headers(data: bytes) -> None:
     value = data.decode("latin-1")
     media_type.extract(value)
     media_type.sniff(data, value)
-    charset.header_charset(value)
-    http_rules.http_date(value)
-    http_rules.any_date(value)
-    wait = http_rules.retry_after(value, NOW)
-    assert wait is None or 0 <= wait <= http_rules.LONGEST
-    fresh = http_rules.freshness({"cache-control": value, "expires": value, "date": value}, NOW)
+    sniff.header_charset(value)
+    http_headers.http_date(value)
+    http_headers.any_date(value)
+    wait = http_headers.retry_after(value, NOW)
+    assert wait is None or 0 <= wait <= http_headers.LONGEST
+    fresh = http_headers.freshness({"cache-control": value, "expires": value, "date": value}, NOW)
     assert fresh is None or fresh >= 0
     said = meta_robots([("robots", value), ("gregor", value)], [value], "gregor", NOW)
     assert said.noindex or said.unavailable_after is None or said.unavailable_after > NOW
@@ -111,7 +118,7 @@ def fuzz_headers(data: bytes) -> None:
     assert framed.length is None or framed.length >= 0
     chunks = framing.Dechunker()
     assert len(chunks.feed(data)) <= len(data)
-    target = http_rules.redirect_target(302, value, BASE)
+    target = http_headers.redirect_target(302, value, BASE)
     assert target is None or target.startswith(("http://", "https://"))
 
 

@@ -9,8 +9,8 @@ from xml.etree import ElementTree
 
 import msgspec
 
-from gregor.worker.canonical import canonical
 from gregor.worker.demo import warc
+from gregor.worker.web.canonical import canonical
 
 _SITEMAP = "{http://www.sitemaps.org/schemas/sitemap/0.9}"
 STORED = ("fetched", "duplicate")

@@ -17,7 +17,8 @@ import dns.name
 import dns.rdatatype
 import dns.resolver
 
-from gregor.worker.dns import (
+from gregor.worker.borders.transport import Endpoint
+from gregor.worker.fetch.dns import (
     Answer,
     DnsCache,
     DnsFailure,
@@ -28,8 +29,7 @@ from gregor.worker.dns import (
     literal_address,
     parse_hosts,
 )
-from gregor.worker.host_table import HostTable
-from gregor.worker.transport import Endpoint
+from gregor.worker.fetch.host_table import HostTable
 
 RESOLUTION_DELAY = 0.05
 """Seconds to wait for one family's addresses when the other's are there (RFC 8305 section 3)."""

@@ -16,7 +16,7 @@ from opentelemetry.sdk.trace.sampling import ALWAYS_ON
 from opentelemetry.trace import SpanKind, StatusCode
 
 from gregor import __version__
-from gregor.worker.tracing import Visit
+from gregor.worker.observe.tracing import Visit
 
 _PATIENCE = 5.0  # seconds for one batch, and for what is left when the worker ends
 

@@ -5,7 +5,7 @@ from collections import OrderedDict
 from typing import Final, Literal
 
 from gregor.worker.api.problems import Problem
-from gregor.worker.config_api import is_loopback
+from gregor.worker.config.api import is_loopback
 
 Role = Literal["anyone", "viewer", "operator"]
 _RANK: Final[dict[Role, int]] = {"anyone": 0, "viewer": 1, "operator": 2}

@@ -7,15 +7,15 @@ import msgspec
 from msgspec import Meta
 from starlette.requests import Request
 
-from gregor.worker.api.desk import Desk
+from gregor.worker.api.backend import Desk
 from gregor.worker.api.endpoint import V1, Endpoint, Reason, by
 from gregor.worker.api.requests import body, query
-from gregor.worker.control import Recrawl
-from gregor.worker.deadletters import Treated
-from gregor.worker.errors import BadInput
-from gregor.worker.orders import NEWEST, Change
-from gregor.worker.seeding import Seed
-from gregor.worker.urls import Url
+from gregor.worker.base.errors import BadInput
+from gregor.worker.operate.control import Recrawl
+from gregor.worker.operate.dead_letters import Treated
+from gregor.worker.operate.seeds import Seed
+from gregor.worker.orders.model import NEWEST, Change
+from gregor.worker.web.urls import Url
 
 _MOST: Final = 1000
 _MOST_BODY: Final = 1024 * 1024

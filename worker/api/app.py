@@ -14,15 +14,15 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gregor.worker.api import problems
 from gregor.worker.api.access import Access, Bucket, Role, require
-from gregor.worker.api.desk import Desk
+from gregor.worker.api.backend import Desk
 from gregor.worker.api.endpoint import V1, Endpoint
 from gregor.worker.api.endpoints import ENDPOINTS
 from gregor.worker.api.openapi import document
 from gregor.worker.api.problems import Problem
-from gregor.worker.borders import DiskFull, Unavailable
-from gregor.worker.control import InProgress
-from gregor.worker.errors import BadInput
-from gregor.worker.orders import KeyReused
+from gregor.worker.base.errors import BadInput
+from gregor.worker.borders.store import DiskFull, Unavailable
+from gregor.worker.operate.control import InProgress
+from gregor.worker.orders.model import KeyReused
 
 _ROLE: Final = "gregor.role"
 MOST_AT_ONCE: Final = 200

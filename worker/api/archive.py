@@ -13,19 +13,19 @@ from msgspec import Struct
 
 from gregor.schemas.events import rfc3339
 from gregor.schemas.messages import DeadLetter, Page
-from gregor.worker import records
 from gregor.worker.api.problems import Problem
-from gregor.worker.borders import Reader
-from gregor.worker.config import Config
-from gregor.worker.deadletters import dead, holding, place
-from gregor.worker.errors import BadInput
-from gregor.worker.explaining import Explanation, explain
-from gregor.worker.heads import masked, printable
-from gregor.worker.members import HandOver, hand_overs
-from gregor.worker.records import Record
-from gregor.worker.rules import scope_rules
-from gregor.worker.scope import Scope
-from gregor.worker.urls import Url, Urls
+from gregor.worker.base.errors import BadInput
+from gregor.worker.borders.members import HandOver, hand_overs
+from gregor.worker.borders.store import Reader
+from gregor.worker.config.settings import Config
+from gregor.worker.inspect import url_record
+from gregor.worker.inspect.explain import Explanation, explain
+from gregor.worker.inspect.heads import masked, printable
+from gregor.worker.inspect.url_record import Record
+from gregor.worker.links.configured import scope_rules
+from gregor.worker.links.scope import Scope
+from gregor.worker.operate.dead_letters import dead, holding, place
+from gregor.worker.web.urls import Url, Urls
 
 T = TypeVar("T")
 NEAR: Final = 3
@@ -247,7 +247,7 @@ class Archive:
 
     async def _page(self, url: Url, visit: int | None) -> PageView:
         row, page = await self._reader.row(url.key), await self._stored(url, visit)
-        record = await records.of_page(self._reader, page)
+        record = await url_record.of_page(self._reader, page)
         record.links = []
         if row is not None:
             record.state, record.outcome, record.rule = row.state, row.outcome or None, row.rule or None

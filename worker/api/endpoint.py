@@ -8,9 +8,9 @@ from msgspec import Meta
 from starlette.requests import Request
 
 from gregor.worker.api.access import Role
-from gregor.worker.api.desk import Desk
+from gregor.worker.api.backend import Desk
 from gregor.worker.api.problems import Problem
-from gregor.worker.orders import LONGEST_KEY, By, asked
+from gregor.worker.orders.model import LONGEST_KEY, By, asked
 
 V1: Final = "/api/v1"
 KEY: Final = "Idempotency-Key"

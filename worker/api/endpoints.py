@@ -9,13 +9,13 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from gregor.worker import metrics
 from gregor.worker.api import actions, orders
-from gregor.worker.api.desk import Desk, HostsQuery, Status
+from gregor.worker.api.backend import Desk, HostsQuery, Status
 from gregor.worker.api.endpoint import V1, Endpoint
 from gregor.worker.api.reading import READING
 from gregor.worker.api.requests import query
-from gregor.worker.host_views import HostView
+from gregor.worker.inspect import metrics
+from gregor.worker.inspect.host_views import HostView
 
 _FRESH: Final = 0.25
 

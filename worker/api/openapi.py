@@ -11,7 +11,7 @@ from gregor.worker.api.access import Role
 from gregor.worker.api.endpoint import KEY, V1, Endpoint
 from gregor.worker.api.endpoints import ENDPOINTS
 from gregor.worker.api.problems import MEDIA_TYPE, Details
-from gregor.worker.orders import LONGEST_KEY, REMEMBERED
+from gregor.worker.orders.model import LONGEST_KEY, REMEMBERED
 
 _REFERENCE: Final = "#/components/schemas/{name}"
 _REFUSALS: Final = {

@@ -7,10 +7,10 @@ import msgspec
 from msgspec import Meta
 from starlette.requests import Request
 
-from gregor.worker.api.desk import Desk
+from gregor.worker.api.backend import Desk
 from gregor.worker.api.endpoint import V1, Endpoint, Handler, Reason, by
 from gregor.worker.api.requests import body, query, target
-from gregor.worker.orders import RULES, Kind, Order, listed, name_of
+from gregor.worker.orders.model import RULES, Kind, Order, listed, name_of
 
 
 class Value(Reason, frozen=True, forbid_unknown_fields=True, kw_only=True):

@@ -8,8 +8,8 @@ from typing import Final, TypeVar
 import msgspec
 import requests
 
-from gregor.worker.logging import logs
-from gregor.worker.members import Worker
+from gregor.worker.borders.members import Worker
+from gregor.worker.observe.logging import logs
 
 T = TypeVar("T")
 _LOG = logs("api")

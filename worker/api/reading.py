@@ -8,13 +8,13 @@ from starlette.requests import Request
 
 from gregor.schemas.messages import State
 from gregor.worker.api.archive import Briefs, DeadLetters, HandOvers, Letters, PageView, SimilarPages
-from gregor.worker.api.desk import Desk
+from gregor.worker.api.backend import Desk
 from gregor.worker.api.endpoint import V1, Endpoint
 from gregor.worker.api.history import Point
 from gregor.worker.api.requests import query
-from gregor.worker.explaining import Explanation
-from gregor.worker.members import Members
-from gregor.worker.order_targets import host_of
+from gregor.worker.borders.members import Members
+from gregor.worker.inspect.explain import Explanation
+from gregor.worker.orders.targets import host_of
 
 _Url = Annotated[str, Meta(min_length=1, max_length=8192)]
 

@@ -7,9 +7,9 @@ import msgspec
 from starlette.requests import ClientDisconnect, Request
 
 from gregor.worker.api.problems import Problem
-from gregor.worker.order_targets import target_of
-from gregor.worker.orders import Kind
-from gregor.worker.text import one_line
+from gregor.worker.base.printable import one_line
+from gregor.worker.orders.model import Kind
+from gregor.worker.orders.targets import target_of
 
 B = TypeVar("B")
 MOST_BODY: Final = 8192

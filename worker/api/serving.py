@@ -10,17 +10,17 @@ from typing import Any, Final, cast
 
 import uvicorn
 
-from gregor.worker import about
 from gregor.worker.api import console
 from gregor.worker.api.access import Access
 from gregor.worker.api.app import application
+from gregor.worker.api.backend import Desk
 from gregor.worker.api.connection import Connection
-from gregor.worker.api.desk import Desk
-from gregor.worker.config import Config
-from gregor.worker.config_api import address, token
-from gregor.worker.errors import BadInput, why
-from gregor.worker.logging import Log
-from gregor.worker.tasks import cancel
+from gregor.worker.base.errors import BadInput, why
+from gregor.worker.base.tasks import cancel
+from gregor.worker.config.api import address, token
+from gregor.worker.config.settings import Config
+from gregor.worker.observe.logging import Log
+from gregor.worker.operate import about
 
 _LOG = Log("api")
 _FAREWELL: Final = 2

@@ -8,8 +8,8 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from gregor.worker.capacity.shapes import Costs, Prices
-from gregor.worker.errors import BadInput, why
+from gregor.worker.base.errors import BadInput, why
+from gregor.worker.capacity.types import Costs, Prices
 
 LEAST: Final = 1e-9
 MOST: Final = 1e12

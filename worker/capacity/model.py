@@ -4,8 +4,8 @@ import math
 from collections.abc import Sequence
 from typing import Final
 
-from gregor.worker.capacity.shapes import Costs, Machine, Plan, Pool, Prices, Spend, Wish
-from gregor.worker.errors import BadInput
+from gregor.worker.base.errors import BadInput
+from gregor.worker.capacity.types import Costs, Machine, Plan, Pool, Prices, Spend, Wish
 
 ZONES: Final = 3
 GIB: Final = 2**30

@@ -4,11 +4,11 @@ import argparse
 import sys
 from pathlib import Path
 
-from gregor.worker.about import contact, page
+from gregor.worker.base.errors import BadInput, complain, why
+from gregor.worker.base.printable import one_line
 from gregor.worker.commands import FINISHED
 from gregor.worker.commands.common import add_settings, settings
-from gregor.worker.errors import BadInput, complain, why
-from gregor.worker.text import one_line
+from gregor.worker.operate.about import contact, page
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -10,11 +10,11 @@ import sys
 import msgspec
 
 from gregor.schemas.events import rfc3339
-from gregor.worker import records, reporting
-from gregor.worker.audit import Findings, Margin, Violation
+from gregor.worker.base.printable import one_line
 from gregor.worker.commands import FAILED, FINISHED
 from gregor.worker.commands.common import add_settings, given_host, settings
-from gregor.worker.text import one_line
+from gregor.worker.inspect import report, url_record
+from gregor.worker.inspect.audit import Findings, Margin, Violation
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -26,27 +26,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Judge every request that is on record."""
-    from gregor.worker import composition
+    from gregor.worker.compose import worker as composition
 
     findings = asyncio.run(composition.audit(settings(arguments).config, given_host(arguments.host)))
     if arguments.json:
-        sys.stdout.buffer.write(records.encode(_public(findings)) + b"\n")
+        sys.stdout.buffer.write(url_record.encode(_public(findings)) + b"\n")
     else:
         _print(findings)
     return FAILED if findings.violations else FINISHED
 
 
 def _print(findings: Findings) -> None:
-    print(f"{reporting.count(findings.requests, 'request')} to {reporting.count(findings.hosts, 'host')} on record")
+    print(f"{report.count(findings.requests, 'request')} to {report.count(findings.hosts, 'host')} on record")
     if findings.untold:
-        print(f"{reporting.count(findings.untold, 'visit')} without a request on record")
+        print(f"{report.count(findings.untold, 'visit')} without a request on record")
     if findings.unkept:
-        print(f"{reporting.count(findings.unkept, 'request')} by a robots.txt that is not kept any more")
+        print(f"{report.count(findings.unkept, 'request')} by a robots.txt that is not kept any more")
     for one in findings.listed:
         print(f"{one.kind:<10} {rfc3339(one.at)} {one_line(one.url, 500)}: {one_line(one.detail, 200)}")
     if left := findings.violations.total() - len(findings.listed):
         print(f"… and {left} more")
-    print(reporting.count(findings.violations.total(), "violation") if findings.violations else "no violations")
+    print(report.count(findings.violations.total(), "violation") if findings.violations else "no violations")
     if findings.margins:
         print(f"\n{'GAP':>10} {'DELAY':>8} {'MARGIN':>8}  smallest margins, one a host")
     for margin in findings.margins:

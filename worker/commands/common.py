@@ -8,17 +8,17 @@ from collections.abc import Coroutine, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from gregor.worker.config import Config
-from gregor.worker.config_docs import meaning
-from gregor.worker.config_sources import Given, Settings, load
-from gregor.worker.errors import BadInput
-from gregor.worker.text import one_line
+from gregor.worker.base.errors import BadInput
+from gregor.worker.base.printable import one_line
+from gregor.worker.config.docs import meaning
+from gregor.worker.config.settings import Config
+from gregor.worker.config.sources import Given, Settings, load
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from gregor.worker.borders import Reader
-    from gregor.worker.urls import Url, Urls
+    from gregor.worker.borders.store import Reader
+    from gregor.worker.web.urls import Url, Urls
 
 T = TypeVar("T")
 
@@ -99,7 +99,7 @@ def given_url(urls: "Urls", text: str) -> "Url":
 
 def given_host(text: str | None) -> str | None:
     """The host that a person means, also by a URL of it, as the crawl writes it; BadInput if it is none."""
-    from gregor.worker.order_targets import one_host
+    from gregor.worker.orders.targets import one_host
 
     if text is None:
         return None
@@ -131,7 +131,7 @@ def run_reading(coroutine: Coroutine[Any, Any, int]) -> int:
 @asynccontextmanager
 async def reading(config: Config) -> "AsyncIterator[Crawl]":
     """What the crawl of a data folder or cluster remembers."""
-    from gregor.worker import composition  # heavy: commands that read nothing do without
+    from gregor.worker.compose import worker as composition  # heavy: commands that read nothing do without
 
     reader, urls = await composition.open_crawl(config)
     try:

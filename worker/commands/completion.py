@@ -15,7 +15,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Print the script."""
     import shtab
 
-    from gregor.worker import cli
+    from gregor.worker.commands import cli
 
     top = cli.parser()
     _mark(top, {"FILE": shtab.FILE, "DIR": shtab.DIRECTORY})

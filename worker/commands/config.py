@@ -5,12 +5,12 @@ import sys
 
 import msgspec
 
+from gregor.worker.base.printable import one_line
 from gregor.worker.commands import FINISHED
 from gregor.worker.commands.common import add_settings, settings
 from gregor.worker.commands.crawl import FLAGS
-from gregor.worker.config_docs import toml
-from gregor.worker.config_sources import shown
-from gregor.worker.text import one_line
+from gregor.worker.config.docs import toml
+from gregor.worker.config.sources import shown
 
 _COLUMN = 44
 

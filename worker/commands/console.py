@@ -3,12 +3,12 @@
 import argparse
 import asyncio
 
-from gregor.worker import logging
+from gregor.worker.base.errors import BadInput, complain
 from gregor.worker.commands import FINISHED
 from gregor.worker.commands.common import DATA, Flag, add_settings, settings
-from gregor.worker.config import Config
-from gregor.worker.errors import BadInput, complain
-from gregor.worker.signals import stopping
+from gregor.worker.config.settings import Config
+from gregor.worker.observe import logging
+from gregor.worker.run.signals import stopping
 
 FLAGS = (
     *DATA,
@@ -34,7 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 async def _serve(config: Config) -> None:
-    from gregor.worker import composition
+    from gregor.worker.compose import worker as composition
 
     stop = asyncio.Event()
     with stopping(stop.set, lambda: None, FINISHED):

@@ -7,20 +7,21 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from gregor.worker import logging, records, reporting
+from gregor.worker.base.errors import BadInput, complain, why
+from gregor.worker.base.printable import one_line
 from gregor.worker.commands import FAILED, FINISHED, INTERRUPTED
 from gregor.worker.commands.common import SCOPE, Flag, add_settings, run_crawling, settings
-from gregor.worker.config import Config, warnings
-from gregor.worker.ending import Ending
-from gregor.worker.errors import BadInput, complain, why
-from gregor.worker.live import Progress, watch
-from gregor.worker.signals import stopping
-from gregor.worker.stats import Stats
-from gregor.worker.text import one_line
+from gregor.worker.config.settings import Config, warnings
+from gregor.worker.inspect import report, url_record
+from gregor.worker.inspect.live import Progress, watch
+from gregor.worker.observe import logging
+from gregor.worker.observe.stats import Stats
+from gregor.worker.run.ending import Ending
+from gregor.worker.run.signals import stopping
 
 if TYPE_CHECKING:
-    from gregor.worker.runtime import Runtime
-    from gregor.worker.seeds_input import Seeds
+    from gregor.worker.operate.seeds_input import Seeds
+    from gregor.worker.run.runtime import Runtime
 
 FLAGS = (
     *SCOPE,
@@ -50,8 +51,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Crawl to the end, a budget or a signal."""
-    from gregor.worker.rules import urls_of
-    from gregor.worker.seeds_input import open_seeds
+    from gregor.worker.links.configured import urls_of
+    from gregor.worker.operate.seeds_input import open_seeds
 
     config = settings(arguments).config
     logging.configure(config.log_level, config.log_format, config.log_file)
@@ -67,9 +68,9 @@ def run(arguments: argparse.Namespace) -> int:
         return INTERRUPTED
     try:
         if arguments.json:
-            sys.stdout.buffer.write(records.encode(found) + b"\n")
+            sys.stdout.buffer.write(url_record.encode(found) + b"\n")
         else:
-            print(reporting.told(found))
+            print(report.told(found))
         sys.stdout.flush()
     except BrokenPipeError:
         raise
@@ -79,9 +80,9 @@ def run(arguments: argparse.Namespace) -> int:
     return found.exit_code
 
 
-async def _crawl(config: Config, seeds: "Seeds", joins: bool) -> reporting.Report | None:
+async def _crawl(config: Config, seeds: "Seeds", joins: bool) -> report.Report | None:
     """The report; None when it was stopped before it began. ``joins``: the crawl is there, and has its seeds."""
-    from gregor.worker import composition
+    from gregor.worker.compose import worker as composition
 
     if not seeds.count and not joins:
         await _refuse_nothing(config)
@@ -99,7 +100,7 @@ async def _crawl(config: Config, seeds: "Seeds", joins: bool) -> reporting.Repor
         ending = Ending("finished")
     code = INTERRUPTED if ending.reason == "stopped" else FINISHED
     place, whole = composition.place(config)
-    return reporting.report(ending, run.stats, place, time.monotonic() - run.begun, code, whole=whole)
+    return report.report(ending, run.stats, place, time.monotonic() - run.begun, code, whole=whole)
 
 
 class _Run:
@@ -119,9 +120,9 @@ class _Run:
         self._watch = asyncio.create_task(watch(self.stats, self._config, time.monotonic, sys.stderr, self._blocked))
 
     def _blocked(self) -> int:
-        from gregor.worker import condition
+        from gregor.worker.inspect import worker_state
 
-        states = condition.host_states(self._runtime, time.monotonic()) if self._runtime is not None else {}
+        states = worker_state.host_states(self._runtime, time.monotonic()) if self._runtime is not None else {}
         return states.get("blocked", 0) + states.get("robots", 0)
 
     def stop(self) -> None:
@@ -147,7 +148,7 @@ class _Run:
 
 async def _refuse_nothing(config: Config) -> None:
     """Without a seed there must be a crawl to go on with."""
-    from gregor.worker import composition
+    from gregor.worker.compose import worker as composition
 
     try:
         reader, _ = await composition.open_crawl(config)

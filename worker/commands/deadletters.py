@@ -7,14 +7,14 @@ from collections import Counter
 
 from gregor.schemas.events import rfc3339
 from gregor.schemas.messages import DeadLetter
-from gregor.worker import records, reporting
+from gregor.worker.base.errors import complain
+from gregor.worker.base.printable import one_line
 from gregor.worker.commands import FINISHED, ordering
 from gregor.worker.commands.common import reading, run_reading, settings
-from gregor.worker.config import Config
-from gregor.worker.deadletters import dead
-from gregor.worker.errors import complain
-from gregor.worker.orders import By
-from gregor.worker.text import one_line
+from gregor.worker.config.settings import Config
+from gregor.worker.inspect import report, url_record
+from gregor.worker.operate.dead_letters import dead
+from gregor.worker.orders.model import By
 
 _EXAMPLES = 3
 
@@ -32,10 +32,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """List, retry or drop them."""
     if arguments.retry:
-        complain(f"{reporting.count(_treat(arguments, 'retry'), 'URL')} to be visited again")
+        complain(f"{report.count(_treat(arguments, 'retry'), 'URL')} to be visited again")
         return FINISHED
     if arguments.drop:
-        complain(f"{reporting.count(_treat(arguments, 'drop'), 'dead letter')} dropped")
+        complain(f"{report.count(_treat(arguments, 'drop'), 'dead letter')} dropped")
         return FINISHED
     return run_reading(_list(arguments, settings(arguments).config))
 
@@ -47,7 +47,7 @@ async def _list(arguments: argparse.Namespace, config: Config) -> int:
         async for one in dead(crawl.reader, arguments.cause):
             letter = one.letter
             if arguments.json:
-                sys.stdout.buffer.write(records.encode(_public(letter)) + b"\n")
+                sys.stdout.buffer.write(url_record.encode(_public(letter)) + b"\n")
                 continue
             counts[letter.cause] += 1
             if counts[letter.cause] <= _EXAMPLES:
@@ -76,7 +76,7 @@ def _treat(arguments: argparse.Namespace, verb: str) -> int:
 
 
 async def _directly(config: Config, cause: str | None, verb: str, by: By) -> int:
-    from gregor.worker import composition
+    from gregor.worker.compose import worker as composition
 
     count, more = 0, True
     async with composition.controlled(config) as control:

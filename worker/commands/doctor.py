@@ -7,10 +7,10 @@ import argparse
 import asyncio
 import os
 
+from gregor.worker.base.errors import BadInput
+from gregor.worker.base.printable import one_line
 from gregor.worker.commands import FAILED, FINISHED, ordering
 from gregor.worker.commands.common import settings
-from gregor.worker.errors import BadInput
-from gregor.worker.text import one_line
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -26,7 +26,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 async def _examine(arguments: argparse.Namespace) -> bool:
-    from gregor.worker.doctor import examine
+    from gregor.worker.compose.doctor import examine
 
     failed = False
     async for finding in examine(settings(arguments).config, arguments.name, os.environ):

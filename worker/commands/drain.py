@@ -2,8 +2,8 @@
 
 import argparse
 
+from gregor.worker.base.errors import complain
 from gregor.worker.commands import FINISHED, ordering
-from gregor.worker.errors import complain
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -3,14 +3,14 @@
 import argparse
 import sys
 
-from gregor.worker import records
+from gregor.worker.base.printable import one_line
 from gregor.worker.commands import FINISHED
 from gregor.worker.commands.common import SCOPE, add_settings, not_negative, reading, run_reading, settings
-from gregor.worker.config import Config
-from gregor.worker.explaining import Attempt, Explanation, Rule, explain
-from gregor.worker.rules import scope_rules
-from gregor.worker.scope import Scope
-from gregor.worker.text import one_line
+from gregor.worker.config.settings import Config
+from gregor.worker.inspect import url_record
+from gregor.worker.inspect.explain import Attempt, Explanation, Rule, explain
+from gregor.worker.links.configured import scope_rules
+from gregor.worker.links.scope import Scope
 
 _MENTIONS = 5
 _FATES = {
@@ -41,7 +41,7 @@ async def _explain(arguments: argparse.Namespace, config: Config) -> int:
         scope = Scope(scope_rules(config), await crawl.reader.seed_hosts())
         found = await explain(crawl.reader, crawl.urls, url, config, scope, arguments.mentions)
     if arguments.json:
-        sys.stdout.buffer.write(records.encode(found) + b"\n")
+        sys.stdout.buffer.write(url_record.encode(found) + b"\n")
     else:
         for line in told(found):
             print(one_line(line, 3000))

@@ -8,12 +8,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from gregor.worker import reporting
+from gregor.worker.base.errors import BadInput, complain, why
+from gregor.worker.base.printable import one_line
 from gregor.worker.commands import FINISHED
 from gregor.worker.commands.common import add_settings, reading, run_reading, settings
-from gregor.worker.config import Config
-from gregor.worker.errors import BadInput, complain, why
-from gregor.worker.text import one_line
+from gregor.worker.config.settings import Config
+from gregor.worker.inspect import report
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -30,13 +30,13 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 async def _export(form: str, path: str, config: Config) -> int:
-    from gregor.worker import export
+    from gregor.worker.inspect import export
 
     async with reading(config) as crawl:
         with _output(path, form == "warc") as file:
             write = export.warc if form == "warc" else export.jsonl
             count = await write(crawl.reader, file)
-    complain(f"{reporting.count(count, 'page')} exported")
+    complain(f"{report.count(count, 'page')} exported")
     return FINISHED
 
 

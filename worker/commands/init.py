@@ -14,7 +14,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Make what is missing, and say what was made and what was checked."""
-    from gregor.worker import composition
+    from gregor.worker.compose import worker as composition
 
     config = settings(arguments).config
     prepared = asyncio.run(composition.init(config))

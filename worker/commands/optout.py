@@ -12,12 +12,12 @@ from functools import partial
 
 import msgspec
 
-from gregor.worker import records
 from gregor.worker.commands import FINISHED, ordering
 from gregor.worker.commands.common import settings
-from gregor.worker.config import Config
-from gregor.worker.erasing import Erased, until_nothing_is_left
-from gregor.worker.order_targets import target_of
+from gregor.worker.config.settings import Config
+from gregor.worker.inspect import url_record
+from gregor.worker.operate.erase import Erased, until_nothing_is_left
+from gregor.worker.orders.targets import target_of
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -39,7 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
     erased = asyncio.run(_erase(config, target, arguments.wait))
     counts = msgspec.structs.asdict(erased)
     if arguments.json:
-        sys.stdout.buffer.write(records.encode(counts) + b"\n")
+        sys.stdout.buffer.write(url_record.encode(counts) + b"\n")
     else:
         print(
             f"deleted of {target}: " + ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in counts.items())
@@ -48,6 +48,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 async def _erase(config: Config, target: str, wait: float) -> Erased:
-    from gregor.worker import composition
+    from gregor.worker.compose import worker as composition
 
     return await until_nothing_is_left(partial(composition.erase, config, target), wait, time.monotonic, asyncio.sleep)

@@ -11,14 +11,14 @@ from urllib.parse import quote
 
 import msgspec
 
+from gregor.worker.base.errors import BadInput, complain
+from gregor.worker.base.printable import one_line
 from gregor.worker.commands import FINISHED
 from gregor.worker.commands.common import DATA, Flag, add_settings, settings
-from gregor.worker.config import Config
-from gregor.worker.config_api import address, token
-from gregor.worker.errors import BadInput, complain
-from gregor.worker.order_targets import target_of
-from gregor.worker.orders import KINDS, RULES, By, Kind, Order, check, give, name_of, take_back
-from gregor.worker.text import one_line
+from gregor.worker.config.api import address, token
+from gregor.worker.config.settings import Config
+from gregor.worker.orders.model import KINDS, RULES, By, Kind, Order, check, give, name_of, take_back
+from gregor.worker.orders.targets import target_of
 
 _PATIENCE: Final = (10.0, 120.0)  # seconds, to connect and for an answer
 _ANYWHERE: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}
@@ -126,7 +126,7 @@ def by_api(arguments: argparse.Namespace, method: str, path: str, body: object =
 
 
 def _directly(arguments: argparse.Namespace, change: Any) -> None:
-    from gregor.worker import composition
+    from gregor.worker.compose import worker as composition
 
     composition.change_orders(settings(arguments).config, change)
     complain("no API answers: the order was left for the crawl, which obeys it as soon as it runs")

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 import msgspec
 
 from gregor.schemas.events import rfc3339
-from gregor.worker import records
+from gregor.worker.base.printable import one_line
 from gregor.worker.commands import FINISHED, ordering
 from gregor.worker.commands.common import not_negative, settings
-from gregor.worker.orders import NEWEST, Change, Order, listed
-from gregor.worker.text import one_line
+from gregor.worker.inspect import url_record
+from gregor.worker.orders.model import NEWEST, Change, Order, listed
 
 _PAGE = 500
 
@@ -64,7 +64,7 @@ def _standing(arguments: argparse.Namespace) -> tuple[list[Order], list[str]]:
         if not answer["next"]:
             return found, answer["unread"]
         after = f"&after={ordering.quoted(answer['next'])}"
-    from gregor.worker import composition
+    from gregor.worker.compose import worker as composition
 
     orders = composition.standing_orders(settings(arguments).config)
     return list(listed(orders)), sorted(orders.unread)
@@ -94,10 +94,10 @@ def _some_changes(arguments: argparse.Namespace, before: int) -> list[Change]:
     answer = ordering.by_api(arguments, "GET", f"/api/v1/changes?limit={_PAGE}{bound}")
     if answer is not None:
         return msgspec.convert(answer["changes"], list[Change])
-    from gregor.worker import composition
+    from gregor.worker.compose import worker as composition
 
     return composition.recorded_changes(settings(arguments).config, before, _PAGE)
 
 
 def _write(line: dict[str, object]) -> None:
-    sys.stdout.buffer.write(records.encode(line) + b"\n")
+    sys.stdout.buffer.write(url_record.encode(line) + b"\n")

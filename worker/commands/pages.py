@@ -5,11 +5,11 @@ import sys
 from typing import get_args
 
 from gregor.schemas.messages import Page, State
+from gregor.worker.base.printable import one_line
 from gregor.worker.commands import FINISHED
 from gregor.worker.commands.common import add_settings, given_host, not_negative, reading, run_reading, settings
-from gregor.worker.config import Config
-from gregor.worker.records import Record, all_records, encode
-from gregor.worker.text import one_line
+from gregor.worker.config.settings import Config
+from gregor.worker.inspect.url_record import Record, all_records, encode
 
 _HEAD = f"{'STATE':<10} {'STATUS':>6} {'DEPTH':>5} {'BYTES':>10}  URL"
 

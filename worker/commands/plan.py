@@ -7,14 +7,15 @@ from pathlib import Path
 
 import msgspec
 
-from gregor.worker import records
-from gregor.worker.capacity import inputs, told, written
+from gregor.worker.base.errors import BadInput, complain, why
+from gregor.worker.capacity import deploy_values, inputs
+from gregor.worker.capacity import text as told
 from gregor.worker.capacity.model import plan
-from gregor.worker.capacity.shapes import Plan, Wish
+from gregor.worker.capacity.types import Plan, Wish
 from gregor.worker.commands import FINISHED
 from gregor.worker.commands.common import Flag, add_settings, settings
-from gregor.worker.config import Config
-from gregor.worker.errors import BadInput, complain, why
+from gregor.worker.config.settings import Config
+from gregor.worker.inspect import url_record
 
 MOST_PAGES = 1e12
 LEAST_DAYS, MOST_DAYS = 0.05, 3650.0
@@ -28,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--bench", metavar="FILE", help="what `make bench` measured here: build/bench.json")
     text = "another cost of a page, as docs/capacity.md names it; may be repeated"
     parser.add_argument("--assume", metavar="NAME=VALUE", action="append", default=[], help=text)
-    text = f"write {written.TERRAFORM} for terraform/examples/cluster and {written.HELM} for helm/gregor"
+    text = f"write {deploy_values.TERRAFORM} for terraform/examples/cluster and {deploy_values.HELM} for helm/gregor"
     parser.add_argument("--write", metavar="DIR", help=text)
     add_settings(parser, (Flag("--delay", "delay", "SECONDS"),))
 
@@ -41,7 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.write is not None:
         _write(Path(arguments.write), found, read)
     if arguments.json:
-        sys.stdout.buffer.write(records.encode(told.document(found, read)) + b"\n")
+        sys.stdout.buffer.write(url_record.encode(told.document(found, read)) + b"\n")
     else:
         print("\n".join(told.text(found, read)))
     return FINISHED
@@ -70,7 +71,10 @@ def _number(name: str, text: str, least: float, most: float) -> float:
 
 def _write(folder: Path, found: Plan, read: inputs.Inputs) -> None:
     """Both files; JSON is YAML too."""
-    made = {written.TERRAFORM: written.terraform(found), written.HELM: written.helm(found, read.costs.worker_memory)}
+    made = {
+        deploy_values.TERRAFORM: deploy_values.terraform(found),
+        deploy_values.HELM: deploy_values.helm(found, read.costs.worker_memory),
+    }
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -14,7 +14,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Mark all of it, and say how much that was."""
-    from gregor.worker import composition
+    from gregor.worker.compose import worker as composition
 
     count = asyncio.run(composition.rebuild_seen(settings(arguments).config))
     print(f"{count} URLs marked as seen")

@@ -4,13 +4,13 @@ import argparse
 import asyncio
 from collections.abc import Sequence
 
-from gregor.worker import reporting
+from gregor.worker.base.errors import complain
+from gregor.worker.base.printable import one_line
 from gregor.worker.commands import FAILED, FINISHED, ordering
 from gregor.worker.commands.common import given_url, settings
-from gregor.worker.config import Config
-from gregor.worker.errors import complain
-from gregor.worker.orders import By
-from gregor.worker.text import one_line
+from gregor.worker.config.settings import Config
+from gregor.worker.inspect import report
+from gregor.worker.orders.model import By
 
 _BATCH = 100
 
@@ -34,13 +34,13 @@ def run(arguments: argparse.Namespace) -> int:
         count, unknown = count + answer["count"], unknown + answer["unknown"]
     for url in unknown:
         complain(f"{one_line(url, 200)} has no record: `gregor seed` adds it, if it does not wait for its first visit")
-    complain(f"{reporting.count(count, 'URL')} to be visited again")
+    complain(f"{report.count(count, 'URL')} to be visited again")
     return FAILED if unknown else FINISHED
 
 
 async def _directly(config: Config, texts: Sequence[str], by: By) -> tuple[int, list[str]]:
-    from gregor.worker import composition
-    from gregor.worker.rules import urls_of
+    from gregor.worker.compose import worker as composition
+    from gregor.worker.links.configured import urls_of
 
     rules = urls_of(config)
     urls = [given_url(rules, text) for text in texts]

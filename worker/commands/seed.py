@@ -7,14 +7,14 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from gregor.worker.base.errors import BadInput
 from gregor.worker.commands import FINISHED, ordering
 from gregor.worker.commands.common import settings
-from gregor.worker.errors import BadInput
-from gregor.worker.live import Progress
-from gregor.worker.orders import By
+from gregor.worker.inspect.live import Progress
+from gregor.worker.orders.model import By
 
 if TYPE_CHECKING:
-    from gregor.worker.seeds_input import Seeds
+    from gregor.worker.operate.seeds_input import Seeds
 
 _BATCH, _LONGEST = 500, 300_000  # seeds, and characters of their URLs and labels, in one request
 
@@ -29,9 +29,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Publish them; durable when it returns."""
-    from gregor.worker import composition
-    from gregor.worker.rules import urls_of
-    from gregor.worker.seeds_input import open_seeds
+    from gregor.worker.compose import worker as composition
+    from gregor.worker.links.configured import urls_of
+    from gregor.worker.operate.seeds_input import open_seeds
 
     config, by = settings(arguments).config, ordering.by(arguments)
     told = Progress(config, time.monotonic, sys.stderr).over

@@ -5,14 +5,14 @@ import shutil
 import sys
 
 from gregor.schemas.messages import Page
-from gregor.worker import records
+from gregor.worker.base.errors import complain
+from gregor.worker.base.printable import escape, one_line
 from gregor.worker.commands import FAILED, FINISHED
 from gregor.worker.commands.common import Crawl, add_settings, reading, run_reading, settings
-from gregor.worker.config import Config
-from gregor.worker.errors import complain
-from gregor.worker.heads import masked, printable
-from gregor.worker.records import Record
-from gregor.worker.text import escape, one_line
+from gregor.worker.config.settings import Config
+from gregor.worker.inspect import url_record
+from gregor.worker.inspect.heads import masked, printable
+from gregor.worker.inspect.url_record import Record
 
 _SHOWN = (
     *("status", "outcome", "rule", "redirected_to", "depth", "label", "fetched_at", "mime", "charset", "size"),
@@ -40,16 +40,16 @@ def run(arguments: argparse.Namespace) -> int:
 async def _show(arguments: argparse.Namespace, config: Config) -> int:
     async with reading(config) as crawl:
         url = crawl.url(arguments.url)
-        known = await records.find(crawl.reader, url)
+        known = await url_record.find(crawl.reader, url)
         if known.row is not None:
-            record, page = await records.of_row(crawl.reader, known.row, text=True)
+            record, page = await url_record.of_row(crawl.reader, known.row, text=True)
         elif known.tickets:
-            record, page = records.of_ticket(known.tickets[0]), None
+            record, page = url_record.of_ticket(known.tickets[0]), None
         else:
             complain(f"the crawl has no record of {url.href}; `gregor explain` may say why")
             return FAILED
         if arguments.json:
-            sys.stdout.buffer.write(records.encode(record) + b"\n")
+            sys.stdout.buffer.write(url_record.encode(record) + b"\n")
         elif arguments.headers or arguments.text or arguments.links or arguments.body:
             return await _part(arguments, crawl, record, page)
         else:

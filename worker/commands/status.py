@@ -5,12 +5,12 @@ import asyncio
 import sys
 from typing import TYPE_CHECKING, Any
 
-from gregor.worker import records
+from gregor.worker.base.errors import BadInput
+from gregor.worker.base.printable import one_line
 from gregor.worker.commands import FINISHED, ordering
 from gregor.worker.commands.common import DATA, add_settings, settings
-from gregor.worker.config import Config
-from gregor.worker.errors import BadInput
-from gregor.worker.text import one_line
+from gregor.worker.config.settings import Config
+from gregor.worker.inspect import url_record
 
 if TYPE_CHECKING:
     from gregor.worker.adapters.cluster.engine import ClusterStatus
@@ -25,14 +25,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Look once."""
-    from gregor.worker import composition
+    from gregor.worker.compose import worker as composition
 
     config = settings(arguments).config
     if config.engine == "embedded":
         return _counts(asyncio.run(composition.kept(config)), arguments.json, _live(arguments, config))
     status = asyncio.run(composition.cluster_status(config))
     if arguments.json:
-        sys.stdout.buffer.write(records.encode(_public(status)) + b"\n")
+        sys.stdout.buffer.write(url_record.encode(_public(status)) + b"\n")
     else:
         _print(status)
     return FINISHED
@@ -52,7 +52,7 @@ def _live(arguments: argparse.Namespace, config: Config) -> dict[str, Any] | Non
 def _counts(kept: dict[str, int], as_json: bool, live: dict[str, Any] | None) -> int:
     if as_json:
         worker = {} if live is None else {"worker": live}
-        sys.stdout.buffer.write(records.encode({**kept, **worker}) + b"\n")
+        sys.stdout.buffer.write(url_record.encode({**kept, **worker}) + b"\n")
     else:
         if live is not None:
             now, rates = live["now"], live["rates"]

@@ -2,9 +2,9 @@
 
 import argparse
 
+from gregor.worker.base.errors import BadInput
 from gregor.worker.commands import FINISHED, ordering
 from gregor.worker.commands.common import settings
-from gregor.worker.errors import BadInput
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

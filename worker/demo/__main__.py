@@ -4,7 +4,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from gregor.worker.cli import main
+from gregor.worker.commands.cli import main
 from gregor.worker.demo.server import serving
 
 SETTINGS = ("delay=0.2", "delay_factor=0", "max_crawl_delay=0.5", "sitemaps=true")

@@ -13,7 +13,7 @@ from typing import Final
 from gregor.worker.commands import FINISHED, INTERRUPTED
 from tests.cluster.chaos.cable import Cable
 
-GREGOR: Final = (sys.executable, "-m", "gregor.worker.cli")
+GREGOR: Final = (sys.executable, "-m", "gregor.worker.commands.cli")
 
 
 @dataclass

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import msgspec
 
-from gregor.worker import composition
-from gregor.worker.config_sources import load
+from gregor.worker.compose import worker as composition
+from gregor.worker.config.sources import load
 from gregor.worker.demo.child import child
 from tests.cluster.chaos import evidence, faults, web, witness
 from tests.cluster.chaos.crew import GREGOR, Crew

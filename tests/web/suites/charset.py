@@ -1,6 +1,7 @@
 """Character encodings: BOM, Content-Type, meta, XML declaration, labels (Encoding, HTML and Fetch Standards)."""
 
-from gregor.worker import charset, media_type
+from gregor.worker.web import media_type
+from gregor.worker.web.encodings import sniff
 from tests.web.suites import Line, Suite, Verdict, equal, octets
 
 
@@ -8,25 +9,25 @@ def _sniffing(case: Line) -> Verdict:
     body, content_type = octets(case, "body"), case["content_type"]
     if case.get("xml") and not content_type:
         content_type = "application/xml"
-    name = charset.sniff(body[: charset.PRESCAN], content_type, default=case["default"])
+    name = sniff.sniff(body[: sniff.PRESCAN], content_type, default=case["default"])
     if name not in case.get("accept", [case["encoding"]]):
         return Verdict(False, f"expected {case['encoding']}, got {name}")
-    return equal(charset.decode(body, name), case["text"]) if "text" in case else Verdict(True, "")
+    return equal(sniff.decode(body, name), case["text"]) if "text" in case else Verdict(True, "")
 
 
 def _late_meta(case: Line) -> Verdict:
-    return equal(charset.sniff(octets(case, "body"), case["content_type"]), case["encoding"])
+    return equal(sniff.sniff(octets(case, "body"), case["content_type"]), case["encoding"])
 
 
 def _header(case: Line) -> Verdict:
     value = ", ".join(case["values"])
     parsed = media_type.extract(value)
-    found = {"encoding": charset.header_charset(value), "mime_type": str(parsed) if parsed else None}
+    found = {"encoding": sniff.header_charset(value), "mime_type": str(parsed) if parsed else None}
     return equal({key: found[key] for key in found if key in case}, {key: case[key] for key in found if key in case})
 
 
 def _label(case: Line) -> Verdict:
-    return equal(charset.lookup(case["label"]), case["encoding"])
+    return equal(sniff.lookup(case["label"]), case["encoding"])
 
 
 SUITES = [

@@ -3,9 +3,9 @@
 import datetime
 import hashlib
 
-from gregor.worker import http_rules
-from gregor.worker.decoding import Corrupt, Decoder, TooLarge
-from gregor.worker.robots import time_to_live
+from gregor.worker.fetch.content_coding import Corrupt, Decoder, TooLarge
+from gregor.worker.robots.file import time_to_live
+from gregor.worker.web import http_headers
 from tests.web.suites import Line, Suite, Verdict, equal, octets
 
 _LIMIT = 10 * 1024 * 1024
@@ -13,7 +13,7 @@ _PIECE = 16 * 1024
 
 
 def _date(case: Line) -> Verdict:
-    return equal(http_rules.http_date(case["text"]), case["unix"])
+    return equal(http_headers.http_date(case["text"]), case["unix"])
 
 
 def _now(case: Line) -> float | None:
@@ -21,7 +21,7 @@ def _now(case: Line) -> float | None:
 
 
 def _retry_after(case: Line) -> Verdict:
-    return equal(http_rules.retry_after(case["value"], _now(case) or 0.0), case["seconds"])
+    return equal(http_headers.retry_after(case["value"], _now(case) or 0.0), case["seconds"])
 
 
 def _redirect(case: Line) -> Verdict:
@@ -30,7 +30,7 @@ def _redirect(case: Line) -> Verdict:
     location = None
     if case.get("location") is not None or "location_b64" in case:
         location = octets(case, "location").decode("latin-1")
-    target = http_rules.redirect_target(case["status"], location, case["url"])
+    target = http_headers.redirect_target(case["status"], location, case["url"])
     if not case["follow"]:
         return equal(target, None)
     return Verdict(target in case.get("accept", [case["target"]]), f"expected {case['target']}, got {target}")

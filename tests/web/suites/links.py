@@ -4,12 +4,14 @@ from typing import Any
 
 from selectolax.lexbor import LexborHTMLParser
 
-from gregor.worker import css, link_header, references
-from gregor.worker.documents import Document, Extract, Link
-from gregor.worker.html_guard import guard
-from gregor.worker.meta_robots import meta_robots
-from gregor.worker.processors import process
-from gregor.worker.urls import Urls
+from gregor.worker import link_header
+from gregor.worker.read import css
+from gregor.worker.read.document import Document, Extract, Link
+from gregor.worker.read.html import references
+from gregor.worker.read.html.guard import guard
+from gregor.worker.read.processors import process
+from gregor.worker.robots.meta import meta_robots
+from gregor.worker.web.urls import Urls
 from tests.web.suites import Line, Suite, Verdict, equal, octets
 
 _URLS = Urls()

@@ -4,7 +4,7 @@ import datetime
 
 from selectolax.lexbor import LexborHTMLParser
 
-from gregor.worker.meta_robots import Directives, meta_robots, names
+from gregor.worker.robots.meta import Directives, meta_robots, names
 from tests.web.suites import Line, Suite, Verdict, equal
 
 _NOW = datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC).timestamp()

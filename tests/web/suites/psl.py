@@ -1,6 +1,6 @@
 """Registered domains by the Public Suffix List."""
 
-from gregor.worker.domains import registered_domain
+from gregor.worker.web.domains import registered_domain
 from tests.web.suites import Line, Suite, Verdict, equal
 
 

@@ -5,16 +5,18 @@ from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
-from gregor.worker import robots, robots_match, robots_text
-from gregor.worker.urls import Urls, robots_url
+from gregor.worker.robots import file as robots_file
+from gregor.worker.robots import lines as robots_lines
+from gregor.worker.robots import match as robots_match
+from gregor.worker.web.urls import Urls, robots_url
 from tests.web.suites import Line, Suite, Verdict, equal, lines, octets
 
 _ORIGIN = "http://example.com/robots.txt"
 
 
 @lru_cache(maxsize=64)
-def _parsed(body: bytes, agent: str) -> robots.Robots:
-    return robots.parse(body, agent, _ORIGIN)
+def _parsed(body: bytes, agent: str) -> robots_file.Robots:
+    return robots_file.parse(body, agent, _ORIGIN)
 
 
 def _decision(case: Line) -> Verdict:
@@ -32,12 +34,12 @@ def _request_rate(case: Line) -> Verdict:
     if rate is None or expected is None:
         return equal(rate, expected)
     times = [expected[name] and "".join(filter(str.isdigit, str(expected[name])))[:4] for name in ("start", "end")]
-    return equal(rate, robots.RequestRate(expected["requests"], expected["seconds"], *times))
+    return equal(rate, robots_file.RequestRate(expected["requests"], expected["seconds"], *times))
 
 
 def _sitemaps(case: Line) -> Verdict:
     base = case["robots_url"]
-    found = list(robots.parse(octets(case, "robots_txt"), "examplebot", base).sitemaps)
+    found = list(robots_file.parse(octets(case, "robots_txt"), "examplebot", base).sitemaps)
     if "sitemaps_raw" in case:
         urls = Urls()
         return equal(found, [url.href for raw in case["sitemaps_raw"] if (url := urls.resolve(raw, base))])
@@ -49,14 +51,14 @@ def _sitemaps(case: Line) -> Verdict:
 
 
 def _outcome(status: int, headers: dict[str, str] | None = None, hops: int = 0) -> str:
-    match robots.answer(status, headers or {}, b"User-agent: *\nDisallow: /x", "examplebot", _ORIGIN, hops):
-        case robots.Parsed():
+    match robots_file.answer(status, headers or {}, b"User-agent: *\nDisallow: /x", "examplebot", _ORIGIN, hops):
+        case robots_file.Parsed():
             return "parse"
-        case robots.AllowAll():
+        case robots_file.AllowAll():
             return "allow_all"
-        case robots.Unreachable():
+        case robots_file.Unreachable():
             return "disallow_all"
-        case robots.Redirect(location, _):
+        case robots_file.Redirect(location, _):
             return location
 
 
@@ -72,9 +74,9 @@ def _redirects(case: Line) -> Verdict:
     for step in steps:
         status, _, location = step.removesuffix(" (relative Location)").partition(" ")
         headers = {"location": location} if location else {}
-        verdict = robots.answer(int(status), headers, b"", "examplebot", url, taken)
-        if not isinstance(verdict, robots.Redirect):
-            return equal("parse" if isinstance(verdict, robots.Parsed) else "allow_all", case["outcome"])
+        verdict = robots_file.answer(int(status), headers, b"", "examplebot", url, taken)
+        if not isinstance(verdict, robots_file.Redirect):
+            return equal("parse" if isinstance(verdict, robots_file.Parsed) else "allow_all", case["outcome"])
         url, taken = verdict.location, verdict.hops
     return Verdict(False, f"still redirected after {taken} hops")
 
@@ -85,7 +87,7 @@ def _robots_url(case: Line) -> Verdict:
 
 
 def _product_token(case: Line) -> Verdict:
-    return equal(robots.is_product_token(case["token"]), case["valid"])
+    return equal(robots_file.is_product_token(case["token"]), case["valid"])
 
 
 def _path(case: Line) -> Verdict:
@@ -96,7 +98,7 @@ def _path(case: Line) -> Verdict:
 
 def _line_parsing(case: Line) -> Verdict:
     """The published file names kinds and counts; a file that ends with a line end has one more, empty line."""
-    parsed = list(robots_text.lines(octets(case, "robots_txt")))
+    parsed = list(robots_lines.lines(octets(case, "robots_txt")))
     kinds: list[str] = [line[1] for line in parsed]
     directives = [line for line in parsed if line[1] not in ("unknown", "unused", "comment", "empty")]
     seen = {
@@ -117,13 +119,13 @@ def _limits(case: Line) -> Verdict:
     started = time.process_time()
     expected = case["expect"] if isinstance(case["expect"], list) else []
     decisions = [
-        robots.parse(body, each["user_agent"]).decide(each["url"]).allowed == each["allowed"] for each in expected
+        robots_file.parse(body, each["user_agent"]).decide(each["url"]).allowed == each["allowed"] for each in expected
     ]
     if "url_build" in case:
         each = case["url_build"]
-        decisions.append(robots.parse(body, "anybot").decide(_built(each)).allowed == each["allowed"])
+        decisions.append(robots_file.parse(body, "anybot").decide(_built(each)).allowed == each["allowed"])
     if not decisions:
-        decisions.append(robots.parse(body, "anybot").decide("http://example.com/a").allowed)
+        decisions.append(robots_file.parse(body, "anybot").decide("http://example.com/a").allowed)
     spent = time.process_time() - started
     return Verdict(all(decisions) and spent < longest, f"decisions right: {decisions}, {spent:.3f} s of {longest} s")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from gregor.worker import simhashing
+from gregor.worker.read import fingerprints
 from tests.web.suites import Line, Suite, Verdict, equal
 
 _CORPUS_BITS = 6
@@ -21,22 +21,22 @@ def _vector(case: Line) -> Verdict:
 
 
 def _hamming(case: Line) -> Verdict:
-    return equal(simhashing.distance(int(case["a"], 16), int(case["b"], 16)), case["distance"])
+    return equal(fingerprints.distance(int(case["a"], 16), int(case["b"], 16)), case["distance"])
 
 
 def _compute(case: Line) -> Verdict:
     hashes = np.array([int(value, 16) for value in case["hashes"]] * case.get("repeat", 1), np.uint64)
-    return equal(f"{simhashing.majority(hashes):016x}", case["simhash"])
+    return equal(f"{fingerprints.majority(hashes):016x}", case["simhash"])
 
 
 def _pairs(case: Line) -> list[tuple[str, str]]:
     """All pairs within the case's distance: by the tables where it is theirs, else one by one."""
     bits, values = case["max_distance"], [int(value, 16) for value in case["hashes"]]
-    if bits == simhashing.BITS:
-        tables = simhashing.Tables(values)
+    if bits == fingerprints.BITS:
+        tables = fingerprints.Tables(values)
         found = {(a, b) for a in values for b in tables.near(a) if a != b}
     else:
-        found = {(a, b) for a in values for b in values if a != b and simhashing.distance(a, b) <= bits}
+        found = {(a, b) for a in values for b in values if a != b and fingerprints.distance(a, b) <= bits}
     return sorted({(f"{min(pair):016x}", f"{max(pair):016x}") for pair in found})
 
 
@@ -57,7 +57,7 @@ def _md5(case: Line) -> Verdict:
     features = case.get("features") or [str(number) for number in range(*case["features_range"])]
     digests = [hashlib.md5(feature.encode(), usedforsecurity=False).digest()[-8:] for feature in features]
     hashes = np.array([int.from_bytes(digest, "big") for digest in digests], np.uint64)
-    return equal(simhashing.majority(hashes), int(case["simhash_decimal"]))
+    return equal(fingerprints.majority(hashes), int(case["simhash_decimal"]))
 
 
 _OPERATIONS = {
@@ -71,8 +71,8 @@ _OPERATIONS = {
 
 def _text_pair(case: Line) -> Verdict:
     a, b = case["a"], case["b"]
-    bits = simhashing.distance(simhashing.simhash64(a), simhashing.simhash64(b))
-    same = simhashing.text_fingerprint(a) == simhashing.text_fingerprint(b)
+    bits = fingerprints.distance(fingerprints.simhash64(a), fingerprints.simhash64(b))
+    same = fingerprints.text_fingerprint(a) == fingerprints.text_fingerprint(b)
     relation = case["relation"]
     if relation == "not identical":
         return Verdict(not same, "their fingerprints are equal")
@@ -87,10 +87,10 @@ def _corpus(folder: Path) -> Iterator[Line]:
     """One case for each pair of texts that is near-duplicate, or found to be."""
     file = folder
     with file.open(encoding="utf-8") as lines, file.with_name("labelled_corpus_pairs.jsonl").open() as labels:
-        hashes = {text["id"]: simhashing.simhash64(text["text"]) for text in map(json.loads, lines)}
+        hashes = {text["id"]: fingerprints.simhash64(text["text"]) for text in map(json.loads, lines)}
         true = {tuple(sorted((pair["a"], pair["b"]))) for pair in map(json.loads, labels)}
     for pair in itertools.combinations(sorted(hashes), 2):
-        bits = simhashing.distance(hashes[pair[0]], hashes[pair[1]])
+        bits = fingerprints.distance(hashes[pair[0]], hashes[pair[1]])
         if pair in true or bits <= _CORPUS_BITS:
             yield {"id": "-".join(pair), "bits": bits, "near": pair in true}
 

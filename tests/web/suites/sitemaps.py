@@ -4,10 +4,11 @@ from collections.abc import Iterator
 from datetime import datetime
 from urllib.parse import urljoin
 
-from gregor.worker import robots, sitemaps
-from gregor.worker.domains import registered_domain
-from gregor.worker.sitemap_location import is_local, is_submitted
+from gregor.worker.read.sitemaps import parse as sitemaps
+from gregor.worker.robots import file as robots_file
+from gregor.worker.web.domains import registered_domain
 from tests.web.suites import Line, Suite, Verdict, equal, octets
+from tests.web.suites.sitemap_location import is_local, is_submitted
 
 
 def _parsed(case: Line) -> sitemaps.Sitemap:
@@ -146,7 +147,7 @@ def _location(case: Line) -> Verdict:
 
 
 def _announced(body: bytes, url: str) -> list[str]:
-    return [urljoin(url, found) for found in robots.parse(body, "gregor", url).sitemaps]
+    return [urljoin(url, found) for found in robots_file.parse(body, "gregor", url).sitemaps]
 
 
 def _discovery(case: Line) -> Verdict:

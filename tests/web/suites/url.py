@@ -6,7 +6,7 @@ is no http(s) URL must be refused.
 
 import re
 
-from gregor.worker.urls import Url, Urls
+from gregor.worker.web.urls import Url, Urls
 from tests.web.suites import Line, Suite, Verdict, equal
 
 URLS = Urls()

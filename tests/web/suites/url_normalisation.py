@@ -2,8 +2,8 @@
 
 import ada_url
 
-from gregor.worker.canonical import CanonicalRules, canonical
-from gregor.worker.urls import Urls
+from gregor.worker.web.canonical import CanonicalRules, canonical
+from gregor.worker.web.urls import Urls
 from tests.web.suites import Line, Suite, Verdict, equal
 from tests.web.suites.url import requested
 

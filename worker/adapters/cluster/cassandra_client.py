@@ -14,10 +14,10 @@ from cassandra.cluster import Cluster, Session
 from cassandra.query import BatchStatement, BatchType, BoundStatement, PreparedStatement
 
 from gregor.worker.adapters.cluster.cassandra_connect import make_cluster, translated, translation
-from gregor.worker.adapters.cluster.together import Together
-from gregor.worker.borders import Unavailable
-from gregor.worker.config_servers import Servers
-from gregor.worker.errors import BadInput
+from gregor.worker.adapters.cluster.coalesce import Together
+from gregor.worker.base.errors import BadInput
+from gregor.worker.borders.store import Unavailable
+from gregor.worker.config.servers import Servers
 
 T = TypeVar("T")
 Values: TypeAlias = Sequence[object]

@@ -22,10 +22,10 @@ from cassandra.protocol import ErrorMessage
 from cassandra.protocol import RequestValidationException as RefusedMessage
 from cassandra.query import tuple_factory
 
-from gregor.worker.borders import Unavailable
-from gregor.worker.config_servers import Servers, address, password, trusting
-from gregor.worker.errors import BadInput
-from gregor.worker.text import one_line
+from gregor.worker.base.errors import BadInput
+from gregor.worker.base.printable import one_line
+from gregor.worker.borders.store import Unavailable
+from gregor.worker.config.servers import Servers, address, password, trusting
 
 _PORT: Final = 9042
 # Version 5 frames messages with checksums that the driver computes in Python: a third of a request's cost.

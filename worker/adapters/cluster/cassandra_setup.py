@@ -14,10 +14,10 @@ from cassandra.cluster import Session
 from gregor.worker.adapters.cluster.cassandra_client import Cassandra
 from gregor.worker.adapters.cluster.cassandra_connect import make_cluster, translated
 from gregor.worker.adapters.cluster.made_for import compare
-from gregor.worker.borders import Unavailable
-from gregor.worker.config_servers import Servers
-from gregor.worker.errors import BadInput
-from gregor.worker.text import one_line
+from gregor.worker.base.errors import BadInput
+from gregor.worker.base.printable import one_line
+from gregor.worker.borders.store import Unavailable
+from gregor.worker.config.servers import Servers
 
 # A schema change waits for all nodes.
 _TIMEOUT: Final = 60.0

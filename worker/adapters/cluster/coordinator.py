@@ -8,7 +8,6 @@ from typing import Final, Self
 
 import msgspec
 
-from gregor.worker import order_records
 from gregor.worker.adapters.cluster.lease import ClusterLease
 from gregor.worker.adapters.cluster.membership import Membership
 from gregor.worker.adapters.cluster.ownership import Ownership
@@ -16,12 +15,13 @@ from gregor.worker.adapters.cluster.status import WorkerStatus, members, put_sta
 from gregor.worker.adapters.cluster.zookeeper_client import SERVICE, ZooKeeper
 from gregor.worker.adapters.cluster.zookeeper_setup import Facts, check_tree
 from gregor.worker.adapters.cluster.zookeeper_tree import Put, Stat, Tree
-from gregor.worker.borders import Clock, Lease, Unavailable
-from gregor.worker.config_servers import Servers
-from gregor.worker.logging import logs
-from gregor.worker.members import Members
-from gregor.worker.orders import NEWEST, Change, Orders, aside, numbered_on
-from gregor.worker.patience import nobody
+from gregor.worker.adapters.when_there import nobody
+from gregor.worker.borders.members import Members
+from gregor.worker.borders.store import Clock, Lease, Unavailable
+from gregor.worker.config.servers import Servers
+from gregor.worker.observe.logging import logs
+from gregor.worker.orders import codec as orders_codec
+from gregor.worker.orders.model import NEWEST, Change, Orders, aside, numbered_on
 
 _log = logs("steering")
 _KEEP: Final = 1 / 6
@@ -133,15 +133,15 @@ class ClusterCoordinator:
             if found is None:
                 raise Unavailable(SERVICE, f"no node {self._tree.orders}")
             data, stat = found
-            orders = order_records.read(data)
+            orders = orders_codec.read(data)
             if not orders.version:
                 orders = numbered_on(orders, await self.changes(NEWEST, 1))
             orders, older = aside(change(orders))
             if older:  # whoever puts aside what begins there puts the same aside: once is enough
                 await self._zookeeper.create(self._tree.changes, b"")
                 path = self._tree.aside(older[0].number)
-                await self._zookeeper.create(path, order_records.written_changes(older))
-            if await self._zookeeper.commit([Put(self._tree.orders, order_records.written(orders), stat.version)]):
+                await self._zookeeper.create(path, orders_codec.written_changes(older))
+            if await self._zookeeper.commit([Put(self._tree.orders, orders_codec.written(orders), stat.version)]):
                 break  # else somebody else was first: the change is made of theirs
         self._orders = orders
         self._change.set()
@@ -149,7 +149,7 @@ class ClusterCoordinator:
 
     async def changes(self, before: int, limit: int) -> list[Change]:
         found = await self._zookeeper.get(self._tree.orders)
-        kept = order_records.read(found[0]).changes if found is not None else ()
+        kept = orders_codec.read(found[0]).changes if found is not None else ()
         changes = [one for one in reversed(kept) if one.number < before]
         firsts = sorted(map(int, await self._zookeeper.children(self._tree.changes)), reverse=True)
         for first in firsts:
@@ -157,7 +157,7 @@ class ClusterCoordinator:
             if len(changes) >= limit:
                 break
             if first < oldest and (node := await self._zookeeper.get(self._tree.aside(first))) is not None:
-                changes += [one for one in reversed(order_records.read_changes(node[0])) if one.number < oldest]
+                changes += [one for one in reversed(orders_codec.read_changes(node[0])) if one.number < oldest]
         return changes[:limit]
 
     async def put_status(self, status: WorkerStatus) -> None:
@@ -229,7 +229,7 @@ class ClusterCoordinator:
             await self._put_back(found)
             return
         self._orders_known &= found is not None  # a node that is not there has no watch
-        orders = order_records.read(found[0]) if found is not None else Orders()
+        orders = orders_codec.read(found[0]) if found is not None else Orders()
         if not orders.version and orders.unread:  # nothing of it can be read: the last orders that could be hold on
             orders = msgspec.structs.replace(self._orders, unread=orders.unread)
         if orders != self._orders:
@@ -239,7 +239,7 @@ class ClusterCoordinator:
     async def _put_back(self, found: tuple[bytes, Stat] | None) -> None:
         """The node was deleted, or made anew by `gregor init`: what it held is still known here, and holds on."""
         self._orders_known = False  # it is read again at once, whoever of the workers was first
-        kept = order_records.written(self._orders)
+        kept = orders_codec.written(self._orders)
         if found is None:
             put = await self._zookeeper.create(self._tree.orders, kept) is not None
         else:

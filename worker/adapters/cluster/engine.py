@@ -20,11 +20,11 @@ from gregor.worker.adapters.cluster.store import ClusterStore
 from gregor.worker.adapters.cluster.zookeeper_client import ZooKeeper
 from gregor.worker.adapters.cluster.zookeeper_setup import check_tree, ensure_tree
 from gregor.worker.adapters.cluster.zookeeper_tree import Tree
-from gregor.worker.borders import Clock, Unavailable
-from gregor.worker.config import Config
-from gregor.worker.config_servers import SERVERS, check_server
-from gregor.worker.erasing import Erased, Whose
-from gregor.worker.patience import nobody, when_there
+from gregor.worker.adapters.when_there import nobody, when_there
+from gregor.worker.borders.store import Clock, Unavailable
+from gregor.worker.config.servers import SERVERS, check_server
+from gregor.worker.config.settings import Config
+from gregor.worker.operate.erase import Erased, Whose
 
 T = TypeVar("T")
 

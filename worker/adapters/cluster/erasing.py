@@ -13,8 +13,8 @@ from gregor.schemas.messages import DeadLetter, Page, Row, decode, encode
 from gregor.worker.adapters.cluster.cassandra_client import Cassandra
 from gregor.worker.adapters.cluster.seen import RedisSeen
 from gregor.worker.adapters.cluster.store_pages import Pages, bands_of, signed
-from gregor.worker.erasing import Erased, Whose
-from gregor.worker.rows import forgotten
+from gregor.worker.operate.erase import Erased, Whose
+from gregor.worker.settle.rows import forgotten
 
 _PAGES: Final = "SELECT key, visit, data, overflow, WRITETIME(status) FROM pages"
 _ROWS: Final = "SELECT host, data, WRITETIME(data) FROM rows"

@@ -10,9 +10,9 @@ import msgspec
 
 from gregor.partitioner.hashing import partition_of
 from gregor.schemas.messages import LONGEST_URL, PRIORITIES, Ticket, decode_ticket
-from gregor.worker.adapters.cluster.tap import Raw
-from gregor.worker.borders import Record, Unreadable
-from gregor.worker.urls import politeness_host
+from gregor.worker.adapters.cluster.kafka_buffer import Raw
+from gregor.worker.borders.store import Record, Unreadable
+from gregor.worker.web.urls import politeness_host
 
 _KINDS: Final = ("new", "recrawl", "robots")
 _MOST: Final = 1 << 30

@@ -14,10 +14,10 @@ from typing import Any, Final
 
 from confluent_kafka import KafkaError, KafkaException
 
-from gregor.worker.borders import Unavailable
-from gregor.worker.config_servers import Servers, password
-from gregor.worker.errors import BadInput
-from gregor.worker.text import one_line
+from gregor.worker.base.errors import BadInput
+from gregor.worker.base.printable import one_line
+from gregor.worker.borders.store import Unavailable
+from gregor.worker.config.servers import Servers, password
 
 Settings = dict[str, Any]
 

@@ -8,10 +8,10 @@ from typing import Any, Final
 import msgspec
 from confluent_kafka import Consumer, KafkaError, TopicPartition
 
+from gregor.worker.adapters.cluster.kafka_buffer import MOST, Raw, Tap
 from gregor.worker.adapters.cluster.kafka_client import KafkaFailed, KafkaThread, Settings, unavailable
 from gregor.worker.adapters.cluster.kafka_producer import Source
-from gregor.worker.adapters.cluster.tap import MOST, Raw, Tap
-from gregor.worker.borders import RecordsLost, Unavailable
+from gregor.worker.borders.store import RecordsLost, Unavailable
 
 # Seconds: the longest that a read or a publication waits for the thread. Each round costs the worker some 50 µs.
 _TICK: Final = 0.02

@@ -12,9 +12,9 @@ from gregor.schemas import topics
 from gregor.schemas.messages import PRIORITIES
 from gregor.worker.adapters.cluster.kafka_client import client_settings, unavailable
 from gregor.worker.adapters.cluster.made_for import compare
-from gregor.worker.config_servers import Servers
-from gregor.worker.errors import BadInput
-from gregor.worker.text import one_line
+from gregor.worker.base.errors import BadInput
+from gregor.worker.base.printable import one_line
+from gregor.worker.config.servers import Servers
 
 _RETRY: Final = 0.1
 _UNSEEN: Final = frozenset({KafkaError.TOPIC_AUTHORIZATION_FAILED, KafkaError.CLUSTER_AUTHORIZATION_FAILED})

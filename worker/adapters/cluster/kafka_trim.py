@@ -8,7 +8,7 @@ from confluent_kafka.admin import AdminClient
 
 from gregor.worker.adapters.cluster.kafka_client import Settings
 from gregor.worker.adapters.cluster.kafka_producer import Source
-from gregor.worker.logging import logs
+from gregor.worker.observe.logging import logs
 
 _log = logs("kafka")
 

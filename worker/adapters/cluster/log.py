@@ -19,9 +19,9 @@ from gregor.worker.adapters.cluster.kafka_offsets import Offsets
 from gregor.worker.adapters.cluster.kafka_producer import Message, Publisher, Source
 from gregor.worker.adapters.cluster.kafka_reader import OutsideLog, Reader
 from gregor.worker.adapters.cluster.kafka_trim import Trimmer
-from gregor.worker.borders import Record, RecordsLost, Unavailable
-from gregor.worker.config_servers import Servers
-from gregor.worker.logging import logs
+from gregor.worker.borders.store import Record, RecordsLost, Unavailable
+from gregor.worker.config.servers import Servers
+from gregor.worker.observe.logging import logs
 
 _log = logs("kafka")
 _TRIM_INTERVAL: Final = 10.0

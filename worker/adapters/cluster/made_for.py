@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Final
 
-from gregor.worker.errors import BadInput
-from gregor.worker.text import one_line
+from gregor.worker.base.errors import BadInput
+from gregor.worker.base.printable import one_line
 
 WAY_OUT: Final = "it is fixed once per crawl: set it back, or begin another crawl under another name (setting crawl)"
 _WAYS: Final = {

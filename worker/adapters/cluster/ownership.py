@@ -7,7 +7,7 @@ import msgspec
 
 from gregor.worker.adapters.cluster.lease import ClusterLease, Session
 from gregor.worker.adapters.cluster.zookeeper_tree import Check, Create, Delete, Nodes, Owner, Put, Tree
-from gregor.worker.borders import Clock, Lease, Unavailable
+from gregor.worker.borders.store import Clock, Lease, Unavailable
 
 
 class Ownership:

@@ -11,12 +11,12 @@ from redis.asyncio.sentinel import Sentinel
 from redis.backoff import NoBackoff
 from redis.exceptions import NoScriptError, RedisClusterException, RedisError, ResponseError
 
+from gregor.worker.adapters.cluster.coalesce import Together
 from gregor.worker.adapters.cluster.redis_scripts import Script
-from gregor.worker.adapters.cluster.together import Together
-from gregor.worker.borders import Unavailable
-from gregor.worker.config_servers import Servers, address, password
-from gregor.worker.errors import BadInput
-from gregor.worker.text import one_line
+from gregor.worker.base.errors import BadInput
+from gregor.worker.base.printable import one_line
+from gregor.worker.borders.store import Unavailable
+from gregor.worker.config.servers import Servers, address, password
 
 SERVICE: Final = "Redis"
 _TOGETHER: Final = 64

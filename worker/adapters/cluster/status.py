@@ -5,8 +5,8 @@ import asyncio
 from msgspec import Struct, json
 
 from gregor.worker.adapters.cluster.zookeeper_tree import Nodes, Owner, Tree
-from gregor.worker.members import Members, Worker
-from gregor.worker.members import Owner as Held
+from gregor.worker.borders.members import Members, Worker
+from gregor.worker.borders.members import Owner as Held
 
 
 class WorkerStatus(Struct, frozen=True, kw_only=True):

@@ -23,11 +23,11 @@ from gregor.schemas.messages import (
     encode,
 )
 from gregor.worker.adapters.cluster.cassandra_client import Cassandra
+from gregor.worker.adapters.cluster.coalesce import Together
 from gregor.worker.adapters.cluster.store_backlogs import Backlogs
 from gregor.worker.adapters.cluster.store_calendar import Calendars
 from gregor.worker.adapters.cluster.store_pages import Pages
-from gregor.worker.adapters.cluster.together import Together
-from gregor.worker.borders import Entry
+from gregor.worker.borders.store import Entry
 
 T = TypeVar("T", bound=msgspec.Struct)
 

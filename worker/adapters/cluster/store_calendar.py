@@ -9,7 +9,7 @@ from typing import Final
 
 from gregor.schemas.messages import Ticket, decode_ticket, encode
 from gregor.worker.adapters.cluster.cassandra_client import Cassandra, Found
-from gregor.worker.borders import Entry
+from gregor.worker.borders.store import Entry
 
 _SPAN_BITS: Final = 14
 _FIRST: Final = -(1 << 63)

@@ -13,10 +13,10 @@ from cassandra.query import UNSET_VALUE
 
 from gregor.schemas.messages import Page, decode, encode
 from gregor.worker.adapters.cluster.cassandra_client import Cassandra, Found, Values
-from gregor.worker.adapters.cluster.together import Together
+from gregor.worker.adapters.cluster.coalesce import Together
 from gregor.worker.adapters.compression import LEVEL
-from gregor.worker.borders import Similar
-from gregor.worker.simhashing import bands
+from gregor.worker.borders.store import Similar
+from gregor.worker.read.fingerprints import bands
 
 CHUNK: Final = 512 * 1024
 """Bytes of a body in a chunk, before compression."""

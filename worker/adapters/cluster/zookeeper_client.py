@@ -23,10 +23,10 @@ from kazoo.protocol.states import KeeperState, ZnodeStat
 from gregor.worker.adapters.cluster.lease import Session
 from gregor.worker.adapters.cluster.zookeeper_connect import PATIENCE, make_client
 from gregor.worker.adapters.cluster.zookeeper_tree import Check, Create, Delete, Operation, Put, Stat
-from gregor.worker.borders import Clock, Unavailable
-from gregor.worker.config_servers import Servers
-from gregor.worker.errors import BadInput
-from gregor.worker.text import one_line
+from gregor.worker.base.errors import BadInput
+from gregor.worker.base.printable import one_line
+from gregor.worker.borders.store import Clock, Unavailable
+from gregor.worker.config.servers import Servers
 
 SERVICE: Final = "ZooKeeper"
 _REFUSALS: Final = (BadVersionError, NodeExistsError, NoNodeError, RolledBackError, RuntimeInconsistency)

@@ -9,7 +9,7 @@ from kazoo.handlers.threading import SequentialThreadingHandler
 from kazoo.protocol.serialization import Connect
 from kazoo.security import CREATOR_ALL_ACL
 
-from gregor.worker.config_servers import Servers, password
+from gregor.worker.config.servers import Servers, password
 
 PATIENCE: Final = 1 / 4
 """How long an answer, or a connection, is waited for, as a part of the session's time-out."""

@@ -9,7 +9,7 @@ import msgspec
 from gregor.worker.adapters.cluster.made_for import compare
 from gregor.worker.adapters.cluster.zookeeper_client import ZooKeeper
 from gregor.worker.adapters.cluster.zookeeper_tree import Nodes, Tree
-from gregor.worker.errors import BadInput
+from gregor.worker.base.errors import BadInput
 
 Facts = Mapping[str, str]
 

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Final
 
 from gregor.schemas.messages import PartitionRecord, decode
-from gregor.worker import order_records
 from gregor.worker.adapters.embedded.database import Database
 from gregor.worker.adapters.embedded.folder import FolderError, connect_reading, connect_writable
 from gregor.worker.adapters.embedded.schema import CHANGES
-from gregor.worker.borders import Clock, DiskFull, Lease, Unavailable
-from gregor.worker.orders import NEWEST, Change, Orders, aside, numbered_on
+from gregor.worker.borders.store import Clock, DiskFull, Lease, Unavailable
+from gregor.worker.orders import codec as orders_codec
+from gregor.worker.orders.model import NEWEST, Change, Orders, aside, numbered_on
 
 # How soon an order that another process gave is heard.
 _LOOK_SECONDS: Final = 1.0
@@ -216,7 +216,7 @@ def recorded_changes(path: Path, before: int, limit: int) -> list[Change]:
 def read_orders(connection: sqlite3.Connection) -> Orders:
     """The standing orders."""
     found = connection.execute("SELECT data FROM orders").fetchone()
-    return order_records.read(found[0]) if found else Orders()
+    return orders_codec.read(found[0]) if found else Orders()
 
 
 def read_changes(connection: sqlite3.Connection, before: int, limit: int) -> list[Change]:
@@ -227,7 +227,7 @@ def read_changes(connection: sqlite3.Connection, before: int, limit: int) -> lis
         row = connection.execute("SELECT data FROM changes WHERE first < ? ORDER BY first DESC", (oldest,)).fetchone()
         if row is None:
             break
-        found += [one for one in reversed(order_records.read_changes(row[0])) if one.number < oldest]
+        found += [one for one in reversed(orders_codec.read_changes(row[0])) if one.number < oldest]
     return found[:limit]
 
 
@@ -238,9 +238,9 @@ def _change_orders(connection: sqlite3.Connection, change: Callable[[Orders], Or
     orders, older = aside(change(orders))
     if older:
         connection.execute(CHANGES)
-        row = (older[0].number, order_records.written_changes(older))
+        row = (older[0].number, orders_codec.written_changes(older))
         connection.execute("INSERT OR REPLACE INTO changes VALUES (?, ?)", row)
-    connection.execute("INSERT OR REPLACE INTO orders VALUES (0, ?)", (order_records.written(orders),))
+    connection.execute("INSERT OR REPLACE INTO orders VALUES (0, ?)", (orders_codec.written(orders),))
     return orders
 
 

@@ -13,8 +13,8 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
-from gregor.worker.borders import DiskFull, Unavailable
-from gregor.worker.errors import why
+from gregor.worker.base.errors import why
+from gregor.worker.borders.store import DiskFull, Unavailable
 
 T = TypeVar("T")
 Work = Callable[[sqlite3.Connection], T]

@@ -14,8 +14,8 @@ from gregor.worker.adapters.embedded import simhashes
 from gregor.worker.adapters.embedded.bodies import body_path
 from gregor.worker.adapters.embedded.folder import connect_reading, connect_writable
 from gregor.worker.adapters.embedded.queries import decode_page
-from gregor.worker.erasing import Erased, Whose
-from gregor.worker.rows import forgotten
+from gregor.worker.operate.erase import Erased, Whose
+from gregor.worker.settle.rows import forgotten
 
 _SLICE: Final = 100
 """So much is deleted in one transaction: a crawl that runs waits for it."""

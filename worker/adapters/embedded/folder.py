@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Self
 
 from gregor.worker.adapters.embedded.schema import FORMAT, SCHEMA
-from gregor.worker.errors import BadInput, why
+from gregor.worker.base.errors import BadInput, why
 
 DATABASE = "crawl.db"
 _BUSY_SECONDS = 10.0

@@ -25,7 +25,7 @@ from gregor.worker.adapters.embedded import simhashes
 from gregor.worker.adapters.embedded.bodies import Bodies
 from gregor.worker.adapters.embedded.database import Database
 from gregor.worker.adapters.embedded.queries import HOST, ROBOTS, read_one, read_page, read_rows
-from gregor.worker.borders import Entry
+from gregor.worker.borders.store import Entry
 
 T = TypeVar("T", bound=msgspec.Struct)
 

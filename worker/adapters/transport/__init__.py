@@ -1,1 +1,1 @@
-"""The transports behind the border of `gregor.worker.transport`."""
+"""The transports behind the border of `gregor.worker.borders.transport`."""

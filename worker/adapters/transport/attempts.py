@@ -7,7 +7,7 @@ from typing import Protocol
 import msgspec
 
 from gregor.worker.adapters.transport.http1 import Fields, Target, fields, one_line, split_href
-from gregor.worker.transport import Failure, FetchResult, Limits, Request, Response
+from gregor.worker.borders.transport import Failure, FetchResult, Limits, Request, Response
 
 _REMOTE_NAMES = {"socks5": "socks5h", "socks4": "socks4a"}
 

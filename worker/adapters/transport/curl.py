@@ -13,10 +13,10 @@ from gregor.worker.adapters.transport.attempts import AddressGuard, Job, Way, at
 from gregor.worker.adapters.transport.curl_exchange import Exchange
 from gregor.worker.adapters.transport.curl_loop import CurlLoop
 from gregor.worker.adapters.transport.http1 import one_line, request_head
-from gregor.worker.adapters.transport.kept import KeptSockets
+from gregor.worker.adapters.transport.kept_connections import KeptSockets
 from gregor.worker.adapters.transport.watch import Watch
-from gregor.worker.spending import Spending
-from gregor.worker.transport import Failure, FailureKind, FetchResult, Limits, Request, Response, Truncation
+from gregor.worker.borders.transport import Failure, FailureKind, FetchResult, Limits, Request, Response, Truncation
+from gregor.worker.observe.cpu_time import Spending
 
 _KINDS: dict[int, FailureKind] = {
     0: "cut",  # a head that ends with the connection is a success to libcurl

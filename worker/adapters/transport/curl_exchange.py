@@ -11,7 +11,7 @@ import pycurl
 from gregor.worker.adapters.transport.attempts import AddressGuard, Job, Way, names_left_to, reads_requests
 from gregor.worker.adapters.transport.framing import Dechunker, framing
 from gregor.worker.adapters.transport.http1 import Fields, Head, MalformedHeadError, parse_head
-from gregor.worker.adapters.transport.kept import KeptSockets, Local
+from gregor.worker.adapters.transport.kept_connections import KeptSockets, Local
 from gregor.worker.adapters.transport.pace import Pace
 from gregor.worker.adapters.transport.receiver import Receiver
 

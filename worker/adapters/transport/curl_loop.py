@@ -5,7 +5,7 @@ import select
 
 import pycurl
 
-from gregor.worker.spending import Spending
+from gregor.worker.observe.cpu_time import Spending
 
 _EVENTS = {
     pycurl.POLL_IN: select.EPOLLIN,

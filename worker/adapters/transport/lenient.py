@@ -4,7 +4,7 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Callable
 
-from gregor.worker.transport import Failure, FetchResult, Limits, Request, Transport
+from gregor.worker.borders.transport import Failure, FetchResult, Limits, Request, Transport
 
 REMEMBERED = 10_000
 """Hosts whose need of the second transport is kept in mind."""

@@ -1,6 +1,6 @@
 """Is an answer coming fast enough? Pure: time comes in, in seconds of any monotonic clock."""
 
-from gregor.worker.transport import Limits
+from gregor.worker.borders.transport import Limits
 
 
 class Pace:

@@ -15,8 +15,8 @@ from gregor.worker.adapters.transport.attempts import AddressGuard, Job, Way
 from gregor.worker.adapters.transport.http1 import fields, request_head
 from gregor.worker.adapters.transport.pace import Pace
 from gregor.worker.adapters.transport.tolerant import TolerantResponse, shut_down
-from gregor.worker.errors import why
-from gregor.worker.transport import Failure
+from gregor.worker.base.errors import why
+from gregor.worker.borders.transport import Failure
 
 FALLBACK_DELAY = 1.0
 """Seconds for an address while others are left; simple in place of RFC 8305's race."""

@@ -22,8 +22,8 @@ from gregor.worker.adapters.transport.receiver import Receiver
 from gregor.worker.adapters.transport.requests_exchange import Exchange, StopFetch
 from gregor.worker.adapters.transport.tolerant import HeadTooLargeError, TolerantResponse
 from gregor.worker.adapters.transport.watch import Watch
-from gregor.worker.errors import why
-from gregor.worker.transport import Failure, FetchResult, Limits, Request, Response, Truncation
+from gregor.worker.base.errors import why
+from gregor.worker.borders.transport import Failure, FetchResult, Limits, Request, Response, Truncation
 
 _PIECE = 65536
 # An unverified certificate is recorded in the answer; a warning on standard error adds nothing.

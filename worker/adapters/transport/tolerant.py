@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 from gregor.worker.adapters.transport.framing import LONGEST_LINE, Framing, chunk_size, framing, tokens
 from gregor.worker.adapters.transport.http1 import Head, parse_head, parse_status_line
-from gregor.worker.transport import Limits
+from gregor.worker.borders.transport import Limits
 
 
 class HeadTooLargeError(Exception):

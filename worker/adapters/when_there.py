@@ -1,0 +1,55 @@
+"""Servers that are not there yet at the start are waited for, as long as configured."""
+
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, stop_after_delay, wait_exponential
+
+from gregor.worker.base.errors import BadInput, complain
+from gregor.worker.borders.store import Unavailable
+from gregor.worker.config.servers import SERVERS, Servers
+
+T = TypeVar("T")
+FIRST_PAUSE, LONGEST_PAUSE = 0.5, 5.0
+
+
+def nobody(_: Unavailable) -> None:
+    """Hears of what is away, and does nothing."""
+
+
+async def when_there(
+    ask: Callable[[], Awaitable[T]], seconds: float, settings: Servers, away: Callable[[Unavailable], None] = nobody
+) -> T:
+    """Ask a service, again while it is away, for so long. Raises `BadInput` when it stays away.
+
+    ``settings`` say where it is: both lines that are told of it have its address. ``away`` hears of each try in vain.
+    """
+
+    async def tell(state: RetryCallState) -> None:
+        error = state.outcome.exception() if state.outcome is not None else None
+        assert isinstance(error, Unavailable)
+        away(error)
+        if state.attempt_number == 1:
+            complain(f"{error}; trying again{_where(error, settings)} for {seconds:.0f} s")
+
+    attempts = AsyncRetrying(
+        retry=retry_if_exception_type(Unavailable),
+        wait=wait_exponential(FIRST_PAUSE, LONGEST_PAUSE),
+        stop=stop_after_delay(max(0.0, seconds)),
+        before_sleep=tell,
+        reraise=True,
+    )
+    try:
+        async for attempt in attempts:
+            with attempt:
+                return await ask()
+    except Unavailable as error:
+        name = error.service.lower()
+        fit = f"that the settings {name}* fit it (TLS, names and passwords too)"
+        raise BadInput(f"{error}; see that it is up{_where(error, settings)}, and {fit}") from None
+    raise AssertionError("the last attempt returns or raises")
+
+
+def _where(error: Unavailable, settings: Servers) -> str:
+    name = error.service.lower()
+    return f" at {', '.join(getattr(settings, name))}" if name in SERVERS else ""

@@ -1,0 +1,135 @@
+"""The API of a whole crawl on servers: a process that owns nothing reads the stores, and asks the workers."""
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable
+from contextlib import closing
+from urllib.parse import urlencode
+
+import msgspec
+import prometheus_client as prometheus
+
+from gregor.worker.api.aggregate import first_hosts, whole
+from gregor.worker.api.archive import Archive
+from gregor.worker.api.backend import Desk, HostsQuery, Status
+from gregor.worker.api.peers import Peers
+from gregor.worker.api.serving import serving
+from gregor.worker.base.tasks import cancel
+from gregor.worker.borders.members import Members, Worker
+from gregor.worker.borders.store import Clock, Coordinator, Unavailable
+from gregor.worker.config.api import token
+from gregor.worker.config.settings import Config
+from gregor.worker.inspect.host_views import HostView
+from gregor.worker.operate.control import Control
+
+_SAMPLE = 1.0  # seconds for which an answer of all workers is good enough
+
+
+class _Hosts(msgspec.Struct):
+    hosts: list[HostView]
+
+
+class CrawlDesk(Desk):
+    """Every worker's. ``members``: who they are; ``stop`` ends this process."""
+
+    def __init__(
+        self,
+        name: str,
+        crawl: str,
+        coordinator: Coordinator,
+        clock: Clock,
+        archive: Archive,
+        control: Control,
+        peers: Peers,
+        *,
+        members: Callable[[], Awaitable[Members]],
+        stop: Callable[[], None],
+    ) -> None:
+        super().__init__(name, coordinator, clock, archive, control)
+        self._crawl = crawl
+        self._peers = peers
+        self._look = members
+        self._end = stop
+        self._known = Members([], [])
+        self._away = ""
+        self._asking: asyncio.Task[Status] | None = None
+        self._asked = 0.0
+        self._registry = prometheus.CollectorRegistry()
+        prometheus.ProcessCollector(registry=self._registry)
+
+    def unhealthy(self) -> str:
+        return ""
+
+    def unready(self) -> str:
+        return f"{self._away} is away" if self._away else ""
+
+    async def members(self) -> Members:
+        try:
+            self._known = await self._look()
+        except Unavailable as error:
+            self._away = error.service
+            raise
+        self._away = ""
+        return self._known
+
+    async def status(self) -> Status:
+        """All workers' as one. While the coordinator is away those are asked that were there last."""
+        now = self._clock.monotonic()
+        if self._asking is None or (self._asking.done() and now - self._asked >= _SAMPLE):
+            self._asking, self._asked = asyncio.create_task(self._ask()), now
+        return await asyncio.shield(self._asking)
+
+    async def hosts(self, asked: HostsQuery) -> list[HostView]:
+        fields = {name: value for name, value in msgspec.structs.asdict(asked).items() if value}
+        found = await self._peers.ask(await self._workers(), f"hosts?{urlencode(fields)}", _Hosts)
+        return first_hosts((host for one in found for host in one.hosts), asked)
+
+    async def metrics(self) -> bytes:
+        """Of this process; the workers have their own."""
+        return prometheus.generate_latest(self._registry)
+
+    def _stop(self) -> None:
+        self._end()
+
+    async def _workers(self) -> list[Worker]:
+        """Those that are there, or were when that could be asked last."""
+        try:
+            return (await self.members()).workers
+        except Unavailable:
+            return self._known.workers
+
+    async def _ask(self) -> Status:
+        workers = await self._workers()
+        return whole(await self._peers.ask(workers, "status", Status), self._crawl, self.name, len(workers))
+
+
+async def serve(
+    config: Config,
+    name: str,
+    coordinator: Coordinator,
+    clock: Clock,
+    archive: Archive,
+    control: Control,
+    members: Callable[[], Awaitable[Members]],
+    stop: asyncio.Event,
+    started: Callable[[str], None],
+) -> None:
+    """Serve until `stop`; `started` gets the URL. Raises `BadInput`, and what ended the coordinator."""
+    secret = token(config, "viewer", os.environ) or token(config, "operator", os.environ)
+    with closing(Peers(secret)) as peers:
+        desk = CrawlDesk(
+            name, config.crawl, coordinator, clock, archive, control, peers, members=members, stop=stop.set
+        )
+        async with serving(config, desk, os.environ, stop.set) as url:
+            started(url)
+            ends = [asyncio.create_task(stop.wait()), asyncio.create_task(_listen(coordinator))]
+            await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+            if ends[1].done():
+                ends[1].result()
+            await cancel(ends)
+
+
+async def _listen(coordinator: Coordinator) -> None:
+    """For ever: without a coordinator that lives no order is heard."""
+    while True:
+        await coordinator.changed()

@@ -1,0 +1,100 @@
+"""The API of a data folder: what is kept of a crawl, and its orders, from a process that crawls nothing."""
+
+import asyncio
+import os
+from collections import Counter
+from collections.abc import Awaitable, Callable
+
+import prometheus_client as prometheus
+
+from gregor import __version__
+from gregor.schemas.messages import PRIORITIES
+from gregor.worker.api.archive import Archive
+from gregor.worker.api.backend import Counts, Desk, HostsQuery, Status
+from gregor.worker.api.serving import serving
+from gregor.worker.borders.members import Members, Owner
+from gregor.worker.borders.store import Clock, OrderBook
+from gregor.worker.config.settings import Config
+from gregor.worker.inspect.host_views import HOST_STATES, HostView
+from gregor.worker.inspect.live import Rates
+from gregor.worker.inspect.worker_state import Condition
+from gregor.worker.operate.control import FolderControl
+
+
+class FolderDesk(Desk):
+    """A folder's. ``settled`` counts what is kept, by state; ``stop`` ends this process."""
+
+    def __init__(
+        self,
+        name: str,
+        config: Config,
+        book: OrderBook,
+        clock: Clock,
+        archive: Archive,
+        control: FolderControl,
+        *,
+        settled: Callable[[], Awaitable[dict[str, int]]],
+        stop: Callable[[], None],
+    ) -> None:
+        super().__init__(name, book, clock, archive, control)
+        self._config = config
+        self._settled = settled
+        self._end = stop
+        self._registry = prometheus.CollectorRegistry()
+        prometheus.ProcessCollector(registry=self._registry)
+
+    def unhealthy(self) -> str:
+        return ""
+
+    def unready(self) -> str:
+        return ""
+
+    async def status(self) -> Status:
+        """What is kept, as counts; nothing moves here."""
+        kept = Counter(await self._settled())
+        pages, ok, size = (kept.pop(name, 0) for name in ("pages", "pages_200", "bytes"))
+        counts = Counts(pages, ok, size, 0, dict(kept), {}, {}, ok, size)
+        return Status(self._condition(), Rates(0.0, 0.0, 0.0), counts)
+
+    async def hosts(self, asked: HostsQuery) -> list[HostView]:
+        """None: hosts are in the memory of workers."""
+        return []
+
+    async def members(self) -> Members:
+        return Members([], [Owner(number) for number in range(self._config.partitions)])
+
+    async def metrics(self) -> bytes:
+        """Of this process."""
+        return prometheus.generate_latest(self._registry)
+
+    def _stop(self) -> None:
+        self._end()
+
+    def _condition(self) -> Condition:
+        return Condition(
+            crawl=self._config.crawl,
+            worker=self.name,
+            version=__version__,
+            state="stopped",
+            limit="stopped",
+            limiting="nothing: this console shows what is kept, and crawls nothing itself",
+            advice="to go on, run `gregor crawl` with this data folder",
+            seconds=0.0,
+            partitions=0,
+            running=0,
+            concurrency=0,
+            hosts=dict.fromkeys(HOST_STATES, 0),
+            back_queues=0,
+            front_queues=dict.fromkeys(PRIORITIES, 0),
+            window=dict.fromkeys(PRIORITIES, 0),
+            buckets=0,
+            due=0,
+            overdue=0.0,
+        )
+
+
+async def serve(config: Config, desk: FolderDesk, stop: asyncio.Event, started: Callable[[str], None]) -> None:
+    """Serve until `stop`; `started` gets the URL. Raises `BadInput`."""
+    async with serving(config, desk, os.environ, stop.set) as url:
+        started(url)
+        await stop.wait()

@@ -1,0 +1,149 @@
+"""The desk of a worker: it reads the worker on its own event loop."""
+
+import asyncio
+import math
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from gregor.worker.api import problems
+from gregor.worker.api.archive import Archive
+from gregor.worker.api.backend import Counts, Desk, HostsQuery, Status
+from gregor.worker.borders.members import Members
+from gregor.worker.borders.store import Clock
+from gregor.worker.config.settings import Config
+from gregor.worker.inspect import host_views, machine, worker_state
+from gregor.worker.inspect.host_views import HostView
+from gregor.worker.inspect.live import Meter
+from gregor.worker.inspect.metric_list import METRICS
+from gregor.worker.inspect.metrics import Exposition, Look
+from gregor.worker.inspect.worker_state import Condition, Lag
+from gregor.worker.operate.control import Control
+from gregor.worker.run.runtime import Runtime
+
+_SAMPLE = 1.0  # seconds between two samples of the rates
+_PATIENCE = 1.0  # seconds for which a scrape waits for the ends of the log
+_LISTS = 10  # of hosts, that wait to be made before more are refused
+_REST = 9.0  # so many times as long as a list of hosts took, the loop has to itself
+
+
+class WorkerDesk(Desk):
+    """One worker's."""
+
+    def __init__(
+        self,
+        runtime: Runtime,
+        config: Config,
+        clock: Clock,
+        archive: Archive,
+        control: Control,
+        measure: Callable[[list[str]], None],
+        members: Callable[[], Awaitable[Members]] | None = None,
+    ) -> None:
+        """``measure`` makes new hosts of seeds known to the scope.
+
+        ``members``: how others of the crawl are heard of; None when it is alone.
+        """
+        super().__init__(runtime.name, runtime.tools.services.coordinator, clock, archive, control)
+        self._measure = measure
+        self._members = members
+        self._runtime = runtime
+        self._config = config
+        self._lag = Lag(runtime)
+        self._looking: asyncio.Task[None] | None = None
+        self._listing, self._lists, self._rested = asyncio.Lock(), 0, -math.inf
+        self._meter = Meter()
+        self._sampled = clock.monotonic()
+        self._rates = self._meter.sample(self._sampled, runtime.stats)
+        self._exposition = Exposition(METRICS, self._look)
+        self._told, self._told_at = b"", -math.inf
+
+    def _now(self) -> float:
+        return self._clock.monotonic()
+
+    def unhealthy(self) -> str:
+        return worker_state.unhealthy(self._runtime, self._now())
+
+    def unready(self) -> str:
+        return worker_state.unready(self._runtime, self._now())
+
+    async def status(self) -> Status:
+        stats, now = self._runtime.stats, self._now()
+        if now - self._sampled >= _SAMPLE:
+            self._sampled, self._rates = now, self._meter.sample(now, stats)
+        counts = Counts(
+            stats.pages,
+            stats.pages_200,
+            stats.bytes,
+            stats.requests,
+            dict(stats.states),
+            {str(status): count for status, count in sorted(stats.statuses.items())},
+            dict(stats.errors.most_common(50)),
+            stats.total_pages_200,
+            stats.total_bytes,
+        )
+        return Status(self._condition(), self._rates, counts)
+
+    async def hosts(self, asked: HostsQuery) -> list[HostView]:
+        """One list after another, a tenth of the loop's time at most: of 50,000 hosts one takes a tenth of a second.
+
+        Raises `Problem` (429).
+        """
+        if self._lists >= _LISTS:
+            raise problems.too_many()
+        self._lists += 1
+        try:
+            async with self._listing:
+                await asyncio.sleep(self._rested - self._now())
+                begun = self._now()
+                found = self._list(asked, begun)
+                ended = self._now()
+                self._rested = ended + _REST * (ended - begun)
+        finally:
+            self._lists -= 1
+        return found
+
+    def _list(self, asked: HostsQuery, now: float) -> list[HostView]:
+        return host_views.hosts(
+            self._runtime,
+            now,
+            asked.limit,
+            state=asked.state,
+            after=asked.after,
+            search=asked.search,
+            sort=asked.sort,
+        )
+
+    async def members(self) -> Members:
+        if self._members is not None:
+            return await self._members()
+        return worker_state.alone(self._runtime, self._config, (await self.status()).rates, self._clock.wall())
+
+    async def metrics(self) -> bytes:
+        """The answer to a scrape, told anew once a second at most: it takes some milliseconds of the crawl.
+
+        It does not wait for a log that is away: the lag is then what was known.
+        """
+        if self._now() - self._told_at < _SAMPLE:
+            return self._told
+        if self._looking is None or self._looking.done():
+            self._looking = asyncio.create_task(self._lag.look(self._now()))
+        await asyncio.wait((self._looking,), timeout=_PATIENCE)
+        if self._looking.done():
+            self._looking.result()  # raises what no log may raise
+        self._told, self._told_at = self._exposition.text(), self._now()
+        return self._told
+
+    def _stop(self) -> None:
+        self._runtime.stop("by order")
+
+    async def _seeded(self) -> None:
+        self._measure(await self._runtime.tools.services.store.seed_hosts())
+
+    def _condition(self) -> Condition:
+        """What it is doing now."""
+        return worker_state.look(self._runtime, self._config, self._now())
+
+    def _look(self) -> Look:
+        stats = self._runtime.stats
+        here = machine.look(Path(self._config.data))
+        return Look(stats, self._condition(), self._lag, here, stats.margin.value(self._now()))

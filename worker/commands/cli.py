@@ -1,0 +1,112 @@
+"""The command line: picks a command, and turns what can go wrong into one line and an exit code."""
+
+import argparse
+import importlib
+import io
+import os
+import sqlite3
+import sys
+from collections.abc import Sequence
+from types import ModuleType
+from typing import NoReturn
+
+from gregor import __version__
+from gregor.worker.base.errors import BadInput, complain, why
+from gregor.worker.borders.store import DiskFull, RecordsLost, Unavailable
+from gregor.worker.commands import BAD_INPUT, COMMANDS, FAILED, FINISHED, INTERRUPTED
+from gregor.worker.run.signals import interrupting
+
+EXIT_CODES = "exit codes: 0 finished or a budget reached, 1 failed, 2 bad input or configuration, 3 interrupted"
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser whose errors are one line, with the exit code for bad input."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print ``message`` and leave."""
+        complain(f"{message} (see {self.prog} --help)")
+        raise SystemExit(BAD_INPUT)
+
+
+def parser(chosen: str | None = None) -> argparse.ArgumentParser:
+    """The parser of all commands; only the arguments of the ``chosen`` one are known, or of all without one."""
+    top = Parser(prog="gregor", description="A polite, durable web crawler.", epilog=EXIT_CODES, allow_abbrev=False)
+    top.add_argument("--version", action="version", version=f"gregor {__version__}")
+    commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for name, command in COMMANDS.items():
+        sub = commands.add_parser(name, help=command.summary, description=command.summary, allow_abbrev=False)
+        if chosen in (name, None):
+            module(name).add_arguments(sub)
+    return top
+
+
+def module(name: str) -> ModuleType:
+    """The module of a command."""
+    return importlib.import_module(f"gregor.worker.commands.{COMMANDS[name].module}")
+
+
+def _open_streams() -> None:
+    """Give standard streams that were closed by whoever started us a place to go.
+
+    Else their numbers go to the next files that are opened, the database among them, and messages are written there.
+    """
+    for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
+        try:
+            os.fstat(number)
+        except OSError:  # the lowest free number is taken: this one
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(number, mode, encoding="utf-8", closefd=False))
+
+
+def _is_text(word: str) -> bool:
+    try:
+        word.encode()
+    except UnicodeEncodeError:  # bytes that are not UTF-8
+        return False
+    return True
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; returns its exit code. Argument errors raise SystemExit, as argparse does."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    _open_streams()
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy's BLAS threads spin, and nothing multiplies matrices
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # whatever the terminal's encoding cannot say
+    for word in words:
+        if not _is_text(word):
+            complain(f"the argument {word!r} is not UTF-8 text")
+            return BAD_INPUT
+    try:
+        interrupting()  # what a command needs takes a moment to load
+        arguments, unknown = parser(words[0] if words and words[0] in COMMANDS else "").parse_known_args(words)
+        if unknown:
+            Parser(prog=f"gregor {arguments.command}").error(f"unrecognized arguments: {' '.join(unknown)}")
+        code: int = module(arguments.command).run(arguments)
+        sys.stdout.flush()
+        return code
+    except BadInput as error:
+        complain(str(error))
+        return BAD_INPUT
+    except (DiskFull, Unavailable, sqlite3.Error) as error:
+        complain(f"{error}; nothing is lost: remove the cause, then run the same command again")
+        return FAILED
+    except RecordsLost as error:
+        complain(
+            f"{error}: the log lost records; a worker that owns the partition says so in a dead letter and goes on"
+        )
+        return FAILED
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        # Whoever read our output has enough. What is still buffered must not complain when Python ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FINISHED
+    except OSError as error:
+        complain(f"{error.filename}: {why(error)}" if error.filename else why(error))
+        return FAILED
+
+
+if __name__ == "__main__":
+    sys.exit(main())

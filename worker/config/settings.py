@@ -1,0 +1,380 @@
+"""Every setting of a crawl: its name, type, bounds, default and meaning, in one flat structure.
+
+Times are seconds, sizes bytes, unless a field says otherwise. None means "no bound" or "off"; where another setting
+stands in for None, the field says so. `config_sources.py` says where the values come from; docs/configuration.md is
+made of the descriptions below.
+"""
+
+import ipaddress
+import math
+import re
+from typing import Annotated, Final, Literal, TypeAlias
+from urllib.parse import unquote, urlsplit
+
+import msgspec
+from msgspec import Meta, Struct
+
+from gregor import __version__
+from gregor.schemas.messages import LONGEST_URL
+from gregor.worker.base.errors import BadInput
+from gregor.worker.config.about import check_about
+from gregor.worker.config.api import Api, check_api
+
+CanonicalRule: TypeAlias = Literal["session_ids", "tracking_parameters", "index_files", "sort_query"]
+_NETWORK = r"^[0-9a-fA-F:.]+(/[0-9]{1,3})?$"
+_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_WRITTEN_BY_US: Final = frozenset(
+    {
+        "connection",
+        "content-length",
+        "expect",
+        "host",
+        "if-modified-since",
+        "if-none-match",
+        "keep-alive",
+        "proxy-authorization",
+        "proxy-connection",
+        "range",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+        "user-agent",
+    }
+)
+"""Headers that are nobody's to set: they say where a request ends and goes, what is asked for, and as whom, by which
+robots.txt is read."""
+_CENTURY: Final = 3_153_600_000
+"""Seconds: beyond it a date can be neither kept nor shown."""
+_CONTACT = ("http://", "https://", "@")
+
+
+class HostOverride(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What differs for one host: a `[[host]]` table of the config file.
+
+    Secrets are never in the file: `username_env`, `password_env` and `bearer_env` name environment variables. They
+    are sent to the listed origins only, and to `https://HOST` when none is listed.
+    """
+
+    host: Annotated[str, Meta(min_length=1, description="the host, with its port when it is neither 80 nor 443")]
+    delay: Annotated[float, Meta(ge=0, le=31_536_000)] | None = None
+    max_pages: Annotated[int, Meta(ge=0)] | None = None
+    max_bytes: Annotated[int, Meta(ge=0)] | None = None
+    headers: dict[str, str] = {}
+    username_env: str = ""
+    password_env: str = ""
+    bearer_env: str = ""
+    origins: tuple[str, ...] = ()
+
+
+class Config(Api, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What is in force for one process."""
+
+    # Where the crawl lives
+    data: Annotated[str, Meta(min_length=1, description="data folder of the embedded engine")] = "./data"
+    engine: Annotated[Literal["embedded", "cluster"], Meta(description="what remembers the crawl")] = "embedded"
+    crawl: Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$", description="the crawl's name: a-z, 0-9, -")] = (
+        "crawl"
+    )
+    partitions: Annotated[int, Meta(ge=1, le=65536, description="hash ranges of hosts; fixed once per crawl")] = 64
+
+    # Who asks
+    user_agent: Annotated[
+        str,
+        Meta(
+            pattern=r"^[!-~][ -~]*$",
+            description="User-Agent in ASCII, with a contact (URL or mail); the robots.txt token is what stands "
+            "before the first slash",
+        ),
+    ] = f"gregor/{__version__} (+https://example.org/bot)"
+    headers: Annotated[
+        dict[str, str],
+        Meta(
+            description="further request headers, for every host; Host, User-Agent, Range and those of framing are ours"
+        ),
+    ] = {}  # noqa: RUF012
+
+    # What belongs to the crawl
+    scope: Annotated[
+        Literal["host", "domain", "domains", "prefixes", "any"],
+        Meta(description="the seeds' hosts, their registered domains, the list in domains or in prefixes, or any host"),
+    ] = "host"
+    domains: Annotated[tuple[str, ...], Meta(description="with scope domains: these and all below them")] = ()
+    prefixes: Annotated[tuple[str, ...], Meta(description="with scope prefixes: beginnings of URLs")] = ()
+    include: Annotated[
+        tuple[str, ...], Meta(description="if any: only URLs that match one; `*` is any text, or RE2 after `re:`")
+    ] = ()
+    exclude: Annotated[
+        tuple[str, ...],
+        Meta(description="no URL found that matches one of these patterns; wins over all; seeds are taken as given"),
+    ] = ()
+    canonical: Annotated[
+        tuple[CanonicalRule, ...],
+        Meta(description="optional operations on the key of a URL; fixed once per crawl"),
+    ] = ()
+    nofollow: Annotated[bool, Meta(description="obey nofollow: rel, meta robots, X-Robots-Tag")] = True
+    meta_refresh: Annotated[bool, Meta(description="follow meta refresh, and the Refresh header")] = False
+    canonical_links: Annotated[bool, Meta(description="follow rel=canonical")] = True
+    frames: Annotated[bool, Meta(description="follow the frames of a frameset; iframes are followed always")] = True
+    sitemaps: Annotated[
+        bool,
+        Meta(
+            description="read the sitemaps that robots.txt names, also on other hosts (`scope` holds for what they"
+            " list, `exclude` for them too), else `/sitemap.xml`, and seeds that are sitemaps"
+        ),
+    ] = False
+    sitemap_only: Annotated[bool, Meta(description="follow sitemaps only, no link of any page")] = False
+
+    # Budgets
+    max_pages: Annotated[int, Meta(ge=0, description="stored pages with status 200, per data folder")] | None = None
+    max_depth: Annotated[int, Meta(ge=0, description="links from a seed")] | None = None
+    max_bytes: Annotated[int, Meta(ge=0, description="stored bytes, per data folder")] | None = None
+    max_pages_per_host: Annotated[int, Meta(ge=0, description="stored pages of one host")] | None = None
+    max_bytes_per_host: Annotated[int, Meta(ge=0, description="stored bytes of one host")] | None = None
+    linger: Annotated[bool, Meta(description="when all is done, wait for more seeds instead of ending")] = False
+    max_time: Annotated[float, Meta(ge=0, description="run time of this process")] | None = None
+
+    # Politeness
+    delay: Annotated[float, Meta(ge=0, le=31_536_000, description="between the starts of two requests to one host")] = (
+        1.0
+    )
+    delay_factor: Annotated[
+        float, Meta(ge=0, le=31_536_000, description="a host also waits so often its last latency; 0: off")
+    ] = 1.0
+    max_crawl_delay: Annotated[
+        float, Meta(ge=0, le=31_536_000, description="the longest crawl-delay of a robots.txt obeyed")
+    ] = 60.0
+    first_contact_delay: (
+        Annotated[float, Meta(ge=0, le=31_536_000, description="wait before a new host; none: delay")] | None
+    ) = None
+    robots: Annotated[Literal["obey", "ignore"], Meta(description="robots.txt; ignore only what is yours")] = "obey"
+    robots_ttl: Annotated[float, Meta(gt=0, le=86400, description="longest life of a robots.txt read (RFC 9309)")] = (
+        86400.0
+    )
+    robots_redirects: Annotated[int, Meta(ge=0, le=20, description="redirects of a robots.txt followed")] = 5
+    robots_answer: Annotated[
+        float, Meta(gt=0, le=31_536_000, description="wait for a robots.txt that another host answers")
+    ] = 60.0
+    max_robots: Annotated[int, Meta(ge=512000, description="bytes read of a robots.txt (RFC 9309: 500 KiB)")] = 524288
+    concurrency: Annotated[int, Meta(ge=1, le=10000, description="requests at once in all")] = 64
+    per_address: Annotated[int, Meta(ge=1, description="requests at once to one IP address")] | None = None
+
+    # One request
+    connect_timeout: Annotated[
+        float, Meta(gt=0, le=31_536_000, description="name lookup, and connect with TLS, each")
+    ] = 10.0
+    read_timeout: Annotated[float, Meta(gt=0, le=31_536_000, description="the longest silence of a server")] = 20.0
+    total_timeout: Annotated[float, Meta(gt=0, le=31_536_000, description="one answer in all")] = 120.0
+    minimum_rate: Annotated[int, Meta(ge=0, description="bytes a second, below it an answer is given up; 0: off")] = 0
+    rate_window: Annotated[float, Meta(gt=0, le=31_536_000, description="over how long the rate is measured")] = 30.0
+    max_body: Annotated[int, Meta(ge=1, description="one body, decoded; the rest is cut")] = 16 * 1024 * 1024
+    max_wire: Annotated[int, Meta(ge=1, description="one body as received; none: as max_body")] | None = None
+    max_header_bytes: Annotated[int, Meta(ge=1024, description="all headers of an answer")] = 256 * 1024
+    max_header_count: Annotated[int, Meta(ge=16, description="header lines of an answer")] = 1000
+    max_redirects: Annotated[int, Meta(ge=0, description="redirects in a row")] = 10
+    cookies: Annotated[bool, Meta(description="a cookie jar per host")] = False
+    transport: Annotated[Literal["curl", "requests"], Meta(description="what fetches")] = "curl"
+    http2: Annotated[bool, Meta(description="HTTP/2 where a server offers it (curl only)")] = False
+    insecure_tls: Annotated[bool, Meta(description="record the fault of a certificate and go on")] = False
+    ca_file: Annotated[str, Meta(description="PEM file of CAs trusted beside the usual ones")] = ""
+
+    # Where connections go
+    proxy: Annotated[
+        str,
+        Meta(
+            pattern=r"^$|^(http|socks5h?)://.",
+            description="http:// or socks5:// URL; resolving names and checking addresses is then its business",
+        ),
+    ] = ""
+    allow_networks: Annotated[
+        tuple[Annotated[str, Meta(pattern=_NETWORK)], ...],
+        Meta(description="networks (CIDR) allowed though not global, for crawling inside a private one"),
+    ] = ()
+    host_table: Annotated[str, Meta(description="file of lines `host[:port] address:port`")] = ""
+    resolver: Annotated[str, Meta(description="DNS server, ADDRESS:PORT; default: the system's")] = ""
+    dns_ttl_min: Annotated[float, Meta(ge=0, description="shortest life of a name looked up")] = 30.0
+    dns_ttl_max: Annotated[float, Meta(ge=0, description="longest life of a name looked up")] = 3600.0
+    dns_negative_ttl: Annotated[float, Meta(ge=0, description="longest life of a name that does not exist")] = 300.0
+
+    # When something fails
+    retries: Annotated[int, Meta(ge=0, le=100, description="further tries of a failed URL or robots.txt")] = 3
+    retry_pause: Annotated[float, Meta(gt=0, le=31_536_000, description="first pause; doubles with every try")] = 30.0
+    retry_pause_max: Annotated[float, Meta(gt=0, le=31_536_000, description="longest pause")] = 3600.0
+    retry_jitter: Annotated[float, Meta(ge=0, le=1, description="a pause is longer by up to this share")] = 0.25
+    retry_after_max: Annotated[float, Meta(ge=0, le=31_536_000, description="longest Retry-After obeyed")] = 86400.0
+    failure_ttl: (
+        Annotated[float, Meta(gt=0, le=31_536_000, description="life of a failed look-up; none: retry_pause")] | None
+    ) = None
+    host_failures: Annotated[
+        int, Meta(ge=1, description="failed connections in a row after which the URLs of an origin are given up")
+    ] = 5
+
+    # Memory
+    memory_urls: Annotated[int, Meta(ge=256, description="URLs in memory, over all back queues")] = 65536
+    queue_size: Annotated[int, Meta(ge=2, description="URLs in the back queue of one host")] = 64
+    queue_low: Annotated[int, Meta(ge=1, description="below it a back queue is filled from its backlog")] = 16
+    window: Annotated[int, Meta(ge=16, description="unfinished records per partition and priority")] = 4096
+    recently_sent: Annotated[int, Meta(ge=0, description="links remembered as published")] = 262144
+    robots_memory: Annotated[int, Meta(ge=16, description="robots.txt kept parsed")] = 4096
+    dns_memory: Annotated[int, Meta(ge=16, description="names kept resolved")] = 16384
+    chunk_size: Annotated[int, Meta(ge=1, description="URLs in a chunk of a backlog")] = 512
+    bucket_width: Annotated[
+        float, Meta(ge=0.001, le=86400, description="seconds of a bucket of the calendar; fixed once per crawl")
+    ] = 1.0
+    bucket_size: Annotated[int, Meta(ge=1, description="URLs in a bucket of the calendar")] = 512
+    checkpoint_interval: Annotated[float, Meta(gt=0, description="between two commits of the watermarks")] = 1.0
+
+    # Order, duplicates, traps
+    weights: Annotated[
+        tuple[
+            Annotated[int, Meta(ge=1)],
+            Annotated[int, Meta(ge=1)],
+            Annotated[int, Meta(ge=1)],
+            Annotated[int, Meta(ge=1)],
+        ],
+        Meta(description="how often each priority is picked, from 1 (highest) to 4"),
+    ] = (8, 4, 2, 1)
+    near_duplicate_bits: Annotated[int, Meta(ge=0, le=3, description="bits in which near-duplicates may differ")] = 3
+    max_url_length: Annotated[int, Meta(ge=64, le=LONGEST_URL, description="a longer URL is skipped")] = 4096
+    max_links: Annotated[int, Meta(ge=0, description="links taken from one page")] = 10000
+    revisit: (
+        Annotated[float, Meta(gt=0, le=_CENTURY, description="first interval after which a page is visited again")]
+        | None
+    ) = None
+    revisit_min: (
+        Annotated[
+            float, Meta(gt=0, le=_CENTURY, description="shortest interval between visits; none: an eighth of revisit")
+        ]
+        | None
+    ) = None
+    revisit_max: (
+        Annotated[float, Meta(gt=0, le=_CENTURY, description="longest interval between visits; none: 64 times revisit")]
+        | None
+    ) = None
+
+    # What is told, and stopping
+    log_level: Annotated[Literal["debug", "info", "warning", "error"], Meta(description="least level logged")] = "info"
+    log_format: Annotated[Literal["text", "json"], Meta(description="one event a line, as text or JSON")] = "text"
+    log_file: Annotated[str, Meta(description="where the log goes; default: standard error")] = ""
+    trace_endpoint: Annotated[
+        str,
+        Meta(
+            pattern=r"^$|^https?://[^\s/]+(/\S*)?$",
+            description="URL of an OpenTelemetry collector (OTLP over HTTP) for traces of visits; empty: off",
+        ),
+    ] = ""
+    trace_share: Annotated[float, Meta(ge=0, le=1, description="share of the visits that are traced")] = 0.01
+    progress_interval: Annotated[float, Meta(gt=0, description="between two lines of progress in a pipe")] = 10.0
+    stop_grace: Annotated[
+        float, Meta(ge=0, le=31_536_000, description="how long running requests may end after the first stop")
+    ] = 10.0
+
+    hosts: Annotated[tuple[HostOverride, ...], Meta(description="`[[host]]` tables: what differs for a host")] = ()
+
+
+class ConfigError(BadInput):
+    """A setting that cannot hold: one line that names it and says what would."""
+
+
+def check(config: Config) -> None:
+    """What types cannot say; raises ConfigError."""
+    for table in (config, *config.hosts):
+        for name, value in msgspec.structs.asdict(table).items():
+            if isinstance(value, float) and not math.isfinite(value):
+                raise ConfigError(f"{name} must be a finite number, not {value}")
+    try:
+        check_about(config)
+        check_api(config)
+    except BadInput as error:
+        raise ConfigError(str(error)) from None
+    for network in config.allow_networks:
+        try:
+            ipaddress.ip_network(network)
+        except ValueError as error:
+            raise ConfigError(f"allow_networks: {error}") from None
+    if config.queue_low >= config.queue_size:
+        raise ConfigError(f"queue_low ({config.queue_low}) must be below queue_size ({config.queue_size})")
+    if config.dns_ttl_min > config.dns_ttl_max:
+        raise ConfigError(f"dns_ttl_min ({config.dns_ttl_min}) is above dns_ttl_max ({config.dns_ttl_max})")
+    if config.retry_pause > config.retry_pause_max:
+        raise ConfigError(f"retry_pause ({config.retry_pause}) is above retry_pause_max ({config.retry_pause_max})")
+    if config.revisit is not None and (bounds := revisit_bounds(config))[0] > bounds[1]:
+        raise ConfigError(f"revisit_min ({bounds[0]:g}) is above revisit_max ({bounds[1]:g})")
+    if config.proxy and config.resolver:
+        raise ConfigError("resolver has no effect with a proxy, which resolves names itself: set only one of them")
+    _check_proxy(config.proxy)
+    for headers in (config.headers, *(override.headers for override in config.hosts)):
+        for name, value in headers.items():
+            if not _HEADER_NAME.fullmatch(name) or not value.isprintable() or not value.isascii():
+                raise ConfigError(f"headers: {name!r} is no header name, or its value no line of ASCII text")
+            if name.lower() in _WRITTEN_BY_US:
+                raise ConfigError(f"headers: {name} is not to be set there; user_agent sets the agent")
+    names = [override.host for override in config.hosts]
+    for name in names:
+        _check_host(name)
+        if names.count(name) > 1:
+            raise ConfigError(f"[[host]] {name} stands there twice: put what differs into one table")
+
+
+def _check_host(name: str) -> None:
+    """That URLs of the host have it so: another spelling would never meet one, and what it says never hold."""
+    from gregor.worker.orders.targets import one_host  # heavy, and most have no such table
+
+    host = one_host(name)
+    if host != name:
+        meant = f"; did you mean {host}?" if host else ""
+        rule = (
+            "write one host as it stands in URLs, in lower case, in its xn-- form, its port if it is not the usual one"
+        )
+        raise ConfigError(f"[[host]] {name}: {rule}{meant}")
+
+
+def _check_proxy(proxy: str) -> None:
+    """That it names a host, and a port if any; it is not repeated, since it may hold a password.
+
+    What of a password stands raw behind an @ / ? or # would be taken for the host or a path, and shown as such.
+    """
+    try:
+        parts = urlsplit(proxy)
+        usable = not proxy or (
+            bool(parts.hostname)
+            and parts.port != 0
+            and proxy.isascii()
+            and proxy.isprintable()
+            and " " not in proxy
+            and not any(octet < " " or octet == "\x7f" for octet in unquote(proxy, "latin-1"))
+            and proxy.count("@") <= 1
+            and (parts.path, parts.query, parts.fragment) in {("", "", ""), ("/", "", "")}
+        )
+    except ValueError:
+        usable = False
+    if not usable:
+        raise ConfigError(
+            "proxy must be http://HOST:PORT or socks5://HOST:PORT, with USER:PASSWORD@ before HOST if need be, "
+            "their special characters percent-encoded (@ as %40)"
+        )
+
+
+def revisit_bounds(config: Config) -> tuple[float, float]:
+    """The shortest and the longest interval between two visits of a page, seconds; revisits are on."""
+    assert config.revisit is not None
+    shortest = config.revisit / 8 if config.revisit_min is None else config.revisit_min
+    longest = config.revisit * 64 if config.revisit_max is None else config.revisit_max
+    return shortest, longest
+
+
+def warnings(config: Config) -> list[str]:
+    """What is allowed, but hardly meant."""
+    found = []
+    if not any(mark in config.user_agent for mark in _CONTACT):
+        found.append("user_agent names no contact: add a URL or a mail address, so that a site can reach you")
+    if config.robots == "ignore":
+        found.append("robots.txt is ignored: do this only with sites that are yours")
+    if config.proxy and config.host_table:
+        found.append("host_table has no effect: with a proxy, it is the proxy that connects")
+    return found
+
+
+def replace(config: Config, **changes: object) -> Config:
+    """A copy with changed fields, validated as if it had been read."""
+    return msgspec.convert({**msgspec.to_builtins(config), **changes}, Config)

@@ -1,0 +1,199 @@
+"""Where settings come from: defaults < config file < environment < command line; the later wins.
+
+Each value is checked by itself, so that an error names its source. Everything raises ConfigError with one line.
+"""
+
+import difflib
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
+
+import msgspec
+from msgspec import Struct
+
+from gregor.worker.base.errors import plain_types, why
+from gregor.worker.base.printable import MASK, mask_user_info, one_line
+from gregor.worker.config.docs import meaning
+from gregor.worker.config.settings import Config, ConfigError, HostOverride, check
+
+PREFIX = "GREGOR_"
+CONFIG_VARIABLE = "GREGOR_CONFIG"
+# Not settings: what our own tests use, and what Kubernetes sets for a service whose name starts with "gregor".
+_FOREIGN = re.compile(r"GREGOR_(CONFIG$|SHARED$|TEST_.*|.*_SERVICE_(HOST|PORT).*|(.*_)?PORT(_\d+_(TCP|UDP).*)?$)")
+_WORDS = {"yes": True, "on": True, "true": True, "1": True, "no": False, "off": False, "false": False, "0": False}
+_SECRET = frozenset({"proxy", "headers"})
+_DEFAULTS = Config()
+_NAMES = frozenset(Config.__struct_fields__)
+_TABLES = frozenset(HostOverride.__struct_fields__)
+
+
+class Given(Struct, frozen=True):
+    """One value from the command line. An ``item`` is one element of a list; others are parsed as a whole."""
+
+    name: str
+    text: str
+    source: str
+    item: bool = False
+
+
+class Settings(Struct, frozen=True):
+    """What is in force, and where each value comes from ("default" where a name is missing)."""
+
+    config: Config
+    sources: dict[str, str]
+
+
+class _Value(NamedTuple):
+    """``strict``: the value has its type already, as in TOML; a text of the environment or a flag has not."""
+
+    name: str
+    value: object
+    source: str
+    strict: bool
+
+
+def load(path: str | None, environ: Mapping[str, str], given: Sequence[Given] = ()) -> Settings:
+    """Read all sources. ``path`` is the config file; without one GREGOR_CONFIG names it, if set."""
+    path = path or environ.get(CONFIG_VARIABLE) or None
+    table = read_file(path) if path else {}
+    values: dict[str, Any] = {}
+    sources: dict[str, str] = {}
+    for layer in (_from_file(table, path or ""), _from_environment(environ, _variables(table)), _from_flags(given)):
+        for one in layer:
+            values[one.name] = _checked(one)
+            sources[one.name] = one.source
+    config = Config(**values)
+    check(config)
+    return Settings(config, sources)
+
+
+def _from_file(table: Mapping[str, object], path: str) -> Iterator[_Value]:
+    for name, value in table.items():
+        if name == "host":
+            yield _Value("hosts", _host_tables(value, path), path, True)
+        elif name == "hosts" or name not in _NAMES:
+            raise _unknown(name, path, {*_NAMES, "host"} - {"hosts"})
+        else:
+            yield _Value(name, _none(name, value), path, True)
+
+
+def _from_environment(environ: Mapping[str, str], secrets: Iterable[str]) -> Iterator[_Value]:
+    for variable in sorted({name for name in environ if name.startswith(PREFIX)}.difference(secrets)):
+        name = variable.removeprefix(PREFIX).lower()
+        if name in _NAMES:
+            yield _Value(name, parse(name, environ[variable], variable), variable, False)
+        elif not _FOREIGN.match(variable):
+            raise _unknown(variable, "the environment", {PREFIX + field.upper() for field in _NAMES})
+
+
+def _from_flags(given: Sequence[Given]) -> Iterator[_Value]:
+    lists: dict[str, list[str]] = {}
+    for one in given:
+        if one.name not in _NAMES:
+            raise _unknown(one.name, one.source, _NAMES)
+        if one.item:
+            lists.setdefault(one.name, []).append(one.text)
+            yield _Value(one.name, list(lists[one.name]), one.source, False)
+        else:
+            yield _Value(one.name, parse(one.name, one.text, one.source), one.source, False)
+
+
+def read_file(path: str) -> dict[str, Any]:
+    """The tables of a TOML file, with or without a byte order mark."""
+    try:
+        return tomllib.loads(Path(path).read_text("utf-8-sig"))
+    except OSError as error:
+        raise ConfigError(f"cannot read config file {one_line(path)}: {why(error)}") from None
+    except UnicodeDecodeError:
+        raise ConfigError(f"config file {one_line(path)} is not UTF-8 text") from None
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"config file {one_line(path)} is not TOML: {one_line(str(error))}") from None
+
+
+def parse(name: str, text: str, source: str) -> object:
+    """The value that a text stands for: lists by commas or as a TOML array, tables as a TOML inline table."""
+    default = getattr(_DEFAULTS, name, None)
+    stripped = text.strip()
+    if isinstance(default, bool):
+        return _WORDS.get(stripped.lower(), text)
+    if isinstance(default, tuple | dict) and stripped[:1] in ("[", "{"):
+        try:
+            return tomllib.loads(f"value = {stripped}")["value"]
+        except tomllib.TOMLDecodeError as error:
+            raise ConfigError(f"{name} (from {source}) is not a TOML value: {one_line(str(error))}") from None
+    if isinstance(default, tuple):
+        return [part.strip() for part in text.split(",") if part.strip()]
+    return _none(name, text if isinstance(default, str) else stripped)
+
+
+def _none(name: str, value: object) -> object:
+    return None if value == "none" and getattr(_DEFAULTS, name, "") is None else value
+
+
+def _host_tables(value: object, source: str) -> object:
+    if not isinstance(value, list):
+        raise ConfigError(f"host (in {source}) must be written as [[host]] tables")
+    for table in value:
+        for name in table if isinstance(table, dict) else ():
+            if name not in _TABLES:
+                raise _unknown(name, f"[[host]] of {source}", _TABLES)
+    return value
+
+
+def _variables(table: Mapping[str, Any]) -> set[str]:
+    """The environment variables that hold secrets of [[host]] tables; what has another type is refused elsewhere."""
+    hosts = table.get("host", [])
+    names = ("username_env", "password_env", "bearer_env")
+    entries = [entry for entry in hosts if isinstance(entry, dict)] if isinstance(hosts, list) else []
+    return {entry[name] for entry in entries for name in names if isinstance(entry.get(name), str)}
+
+
+def _unknown(name: str, where: str, known: Iterable[str]) -> ConfigError:
+    near = difflib.get_close_matches(name, sorted(known), n=1)
+    advice = f": did you mean {near[0]}?" if near else "; `gregor config show` lists all"
+    return ConfigError(f"unknown setting {one_line(name, 80)!r} in {where}{advice}")
+
+
+def _checked(one: _Value) -> object:
+    try:
+        text = msgspec.json.encode(one.value)
+    except UnicodeEncodeError:
+        raise ConfigError(f"{one.name} (from {one.source}) is not UTF-8 text") from None
+    if b"\\u0000" in text:
+        raise ConfigError(f"{one.name} (from {one.source}) must not hold the character NUL")
+    try:
+        return getattr(msgspec.convert({one.name: one.value}, Config, strict=one.strict), one.name)
+    except msgspec.ValidationError as error:
+        what, _, where = str(error).partition(" - at ")
+        place = where.strip("`").removeprefix("$.") or one.name
+        quiet = one.name in _SECRET or isinstance(one.value, list | dict)
+        got = "" if quiet else f", not {one_line(str(one.value), 80)!r}"
+        raise ConfigError(f"{place} (from {one.source}): {_plain(what, one.name, quiet)}{got}") from None
+
+
+def _plain(message: str, name: str, quiet: bool) -> str:
+    """What was expected; ``quiet``: the value is not told, so that its type must be."""
+    choices = _choices(get_type_hints(Config)[name])
+    if message.startswith("Invalid enum value") and choices:
+        return f"expected one of {', '.join(choices)}"
+    text = plain_types(message if quiet else re.sub(r", got `\w+`$", "", message))
+    text = re.sub(r"text matching regex '.*'$", lambda _: meaning(name).partition(";")[0], text)
+    return text[:1].lower() + text[1:]
+
+
+def _choices(kind: object) -> tuple[str, ...]:
+    """The words that a type, or what it is a list or alternative of, has room for."""
+    if get_origin(kind) is Literal:
+        return get_args(kind)
+    return tuple(word for part in get_args(kind) for word in _choices(part))
+
+
+def shown(config: Config) -> dict[str, Any]:
+    """Every value as plain data, for people to see: the values of headers and a proxy's user info masked."""
+    values: dict[str, Any] = msgspec.to_builtins(config)
+    values["proxy"] = mask_user_info(config.proxy)
+    for table in [values, *values["hosts"]]:
+        table["headers"] = dict.fromkeys(table["headers"], MASK)
+    return values

@@ -1,0 +1,86 @@
+"""A cookie jar per host, off by default: session cookies of RFC 6265 that a host set for itself.
+
+Cookies are kept in memory, never sent to another host, and bounded per host so that a request is not refused for them.
+"""
+
+import re
+from collections import OrderedDict
+
+from gregor.worker.web import http_headers
+from gregor.worker.web.domains import registered_domain
+from gregor.worker.web.urls import Url
+
+MOST_HOSTS = 10_000
+MOST_COOKIES = 50
+MOST_BYTES = 4096
+_CONTROL = re.compile(r"[\0-\x08\n-\x1f\x7f]")
+
+
+class _Cookie:
+    __slots__ = ("expires", "path", "secure", "value")
+
+    def __init__(self, value: str, path: str, secure: bool, expires: float | None) -> None:
+        self.value = value
+        self.path = path
+        self.secure = secure
+        self.expires = expires
+
+
+class Cookies:
+    """Jars by host name; the least recently used host is forgotten first."""
+
+    def __init__(self) -> None:
+        self._jars: OrderedDict[str, OrderedDict[tuple[str, str], _Cookie]] = OrderedDict()
+
+    def store(self, url: Url, headers: list[tuple[str, str]], now: float) -> None:
+        """Take the Set-Cookie lines of an answer (RFC 6265 section 5.2); a line that cannot be read is ignored."""
+        for name, value in headers:
+            if name.lower() != "set-cookie" or len(value) > MOST_BYTES:
+                continue
+            pair, *rest = value.split(";")
+            key, sign, said = (part.strip(" \t") for part in pair.partition("="))
+            if sign and key and not _CONTROL.search(value):
+                # Attributes that nobody knows yet are none of ours (Partitioned, Priority); the last of a name counts.
+                stated = (part.partition("=") for part in rest)
+                self._set(url, key, said, {name.strip().lower(): text.strip() for name, _, text in stated}, now)
+
+    def _set(self, url: Url, key: str, value: str, attributes: dict[str, str], now: float) -> None:
+        domain = attributes.get("domain", "").lstrip(".").lower()
+        above = url.hostname.endswith(f".{domain}") and registered_domain(domain) is not None  # no public suffix
+        if domain and domain != url.hostname and not above:
+            return
+        path = attributes.get("path", "")
+        path = path if path.startswith("/") else _default_path(url)
+        jar = self._jars.setdefault(url.hostname, OrderedDict())
+        self._jars.move_to_end(url.hostname)
+        expires = _expires(attributes, now)
+        jar.pop((key, path), None)
+        if expires is None or expires > now:
+            jar[(key, path)] = _Cookie(value, path, "secure" in attributes, expires)
+        while len(jar) > MOST_COOKIES or sum(len(k[0]) + len(c.value) for k, c in jar.items()) > MOST_BYTES:
+            jar.popitem(last=False)
+        while len(self._jars) > MOST_HOSTS:
+            self._jars.popitem(last=False)
+
+    def header(self, url: Url, now: float) -> str:
+        """The Cookie header for a request, longer paths first; empty when there is none (RFC 6265 section 5.4)."""
+        jar = self._jars.get(url.hostname, OrderedDict())
+        target = url.target.partition("?")[0]
+        return "; ".join(
+            f"{name}={cookie.value}"
+            for (name, path), cookie in sorted(jar.items(), key=lambda item: -len(item[0][1]))
+            if (cookie.expires is None or cookie.expires > now)
+            and (not cookie.secure or url.scheme == "https")
+            and (target == path or target.startswith(path if path.endswith("/") else f"{path}/"))
+        )
+
+
+def _default_path(url: Url) -> str:
+    return url.target.partition("?")[0].rpartition("/")[0] or "/"
+
+
+def _expires(attributes: dict[str, str], now: float) -> float | None:
+    age = attributes.get("max-age", "")
+    if age and age.removeprefix("-").isdecimal():
+        return now + min(int(age), 10**9)
+    return http_headers.any_date(attributes.get("expires", ""))  # a weekday says nothing (RFC 6265 section 5.1.1)

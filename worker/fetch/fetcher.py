@@ -1,0 +1,129 @@
+"""One request of a host's turn: resolve, respect the address's limit, send under the lease."""
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping
+
+from gregor.worker.borders.transport import Endpoint, Limits, Request, Response, Transport
+from gregor.worker.config.settings import Config
+from gregor.worker.fetch.address_limit import AddressGate
+from gregor.worker.fetch.cookies import Cookies
+from gregor.worker.fetch.dns import DnsFailure, Resolver
+from gregor.worker.fetch.outcomes import Failed, Outcome, of_result
+from gregor.worker.frontier.back_queue import Item
+from gregor.worker.observe import tracing
+from gregor.worker.web.urls import Url, Urls
+
+ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
+
+
+class AddressBusy(Exception):
+    """The address answers as many requests as it may: the turn has to wait until one ends."""
+
+
+class Fetcher:
+    """Turns a URL into an outcome, with at most one request on the wire."""
+
+    def __init__(
+        self,
+        config: Config,
+        transport: Transport,
+        resolver: Resolver,
+        gate: AddressGate,
+        urls: Urls,
+        authorizations: Mapping[str, str],
+    ) -> None:
+        self._config = config
+        self._transport = transport
+        self._resolver = resolver
+        self.gate = gate
+        self._urls = urls
+        self._looked_up: dict[str, asyncio.Task[None]] = {}  # names being looked up ahead of their turns
+        self._authorizations = authorizations
+        self._cookies = Cookies() if config.cookies else None
+        usual = {"User-Agent": config.user_agent, "Accept": ACCEPT, "Accept-Encoding": "gzip, deflate, br, zstd"}
+        self._general = _over(usual, config.headers)
+        self._overrides = {
+            override.host: _over(self._general, override.headers) for override in config.hosts if override.headers
+        }
+        self.limits = Limits(
+            connect_timeout=config.connect_timeout,
+            read_timeout=config.read_timeout,
+            total_timeout=config.total_timeout,
+            max_body=config.max_body,
+            max_wire=config.max_wire or config.max_body,
+            max_header_count=config.max_header_count,
+            max_header_bytes=config.max_header_bytes,
+            minimum_rate=config.minimum_rate,
+            rate_window=config.rate_window,
+        )
+
+    def prefetch(self, items: Iterable[Item | None]) -> None:
+        """Look up the names of the tickets whose turns come near, so that their turns need not wait for it."""
+        for item in items:
+            url = self._urls.parse(item.ticket.href) if item is not None else None
+            if url is not None and url.hostname not in self._looked_up and not self._config.proxy:
+                task = asyncio.create_task(self._look_up(url))
+                self._looked_up[url.hostname] = task
+
+    async def _look_up(self, url: Url) -> None:
+        """What it finds stays in the resolver's cache; that it finds nothing is told when the turn comes."""
+        try:
+            await self._resolver.resolve(url.hostname, url.port)
+        finally:
+            del self._looked_up[url.hostname]
+
+    async def fetch(
+        self,
+        url: Url,
+        may_send: Callable[[], bool],
+        now: float,
+        limits: Limits,
+        conditions: tuple[tuple[str, str], ...] = (),
+    ) -> tuple[Outcome, Response | None]:
+        """Ask for a URL. The response comes too, where there was one, and is the caller's to close.
+
+        Raises `AddressBusy` before anything is sent when the address has no room.
+        """
+        endpoints: tuple[Endpoint, ...] = ()
+        if not self._config.proxy:
+            answer = await self._resolver.resolve(url.hostname, url.port)
+            if isinstance(answer, DnsFailure):
+                return Failed("dns", f"{answer.kind}: {answer.detail}", host=True), None
+            endpoints = answer.endpoints
+            tracing.ended("dns")
+        addresses = tuple(dict.fromkeys(one.address for one in endpoints))
+        if (busy := self.gate.enter(addresses)) is not None:
+            raise AddressBusy(busy)
+        try:
+            request = Request(
+                url.href,
+                self._headers(url, conditions, now),
+                endpoints,
+                self._config.proxy or None,
+                self._config.insecure_tls,
+            )
+            result = await self._transport.fetch(request, limits, may_send)
+        finally:
+            self.gate.leave(addresses)
+        if isinstance(result, Response):
+            tracing.exchanged(result)
+            if self._cookies is not None:
+                self._cookies.store(url, result.headers, now)
+            return of_result(result, url.href, now, self._config.retry_after_max), result
+        tracing.ended("request")
+        return of_result(result, url.href, now, self._config.retry_after_max), None
+
+    def _headers(self, url: Url, conditions: tuple[tuple[str, str], ...], now: float) -> tuple[tuple[str, str], ...]:
+        """Request headers, those of the host over the general ones, credentials for exactly their origin."""
+        headers = {**self._overrides.get(url.host, self._general), **dict(conditions)}
+        if credentials := self._authorizations.get(url.origin):
+            headers["Authorization"] = credentials
+        if self._cookies is not None and (cookies := self._cookies.header(url, now)):
+            headers["Cookie"] = cookies
+        return tuple(headers.items())
+
+
+def _over(headers: Mapping[str, str], others: Mapping[str, str]) -> dict[str, str]:
+    """Headers with others in the place of those that have their names, in any case."""
+    replaced = {name.lower() for name in others}
+    return {name: value for name, value in headers.items() if name.lower() not in replaced} | dict(others)

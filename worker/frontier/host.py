@@ -1,0 +1,141 @@
+"""What a partition's owner keeps in memory of a host: its back queue, its next turn, its backlog, its failures."""
+
+import math
+from collections import deque
+from collections.abc import Callable
+from typing import Final
+
+from gregor.schemas.messages import Asked, HostRecord
+from gregor.worker.frontier.back_queue import BackQueue, FromBucket
+
+UNTOLD = 32
+"""Requests of a host that wait for a row to be told in; most are told by the visit that made them."""
+
+ROBOTS_UNREACHABLE: Final = "robots.txt unreachable"
+"""How the cause of a host begins whose robots.txt gives no answer."""
+
+
+class Backlog:
+    """The chunks of a host's overflow: sealed ones are read, the open one is appended to, finished ones deleted."""
+
+    def __init__(self, chunks: list[int], new: Callable[[], int]) -> None:
+        self._new = new  # numbers for new chunks: always greater, so that a dropped chunk is never written again
+        self.sealed = deque(chunks)
+        self.open = new()
+        self.open_count = 0
+        self.reading: dict[int, int] = {}  # unfinished tickets of each chunk that was read
+        self.finished: set[int] = set()  # chunks whose tickets have all finished, not deleted yet
+        self.wakes: list[FromBucket] = []  # the calendar entries that name this backlog
+
+    @property
+    def to_read(self) -> bool:
+        """Whether a chunk waits to be read."""
+        return bool(self.sealed or self.open_count)
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing is left of it."""
+        return not (self.sealed or self.open_count or self.reading or self.finished)
+
+    def next_chunk(self) -> int:
+        """The chunk to read now; the open one is sealed for it if need be."""
+        if not self.sealed:
+            self.seal()
+        return self.sealed.popleft()
+
+    def seal(self) -> None:
+        """Append to a new chunk from now on."""
+        self.sealed.append(self.open)
+        self.open = self._new()
+        self.open_count = 0
+
+    def appended(self, count: int, size: int) -> None:
+        """Tickets went to the open chunk."""
+        self.open_count += count
+        if self.open_count >= size:
+            self.seal()
+
+
+class RobotsWalk:
+    """A robots.txt being fetched over several turns: where its redirects led, until when another host is asked."""
+
+    def __init__(self, href: str) -> None:
+        self.href = href
+        self.hops = 0
+        self.asked_until = 0.0  # monotonic; 0 while no other host is asked
+        self.asked_at = 0.0  # unix seconds, when it began to be asked
+        self.looks = 0
+
+
+class Host:
+    """A host in memory. `next_turn` is monotonic seconds; the record is what a new owner would read."""
+
+    __slots__ = (
+        "alive",
+        "asked",
+        "backlog",
+        "busy",
+        "cause",
+        "crawl_delays",
+        "known",
+        "last_page",
+        "last_start",
+        "latency",
+        "name",
+        "next_turn",
+        "ordered",
+        "partition",
+        "pulling",
+        "pushbacks",
+        "queue",
+        "record",
+        "ticketed",
+        "walks",
+    )
+
+    def __init__(self, name: str, partition: int) -> None:
+        self.name = name
+        self.partition = partition
+        self.queue = BackQueue()
+        self.record = HostRecord(host=name)
+        self.known = False  # whether its record was read
+        self.next_turn = 0.0
+        self.last_start = -math.inf
+        self.last_page = -math.inf  # the last request that was not for a robots.txt
+        self.latency = 0.0
+        self.ordered = 0.0  # the delay that orders asked for when its turn began
+        self.asked: tuple[Asked, ...] = ()  # requests that no row tells of yet
+        self.crawl_delays: dict[str, float | None] = {}  # what the robots.txt of each origin asks for
+        self.busy = False
+        self.alive = True
+        self.ticketed = 0
+        self.backlog: Backlog | None = None
+        self.pulling = False
+        self.pushbacks = 0  # 429 and 503 answers in a row
+        self.walks: dict[str, RobotsWalk] = {}
+        self.cause = ""  # the last failure of the host as a whole
+
+    def note(self, asked: Asked) -> None:
+        """Remember a request until a row tells of it."""
+        self.asked = (*self.asked[-UNTOLD:], asked)
+
+    def told(self) -> tuple[Asked, ...]:
+        """The requests that no row tells of yet, for the row of a visit."""
+        asked, self.asked = self.asked, ()
+        return asked
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing is left to do of it, and nothing to tell. A robots.txt that nobody waits for is nothing."""
+        has_work = self.queue or self.busy or self.ticketed or self.backlog is not None
+        return not has_work and not self.asked
+
+    @property
+    def shut(self) -> bool:
+        """Whether it waits for a robots.txt: it cannot be read, or another host was asked for it."""
+        return self.cause.startswith(ROBOTS_UNREACHABLE) or any(walk.asked_until for walk in self.walks.values())
+
+    @property
+    def crawl_delay(self) -> float:
+        """The longest crawl-delay that one of the host's origins asks for; 0 when none does."""
+        return max((delay or 0.0 for delay in self.crawl_delays.values()), default=0.0)

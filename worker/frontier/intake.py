@@ -1,0 +1,314 @@
+"""Admission: how records and entries become live tickets, or waiting ones.
+
+The order of the steps decides whether a URL can be lost: what waits is written first, then its seen bit, then its
+record is finished.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+from typing import TypeVar
+
+import msgspec
+
+from gregor.schemas.messages import PRIORITIES, DeadLetter, Ticket, url_fingerprint
+from gregor.worker.borders.store import Entry, Record, Unreadable
+from gregor.worker.frontier.back_queue import FromBucket, FromChunk, FromLog, Source
+from gregor.worker.frontier.calendar import FAR_BUCKET, MOST_BUCKETS
+from gregor.worker.frontier.host import Backlog, Host
+from gregor.worker.frontier.partition import MOST_FOLLOWERS, Partition
+from gregor.worker.frontier.shared import Tools
+from gregor.worker.settle.verdicts import may_return
+
+T = TypeVar("T")
+BATCH = 256
+FAR = 60.0  # seconds: the tickets of a host whose next turn is further away wait outside memory
+
+
+class Intake:
+    """Reads the topics, the calendar and the backlogs of one partition."""
+
+    def __init__(self, partition: Partition, tools: Tools, capacity: int) -> None:
+        self._partition = partition
+        self._tools = tools
+        self.capacity = capacity
+        self.wake = asyncio.Event()
+        self._maybe_more = dict.fromkeys(PRIORITIES, True)
+        self._search = False
+
+    def news(self) -> None:
+        """Records may have arrived."""
+        self._maybe_more = dict.fromkeys(PRIORITIES, True)
+        self.wake.set()
+
+    def room(self) -> None:
+        """Tickets left memory: what could not be read for want of room is read now."""
+        if self._partition.hungry or True in self._maybe_more.values():
+            self.wake.set()
+
+    def search(self) -> None:
+        """Something waits in the store that nobody knows of: look for it."""
+        self._search = True
+        self.wake.set()
+
+    async def step(self) -> bool:
+        """Read one batch of something. False when there is nothing to read, or no room for it."""
+        if self._search:
+            self._search = False
+            await self._find()
+        return await self._read_bucket() or await self._pull_backlog() or await self._read_topic()
+
+    # Topics
+
+    async def _read_topic(self) -> bool:
+        """Read from the front queues: a biased pick, and the others when that one has nothing."""
+        for priority in self._pick():
+            limit = self._room(priority)
+            if limit <= 0 and (not await self._relieve(priority) or (limit := self._room(priority)) <= 0):
+                continue
+            self._maybe_more[priority] = False
+            position = self._partition.marks[priority].position
+            read = partial(self._tools.services.log.read, self._partition.id, priority, position, limit)
+            records = await self._effect(read)
+            if records:
+                self._maybe_more[priority] = True
+                await self.admit(priority, records)
+                return True
+        return False
+
+    def _pick(self) -> list[int]:
+        """The topics that may have records, the first one picked at random by weight."""
+        topics = [p for p in PRIORITIES if self._maybe_more[p]]
+        if len(topics) > 1:
+            weights = [self._tools.config.weights[p - 1] for p in topics]
+            first = self._tools.chance.choices(topics, weights)[0]
+            topics.remove(first)
+            topics.insert(0, first)
+        return topics
+
+    def _room(self, priority: int) -> int:
+        """How many records of a topic may be read now: its share of memory and the window bound it."""
+        share = max(16, self.capacity // len(PRIORITIES)) - self._partition.load[priority]
+        window = self._tools.config.window - self._partition.marks[priority].span
+        return min(BATCH, share, window)
+
+    async def _relieve(self, priority: int) -> bool:
+        """Move the oldest unfinished records to waiting, so that one slow host never holds up a partition.
+
+        It is done at the end of the window, and when memory is full of hosts that wait while the worker idles.
+        """
+        mark = self._partition.marks[priority]
+        if self._tools.config.window > mark.span and not self._tools.idle:
+            return False
+        found = dict.fromkeys(self._partition.live.get(identity) for identity in mark.oldest(64))  # twins once
+        queued = [item for item in found if item is not None and item.state == "queued"]
+        for item in queued:
+            self._partition.hosts[item.ticket.host].queue.remove(item)
+        await self._to_waiting([item.ticket for item in queued])
+        for item in queued:
+            self._partition.leave(item)
+            self._partition.finish(item.sources())  # those of followers that came meanwhile too
+        return bool(queued)
+
+    async def admit(self, priority: int, records: Sequence[Record]) -> None:
+        """Admit frontier records: live already, seen, into the back queue, or to waiting."""
+        partition, mark = self._partition, self._partition.marks[priority]
+        tickets: list[tuple[Ticket, FromLog]] = []
+        for record in records:
+            source = FromLog(priority, record.offset)
+            if isinstance(record.ticket, Unreadable):
+                mark.read(record.offset, ("", 0, ""))
+                await self._bury(source, record.ticket)
+            else:
+                mark.read(record.offset, record.ticket.identity)
+                tickets.append((record.ticket, source))
+        tickets = await self._recall(tickets)
+        prints = [url_fingerprint(ticket.key) for ticket, _ in tickets]
+        seen = await self._effect(lambda: self._tools.services.seen.seen(prints)) if prints else []
+        self._tools.stats.seen.update("seen" if known else "new" for known in seen)
+        overflow: list[tuple[Ticket, FromLog]] = []
+        for (ticket, source), known in zip(tickets, seen, strict=True):
+            told = ticket.news != ticket.key or may_return(ticket, self._tools.config.cookies)
+            if known and ticket.kind == "new" and not told:  # what it tells is compared with the row at its turn
+                partition.finish([source])
+            elif not self._enter(ticket, source):
+                overflow.append((ticket, source))
+        if overflow:
+            await self._to_waiting([ticket for ticket, _ in overflow])
+            partition.finish(source for _, source in overflow)
+
+    async def _recall(self, tickets: list[tuple[Ticket, FromLog]]) -> list[tuple[Ticket, FromLog]]:
+        """Who asks for another visit gets a calendar entry that is due now, then its record is finished; the others.
+
+        The entry is for the visit that the asker saw to be next, so that a record which is read twice asks for one.
+        """
+        partition, store, now = self._partition, self._tools.services.store, self._tools.now()
+        asking = [(ticket, source) for ticket, source in tickets if ticket.kind == "recrawl"]
+        if not asking:
+            return tickets
+        revisits = [msgspec.structs.replace(ticket, kind="revisit") for ticket, _ in asking]
+        entries = [Entry(partition.calendar.place(now, now), ticket) for ticket in revisits]
+        await self._effect(lambda: store.put_entries(partition.id, entries, partition.stamp()))
+        for entry in entries:
+            partition.calendar.placed(entry.bucket)
+        partition.finish(source for _, source in asking)
+        return [(ticket, source) for ticket, source in tickets if ticket.kind != "recrawl"]
+
+    def _enter(self, ticket: Ticket, source: Source) -> bool:
+        """Make a ticket live or a follower of its live twin; False when there is no room for it."""
+        partition, tools = self._partition, self._tools
+        twin = partition.live.get(ticket.identity)
+        if twin is not None:
+            if isinstance(source, FromLog) and len(twin.followers) >= MOST_FOLLOWERS:
+                return False
+            twin.followers.append(source)
+            if ticket.news != ticket.key:  # what a sitemap says of it goes along
+                twin.ticket = msgspec.structs.replace(twin.ticket, lastmod=ticket.lastmod, changefreq=ticket.changefreq)
+            return True
+        host = partition.host(ticket.host)
+        if isinstance(source, FromLog) and ticket.kind == "new":
+            far = host.next_turn - tools.clock.monotonic() > FAR
+            if far or len(host.queue) >= tools.config.queue_size:
+                return False
+        partition.enter(ticket, source)
+        if not host.ticketed:
+            tools.turn(partition, host)
+        return True
+
+    async def _bury(self, source: FromLog, unreadable: Unreadable) -> None:
+        where = f"partition {self._partition.id}, priority {source.priority}, offset {source.offset}"
+        letter = DeadLetter("", "", "", "unreadable", unreadable.error, self._tools.now(), source=where)
+        await self._effect(lambda: self._tools.services.store.put_dead_letter(letter))
+        await self._effect(lambda: self._tools.services.log.announce(letter))
+        self._partition.finish([source])
+
+    # Waiting
+
+    async def _to_waiting(self, tickets: Sequence[Ticket]) -> None:
+        """Entries written, then seen bits; after that the caller finishes the records."""
+        by_host: dict[str, list[Ticket]] = {}
+        for ticket in tickets:
+            by_host.setdefault(ticket.host, []).append(ticket)
+        for name, waiting in by_host.items():
+            await self._append(name, waiting)
+        prints = [url_fingerprint(ticket.key) for ticket in tickets if ticket.kind == "new"]
+        await self._effect(lambda: self._tools.services.seen.mark(prints))
+
+    async def _append(self, name: str, tickets: list[Ticket]) -> None:
+        """Append to a host's backlog; the calendar names the host before its backlog holds anything."""
+        partition, store = self._partition, self._tools.services.store
+        alone = partition.host(name).backlog is None
+        inherited = await self._chunks(name) if alone and partition.lease.epoch > 1 else []
+        host = partition.host(name)  # only now: an idle host without a backlog may have been forgotten meanwhile
+        if host.backlog is None:
+            host.backlog = Backlog(inherited, partition.stamp)
+            await self._call_for(host)
+        backlog = host.backlog
+        size = self._tools.config.chunk_size
+        while tickets:
+            room = size - backlog.open_count
+            part, tickets = tickets[:room], tickets[room:]
+            chunk = backlog.open
+            backlog.appended(len(part), size)  # before the write: a chunk that is read meanwhile is sealed first
+            await self._effect(partial(store.put_chunk, partition.id, host.name, chunk, part, partition.stamp()))
+        self.look_after(host)
+
+    async def _call_for(self, host: Host) -> None:
+        """Have the calendar name a host that has a backlog, or will have one: so a later owner finds it too."""
+        until = host.next_turn - self._tools.clock.monotonic()
+        await self.appoint(Ticket("", "", host.name, kind="wake"), self._tools.now() + max(0.0, until))
+
+    async def appoint(self, ticket: Ticket, due: float) -> None:
+        """Write a ticket into the calendar."""
+        partition, store = self._partition, self._tools.services.store
+        first = partition.calendar.next_due()
+        entry = Entry(partition.calendar.place(due, self._tools.now()), ticket)
+        await self._effect(lambda: store.put_entries(partition.id, [entry], partition.stamp()))
+        partition.calendar.placed(entry.bucket)
+        if partition.calendar.next_due() != first:  # sooner than what we sleep for
+            self.wake.set()
+
+    def look_after(self, host: Host) -> None:
+        """Note a host whose back queue runs low while its backlog holds more."""
+        backlog = host.backlog
+        low = len(host.queue) < self._tools.config.queue_low
+        if backlog is not None and backlog.to_read and low and not host.pulling:
+            host.pulling = True
+            self._partition.hungry.append(host)
+            self.wake.set()
+
+    # Backlogs and calendar
+
+    def _full(self) -> bool:
+        return self._partition.size >= self.capacity
+
+    async def _pull_backlog(self) -> bool:
+        if not self._partition.hungry or self._full():
+            return False
+        host = self._partition.hungry.popleft()
+        host.pulling = False
+        backlog = host.backlog
+        if backlog is None or not backlog.to_read:
+            return True
+        chunk = backlog.next_chunk()
+        backlog.reading[chunk] = 1  # held open while it is read
+        tickets = await self._effect(
+            lambda: self._tools.services.store.read_chunk(self._partition.id, host.name, chunk)
+        )
+        backlog.reading[chunk] += len(tickets)
+        source = FromChunk(host.name, chunk)
+        for ticket in tickets:
+            self._enter(ticket, source)
+        self._partition.finish([source])
+        self.look_after(host)
+        self._tools.turn(self._partition, host)
+        return True
+
+    async def _read_bucket(self) -> bool:
+        """Read a bucket of the calendar that is wholly past."""
+        calendar = self._partition.calendar
+        if self._full() or (bucket := calendar.due(self._tools.now())) is None:
+            return False
+        tickets = await self._effect(lambda: self._tools.services.store.read_bucket(self._partition.id, bucket))
+        calendar.opened(bucket, len(tickets))
+        source = FromBucket(bucket)
+        for ticket in tickets:
+            if ticket.kind == "wake":
+                await self._wake_host(ticket.host, source)
+            else:
+                self._enter(ticket, source)
+        calendar.finish(bucket)
+        return True
+
+    async def _wake_host(self, name: str, source: FromBucket) -> None:
+        alone = self._partition.host(name).backlog is None
+        chunks = await self._chunks(name) if alone else []
+        host = self._partition.host(name)  # only now, as above
+        if host.backlog is None:
+            if not chunks:
+                self._partition.finish([source])
+                self._tools.turn(self._partition, host)
+                return
+            host.backlog = Backlog(chunks, self._partition.stamp)
+        host.backlog.wakes.append(source)
+        self.look_after(host)
+
+    async def _find(self) -> None:
+        """Know all that waits. What an earlier owner wrote in vain, as it seemed, may be there after the takeover."""
+        number, store = self._partition.id, self._tools.services.store
+        self._partition.calendar.learn(await self._effect(lambda: store.buckets(number, 0, FAR_BUCKET, MOST_BUCKETS)))
+        for name in await self._effect(lambda: store.backlogs(number)):
+            host = self._partition.host(name)
+            if host.backlog is None:
+                await self._call_for(host)
+
+    async def _chunks(self, name: str) -> list[int]:
+        return await self._effect(lambda: self._tools.services.store.chunks(self._partition.id, name))
+
+    def reenter(self, tickets: Sequence[tuple[Ticket, Source]]) -> None:
+        """Entries that followed a ticket which moved to the calendar itself go back to the queue."""
+        for ticket, source in tickets:
+            self._enter(ticket, source)
+
+    def _effect(self, call: Callable[[], Awaitable[T]]) -> Awaitable[T]:
+        return self._tools.effect(self._partition.lease, call)

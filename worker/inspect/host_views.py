@@ -1,0 +1,90 @@
+"""Hosts in memory as people see them. Read on the worker's event loop; changes nothing."""
+
+import heapq
+from collections.abc import Callable
+from typing import Final, Literal, get_args
+
+from msgspec import Struct
+
+from gregor.worker.frontier.host import Host
+from gregor.worker.frontier.shared import Tools
+from gregor.worker.run.ownership import Owned
+from gregor.worker.run.runtime import Runtime
+
+HostState = Literal["active", "waiting", "backing_off", "robots", "blocked", "idle"]
+HostSort = Literal["turn", "host", "queued", "failures", "delay"]
+HOST_STATES: Final[tuple[HostState, ...]] = get_args(HostState)
+"""robots: it waits because its robots.txt cannot be read; blocked: by an order."""
+
+
+class HostView(Struct, frozen=True):
+    """A host in memory. ``due``: seconds until its next turn, at least 0; ``cause``: its last failure."""
+
+    host: str
+    state: HostState
+    queued: int
+    due: float
+    delay: float
+    failures: int
+    cause: str
+
+
+def state_of(host: Host, tools: Tools, now: float) -> HostState:
+    """What a host does at ``now``, the coordinator's time."""
+    if tools.standing.blocks(tools.services.coordinator.orders(), host.name):
+        return "blocked"
+    if host.busy:
+        return "active"
+    if host.queue and host.shut:
+        return "robots"
+    if host.record.not_before > now:
+        return "backing_off"
+    return "waiting" if host.queue else "idle"
+
+
+def hosts(
+    runtime: Runtime,
+    monotonic: float,
+    limit: int,
+    *,
+    state: str = "",
+    after: str = "",
+    search: str = "",
+    sort: HostSort = "turn",
+) -> list[HostView]:
+    """Hosts in memory, ``limit`` at most: by name those ``after`` a name, or else those that are first by ``sort``.
+
+    ``search``: a part of the name.
+    """
+    tools = runtime.tools
+    now = tools.now()
+    found = (
+        (host, owned)
+        for owned in runtime.owned.values()
+        for host in owned.crawl.partition.hosts.values()
+        if host.name > after and search in host.name and (not state or state_of(host, tools, now) == state)
+    )
+    place = _PLACES["host" if after else sort]
+    first = heapq.nsmallest(limit, found, key=lambda one: (place(*one), one[0].name))
+    return [_view(host, owned, tools, monotonic) for host, owned in first]
+
+
+_PLACES: Final[dict[HostSort, Callable[[Host, Owned], float]]] = {
+    "turn": lambda host, _: host.next_turn,
+    "host": lambda _, __: 0.0,
+    "queued": lambda host, _: -len(host.queue),
+    "failures": lambda host, _: -host.record.failures,
+    "delay": lambda host, owned: -owned.crawl.turns.delay(host),
+}
+
+
+def _view(host: Host, owned: Owned, tools: Tools, monotonic: float) -> HostView:
+    return HostView(
+        host.name,
+        state_of(host, tools, tools.now()),
+        len(host.queue),
+        round(max(0.0, host.next_turn - monotonic), 3),
+        round(owned.crawl.turns.delay(host), 3),
+        host.record.failures,
+        host.cause,
+    )

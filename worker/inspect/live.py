@@ -1,0 +1,144 @@
+"""What a crawl does now, for the eyes: a view that redraws itself on a terminal, a line now and then elsewhere."""
+
+import asyncio
+import contextlib
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, TextIO, TypeVar
+
+from msgspec import Struct
+
+from gregor.worker.base.printable import one_line
+from gregor.worker.config.settings import Config
+from gregor.worker.inspect.report import count, duration, size
+from gregor.worker.observe.stats import Stats
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+T = TypeVar("T")
+
+WINDOW = 10.0
+"""Seconds over which rates are measured."""
+REDRAW = 0.5
+_ERRORS = 5
+
+
+class Rates(Struct, frozen=True):
+    """Per second, over the last `WINDOW` seconds or since the start."""
+
+    pages: float
+    requests: float
+    bytes: float
+
+
+class Meter:
+    """Measures rates from counters that only grow."""
+
+    def __init__(self) -> None:
+        self._samples: deque[tuple[float, int, int, int]] = deque()
+
+    def sample(self, now: float, stats: Stats) -> Rates:
+        """Take the counters at ``now`` (seconds, monotonic)."""
+        samples = self._samples
+        samples.append((now, stats.pages, stats.requests, stats.bytes))
+        while len(samples) > 2 and samples[1][0] <= now - WINDOW:
+            samples.popleft()
+        (then, *before), (_, *after) = samples[0], samples[-1]
+        if now <= then:
+            return Rates(0.0, 0.0, 0.0)
+        return Rates(*((late - early) / (now - then) for early, late in zip(before, after, strict=True)))
+
+
+def line(stats: Stats, rates: Rates, elapsed: float) -> str:
+    """The state of the crawl in one line."""
+    errors = sum(stats.errors.values())
+    return one_line(
+        f"{duration(elapsed)}: {count(stats.pages, 'page')} ({rates.pages:.1f}/s, {size(rates.bytes)}/s), "
+        f"{stats.queued} queued, hosts {stats.running} active {stats.hosts_waiting} waiting "
+        f"{stats.hosts_blocked} blocked, {count(errors, 'error')}, limited by {stats.limiting}"
+    )
+
+
+def view(stats: Stats, rates: Rates, elapsed: float, config: Config) -> "Table":
+    """The state of the crawl as a small table."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table.grid(padding=(0, 2))
+    of = f" of {config.max_pages}" if config.max_pages is not None else ""
+    rows = [
+        ("time", duration(elapsed) + (f" of {duration(config.max_time)}" if config.max_time is not None else "")),
+        ("pages", f"{stats.pages} ({stats.total_pages_200}{of} with status 200 in all), {size(stats.bytes)}"),
+        ("rate", f"{rates.pages:.1f} pages/s, {rates.requests:.1f} requests/s, {size(rates.bytes)}/s"),
+        ("queue", f"{stats.queued} URLs in memory"),
+        ("hosts", f"{stats.running} active, {stats.hosts_waiting} waiting, {stats.hosts_blocked} blocked"),
+        ("errors", ", ".join(f"{kind} {n}" for kind, n in stats.errors.most_common(_ERRORS)) or "none"),
+        ("limited by", stats.limiting),
+    ]
+    for name, value in rows:
+        table.add_row(Text(name, style="dim"), Text(one_line(value)))
+    return table
+
+
+async def watch(
+    stats: Stats, config: Config, monotonic: Callable[[], float], out: TextIO, blocked: Callable[[], int]
+) -> None:
+    """Show it until cancelled: drawn twice a second on a terminal, else as a line every `progress_interval`.
+
+    ``blocked`` counts the hosts that an order or an unreadable robots.txt blocks.
+    """
+    meter, started = Meter(), monotonic()
+
+    def now() -> tuple[Rates, float]:
+        at = monotonic()
+        stats.hosts_blocked = blocked()
+        return meter.sample(at, stats), at - started
+
+    now()
+    if not out.isatty():
+        while True:
+            await asyncio.sleep(config.progress_interval)
+            print(line(stats, *now()), file=out, flush=True)
+    from rich.console import Console
+    from rich.live import Live
+
+    with Live(console=Console(file=out), auto_refresh=False, redirect_stdout=False) as live:
+        while True:
+            live.update(view(stats, *now(), config), refresh=True)
+            await asyncio.sleep(REDRAW)
+
+
+class Progress:
+    """Tells how far a loop is that may be long: redrawn on a terminal, else as a line every `progress_interval`.
+
+    What is over sooner is not told of. That nobody reads it is no fault of the loop.
+    """
+
+    def __init__(self, config: Config, monotonic: Callable[[], float], out: TextIO) -> None:
+        self._drawn = out.isatty()
+        self._every = REDRAW if self._drawn else config.progress_interval
+        self._monotonic = monotonic
+        self._out = out
+
+    def over(self, doing: str, items: Iterable[T], total: int | None = None) -> Iterator[T]:
+        """The items. ``total``: how many there are, where that is known."""
+        begun = self._monotonic()
+        told, of = begun, "" if total is None else f" of {total}"
+        try:
+            for number, item in enumerate(items):
+                if (now := self._monotonic()) >= told + self._every:
+                    told = now
+                    self._tell(f"{duration(now - begun)}: {doing}, {number}{of} ({number / (now - begun):.0f}/s)")
+                yield item
+        finally:
+            if self._drawn and told > begun:
+                self._write("\r\x1b[K")
+
+    def _tell(self, text: str) -> None:
+        self._write(f"\r{text}\x1b[K" if self._drawn else f"{text}\n")
+
+    def _write(self, text: str) -> None:
+        with contextlib.suppress(OSError):
+            self._out.write(text)
+            self._out.flush()

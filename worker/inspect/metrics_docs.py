@@ -1,0 +1,32 @@
+"""docs/metrics.md, made of `metric_list.py`: `python -m gregor.worker.inspect.metrics_docs` prints it."""
+
+from gregor.worker.inspect.metric_list import METRICS
+from gregor.worker.observe.timing import BOUNDS
+
+_HEAD = """# Metrics
+
+This page is made by `python -m gregor.worker.inspect.metrics_docs > docs/metrics.md`; a test keeps it true.
+
+Every worker with `listen` set serves them at `/metrics` (see [operations.md](operations.md)). Counters begin at 0 with
+the process. No label ever holds a host, a URL or anything else that a site can choose; `instance` and `job`, which
+Prometheus adds, tell workers apart. `process_…` (CPU, resident memory, open files, start) are those of
+prometheus-client; CPU a page is `rate(process_cpu_seconds_total[5m]) / rate(gregor_pages_total[5m])`.
+
+| name | kind | meaning | labels |
+|---|---|---|---|
+"""
+
+
+def page() -> str:
+    """docs/metrics.md."""
+    rows = "".join(
+        f"| `{one.series}` | {one.kind} | {one.meaning} | "
+        f"{'; '.join(f'`{name}`: {values}' for name, values in one.labels.items())} |\n"
+        for one in METRICS
+    )
+    bounds = ", ".join(f"{bound:g}" for bound in BOUNDS)
+    return f"{_HEAD}{rows}\nThe buckets of every histogram end at {bounds} seconds.\n"
+
+
+if __name__ == "__main__":
+    print(page(), end="")

@@ -1,0 +1,178 @@
+"""What the reading commands say of a URL: its row, page and waiting tickets joined, and their form in JSON."""
+
+import sqlite3
+from collections.abc import AsyncIterator
+
+import msgspec
+from msgspec import UNSET, Struct, UnsetType
+
+from gregor.schemas.events import rfc3339
+from gregor.schemas.messages import Page, Row, Ticket, url_fingerprint
+from gregor.worker.borders.store import Reader
+from gregor.worker.web.urls import Url
+
+KEPT = ("fetched", "duplicate")
+"""States of URLs of which a document is kept."""
+
+
+class LinkRecord(Struct, frozen=True):
+    """A link of a page, as in JSON."""
+
+    url: str
+    kind: str
+    nofollow: bool
+
+
+class Record(Struct, kw_only=True):
+    """One URL, as in JSON. None where there is nothing to say; ``text`` only where it was asked for."""
+
+    url: str
+    status: int | None
+    state: str
+    depth: int
+    sha256: str | None = None
+    charset: str | None = None
+    title: str | None = None
+    duplicate_of: str | None = None
+    label: str | None = None
+    fetched_at: str | None = None
+    truncated: bool = False
+    text: str | UnsetType | None = UNSET
+    links: list[LinkRecord] = []
+    key: str
+    host: str
+    mime: str | None = None
+    size: int | None = None
+    outcome: str | None = None
+    rule: str | None = None
+    redirected_to: str | None = None
+    canonical: str | None = None
+    directives: tuple[str, ...] = ()
+    near_duplicate_of: str | None = None
+
+
+def encode(record: Struct | dict[str, object]) -> bytes:
+    """One line of JSON, without its end."""
+    return msgspec.json.encode(record)
+
+
+async def of_row(reader: Reader, row: Row, *, text: bool = False) -> tuple[Record, Page | None]:
+    """The record of a URL that has a row, and its page if one is kept."""
+    record = Record(
+        url=row.href,
+        status=row.status or None,
+        state=row.state,
+        depth=row.depth,
+        label=row.label or None,
+        key=row.key,
+        host=row.host,
+        outcome=row.outcome or None,
+        rule=row.rule or None,
+        redirected_to=row.target or None,
+        fetched_at=next((rfc3339(one.at) for one in reversed(row.attempts) if one.status), None),
+    )
+    page = await reader.page(row.key) if row.state in KEPT else None
+    if page is not None:
+        await _describe(reader, record, page, text)
+    return record, page
+
+
+def of_ticket(ticket: Ticket) -> Record:
+    """The record of a URL that waits and has no row yet."""
+    return Record(
+        url=ticket.href,
+        status=None,
+        state="waiting",
+        depth=ticket.depth,
+        label=ticket.label or None,
+        key=ticket.key,
+        host=ticket.host,
+    )
+
+
+async def of_page(reader: Reader, page: Page, *, text: bool = False) -> Record:
+    """The record of a stored page, whatever became of its URL later."""
+    record = Record(url=page.href, status=page.status, state=page.state, depth=page.depth, key=page.key, host=page.host)
+    record.label = page.label or None
+    await _describe(reader, record, page, text)
+    return record
+
+
+async def _describe(reader: Reader, record: Record, page: Page, text: bool) -> None:
+    record.status = page.status
+    record.sha256 = page.body or None
+    record.charset = page.encoding or None
+    record.title = page.title
+    record.duplicate_of = await href_of(reader, page.duplicate_of)
+    record.near_duplicate_of = await href_of(reader, page.near_duplicate_of)
+    record.fetched_at = rfc3339(page.fetched_at)
+    record.truncated = bool(page.truncated)
+    record.links = [LinkRecord(link.url, link.kind, link.nofollow) for link in page.links]
+    record.mime = mime(page)
+    record.size = page.size
+    record.canonical = page.canonical or None
+    record.directives = page.directives
+    if text:
+        record.text = page.text
+
+
+async def href_of(reader: Reader, key: str) -> str | None:
+    """What was requested for a key: keys are internal, people and tools know URLs as they were found."""
+    if not key:
+        return None
+    row = await reader.row(key)
+    return key if row is None else row.href
+
+
+def mime(page: Page) -> str | None:
+    """The media type of a page, without parameters, in lower case."""
+    return page.content_type.partition(";")[0].strip().lower() or None
+
+
+class Known(Struct, frozen=True):
+    """What the reading commands find of one URL: a row, tickets that wait, or neither."""
+
+    row: Row | None
+    tickets: tuple[Ticket, ...]
+
+
+async def find(reader: Reader, url: Url) -> Known:
+    """Look a URL up, by its canonical form."""
+    row = await reader.row(url.key)
+    waiting = () if row is not None else await reader.find(url.key, url.host)
+    return Known(row, tuple(one.ticket for one in waiting))
+
+
+async def all_records(
+    reader: Reader, state: str | None = None, host: str | None = None
+) -> AsyncIterator[tuple[Record, Page | None]]:
+    """Every URL that the crawl knows, once: those with a row, then those that only wait."""
+    async for row in reader.rows(state, host):
+        yield await of_row(reader, row)
+    if state not in (None, "waiting"):
+        return
+    with Once() as once:
+        async for waiting in reader.waiting():
+            ticket = waiting.ticket
+            # The other kinds ask for a URL that has a row; an unfinished ticket of this kind is of one without.
+            wanted = ticket.kind == "new" and (host is None or ticket.host == host)
+            if wanted and once.first(ticket.key):
+                yield of_ticket(ticket), None
+
+
+class Once:
+    """Tells the first time that a key is met; in a temporary file of SQLite's, so that memory stays bounded."""
+
+    def __enter__(self) -> "Once":
+        self._database = sqlite3.connect("", isolation_level=None)
+        self._database.execute("CREATE TABLE met (fingerprint INTEGER PRIMARY KEY) WITHOUT ROWID")
+        self._database.execute("BEGIN")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._database.close()
+
+    def first(self, key: str) -> bool:
+        """Whether ``key`` was not met before."""
+        fingerprint = url_fingerprint(key) - (1 << 63)  # SQLite's integers are signed
+        return self._database.execute("INSERT OR IGNORE INTO met VALUES (?)", [fingerprint]).rowcount == 1

@@ -1,0 +1,26 @@
+"""What the configuration says of URLs: their canonical form, how they are parsed, which belong to the crawl. Pure."""
+
+from gregor.worker.config.settings import Config, ConfigError
+from gregor.worker.links.scope import Scope, ScopeRules
+from gregor.worker.web.canonical import CanonicalRules
+from gregor.worker.web.urls import Urls
+
+
+def canonical_rules(config: Config) -> CanonicalRules:
+    """The optional operations on keys."""
+    return CanonicalRules(**dict.fromkeys(config.canonical, True))
+
+
+def urls_of(config: Config) -> Urls:
+    """How the crawl parses URLs."""
+    return Urls(canonical_rules(config), max_length=config.max_url_length)
+
+
+def scope_rules(config: Config) -> ScopeRules:
+    """The scope as configured; raises `ConfigError` for a pattern that cannot hold."""
+    rules = ScopeRules(config.scope, config.domains, config.prefixes, config.include, config.exclude)
+    try:
+        Scope(rules)
+    except ValueError as error:
+        raise ConfigError(str(error)) from None
+    return rules

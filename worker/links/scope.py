@@ -1,0 +1,186 @@
+"""Which URLs belong to the crawl, and which rule says so."""
+
+from collections.abc import Iterable
+from copy import copy
+from typing import Final, Literal
+
+import msgspec
+import re2
+
+from gregor.worker.web.domains import registered_domain
+from gregor.worker.web.urls import Url, Urls, split_port
+
+REGEX = "re:"
+"""Marks a pattern as a regular expression."""
+
+MAX_ELSEWHERE: Final = 20
+"""Sitemaps outside the scope that a robots.txt or an index may send us to: they are asked of other people's servers."""
+
+Kind = Literal["host", "domain", "domains", "prefixes", "any"]
+
+
+class Allowed(msgspec.Struct, frozen=True):
+    """The URL belongs to the crawl."""
+
+    rule: str
+    """What decided, for ``explain``."""
+
+
+class Refused(msgspec.Struct, frozen=True):
+    """The URL does not belong to the crawl."""
+
+    rule: str
+    """What decided, for ``explain``."""
+
+
+class ScopeRules(msgspec.Struct, frozen=True):
+    """What the operator asks for.
+
+    A pattern is a glob over the whole URL, in which ``*`` is any text, or, after ``re:``, an RE2 expression that may
+    match anywhere. It is held against the canonical form and against what would be requested.
+    """
+
+    kind: Kind = "host"
+    """``host``: the seeds' hosts; ``domain``: the seeds' registered domains; ``domains`` and ``prefixes``: the lists
+    below; ``any``: the whole web."""
+    domains: tuple[str, ...] = ()
+    """Each with everything below it."""
+    prefixes: tuple[str, ...] = ()
+    """Beginnings of URLs, scheme included."""
+    include: tuple[str, ...] = ()
+    """If there are any, a URL must match one of them as well."""
+    exclude: tuple[str, ...] = ()
+    """A URL must match none of them."""
+
+
+class Scope:
+    """The rules, applied to a crawl's seeds. A value: seeds that come later make another one."""
+
+    def __init__(self, rules: ScopeRules, seed_hosts: Iterable[str] = ()) -> None:
+        """``seed_hosts`` are :attr:`Url.host` of the seeds. Raises ValueError if a pattern or a list is no use."""
+        _check_lists(rules)
+        self._rules = rules
+        self._exclude = _Patterns("exclude", rules.exclude)
+        self._include = _Patterns("include", rules.include)
+        self._prefixes = tuple(map(_canonical_prefix, rules.prefixes))
+        self._domains = frozenset(map(_canonical_domain, rules.domains))
+        self._hosts: frozenset[str] = frozenset()
+        self._out_of_scope = Refused(f"scope {rules.kind}")
+        self._not_included = Refused("include: no pattern matches")
+        self._add(seed_hosts)
+
+    def with_seeds(self, seed_hosts: Iterable[str]) -> "Scope":
+        """The scope of the same crawl with more seeds."""
+        scope = copy(self)
+        scope._add(seed_hosts)
+        return scope
+
+    def allows(self, url: Url) -> Allowed | Refused:
+        """Whether the URL belongs to the crawl. ``exclude`` wins over everything else."""
+        if excluded := self._exclude.first(url):
+            return Refused(excluded)
+        rule = self._by_kind(url)
+        if rule is None:
+            return self._out_of_scope
+        if self._include and not (rule := self._include.first(url)):
+            return self._not_included
+        return Allowed(rule)
+
+    def allows_sitemap(self, url: Url) -> Allowed | Refused:
+        """Whether a sitemap may be read that a site of the crawl announces: wherever it is (sitemaps.org, "cross
+        submits"), unless ``exclude`` names it. The scope says which pages belong to the crawl, and a sitemap is none;
+        what it lists is judged by :meth:`allows`."""
+        excluded = self._exclude.first(url)
+        return Refused(excluded) if excluded else Allowed("sitemap announced by a site of the crawl")
+
+    def _add(self, seed_hosts: Iterable[str]) -> None:
+        if self._rules.kind == "host":
+            self._hosts = self._hosts.union(seed_hosts)
+        elif self._rules.kind == "domain":
+            names = {split_port(host)[0] for host in seed_hosts}
+            domains = {name: registered_domain(name) for name in names}
+            self._domains = self._domains.union(filter(None, domains.values()))
+            # Below an address or a bare public suffix there is nothing that a seed could speak for.
+            self._hosts = self._hosts.union(name for name, domain in domains.items() if domain is None)
+
+    def _by_kind(self, url: Url) -> str | None:
+        """The rule that lets the URL in."""
+        match self._rules.kind:
+            case "any":
+                return "scope any"
+            case "prefixes":
+                prefix = next(filter(url.key.startswith, self._prefixes), None)
+                return prefix and f"scope prefix {prefix}"
+            case "host":
+                return f"scope host {url.host}" if url.host in self._hosts else None
+            case "domain" | "domains":
+                name = split_port(url.host)[0]
+                domain = name if name in self._hosts else self._domain_over(name)
+                return domain and f"scope domain {domain}"
+
+    def _domain_over(self, name: str) -> str | None:
+        while name not in self._domains:
+            _, dot, name = name.partition(".")
+            if not dot:
+                return None
+        return name
+
+
+class _Patterns:
+    """Patterns that are tried at once; RE2 matches in linear time whatever a site puts into its URLs."""
+
+    def __init__(self, name: str, patterns: tuple[str, ...]) -> None:
+        self._each = [(f"{name} {pattern}", _compile(pattern)) for pattern in patterns]
+        self._any = _compile_regex("|".join(f"(?:{regex.pattern})" for _, regex in self._each), ", ".join(patterns))
+
+    def __bool__(self) -> bool:
+        return bool(self._each)
+
+    def first(self, url: Url) -> str | None:
+        """The first pattern that matches, by its name."""
+        if not self._each:
+            return None
+        return self._first(url.key) or (self._first(url.href) if url.href != url.key else None)
+
+    def _first(self, text: str) -> str | None:
+        if not self._any.search(text):
+            return None
+        return next(name for name, regex in self._each if regex.search(text))
+
+
+def _compile(pattern: str) -> "re2._Regexp":
+    if pattern.startswith(REGEX):
+        return _compile_regex(pattern.removeprefix(REGEX), pattern)
+    if not pattern.startswith(("http", "*")):
+        raise ValueError(f"pattern {pattern!r} can match no URL: it must start with a scheme or '*'")
+    return _compile_regex("^" + "(?s:.*)".join(map(re2.escape, pattern.split("*"))) + "$", pattern)
+
+
+def _compile_regex(regex: str, pattern: str) -> "re2._Regexp":
+    options = re2.Options()
+    options.log_errors = False
+    try:
+        return re2.compile(regex, options)
+    except re2.error as error:
+        reason = error.args[0].decode() if isinstance(error.args[0], bytes) else error
+        raise ValueError(f"pattern {pattern!r} is no RE2 expression: {reason}") from None
+
+
+def _check_lists(rules: ScopeRules) -> None:
+    for name in ("domains", "prefixes"):
+        if bool(getattr(rules, name)) != (rules.kind == name):
+            raise ValueError(f"a list of {name} and scope {name!r} go together: one is given without the other")
+
+
+def _canonical_prefix(prefix: str) -> str:
+    url = Urls().parse(prefix)
+    if url is None:
+        raise ValueError(f"scope prefix {prefix!r} is not the beginning of an http(s) URL")
+    return url.key
+
+
+def _canonical_domain(domain: str) -> str:
+    url = Urls().parse(f"http://{domain}/")
+    if url is None or url.target != "/" or ":" in url.host:
+        raise ValueError(f"scope domain {domain!r} is no domain name")
+    return url.host

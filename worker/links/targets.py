@@ -1,0 +1,118 @@
+"""Where references lead, and what is said of a target wherever it is found.
+
+The pages of a site repeat most of their links, so what was found out about one is remembered.
+"""
+
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+import msgspec
+
+from gregor.schemas.messages import url_fingerprint
+from gregor.worker.links.scope import Refused, Scope
+from gregor.worker.links.url_loops import malformed
+from gregor.worker.web.urls import Url, Urls
+
+REMEMBERED: Final = 16_384
+"""References that are remembered; each takes some 400 bytes, 2 KB at most."""
+LONGEST: Final = 512
+"""Characters of the longest reference that is remembered: long ones seldom come again, and take much room."""
+
+
+class Target(msgspec.Struct, frozen=True, gc=False):
+    """What a link leads to, and the fates that it has from any page: empty where it may be followed."""
+
+    url: Url
+    fingerprint: int
+    out_of_scope: str
+    malformed: str
+
+
+_Known = dict[str, Target | None]
+_UNKNOWN: Final = Target(Url("", "", ""), 0, "", "")
+
+
+class _Place(NamedTuple):
+    """What is known of references that are relative to one place: those met lately, and those met before."""
+
+    young: _Known
+    old: _Known
+
+
+class Targets:
+    """Remembers references by what they are relative to: nothing, the site, or the folder of their page.
+
+    What was not met for half as many references as are remembered is forgotten at once.
+    """
+
+    def __init__(self, urls: Urls, scope: Callable[[], Scope], size: int = REMEMBERED) -> None:
+        """``scope`` gives the scope in force: seeds that come later make another one."""
+        self._urls = urls
+        self._scope = scope
+        self._most = size // 2
+        self._judged_by: Scope | None = None
+        self._young: dict[tuple[str, str], _Known] = {}
+        self._old: dict[tuple[str, str], _Known] = {}
+        self._young_count = self._old_count = 0
+
+    def __len__(self) -> int:
+        return self._young_count + self._old_count
+
+    def finder(self, base: str, encoding: str) -> Callable[[str], Target | None]:
+        """Resolves the references of a page; None for what is no http(s) URL, or too long a one."""
+        if not base.startswith(("http://", "https://")):
+            return lambda reference: self._resolved(reference, base, encoding)
+        self._forget()
+        anywhere = self._place("", encoding)
+        in_site = self._place(base[: base.find("/", 8) + 1], encoding)
+        in_folder = self._place(base[: base.partition("?")[0].partition("#")[0].rfind("/") + 1], encoding)
+
+        def find(reference: str) -> Target | None:
+            first = reference[:1]
+            if len(reference) > LONGEST:
+                return self._resolved(reference, base, encoding)
+            if first == "/":
+                young, old = in_site
+            elif reference.startswith(("http://", "https://")):
+                young, old = anywhere
+            elif (first.isalnum() or first == ".") and ":" not in reference:
+                young, old = in_folder
+            else:  # relative to the page itself, or too odd to say
+                return self._resolved(reference, base, encoding)
+            target = young.get(reference, _UNKNOWN)
+            if target is _UNKNOWN:
+                target = old.pop(reference, _UNKNOWN)
+                if target is _UNKNOWN:
+                    target = self._resolved(reference, base, encoding)
+                young[reference] = target
+                self._young_count += 1
+            return target
+
+        return find
+
+    def target(self, url: Url) -> Target:
+        """What is said of a URL."""
+        verdict, loop = self._scope().allows(url), malformed(url)
+        out = f"scope: {verdict.rule}" if isinstance(verdict, Refused) else ""
+        return Target(url, url_fingerprint(url.key), out, f"trap: {loop}" if loop else "")
+
+    def _resolved(self, reference: str, base: str, encoding: str) -> Target | None:
+        url = self._urls.resolve(reference, base, encoding)
+        return None if url is None else self.target(url)
+
+    def _place(self, start: str, encoding: str) -> _Place:
+        place = start, encoding
+        if place not in self._young:
+            self._young[place] = {}
+            self._young_count += 1
+        return _Place(self._young[place], self._old.get(place, {}))
+
+    def _forget(self) -> None:
+        """Done before a page: what is remembered may exceed the size by the links of one."""
+        if self._judged_by is not (scope := self._scope()):
+            self._judged_by = scope
+            self._young, self._young_count = {}, 0
+            self._old, self._old_count = {}, 0
+        elif self._young_count >= self._most:
+            self._old, self._old_count = self._young, self._young_count
+            self._young, self._young_count = {}, 0

@@ -1,0 +1,160 @@
+"""What a worker did so far and what limits it now, for the live view, the report and the metrics."""
+
+import math
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from typing import Final
+
+from gregor.schemas.messages import State
+from gregor.worker.borders.store import Unavailable
+from gregor.worker.borders.transport import Response
+from gregor.worker.observe.bottleneck import Sample
+from gregor.worker.observe.cpu_time import Spending
+from gregor.worker.observe.logging import logs
+from gregor.worker.observe.timing import Lowest, Timing
+
+_LOG = logs("worker")
+
+STAGES: Final = ("queue", "robots", "dns", "connect", "tls", "first_byte", "body", "parse", "settle")
+"""The stages of a visit, in their order: how late its turn came, then what it waited for and what was done."""
+
+
+_AWAY: Final = "unavailable: "  # how such an error begins
+_TOLERANCE: Final = 0.001  # what the clocks of a machine may differ by, seconds
+
+
+@dataclass
+class Stats:
+    """Counts since the start of the process; `before` holds what the data folder had then."""
+
+    started: float = 0.0
+    pages: int = 0
+    pages_200: int = 0
+    bytes: int = 0
+    bytes_by: Counter[str] = field(default_factory=Counter)
+    requests: int = 0
+    states: Counter[str] = field(default_factory=Counter)
+    errors: Counter[str] = field(default_factory=Counter)
+    statuses: Counter[int] = field(default_factory=Counter)
+    links: Counter[str] = field(default_factory=Counter)
+    before: dict[str, int] = field(default_factory=dict)
+    running: int = 0
+    queued: int = 0
+    hosts: int = 0
+    hosts_waiting: int = 0
+    later: bool = False  # whether a calendar holds anything
+    hosts_blocked: int = 0
+    _counted: tuple[int, int] = (0, 0)  # own pages and bytes that `before` has already
+    partitions: int = 0
+    service_away: str = ""
+    limit: str = "starting"  # one word for `limiting`, a key of `limits.ADVICE`
+    limiting: str = "starting"
+    occupied: float = 0.0  # seconds that visits took, all together
+    beat: float = 0.0  # when the worker's loop turned last
+    stages: dict[str, Timing] = field(default_factory=lambda: {stage: Timing() for stage in STAGES})
+    calls: dict[tuple[str, str], Timing] = field(default_factory=dict)  # of the borders, by border and method
+    failed_calls: Counter[tuple[str, str]] = field(default_factory=Counter)  # of them, because a service was away
+    unavailable: Counter[str] = field(default_factory=Counter)  # by service
+    retries: Counter[str] = field(default_factory=Counter)  # calls made again, by service
+    seen: Counter[str] = field(default_factory=Counter)  # answers of the URL-seen test
+    contents: Counter[str] = field(default_factory=Counter)  # answers of the content-seen and near-duplicate tests
+    robots: Counter[str] = field(default_factory=Counter)  # decisions by robots.txt
+    cached: Counter[tuple[str, str]] = field(default_factory=Counter)  # by cache, "hit" or "miss"
+    churn: Counter[str] = field(default_factory=Counter)  # links published, "stays" on this worker or "crosses"
+    spending: Spending = field(default_factory=Spending)
+    host_states: dict[str, int] = field(default_factory=dict)  # how many hosts were in each, `host_states_at`
+    host_states_at: float = -math.inf
+    lost: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
+    """Seconds that failed requests took, as "lost CAUSE"."""
+    reading: float = 0.0  # seconds that the intakes of all partitions took
+    committing: float = 0.0  # seconds that checkpoints took
+    takeovers: Timing = field(default_factory=Timing)  # a partition wanted until its work began
+    releases: Timing = field(default_factory=Timing)  # no longer wanted until let go
+    leases_lost: int = 0
+    losses: int = 0  # times that the log was found to have lost records
+    margin: Lowest = field(default_factory=Lowest)  # gaps between requests to a host, as shares of its delay
+    too_close: int = 0  # requests that came before their host's delay was over
+
+    def settled(self, state: State) -> None:
+        """A URL reached a state."""
+        self.states[state] += 1
+
+    def stored(self, status: int, size: int, state: State = "fetched") -> None:
+        """A page was stored."""
+        self.bytes_by[state] += size
+        self.pages += 1
+        self.pages_200 += status == 200
+        self.bytes += size
+
+    def answered(self, response: Response) -> None:
+        """An answer came: its status, and the stages on the wire. A connection used again took no time to make."""
+        self.statuses[response.status] += 1
+        stages = self.stages
+        if response.connect:
+            stages["connect"].observe(response.connect)
+        if response.tls:
+            stages["tls"].observe(response.tls)
+        stages["first_byte"].observe(response.latency)
+        stages["body"].observe(max(0.0, response.elapsed - response.connect - response.tls - response.latency))
+
+    def spaced(self, gap: float, delay: float, at: float) -> None:
+        """A request started ``gap`` seconds after the one before to its host, which is due ``delay``."""
+        if delay > 0.0:
+            self.margin.observe(gap / delay, at)
+            self.too_close += gap < delay - _TOLERANCE
+
+    def away(self, error: Unavailable) -> None:
+        """A service did not answer."""
+        if self.service_away != error.service:
+            _LOG.warning("service away", service=error.service, error=str(error))
+        self.service_away = error.service
+        self.errors[f"{_AWAY}{error.service}"] += 1
+
+    def unanswered(self, error: Unavailable) -> None:
+        """A call failed because a service was away."""
+        self.unavailable[error.service] += 1
+
+    def back(self) -> None:
+        """A service answered."""
+        if self.service_away:
+            _LOG.info("service back", service=self.service_away)
+            self.service_away = ""
+
+    def sample(self, at: float, *, paused: bool, budget: str, ordered: str) -> Sample:
+        """What `Limits` judges by, at a monotonic time."""
+        calls: dict[str, tuple[int, float]] = {}
+        for (border, _), timing in self.calls.items():
+            count, took = calls.get(border, (0, 0.0))
+            calls[border] = (count + timing.count, took + timing.total)
+        return Sample(
+            at=at,
+            cpu=self.spending.process(),
+            visits=sum(count for state, count in self.states.items() if state not in ("waiting", "dead")),
+            failures={cause: n for cause, n in self.errors.items() if not cause.startswith(_AWAY)},
+            occupied=self.occupied,
+            stages={**{stage: timing.total for stage, timing in self.stages.items()}, **self.lost},
+            calls=calls,
+            reading=self.reading,
+            committing=self.committing,
+            partitions=self.partitions,
+            hosts=self.running + self.hosts_waiting,
+            later=self.later,
+            paused=paused,
+            budget=budget,
+            away=self.service_away,
+            ordered=ordered,
+        )
+
+    def recounted(self, counts: dict[str, int]) -> None:
+        """The whole crawl, all its workers, was counted anew: own counts go on from here."""
+        self.before, self._counted = counts, (self.pages_200, self.bytes)
+
+    @property
+    def total_pages_200(self) -> int:
+        """Stored pages with status 200 of the whole crawl, what `max_pages` counts."""
+        return self.before.get("pages_200", 0) + self.pages_200 - self._counted[0]
+
+    @property
+    def total_bytes(self) -> int:
+        """Stored bytes of the whole crawl, what `max_bytes` counts."""
+        return self.before.get("bytes", 0) + self.bytes - self._counted[1]

@@ -1,0 +1,86 @@
+"""URLs that were given up: which still are, and how they get another visit or are forgotten."""
+
+from collections.abc import AsyncIterator, Collection
+from typing import Final
+
+import xxhash
+from msgspec import Struct
+
+from gregor.schemas.messages import DeadLetter, Row, encode
+from gregor.worker.borders.store import FrontierLog, PageStore, Reader
+from gregor.worker.operate.recrawl import again
+from gregor.worker.settle.verdicts import GIVEN_UP
+
+MOST: Final = 1000
+"""Letters that are treated in one go."""
+
+
+class Dead(Struct, frozen=True):
+    """A letter that still holds; ``row`` is None where it is about a record that no URL could be read from."""
+
+    letter: DeadLetter
+    row: Row | None
+
+
+class Treated(Struct, frozen=True):
+    """How many letters were treated; whether there may be more."""
+
+    count: int
+    more: bool
+
+
+async def dead(reader: Reader, cause: str | None = None) -> AsyncIterator[Dead]:
+    """The letters, of a cause if one is given, whose URL has not become something else since, nor been given up once
+    more with a letter of its own."""
+    async for letter in reader.dead_letters():
+        if cause in (None, letter.cause):
+            one = await holding(reader, letter)
+            if one is not None:
+                yield one
+
+
+async def holding(reader: Reader, letter: DeadLetter) -> Dead | None:
+    """A letter with what it is about; None if it holds no more."""
+    if not letter.key:
+        return Dead(letter, None)
+    row = await reader.row(letter.key)
+    return Dead(letter, row) if row is not None and row.state in GIVEN_UP and _is_last(letter, row) else None
+
+
+def place(letter: DeadLetter) -> tuple[float, int]:
+    """Where a letter is among all, by its time: the same whatever else comes or is forgotten."""
+    return letter.at, xxhash.xxh3_64_intdigest(encode(letter))
+
+
+def _is_last(letter: DeadLetter, row: Row) -> bool:
+    return len(row.attempts) < 2 or letter.at > row.attempts[-2].at
+
+
+async def some(
+    reader: Reader, cause: str | None, keys: Collection[str], *, of_urls: bool = False
+) -> tuple[list[Dead], bool]:
+    """At most `MOST` letters of a cause and of these keys, where they are given; whether there may be more.
+
+    ``of_urls``: not those about records that could not be read.
+    """
+    found: list[Dead] = []
+    async for one in dead(reader, cause):
+        if (keys and one.letter.key not in keys) or (of_urls and one.row is None):
+            continue
+        if len(found) == MOST:
+            return found, True
+        found.append(one)
+    return found, False
+
+
+async def retry(log: FrontierLog, store: PageStore, letters: Collection[Dead]) -> int:
+    """Ask for another visit of each URL, then forget its letter; how many there were. May be repeated."""
+    await log.publish([again(one.row) for one in letters if one.row is not None])
+    return await drop(store, letters)
+
+
+async def drop(store: PageStore, letters: Collection[Dead]) -> int:
+    """Forget letters; how many. The URLs stay given up."""
+    for one in letters:
+        await store.drop_dead_letter(one.letter)
+    return len(letters)

@@ -1,0 +1,63 @@
+"""Deleting what a crawl stored of hosts that opted out: whose it is, and what was found. Pure."""
+
+from collections.abc import Awaitable, Callable
+
+import msgspec
+
+from gregor.worker.orders.in_force import Standing
+from gregor.worker.orders.model import Order, Orders
+from gregor.worker.web.urls import Urls
+
+
+class Erased(msgspec.Struct):
+    """How much was deleted; ``urls``: rows of which no more is kept than that their URLs are not asked for."""
+
+    pages: int = 0
+    bodies: int = 0
+    urls: int = 0
+    robots: int = 0
+    dead_letters: int = 0
+
+    def __bool__(self) -> bool:
+        return any(msgspec.structs.astuple(self))
+
+    def __add__(self, other: "Erased") -> "Erased":
+        pairs = zip(msgspec.structs.astuple(self), msgspec.structs.astuple(other), strict=True)
+        return Erased(*(mine + theirs for mine, theirs in pairs))
+
+
+class Whose(msgspec.Struct, frozen=True):
+    """Tells what is of a host, or of a domain with all below it ("*.example.org")."""
+
+    covers: Callable[[str], bool]
+    urls: Urls
+
+    @classmethod
+    def of(cls, target: str, urls: Urls) -> "Whose":
+        """What is of the target of an order."""
+        order, standing = Order("optout", target), Standing()
+        orders = Orders(standing={order.name: order})
+        return cls(lambda host: standing.opted_out(orders, host), urls)
+
+    def url(self, text: str) -> bool:
+        """Whether a URL is of it."""
+        url = self.urls.parse(text)
+        return url is not None and self.covers(url.host)
+
+
+async def until_nothing_is_left(
+    erase: Callable[[], Awaitable[Erased]],
+    wait: float,
+    monotonic: Callable[[], float],
+    sleep: Callable[[float], Awaitable[None]],
+) -> Erased:
+    """Erase until a pass that began ``wait`` seconds from now or later finds nothing: until then a worker may not have
+    heard that it has to keep nothing more."""
+    heard, erased = monotonic() + wait, Erased()
+    while True:
+        begun = monotonic()
+        found = await erase()
+        erased += found
+        if begun >= heard and not found:
+            return erased
+        await sleep(max(0.0, heard - monotonic()))

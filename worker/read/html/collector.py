@@ -1,0 +1,208 @@
+"""What a page says, gathered element by element, whatever tree the elements come from."""
+
+from collections.abc import Callable, Mapping
+from itertools import islice
+from typing import Final, Protocol
+
+from gregor.worker.read.document import Extract, Link
+from gregor.worker.read.html import references
+
+MAX_LINKS = 10_000
+"""Links of one page that are kept."""
+MAX_ANCHOR = 200
+"""Characters of an anchor text that are kept."""
+_NOFOLLOW = frozenset({"nofollow", "ugc", "sponsored"})
+_DRAWN = frozenset({"svg", "g", "symbol", "path", "use", "circle", "rect"})
+"""Parents whose ``title`` is a tool tip of SVG, not the title of the page, and whose ``base`` is none."""
+
+
+def names(text: str) -> frozenset[str]:
+    """Element names written as one line."""
+    return frozenset(text.split())
+
+
+BLOCKS: Final = names(
+    "address article aside blockquote body br button caption center dd details dialog dir div dl dt fieldset figcaption"
+    " figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr html img input legend li main menu nav noscript ol optgroup"
+    " option p pre search section select summary table tbody td textarea tfoot th thead tr ul video xmp"
+)
+"""Elements whose text stands apart from the text around them."""
+HIDDEN: Final = names("script style title template iframe noembed noframes")
+"""Elements whose content is not text of the page."""
+
+
+class Element(Protocol):
+    """What is asked of an element of any tree; names are lower case."""
+
+    @property
+    def tag(self) -> str | None: ...
+    @property
+    def attributes(self) -> Mapping[str, str | None]: ...
+    @property
+    def parent(self) -> "Element | None": ...
+    def text(self) -> str: ...
+
+
+_SOURCES = {
+    "script": [("src", "script")],
+    "embed": [("src", "embed")],
+    "object": [("data", "object")],
+    "audio": [("src", "audio")],
+    "video": [("src", "video"), ("poster", "poster")],
+    "track": [("src", "track")],
+    "input": [("src", "input")],
+    "body": [("background", "background")],
+    "blockquote": [("cite", "cite")],
+    "q": [("cite", "cite")],
+    "ins": [("cite", "cite")],
+    "del": [("cite", "cite")],
+    "iframe": [("src", "iframe")],
+    "frame": [("src", "frame")],
+    "img": [("src", "img")],
+    "source": [("src", "source")],
+}
+"""Elements that refer by plain attributes, and the kind of each such link."""
+_LINK_KINDS = (
+    ("canonical", "canonical"),
+    ("next", "next"),
+    ("stylesheet", "css"),
+    ("icon", "icon"),
+    ("sitemap", "sitemap"),
+)
+_FEEDS = frozenset({"application/rss+xml", "application/atom+xml", "application/feed+json"})
+
+
+class Page:
+    """Takes the elements and texts of one page in document order."""
+
+    def __init__(self, html: str, encoding: str, max_links: int) -> None:
+        self._extract = Extract(encoding=encoding, links=[], meta_robots=[])
+        self._links = self._extract.links
+        self._max_links = max_links
+        self.parts: list[str] = []
+        # Anchors may nest (in tables), so all anchor texts together may be far larger than the page.
+        self._anchor_budget = 2 * len(html)
+
+    def finished(self) -> Extract:
+        self._extract.text = collapse("".join(self.parts))
+        return self._extract
+
+    def add(self, url: str, kind: str, nofollow: bool = False, text: str = "") -> None:
+        if len(self._links) < self._max_links:
+            self._links.append(Link(url, kind, nofollow, text))
+        else:
+            self._extract.truncated = True
+
+    def anchor(self, node: Element) -> None:
+        attributes = node.attributes
+        if "href" not in attributes:
+            return
+        text = ""
+        if self._anchor_budget > 0:
+            text = node.text()
+            self._anchor_budget -= len(text)
+            text = collapse(text[: 4 * MAX_ANCHOR])[:MAX_ANCHOR]
+        nofollow = "rel" in attributes and _nofollow(attributes)
+        self.add(_stripped(attributes["href"]), "a", nofollow, text)
+
+    def area(self, node: Element) -> None:
+        attributes = node.attributes
+        if "href" in attributes:
+            text = collapse(attributes.get("alt") or "")[:MAX_ANCHOR]
+            self.add(_stripped(attributes["href"]), "area", _nofollow(attributes), text)
+
+    def sources(self, node: Element) -> None:
+        attributes = node.attributes
+        for name, kind in _SOURCES.get(node.tag or "", ()):
+            if url := _stripped(attributes.get(name)):
+                self.add(url, kind)
+        self._candidates(attributes.get("srcset"))
+
+    def _candidates(self, srcset: str | None) -> None:
+        if srcset:
+            room = self._max_links - len(self._links)
+            for url in islice(references.srcset(srcset), room + 1):  # one more shows that there were more
+                self.add(url, "srcset")
+
+    def form(self, node: Element) -> None:
+        attributes = node.attributes
+        url = _stripped(attributes.get("action"))
+        if url and (attributes.get("method") or "get").lower() not in {"post", "dialog"}:
+            self.add(url, "form")
+
+    def link(self, node: Element) -> None:
+        attributes = node.attributes
+        self._candidates(attributes.get("imagesrcset"))
+        url = _stripped(attributes.get("href"))
+        if not url:
+            return
+        rel = (attributes.get("rel") or "").lower().split()
+        kind = next((kind for token, kind in _LINK_KINDS if token in rel), "link")
+        if kind == "link" and "alternate" in rel and (attributes.get("type") or "").strip().lower() in _FEEDS:
+            kind = "feed"
+        if kind == "canonical":
+            parent = node.parent
+            if parent is None or parent.tag != "head":
+                kind = "link"
+            elif self._extract.canonical is None:
+                self._extract.canonical = url
+        self.add(url, kind)
+
+    def base(self, node: Element) -> None:
+        attributes = node.attributes
+        if self._extract.base is None and "href" in attributes and not _is_drawn(node):
+            self._extract.base = _stripped(attributes["href"])
+
+    def meta(self, node: Element) -> None:
+        attributes = node.attributes
+        content = attributes.get("content")
+        if content is None:
+            return
+        if name := attributes.get("name"):
+            self._extract.meta_robots.append((name.strip().lower(), content))
+        if (attributes.get("http-equiv") or "").lower() == "refresh" and self._extract.refresh is None:
+            found = references.refresh(content)
+            if found is not None:
+                self._extract.refresh = _stripped(found.url)
+                self._extract.refresh_delay = found.delay
+                if self._extract.refresh:
+                    self.add(self._extract.refresh, "refresh")
+
+    def title(self, node: Element) -> None:
+        if self._extract.title is None and not _is_drawn(node):
+            self._extract.title = collapse(node.text())
+
+    def root(self, node: Element) -> None:
+        self._extract.lang = (node.attributes.get("lang") or "").strip() or None
+
+
+def _is_drawn(node: Element) -> bool:
+    """Whether an element is SVG's, not HTML's of the same name."""
+    parent = node.parent
+    return parent is not None and parent.tag in _DRAWN
+
+
+def _stripped(value: str | None) -> str:
+    return value.strip(references.SPACE) if value else ""
+
+
+def collapse(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _nofollow(attributes: Mapping[str, str | None]) -> bool:
+    rel = attributes.get("rel")
+    return bool(rel) and not _NOFOLLOW.isdisjoint(rel.lower().split())  # type: ignore[union-attr]
+
+
+HANDLERS: Final[dict[str, Callable[[Page, Element], None]]] = {
+    **dict.fromkeys(_SOURCES, Page.sources),
+    "a": Page.anchor,
+    "area": Page.area,
+    "form": Page.form,
+    "link": Page.link,
+    "base": Page.base,
+    "meta": Page.meta,
+    "title": Page.title,
+    "html": Page.root,
+}

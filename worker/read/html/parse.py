@@ -1,0 +1,77 @@
+"""HTML: one parse for title, text, links and what the page says about itself.
+
+The tree is lexbor's, so it is the one a browser builds with scripting off: the content of ``noscript`` counts, that of
+comments, scripts and templates does not. The tree is walked once, in document order.
+"""
+
+from typing import Final
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from gregor.worker.read.document import Extract
+from gregor.worker.read.html.collector import BLOCKS, HANDLERS, HIDDEN, MAX_LINKS, Page
+from gregor.worker.read.html.guard import guard
+
+_MAX_CLIMB = 16
+"""Inline elements between a text and its block that are looked through."""
+_INLINE, _BLOCK, _HIDDEN = range(3)
+
+_maker = LexborHTMLParser("")
+_TEXT: Final = 2
+"""lexbor's tag id of text nodes (LXB_TAG__TEXT)."""
+_ACTIONS: Final = {
+    _maker.create_node(name).tag_id: (
+        _BLOCK if name in BLOCKS else _HIDDEN if name in HIDDEN else _INLINE,
+        HANDLERS.get(name),
+    )
+    for name in {*BLOCKS, *HIDDEN, *HANDLERS}
+}
+"""Tag id → what its text is, what is done at its start. Elements that are not in it matter to nobody."""
+_BLOCK_IDS: Final = frozenset(tag for tag, (kind, _) in _ACTIONS.items() if kind == _BLOCK)
+
+
+def extract(html: str, encoding: str = "utf-8", max_links: int = MAX_LINKS) -> Extract:
+    """What a page says. Never raises, whatever the text; ``encoding`` is passed on."""
+    page = Page(html, encoding, max_links)
+    root = LexborHTMLParser(guard(html)).root
+    if root is not None:
+        _walk(page, root)
+    return page.finished()
+
+
+def _walk(page: Page, root: LexborNode) -> None:
+    """One pass in document order; blocks are told apart by a space, as they start, and where one has ended."""
+    parts = page.parts
+    append, actions = parts.append, _ACTIONS
+    hidden = False
+    last: LexborNode | None = None
+    for node in root.traverse(include_text=True):
+        tag = node.tag_id
+        if tag == _TEXT:
+            if hidden:
+                hidden = False
+                continue
+            text = node.text_content or " "
+            if last is not None and text[0] > " " and parts[-1][-1] > " " and _block(last) != _block(node):
+                append(" ")
+            append(text)
+            last = node
+        elif tag in actions:
+            kind, handler = actions[tag]
+            if kind == _BLOCK:
+                append(" ")
+                last = None
+            elif kind == _HIDDEN:
+                hidden = node.first_child is not None
+            if handler is not None:
+                handler(page, node)
+
+
+def _block(node: LexborNode) -> int:
+    """The identity of the block that a text belongs to, or of where the search for it was given up."""
+    parent = node.parent
+    for _ in range(_MAX_CLIMB):
+        if parent is None or parent.tag_id in _BLOCK_IDS:
+            break
+        parent = parent.parent
+    return parent.mem_id if parent is not None else 0

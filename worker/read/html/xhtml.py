@@ -1,0 +1,111 @@
+"""XHTML sent as XML, and what else lxml's XML parser is asked to read: no entities, no network, no huge trees."""
+
+import re
+from collections.abc import Mapping
+from html.entities import name2codepoint
+from itertools import islice
+from typing import cast
+
+from lxml import etree
+
+from gregor.worker.read.document import Extract
+from gregor.worker.read.html.collector import BLOCKS, HANDLERS, HIDDEN, MAX_LINKS, Page
+
+NAMESPACE = "http://www.w3.org/1999/xhtml"
+MOST_ENTITIES = 256
+"""Entities that a document may declare and still be read as XML: each reference is looked for among all of them."""
+MOST_BELOW = 1000
+"""Elements below one whose texts are its text: those that nest share theirs."""
+_OF_DTD = {name: chr(code) for name, code in name2codepoint.items() if code > 0x7F}
+"""The entities of XHTML's DTDs beyond XML's own."""
+_REFERENCE = re.compile("&([A-Za-z][A-Za-z0-9]*+);")
+
+
+def parse(text: str) -> etree._Element | None:
+    """The root of a well-formed document; None for any other, and for one that declares very many entities. Those
+    beyond XML's five are left out."""
+    if text.count("<!ENTITY") > MOST_ENTITIES:
+        return None
+    parser = etree.XMLParser(
+        encoding="utf-8", resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False, remove_comments=True
+    )
+    try:
+        return etree.fromstring(text.encode("utf-8", "replace"), parser)
+    except (etree.XMLSyntaxError, ValueError):
+        return None
+
+
+def extract(text: str, encoding: str = "utf-8", max_links: int = MAX_LINKS) -> Extract | None:
+    """What an XHTML page says; None if it is not well-formed or no XHTML. As in browsers, a DTD that a page names is
+    not read, but its entities are known."""
+    root = parse(_REFERENCE.sub(_known, text) if "<!DOCTYPE" in text else text)
+    if root is None or not is_page(root):
+        return None
+    page = Page(text, encoding, max_links)
+    _walk(page, root)
+    return page.finished()
+
+
+def is_page(root: etree._Element) -> bool:
+    """Whether a document is a page: XHTML, or without any namespace but with HTML's root."""
+    return root.tag in {f"{{{NAMESPACE}}}html", "html"}
+
+
+def _walk(page: Page, root: etree._Element) -> None:
+    hidden = 0
+    for event, element in etree.iterwalk(root, events=("start", "end", "comment", "pi")):
+        name = _name(element)
+        if event == "start":
+            if name in BLOCKS:
+                page.parts.append(" ")
+            hidden += name in HIDDEN
+            if name in HANDLERS:
+                HANDLERS[name](page, _Element(element))
+            if element.text and not hidden and isinstance(element.tag, str):
+                page.parts.append(element.text)
+        else:
+            hidden -= event == "end" and name in HIDDEN
+            if name in BLOCKS:
+                page.parts.append(" ")
+            if element.tail and not hidden:
+                page.parts.append(element.tail)
+
+
+def _known(reference: re.Match[str]) -> str:
+    return _OF_DTD.get(reference[1], reference[0])
+
+
+def _name(element: etree._Element) -> str | None:
+    """The local name of an XHTML element; None for anything else."""
+    tag = element.tag
+    if not isinstance(tag, str):
+        return None
+    namespace, brace, local = tag.rpartition("}")
+    return local if not brace or namespace == "{" + NAMESPACE else None
+
+
+class _Element:
+    """An lxml element as :class:`gregor.worker.read.html.collector.Element`."""
+
+    def __init__(self, element: etree._Element) -> None:
+        self._element = element
+        self.tag = _name(element)
+
+    @property
+    def attributes(self) -> Mapping[str, str | None]:
+        return cast(Mapping[str, str | None], self._element.attrib)  # listed, they would cost their number's square
+
+    @property
+    def parent(self) -> "_Element | None":
+        parent = self._element.getparent()
+        return None if parent is None else _Element(parent)
+
+    def text(self) -> str:
+        pieces = [self._element.text or ""]
+        walk = etree.iterwalk(self._element, events=("start", "end", "comment", "pi"))
+        for event, one in islice(walk, 1, 2 * MOST_BELOW):
+            if event != "start":
+                pieces.append(one.tail or "" if one is not self._element else "")
+            elif isinstance(one.tag, str):  # entities and the like have no text
+                pieces.append(one.text or "")
+        return "".join(pieces)

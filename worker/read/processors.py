@@ -1,0 +1,168 @@
+"""Processors: what reads a document of which media type.
+
+Built in: HTML, XHTML, other XML (RSS and Atom among it), style sheets and text. Others are found by the entry point
+group ``gregor.processors``; docs/processors.md has an example. A type belongs to one processor; an exact type goes
+before a pattern (``text/*``); a processor from outside may take a type over from a built-in one, never from another.
+"""
+
+from collections.abc import Iterable
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from itertools import islice
+from typing import Protocol, runtime_checkable
+
+from gregor.worker.read import css
+from gregor.worker.read.document import Document, Extract, Link
+from gregor.worker.read.html import parse as html
+from gregor.worker.read.html import xhtml
+from gregor.worker.read.html.collector import MAX_LINKS
+from gregor.worker.read.sitemaps import parse as sitemaps
+from gregor.worker.web.encodings import sniff
+
+GROUP = "gregor.processors"
+
+
+@runtime_checkable
+class Processor(Protocol):
+    """Reads documents of some media types."""
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        """Media types, lower case, or patterns like ``text/*``."""
+
+    def process(self, document: Document) -> Extract | None:
+        """What the document says; None if nothing. It may be read as often as needed."""
+
+
+class ProcessorError(Exception):
+    """A processor that can't be used, or that failed; the message names it."""
+
+
+class Html:
+    """``text/html`` by lexbor."""
+
+    types = ("text/html",)
+
+    def process(self, document: Document) -> Extract:
+        """Never None: anything is HTML."""
+        return html.extract(*_decoded(document))
+
+
+class Xhtml:
+    """``application/xhtml+xml`` as XML; as HTML if it is not well-formed."""
+
+    types = ("application/xhtml+xml",)
+
+    def process(self, document: Document) -> Extract:
+        """Never None: what is no XML is HTML."""
+        text, encoding = _decoded(document)
+        return xhtml.extract(text, encoding) or html.extract(text, encoding)
+
+
+class Xml:
+    """Other XML: feeds give the links of their entries, XHTML is read as such, anything else gives its text."""
+
+    types = ("text/xml", "application/xml", "application/rss+xml", "application/atom+xml", "application/rdf+xml")
+
+    def process(self, document: Document) -> Extract:
+        """Links of feeds have the kind ``a``: they lead to pages."""
+        text, encoding = _decoded(document)
+        page = xhtml.extract(text, encoding)
+        if page is not None:
+            return page
+        feed = sitemaps.parse(document.read(), document.href, document.header)
+        if feed.kind in {"rss", "atom"}:
+            return Extract(links=[Link(url.loc, "a") for url in feed.urls[:MAX_LINKS]], encoding=encoding)
+        root = xhtml.parse(text)
+        words = " ".join("".join(map(str, root.itertext())).split()) if root is not None else ""
+        return Extract(text=words, encoding=encoding)
+
+
+class Css:
+    """``text/css``: the references of the style sheet."""
+
+    types = ("text/css",)
+
+    def process(self, document: Document) -> Extract:
+        """The text is the style sheet itself."""
+        text, encoding = _decoded(document)
+        found = [Link(url, kind) for url, kind in islice(css.references(text), MAX_LINKS + 1)]
+        return Extract(text=text, links=found[:MAX_LINKS], encoding=encoding, truncated=len(found) > MAX_LINKS)
+
+
+class Text:
+    """Plain text and what is written like it: the text is the decoded body."""
+
+    types = ("text/*", "application/json", "application/javascript", "application/x-javascript", "application/ld+json")
+
+    def process(self, document: Document) -> Extract:
+        """No links: addresses in a text are not references."""
+        text, encoding = _decoded(document)
+        return Extract(text=text, encoding=encoding)
+
+
+BUILT_IN: tuple[Processor, ...] = (Html(), Xhtml(), Xml(), Css(), Text())
+
+
+class Processors:
+    """Processors by media type."""
+
+    def __init__(self, processors: Iterable[Processor] = BUILT_IN) -> None:
+        self._by_type: dict[str, tuple[str, Processor]] = {}
+        self._replaceable: set[str] = set()
+        for processor in processors:
+            self.add(type(processor).__name__, processor)
+        self._replaceable = set(self._by_type)
+
+    def add(self, name: str, processor: object) -> None:
+        """Registers ``processor``. Raises :class:`ProcessorError` if it is none, or if a type of it is taken."""
+        if not isinstance(processor, Processor) or not processor.types:
+            raise ProcessorError(f"processor {name!r} ({processor!r}) has no types and process(document)")
+        for taken in processor.types:
+            if taken in self._by_type and taken not in self._replaceable:
+                raise ProcessorError(f"{taken} is claimed by two processors: {self._by_type[taken][0]!r} and {name!r}")
+            self._replaceable.discard(taken)
+            self._by_type[taken] = (name, processor)
+
+    def load(self, points: Iterable[EntryPoint]) -> None:
+        """Registers the processors of entry points: a class, called without arguments, or an instance."""
+        for point in points:
+            try:
+                loaded = point.load()
+                processor = loaded() if isinstance(loaded, type) else loaded
+            except Exception as error:
+                raise ProcessorError(f"processor {point.name!r} ({point.value}) can't be loaded: {error!r}") from error
+            self.add(point.name, processor)
+
+    def process(self, document: Document) -> Extract:
+        """What the document says; an empty answer for types that no processor reads.
+
+        Raises :class:`ProcessorError` if a processor fails: the built-in ones never do.
+        """
+        kind = document.content_type
+        name, processor = self._by_type.get(kind) or self._by_type.get(kind.partition("/")[0] + "/*") or ("", None)
+        if processor is None:
+            return Extract(encoding=document.header_charset or "utf-8")
+        try:
+            return processor.process(document) or Extract(encoding=document.header_charset or "utf-8")
+        except Exception as error:
+            raise ProcessorError(f"processor {name!r} failed on {document.href}: {error!r}") from error
+
+
+@cache
+def installed() -> Processors:
+    """The built-in processors and those of the installed distributions. Raises :class:`ProcessorError`."""
+    registry = Processors()
+    registry.load(entry_points(group=GROUP))
+    return registry
+
+
+def process(document: Document) -> Extract:
+    """:meth:`Processors.process` of :func:`installed`."""
+    return installed().process(document)
+
+
+def _decoded(document: Document) -> tuple[str, str]:
+    body = document.read()
+    encoding = sniff.sniff(body, document.header)
+    return sniff.decode(body, encoding), encoding

@@ -1,0 +1,52 @@
+"""What a document says whatever crawl it is in: the part of its examination that takes long for a large one, and that
+may therefore be done on another thread, since it shares nothing with anybody."""
+
+import asyncio
+from typing import Final
+
+import msgspec
+
+from gregor.worker.read.document import Document, Extract
+from gregor.worker.read.fingerprints import simhash64, text_fingerprint
+from gregor.worker.read.processors import Processors
+from gregor.worker.read.sitemaps import parse as sitemaps
+
+LARGE: Final = 512 * 1024
+"""Bytes of a document beyond which it would hold up the event loop for some 0.1 s and more."""
+
+
+class Reading(msgspec.Struct, frozen=True):
+    """What was read. ``sitemap`` is set for a sitemap, and says everything of it. ``fingerprint`` is that of the text,
+    empty without words."""
+
+    extract: Extract
+    fingerprint: bytes = b""
+    simhash: int = 0
+    sitemap: sitemaps.Sitemap | None = None
+
+
+def read(processors: Processors, document: Document, is_sitemap: bool | None) -> Reading:
+    """Read a document; ``is_sitemap`` None: its root says so. Raises :class:`ProcessorError` if its processor fails."""
+    if sitemaps.is_sitemap(document.read()) if is_sitemap is None else is_sitemap:
+        return Reading(Extract(), sitemap=sitemaps.parse(document.read(), document.href, document.content_type))
+    extract = processors.process(document)
+    words = f"{extract.title} {extract.text}" if extract.title else extract.text
+    return Reading(extract, text_fingerprint(words) if words.strip() else b"", simhash64(words))
+
+
+class LargeDocuments:
+    """Reads large documents one after another, beside the event loop: lexbor and much of the rest let it run
+    meanwhile. One at a time bounds the memory that their trees take."""
+
+    def __init__(self, processors: Processors) -> None:
+        self._processors = processors
+        self._one = asyncio.Semaphore(1)
+
+    async def read(self, document: Document, is_sitemap: bool | None) -> Reading | None:
+        """What a large document says; None for another one, which is read where it is examined. As `read` else."""
+        if document.size <= LARGE:
+            return None
+        async with self._one:
+            # The bytes themselves: the body is closed when the visit is cancelled, which ends no thread.
+            whole = Document(document.href, document.read(), document.header)
+            return await asyncio.to_thread(read, self._processors, whole, is_sitemap)

@@ -1,0 +1,284 @@
+"""The partitions that a worker owns: taken and given up as the coordinator wants it, and what runs under their leases.
+
+A lease that was found over once ends the ownership for good, even if it holds again: what ran under it has ended. A
+task that fails otherwise ends the worker.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Any
+
+import msgspec
+
+from gregor.schemas.messages import PRIORITIES, DeadLetter, PartitionRecord, Takeover
+from gregor.worker.base.tasks import cancel, until
+from gregor.worker.borders.store import Lease, RecordsLost, Unavailable
+from gregor.worker.crawl import Crawl, Desk
+from gregor.worker.frontier.calendar import FAR_BUCKET, MOST_BUCKETS, Calendar
+from gregor.worker.frontier.checkpoint import checkpoint
+from gregor.worker.frontier.partition import Partition
+from gregor.worker.frontier.shared import LeaseLost
+from gregor.worker.observe.logging import logs
+
+_LOG = logs("ownership")
+TICK = 0.5  # seconds between two looks at what no event announces
+KEPT_TAKEOVERS = 16
+"""So many of a partition are remembered: some hundred bytes of its record."""
+
+
+class Owned:
+    """An owned partition: its crawl, and the tasks that run under its lease."""
+
+    def __init__(self, crawl: Crawl, record: PartitionRecord) -> None:
+        self.crawl = crawl
+        self.record = record
+        self.tasks: set[asyncio.Task[None]] = set()
+        self.visits = 0
+        self.lost = False  # a task found the lease over: even if it holds again, what ran under it has ended
+        self.idle = asyncio.Event()
+        self.idle.set()
+        self.quiet = asyncio.Event()  # no checkpoint runs: two at once could store a cursor past what is still there
+        self.quiet.set()
+
+    @property
+    def lease(self) -> Lease:
+        """The lease under which all of it runs."""
+        return self.crawl.partition.lease
+
+
+class Ownership:
+    """What one worker owns now, by partition."""
+
+    def __init__(self, desk: Desk) -> None:
+        self.owned: dict[int, Owned] = {}
+        self.failure: Exception | None = None  # the first of a task: the worker ends with it
+        self.failed = asyncio.Event()
+        self.member = False
+        self._desk = desk
+        self._tools = desk.tools
+        self._wanted: dict[int, float] = {}  # partitions that are missing, and since when (monotonic)
+        self._change = asyncio.Event()  # ownership is to be looked at
+
+    async def watched(self, work: Callable[[], Awaitable[None]]) -> None:
+        """A loop, or a task, whose failure is the worker's."""
+        try:
+            await work()
+        except Exception as error:  # noqa: BLE001 - handed to the worker, which raises it
+            self.failure = self.failure or error
+            self.failed.set()
+
+    def news(self, partition: int) -> None:
+        """Records may have arrived."""
+        if (owned := self.owned.get(partition)) is not None:
+            owned.crawl.intake.news()
+
+    async def own(self) -> None:
+        """Take and give up partitions as the coordinator wants it."""
+        coordinator = self._tools.services.coordinator
+        while True:
+            self._change.clear()
+            over = [owned for owned in self.owned.values() if owned.lost or not owned.lease.holds()]
+            for owned in over:
+                await self.drop(owned)
+            await asyncio.gather(*(self.let_go(coordinator.release(owned.lease)) for owned in over))
+            if (drained := self._tools.drained()) and self.member:
+                self.member = False
+                await self.let_go(coordinator.leave())
+            wanted = frozenset() if drained else coordinator.wanted()
+            await asyncio.gather(*(self._release(o) for number, o in list(self.owned.items()) if number not in wanted))
+            missing = sorted(wanted - self.owned.keys())
+            now = self._tools.clock.monotonic()
+            self._wanted = {number: self._wanted.get(number, now) for number in missing}
+            await asyncio.gather(*(self._acquire(number) for number in missing))
+            changed = asyncio.create_task(coordinator.changed())
+            waiting = [changed, asyncio.create_task(self._change.wait())]
+            await asyncio.wait(waiting, timeout=TICK if missing else 2 * TICK, return_when=asyncio.FIRST_COMPLETED)
+            if changed.done():
+                changed.result()  # a coordinator that died ends the worker
+            await cancel(waiting)
+            if not any(owned.lease.holds() for owned in self.owned.values()):
+                await self.join()  # the session may be lost; joining again changes nothing else
+
+    async def join(self) -> None:
+        """Become a member, unless the worker is to own nothing."""
+        if not self._tools.drained():
+            await self.patiently(self._tools.services.coordinator.join)
+            self.member = True
+
+    async def _acquire(self, number: int) -> None:
+        """Take a partition that nobody owns: read where its last owner stopped, then begin."""
+        log, store = self._tools.services.log, self._tools.services.store
+        record = await self.patiently(store.partition, number)
+        try:
+            lease = await self._tools.services.coordinator.acquire(number, record.epoch)
+        except Unavailable as error:
+            self._tools.stats.away(error)  # asked again soon
+            return
+        if lease is None:
+            return
+
+        async def effect(method: Any, *arguments: Any) -> Any:
+            return await self._tools.effect(lease, lambda: method(*arguments))
+
+        try:
+            record = await effect(store.partition, number)
+            committed, starts = await effect(log.committed, number), await effect(log.starts, number)
+            ends = await effect(log.ends, number)
+            # A watermark beyond the end is one of records that are gone: what lies below it now may be new.
+            lost = [p for p in PRIORITIES if committed[p] > ends[p]]
+            begin = {p: starts[p] if p in lost else max(committed[p], starts[p]) for p in PRIORITIES}
+            known = await effect(store.buckets, number, record.cursor + 1, FAR_BUCKET, MOST_BUCKETS)
+            calendar = Calendar(record.cursor, known, self._tools.config.bucket_width, self._tools.config.bucket_size)
+            partition = Partition(lease, begin, ends, calendar)
+            takeover = Takeover(self._tools.name, lease.epoch, lease.taken_at)
+            takeovers = (*record.takeovers, takeover)[-KEPT_TAKEOVERS:]
+            record = msgspec.structs.replace(record, partition=number, epoch=lease.epoch, takeovers=takeovers)
+            await effect(store.put_partition, record, partition.stamp())
+            for p in lost:
+                partition.committed = {}  # what comes up to there must not be taken for finished
+                where = f"priority {p} ends at offset {ends[p]}, but was finished up to {committed[p]}"
+                await self._report_loss(lease, where)
+        except LeaseLost:
+            await self.let_go(self._tools.services.coordinator.release(lease))  # it may come back: nobody would use it
+            return
+        owned = self.owned[number] = Owned(Crawl(partition, self._desk, self._capacity()), record)
+        self.start(owned, partial(self._intake, owned))
+        self._owns()
+        waited = self._tools.clock.monotonic() - self._wanted[number]
+        self._tools.stats.takeovers.observe(waited)
+        _LOG.debug("partition taken", partition=number, epoch=lease.epoch, seconds=waited)
+
+    async def patiently(self, method: Any, *arguments: Any) -> Any:
+        """A read that needs no lease, again while the service is away."""
+        return await self._tools.patiently(lambda: method(*arguments))
+
+    def _capacity(self) -> int:
+        """A partition's share of memory, in tickets."""
+        wanted = len(self._tools.services.coordinator.wanted())
+        return max(256, self._tools.config.memory_urls // max(1, wanted))
+
+    async def _release(self, owned: Owned) -> None:
+        """Give up a partition: finish what is in flight, commit, let go."""
+        begun = self._tools.clock.monotonic()
+        self.close(owned)
+        await asyncio.wait([asyncio.ensure_future(owned.idle.wait())], timeout=self._tools.config.total_timeout)
+        await owned.quiet.wait()
+        await self.checkpoint(owned)
+        await self.drop(owned)
+        await self.let_go(self._tools.services.coordinator.release(owned.lease))
+        self._tools.stats.releases.observe(self._tools.clock.monotonic() - begun)
+
+    async def let_go(self, release: Awaitable[None]) -> None:
+        """Tell the coordinator; when it is away, the session's end says the same."""
+        try:
+            await release
+        except Unavailable as error:
+            self._tools.stats.away(error)
+
+    async def drop(self, owned: Owned) -> None:
+        """Forget a partition: its visits are aborted and their results dropped."""
+        self.close(owned)
+        self.owned.pop(owned.crawl.partition.id, None)
+        await cancel(list(owned.tasks))
+        self._owns()
+        _LOG.debug("partition given up", partition=owned.lease.partition, epoch=owned.lease.epoch, lost=owned.lost)
+
+    def _owns(self) -> None:
+        self._tools.stats.partitions = len(self.owned)
+        self._tools.share = len(self.owned) / self._tools.config.partitions
+
+    def close(self, owned: Owned) -> None:
+        """No further turn of its hosts begins, nor of those that are found from now on."""
+        owned.crawl.partition.closed = True
+        for host in owned.crawl.partition.hosts.values():
+            host.alive = False
+            self._tools.schedule.remove(host)
+
+    async def _under(self, owned: Owned, work: Callable[[], Awaitable[None]]) -> None:
+        """Work under a lease. The first to find the lease over ends the ownership for good.
+
+        So does a log that lost records: the partition is taken anew, from what is there, since offsets that were
+        finished may stand for other records now.
+        """
+        try:
+            try:
+                await work()
+            except RecordsLost as error:
+                await self._report_loss(owned.lease, str(error))
+                self._end(owned)
+        except LeaseLost:
+            self._lose(owned)
+
+    async def _report_loss(self, lease: Lease, what: str) -> None:
+        """For people, where it stays until somebody has seen it: nobody knows which URLs were in what is gone."""
+        self._tools.stats.losses += 1
+        _LOG.error("the log lost records", partition=lease.partition, error=what)
+        letter = DeadLetter("", "", "", "lost", what, self._tools.now(), source=f"partition {lease.partition}")
+        services = self._tools.services
+        await self._tools.effect(lease, lambda: services.store.put_dead_letter(letter))
+        await self._tools.effect(lease, lambda: services.log.announce(letter))
+
+    def _lose(self, owned: Owned) -> None:
+        if not owned.lost:
+            self._tools.stats.leases_lost += 1
+            _LOG.warning("lease over", partition=owned.lease.partition, epoch=owned.lease.epoch)
+        self._end(owned)
+
+    def _end(self, owned: Owned) -> None:
+        owned.lost = True
+        self.close(owned)
+        self._change.set()
+
+    def start(self, owned: Owned, work: Callable[[], Awaitable[None]]) -> asyncio.Task[None]:
+        """Run a task under the lease of a partition; it is cancelled when the partition is dropped."""
+        task = asyncio.create_task(self.watched(partial(self._under, owned, work)))
+        owned.tasks.add(task)
+        task.add_done_callback(owned.tasks.discard)
+        return task
+
+    async def _intake(self, owned: Owned) -> None:
+        """Keep the back queues of a partition filled."""
+        intake, calendar, stats = owned.crawl.intake, owned.crawl.partition.calendar, self._tools.stats
+        while True:
+            intake.wake.clear()
+            begun = self._tools.clock.monotonic()
+            read = await stats.spending.charge("admit", intake.step())
+            stats.reading += self._tools.clock.monotonic() - begun
+            if not read:
+                due = calendar.next_due()
+                wait = TICK * 20 if due is None else max(0.01, due - self._tools.now())
+                await until(intake.wake, TICK if self._tools.idle and owned.crawl.partition.size else wait)
+
+    async def commit(self) -> None:
+        """Checkpoints, for ever."""
+        while True:
+            await asyncio.sleep(self._tools.config.checkpoint_interval)
+            await asyncio.gather(*(self.checkpoint(owned) for owned in list(self.owned.values())))
+
+    async def commit_last(self) -> None:
+        """The last checkpoints, as long as one answer of a server may take."""
+        commits = [asyncio.create_task(self.checkpoint(owned)) for owned in self.owned.values()]
+        if not commits:
+            return
+        done, late = await asyncio.wait(commits, timeout=self._tools.config.server_timeout)
+        if late:
+            _LOG.warning("stopped before all was committed", partitions=len(late))
+            await cancel(list(late))
+        for commit in done:
+            commit.result()
+
+    async def checkpoint(self, owned: Owned) -> None:
+        """One checkpoint of a partition; the one that runs, if one does."""
+        if not owned.quiet.is_set():
+            await owned.quiet.wait()
+            return
+        owned.quiet.clear()
+        begun = self._tools.clock.monotonic()
+        try:
+            owned.record = await checkpoint(owned.crawl.partition, owned.record, self._tools)
+        except LeaseLost:
+            self._lose(owned)
+        finally:
+            owned.quiet.set()
+            self._tools.stats.committing += self._tools.clock.monotonic() - begun

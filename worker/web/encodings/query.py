@@ -1,0 +1,91 @@
+"""Queries of links in documents that are not UTF-8 (URL Standard, "percent-encode after encoding"), written as the
+encoders of the Encoding Standard write them."""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+
+import webencodings
+
+from gregor.worker.web.encodings import indexes as encoding_indexes
+
+_EDGES = "".join(map(chr, range(0x21)))
+_INVISIBLE = str.maketrans("", "", "\t\n\r")
+_ESCAPED = re.compile(rb"[^\x21\x24-\x26\x28-\x3b\x3d\x3f-\x7e]")
+"""Octets outside the special-query percent-encode set stay; all others are escaped."""
+_JIS, _ROMAN, _ASCII = b"\x1b$B", b"\x1b(J", b"\x1b(B"
+_ROMANS = {"\xa5": b"\\", "\u203e": b"~"}
+_UNWRITTEN = "\ue5e5"
+"""A private character that gb18030 once read a space as, and neither reads nor writes."""
+_SOUND_MARKS = {"\uff9e": "\u309b", "\uff9f": "\u309c"}
+
+
+def encode_query(reference: str, label: str) -> str:
+    """The reference with its query as escaped ASCII in the encoding that ``label`` names in the Encoding Standard.
+
+    Unchanged if the query is plain, or the encoding unknown or one whose forms and links are UTF-8.
+    """
+    if reference.isascii() and reference.isprintable():
+        return reference
+    encoding = webencodings.lookup(label)
+    if encoding is None or encoding.name in ("utf-8", "utf-16le", "utf-16be", "replacement"):
+        return reference
+    before, number_sign, fragment = reference.strip(_EDGES).translate(_INVISIBLE).partition("#")
+    path, question, query = before.partition("?")
+    query = query.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # lone surrogates are U+FFFD
+    match encoding.name:
+        case "iso-2022-jp":
+            octets = b"".join(_iso2022_jp(query))
+        case name:
+            octets = b"".join(_written(query, name))
+    return path + question + _ESCAPED.sub(_escape, octets).decode("ascii") + number_sign + fragment
+
+
+def _escape(octet: re.Match[bytes]) -> bytes:
+    return b"%%%02X" % ord(octet[0])
+
+
+def _written(query: str, encoding: str) -> Iterator[bytes]:
+    octets = encoding_indexes.written(encoding)
+    for one in query:
+        if one.isascii():
+            yield one.encode()
+        elif found := octets.get(ord(one)):
+            yield found
+        elif encoding == "gb18030" and one != _UNWRITTEN:
+            yield one.encode(encoding) if one != "\ue7c7" else b"\x81\x35\xf4\x37"  # Python has a pair for it
+        else:
+            yield _numeric(one)
+
+
+def _numeric(character: str) -> bytes:
+    """What the encoding lacks becomes a numeric character reference, escaped."""
+    return b"%%26%%23%d%%3B" % ord(character)
+
+
+def _iso2022_jp(query: str) -> Iterator[bytes]:
+    """With an escape wherever the set of characters changes, and back to ASCII at the end."""
+    octets, mode = encoding_indexes.written("euc-jp"), _ASCII
+    for character in query:
+        if "\uff61" <= character <= "\uff9f":
+            character = _SOUND_MARKS.get(character) or unicodedata.normalize("NFKC", character)
+        found = octets.get(ord(character), b"") if not character.isascii() and character not in _ROMANS else b""
+        if character in _ROMANS:
+            wanted = _ROMAN
+        elif len(found) == 2 and found[0] != 0x8E:
+            wanted = _JIS
+        else:
+            wanted = _ROMAN if mode == _ROMAN and character not in "\\~" else _ASCII
+        if wanted != mode:
+            yield wanted
+            mode = wanted
+        if wanted == _JIS:
+            yield bytes(octet & 0x7F for octet in found)
+        elif character in _ROMANS:
+            yield _ROMANS[character]
+        elif character in "\x0e\x0f\x1b":
+            yield _numeric("\ufffd")
+        else:
+            yield character.encode() if character.isascii() else _numeric(character)
+    if mode != _ASCII:
+        yield _ASCII
