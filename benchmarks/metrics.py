@@ -18,11 +18,12 @@ from unittest import mock
 
 from benchmarks import cpu, measure
 from benchmarks.measure import WORK, Figure, Figures
-from gregor.worker.api.worker_backend import WorkerDesk
+from gregor.worker.api.worker_backend import WorkerBackend
+from gregor.worker.compose import engines
 from gregor.worker.compose import worker as composition
 from gregor.worker.config.settings import Config
-from gregor.worker.observe.cpu_time import Spending
-from gregor.worker.observe.instrumented import measured as wrapped
+from gregor.worker.observe.cpu_time import CpuTime
+from gregor.worker.observe.instrumented import instrumented as wrapped
 from gregor.worker.observe.stats import Stats
 from gregor.worker.observe.timing import Timing
 from gregor.worker.operate.seeds import Seed
@@ -69,14 +70,14 @@ async def _uses(web: StaticWeb, seeds: list[Seed], folder: Path) -> tuple[dict[s
     switched: Counter[str] = Counter()
     scrapes: list[float] = []
     runtimes: list[Runtime] = []
-    switch = Spending.switch
+    switch = CpuTime.switch
 
-    def counted(spending: Spending, stage: str) -> str:
+    def counted(spending: CpuTime, stage: str) -> str:
         switched[stage] += 1
         return switch(spending, stage)
 
     config = Config(data=str(folder), host_table=str(web.host_table), delay=0.0, delay_factor=0.0, listen="127.0.0.1:0")
-    with mock.patch.object(Spending, "switch", counted), mock.patch.object(WorkerDesk, "keep", _scraping(scrapes)):
+    with mock.patch.object(CpuTime, "switch", counted), mock.patch.object(WorkerBackend, "keep", _scraping(scrapes)):
         await composition.crawl(config, seeds, runtimes.append)
     stats = runtimes[0].stats
     counters = (stats.states, stats.statuses, stats.errors, stats.contents, stats.robots, stats.cached, stats.seen)
@@ -91,10 +92,10 @@ async def _uses(web: StaticWeb, seeds: list[Seed], folder: Path) -> tuple[dict[s
     }, min(scrapes)
 
 
-def _scraping(scrapes: list[float]) -> Callable[[WorkerDesk], Coroutine[Any, Any, None]]:
+def _scraping(scrapes: list[float]) -> Callable[[WorkerBackend], Coroutine[Any, Any, None]]:
     """In the place of what keeps the history of rates: scrapes now and then, and says what they take."""
 
-    async def keep(desk: WorkerDesk) -> None:
+    async def keep(desk: WorkerBackend) -> None:
         while True:
             await asyncio.sleep(1.5)
             begun = time.thread_time()
@@ -110,9 +111,9 @@ class _Border:
 
 def costs() -> dict[str, float]:
     """Seconds that each way of counting takes once: the least of some rounds, since all that disturbs adds."""
-    stats, timing, spending, counter = Stats(), Timing(), Spending(), Counter[str]()
+    stats, timing, spending, counter = Stats(), Timing(), CpuTime(), Counter[str]()
     border = _Border()
-    standing_in = wrapped(border, "store", stats, clock=composition.SystemClock().monotonic)
+    standing_in = wrapped(border, "store", stats, clock=engines.SystemClock().monotonic)
 
     def count() -> None:
         counter["fetched"] += 1
@@ -121,7 +122,7 @@ def costs() -> dict[str, float]:
     return {
         "border calls": max(0.0, _await(standing_in.call) - _await(border.call)),
         "stages": _call(lambda: timing.observe(0.01)),
-        "clocks": _call(composition.SystemClock().monotonic),
+        "clocks": _call(engines.SystemClock().monotonic),
         "politeness": _call(lambda: stats.spaced(1.0, 1.0, 5.0)),
         "counters": _call(count),
         "cpu switches": switching,
@@ -155,7 +156,7 @@ def _await(call: Callable[[], Coroutine[Any, Any, None]]) -> float:
     return min(asyncio.run(calls()) for _ in range(5))
 
 
-def _steps(spending: Spending | None) -> float:
+def _steps(spending: CpuTime | None) -> float:
     """Seconds of one step of work that waits often, charged to a stage or not."""
 
     async def waits() -> None:

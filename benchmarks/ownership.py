@@ -17,7 +17,7 @@ from benchmarks.zookeeper_memory import MemoryServer
 from gregor.partitioner.assignment import assign, fewest_moves, modulo, moves
 from gregor.worker.adapters.cluster.lease import ClusterLease
 from gregor.worker.adapters.cluster.membership import Membership
-from gregor.worker.adapters.cluster.ownership import Ownership
+from gregor.worker.adapters.cluster.ownership import OwnerNodes
 from gregor.worker.adapters.cluster.zookeeper_tree import Tree
 
 _TREE = Tree("/gregor", "benchmark")
@@ -44,7 +44,7 @@ class Worker:
         self.nodes.heard = self._hear
         self.membership = Membership(self.nodes, _TREE, cluster.partitions, name, 1)
         self.leases: dict[int, ClusterLease] = {}
-        self._ownership = Ownership(self.nodes, _TREE, name, _Still(), lambda: 0.0)
+        self._ownership = OwnerNodes(self.nodes, _TREE, name, _Still(), lambda: 0.0)
         self._cluster = cluster
 
     def _hear(self, path: str) -> None:

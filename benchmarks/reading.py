@@ -24,14 +24,15 @@ from selectolax.lexbor import LexborHTMLParser
 from benchmarks.measure import ROOT, Figure, Figures, middle, report
 from gregor.schemas.messages import Ticket, encode
 from gregor.worker.adapters.compression import LEVEL
+from gregor.worker.base.spooled import SpooledBody
 from gregor.worker.borders.transport import Response
 from gregor.worker.config.settings import Config
 from gregor.worker.examine import Examiner
-from gregor.worker.frontier.shared import Sent, Tools
+from gregor.worker.frontier.sent import RecentlySent
+from gregor.worker.frontier.shared import Tools
 from gregor.worker.links.scope import Scope, ScopeRules
 from gregor.worker.links.traps import Traps
 from gregor.worker.observe.stats import Stats
-from gregor.worker.read.document import SpooledBody
 from gregor.worker.read.fingerprints import simhash64, text_fingerprint
 from gregor.worker.read.html import parse as html
 from gregor.worker.read.html.guard import guard
@@ -84,7 +85,7 @@ class Steps:
         services.coordinator.now = lambda: 1000.0
         scope = Scope(ScopeRules(), map(corpus.host_name, range(hosts)))
         tools = Tools(Config(), services, mock.Mock(), random.Random(1), self._urls, scope, Stats(), "worker")
-        self._sent = Sent(tools.config.recently_sent)
+        self._sent = RecentlySent(tools.config.recently_sent)
         self._examiner = Examiner(tools, Processors(), self._sent, Traps())
         self._compress = zstandard.ZstdCompressor(level=LEVEL).compress
         self.seconds = dict.fromkeys(WHOLE, 0.0)

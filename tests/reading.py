@@ -6,7 +6,7 @@ from hashlib import sha256
 from typing import BinaryIO
 
 from gregor.schemas.messages import DeadLetter, HostRecord, Link, Page, PartitionRecord, RobotsRecord, Row, Ticket
-from gregor.worker.borders.store import Similar, Waiting
+from gregor.worker.borders.reader import Similar, Waiting
 
 AT = 1_700_000_000.25
 

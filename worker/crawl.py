@@ -16,26 +16,30 @@ import msgspec
 
 from gregor.partitioner.hashing import partition_of
 from gregor.schemas.messages import DeadLetter, Page, Row, Ticket, url_fingerprint
+from gregor.worker.borders.effects import LeaseLost
 from gregor.worker.borders.transport import Response
 from gregor.worker.examine import Examined, Examiner
 from gregor.worker.fetch.fetcher import AddressBusy, Fetcher
-from gregor.worker.fetch.outcomes import Broken, Denied, Failed, Fetched, LeaseOver, Outcome, Redirected, Refused
+from gregor.worker.fetch.outcomes import AddressRefused, Broken, Denied, Failed, Fetched, LeaseOver, Outcome, Redirected
 from gregor.worker.frontier.back_queue import FromLog, Item
 from gregor.worker.frontier.domain_budget import count_of
 from gregor.worker.frontier.host import Host
 from gregor.worker.frontier.intake import Intake
 from gregor.worker.frontier.partition import Partition
-from gregor.worker.frontier.shared import LeaseLost, Sent, Tools
+from gregor.worker.frontier.sent import RecentlySent
+from gregor.worker.frontier.shared import Tools
+from gregor.worker.frontier.tickets import is_stale
 from gregor.worker.links.traps import Traps
 from gregor.worker.observe import tracing
 from gregor.worker.observe.logging import logs
 from gregor.worker.observe.tracing import Visit
 from gregor.worker.politeness.turns import Turns
 from gregor.worker.read.processors import ProcessorError
-from gregor.worker.robots.cache import AddressRefused, NotReachable, RobotsDesk, Rules, TurnUsed, Wait
-from gregor.worker.settle.page_writer import Storing
+from gregor.worker.robots.answers import NotReachable, OriginRefused, Rules, TurnUsed, Wait
+from gregor.worker.robots.cache import RobotsCache
+from gregor.worker.settle.page_writer import PageWriter
 from gregor.worker.settle.rows import OPTED_OUT, forgotten, settled_row
-from gregor.worker.settle.verdicts import GIVEN_UP, Policy, Verdict, conclude, heard, is_stale, of_redirect, of_stored
+from gregor.worker.settle.verdicts import GIVEN_UP, Policy, Verdict, conclude, of_redirect, of_stored, sitemap_news
 from gregor.worker.web.urls import Url
 
 T = TypeVar("T")
@@ -47,9 +51,9 @@ class Desk(msgspec.Struct, frozen=True):
 
     tools: Tools
     fetcher: Fetcher
-    robots: RobotsDesk
+    robots: RobotsCache
     examiner: Examiner
-    sent: Sent
+    sent: RecentlySent
     traps: Traps
 
 
@@ -62,7 +66,7 @@ class Crawl:
         self._desk = desk
         self._tools = desk.tools
         self._turns = Turns(partition, desk.tools)
-        self._storing = Storing(partition, desk.tools, desk.traps)
+        self._storing = PageWriter(partition, desk.tools, desk.traps)
         self._policy = Policy.of(desk.tools.config)
 
     @property
@@ -129,7 +133,7 @@ class Crawl:
 
     async def _hear(self, ticket: Ticket, row: Row | None) -> None:
         """What a sitemap says of a known page is kept, and may bring a visit forward: the later entry gets stale."""
-        news = heard(ticket, row, self._policy, self._tools.now())
+        news = sitemap_news(ticket, row, self._policy, self._tools.now())
         if news is None:
             return
         known, again = news
@@ -161,8 +165,8 @@ class Crawl:
                 return answer if decision.allowed else None
             case Rules():
                 host.next_turn = self._turns.page_due(host)
-            case AddressRefused(detail):
-                await self.settle(host, item, row, Refused(detail))
+            case OriginRefused(detail):
+                await self.settle(host, item, row, AddressRefused(detail))
                 return None
             case TurnUsed(latency, robots):
                 host.latency = latency
@@ -371,7 +375,7 @@ class Crawl:
             await self._effect(lambda: services.store.put_dead_letter(letter))
             await self._effect(lambda: services.log.announce(letter))
         now, name = self._tools.now(), self._tools.name
-        settled = settled_row(ticket, row, verdict, page, now, name, host.told(), took)
+        settled = settled_row(ticket, row, verdict, page, now, name, host.take_requests(), took)
         settled = forgotten(settled) if verdict.rule == OPTED_OUT else settled
         await self._effect(lambda: services.store.put_rows([settled], partition.stamp()))  # 4 the row
         await self._effect(lambda: services.seen.mark([url_fingerprint(ticket.key)]))  # 5 seen, finished

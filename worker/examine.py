@@ -6,11 +6,11 @@ from collections.abc import Callable
 import msgspec
 
 from gregor.schemas.messages import Link, Page, Ticket, url_fingerprint
-from gregor.worker import link_header
 from gregor.worker.borders.transport import Response
-from gregor.worker.frontier.shared import Sent, Tools
+from gregor.worker.frontier.sent import RecentlySent
+from gregor.worker.frontier.shared import Tools
 from gregor.worker.links.priority import of_link, of_sitemap_url
-from gregor.worker.links.scope import MAX_ELSEWHERE, Refused
+from gregor.worker.links.scope import MAX_ELSEWHERE, OutOfScope
 from gregor.worker.links.targets import Target, Targets
 from gregor.worker.links.traps import Traps
 from gregor.worker.read import document as documents
@@ -19,9 +19,8 @@ from gregor.worker.read.html import references
 from gregor.worker.read.html.references import base_url
 from gregor.worker.read.processors import Processors
 from gregor.worker.read.read import LargeDocuments, Reading, read
-from gregor.worker.read.sitemaps.entries import Sitemap
+from gregor.worker.read.sitemaps.entries import Sitemap, latest_change
 from gregor.worker.robots import meta as meta_robots
-from gregor.worker.settle.revisits import latest_change
 from gregor.worker.web import http_headers
 from gregor.worker.web.urls import Url
 
@@ -39,7 +38,7 @@ class Examined(msgspec.Struct):
 class Examiner:
     """Reads documents for one worker. `sent` only saves work: a link that it knows was published before."""
 
-    def __init__(self, tools: Tools, processors: Processors, sent: Sent, traps: Traps) -> None:
+    def __init__(self, tools: Tools, processors: Processors, sent: RecentlySent, traps: Traps) -> None:
         self._tools = tools
         self._processors = processors
         self._large = LargeDocuments(processors)
@@ -109,14 +108,16 @@ class Examiner:
         """Where the headers lead: their canonical link (RFC 6596 section 3) counts where the document names none;
         a Refresh is read as that of a ``meta`` element (HTML Standard, "initialize the Document object")."""
         header = response.combined("link")
-        stated = link_header.canonical(http_headers.decoded(header)) if header and extract.canonical is None else None
+        stated = (
+            http_headers.canonical_link(http_headers.decoded(header)) if header and extract.canonical is None else None
+        )
         target = self._tools.urls.resolve(stated, url.href) if stated is not None else None
         if target is not None:
             extract.canonical = target.href
-            extract.links.append(documents.Link(target.href, "canonical"))
+            extract.links.append(documents.Reference(target.href, "canonical"))
         found = references.refresh(http_headers.decoded(response.header("refresh") or ""))
         if found is not None and found.url and (target := self._tools.urls.resolve(found.url, url.href)):
-            extract.links.append(documents.Link(target.href, "refresh"))
+            extract.links.append(documents.Reference(target.href, "refresh"))
 
     def _describe(self, page: Page, extract: Extract, response: Response, now: float) -> None:
         page.title, page.text, page.encoding = extract.title, extract.text, extract.encoding
@@ -224,7 +225,7 @@ class Examiner:
         if not target.out_of_scope:
             return target
         verdict = self._tools.scope.allows_sitemap(target.url)
-        excluded = f"scope: {verdict.rule}" if isinstance(verdict, Refused) else ""
+        excluded = f"scope: {verdict.rule}" if isinstance(verdict, OutOfScope) else ""
         return msgspec.structs.replace(target, out_of_scope=excluded)
 
     def _sitemap(self, ticket: Ticket, url: Url, listed: Sitemap, page: Page) -> list[Ticket]:

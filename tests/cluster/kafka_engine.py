@@ -11,7 +11,8 @@ from gregor.schemas import topics
 from gregor.schemas.messages import PRIORITIES
 from gregor.worker.adapters.cluster.kafka_setup import create_topics
 from gregor.worker.adapters.cluster.log import KafkaLog
-from gregor.worker.borders.store import Clock, Reader
+from gregor.worker.borders.clock import Clock
+from gregor.worker.borders.reader import Reader
 from gregor.worker.config.servers import Servers
 from tests.cluster.servers import Service
 from tests.contract.engines import PARTITIONS, Engine

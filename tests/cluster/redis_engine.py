@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import cast
 
 from gregor.worker.adapters.cluster.seen import RedisSeen
-from gregor.worker.borders.store import Clock, Reader
+from gregor.worker.borders.clock import Clock
+from gregor.worker.borders.reader import Reader
 from gregor.worker.config.servers import Servers
 from tests.contract.engines import Engine
 

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from types import ModuleType
 from typing import Final
 
-from gregor.worker.borders.store import Unavailable
+from gregor.worker.borders.errors import Unavailable
 from tests.contract.engines import Engine, EngineFactory
 from tests.contract.world import World
 

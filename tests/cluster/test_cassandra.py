@@ -25,7 +25,8 @@ from gregor.worker.adapters.cluster.cassandra_setup import check, set_up, versio
 from gregor.worker.adapters.cluster.reader import ClusterReader
 from gregor.worker.adapters.cluster.store import ClusterStore
 from gregor.worker.base.errors import BadInput
-from gregor.worker.borders.store import Entry, Unavailable
+from gregor.worker.borders.errors import Unavailable
+from gregor.worker.borders.store import Entry
 from gregor.worker.config.servers import Servers
 from gregor.worker.config.settings import Config
 from tests.cluster.conftest import stoppable

@@ -11,7 +11,7 @@ import pytest
 import tests.contract.test_seen as contract
 from gregor.worker.adapters.cluster.redis_client import RedisClient
 from gregor.worker.adapters.cluster.seen import RedisSeen
-from gregor.worker.borders.store import Unavailable
+from gregor.worker.borders.errors import Unavailable
 from gregor.worker.config.servers import Servers
 from tests.cluster.conftest import stoppable
 from tests.cluster.redis_cluster import start_cluster

@@ -19,7 +19,8 @@ from gregor.worker.adapters.cluster.cassandra_client import Cassandra
 from gregor.worker.adapters.cluster.cassandra_setup import set_up
 from gregor.worker.adapters.cluster.reader import ClusterReader
 from gregor.worker.adapters.cluster.store import ClusterStore
-from gregor.worker.borders.store import Clock, PageStore
+from gregor.worker.borders.clock import Clock
+from gregor.worker.borders.store import PageStore
 from gregor.worker.config.servers import Servers
 from tests.cluster.conftest import stoppable
 from tests.cluster.keyspaces import keyspace

@@ -24,7 +24,8 @@ from gregor.worker.adapters.cluster.kafka_client import KafkaFailed
 from gregor.worker.adapters.cluster.kafka_setup import check_topics, create_topics
 from gregor.worker.adapters.cluster.log import KafkaLog
 from gregor.worker.base.errors import BadInput
-from gregor.worker.borders.store import Record, RecordsLost, Unavailable, Unreadable
+from gregor.worker.borders.errors import Unavailable
+from gregor.worker.borders.log import Record, RecordsLost, Unreadable
 from gregor.worker.config.servers import Servers
 from tests.cluster.conftest import stoppable
 from tests.cluster.kafka_engine import KafkaFactory, settings

@@ -12,7 +12,8 @@ from gregor.schemas import topics
 from gregor.schemas.messages import Ticket
 from gregor.worker.adapters.cluster.kafka_client import KafkaFailed
 from gregor.worker.adapters.cluster.log import KafkaLog
-from gregor.worker.borders.store import RecordsLost, Unavailable
+from gregor.worker.borders.errors import Unavailable
+from gregor.worker.borders.log import RecordsLost
 from tests.cluster.conftest import stoppable
 from tests.cluster.kafka_engine import KafkaFactory
 from tests.cluster.servers import Service

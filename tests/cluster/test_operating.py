@@ -22,14 +22,14 @@ from gregor.worker.adapters.resolver import DnsResolver
 from gregor.worker.adapters.transport.memory import MemoryTransport, Scripted
 from gregor.worker.api.archive import Archive
 from gregor.worker.api.serving import serving
-from gregor.worker.api.worker_backend import WorkerDesk
+from gregor.worker.api.worker_backend import WorkerBackend
+from gregor.worker.borders.services import Services
 from gregor.worker.commands import cli
-from gregor.worker.compose import worker as composition
+from gregor.worker.compose import engines, servers
 from gregor.worker.compose.housekeeping import keep_house
 from gregor.worker.config.settings import Config
 from gregor.worker.config.sources import load
 from gregor.worker.fetch.host_table import HostTable
-from gregor.worker.frontier.shared import Services
 from gregor.worker.links.configured import canonical_rules
 from gregor.worker.links.scope import Scope, ScopeRules
 from gregor.worker.operate.control import Control
@@ -112,7 +112,7 @@ def site(number: int) -> str:
 @asynccontextmanager
 async def member(config: Config, name: str, transport: MemoryTransport) -> AsyncIterator[Member]:
     """A worker that runs."""
-    clock = composition.SystemClock()
+    clock = engines.SystemClock()
     engine = await cluster.open_engine(config, canonical_rules(config).fingerprint(), name, clock, {})
     resolver = DnsResolver(host_table=HostTable.parse("* 192.0.2.1:80"))
     services = Services(engine.log, engine.seen, engine.store, engine.coordinator, transport, resolver)
@@ -140,10 +140,10 @@ async def crawling(config: Config, file: Path) -> AsyncIterator[Crawl]:
     async with AsyncExitStack() as stack:
         first = await stack.enter_async_context(member(config, "first", transport))
         second = await stack.enter_async_context(member(config, "second", transport))
-        engine, clock = first.engine, composition.SystemClock()
+        engine, clock = first.engine, engines.SystemClock()
         archive = Archive(engine.reader, Urls(), config)
         control = Control(engine.log, engine.store, engine.coordinator, engine.reader)
-        desk = WorkerDesk(first.runtime, config, clock, archive, control, lambda _: None, engine.coordinator.members)
+        desk = WorkerBackend(first.runtime, config, clock, archive, control, lambda _: None, engine.coordinator.members)
         url = await stack.enter_async_context(serving(config, desk, {"OPERATE": OPERATOR}, first.runtime.stop))
         crawl = Crawl(config, file, transport, first, second, url.rstrip("/"))
         await crawl.until(lambda: len(first.runtime.owned) == len(second.runtime.owned) == PARTITIONS // 2)
@@ -174,7 +174,7 @@ def run(
     def run(case: Case) -> None:
         async def whole() -> None:
             async with asyncio.timeout(240):
-                await composition.init(config)
+                await servers.init(config)
                 async with crawling(config, file) as crawl:
                     await case(crawl)
 

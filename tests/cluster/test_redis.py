@@ -18,7 +18,8 @@ from gregor.schemas.messages import Page, Row, Ticket, url_fingerprint
 from gregor.worker.adapters.cluster import redis_scripts
 from gregor.worker.adapters.cluster.seen import RedisSeen, rebuild
 from gregor.worker.base.errors import BadInput
-from gregor.worker.borders.store import Unavailable, Waiting
+from gregor.worker.borders.errors import Unavailable
+from gregor.worker.borders.reader import Waiting
 from gregor.worker.config.servers import Servers
 from tests.cluster.conftest import stoppable
 from tests.cluster.servers import Missing, Service

@@ -26,9 +26,9 @@ from gregor.worker.adapters.cluster.zookeeper_client import ZooKeeper, ZooKeeper
 from gregor.worker.adapters.cluster.zookeeper_connect import make_client
 from gregor.worker.base.errors import BadInput
 from gregor.worker.base.tasks import cancel
-from gregor.worker.borders.store import Unavailable
+from gregor.worker.borders.errors import Unavailable
+from gregor.worker.compose.engines import SystemClock
 from gregor.worker.compose.housekeeping import keep_house
-from gregor.worker.compose.worker import SystemClock
 from gregor.worker.config.servers import Servers
 from gregor.worker.config.settings import Config
 from gregor.worker.observe.stats import Stats

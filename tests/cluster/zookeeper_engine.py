@@ -9,7 +9,8 @@ from gregor.worker.adapters.cluster.coordinator import ClusterCoordinator
 from gregor.worker.adapters.cluster.zookeeper_client import ZooKeeper
 from gregor.worker.adapters.cluster.zookeeper_setup import ensure_tree
 from gregor.worker.adapters.cluster.zookeeper_tree import Tree
-from gregor.worker.borders.store import Clock, Reader
+from gregor.worker.borders.clock import Clock
+from gregor.worker.borders.reader import Reader
 from gregor.worker.config.servers import Servers
 from tests.contract.engines import PARTITIONS, Engine
 from tests.simulation.contract import SimulatedEngine, SimulatedFactory

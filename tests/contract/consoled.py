@@ -8,12 +8,12 @@ from pathlib import Path
 
 from gregor.worker.adapters.embedded import open_reader
 from gregor.worker.api.archive import Archive
-from gregor.worker.api.crawl_backend import CrawlDesk
+from gregor.worker.api.crawl_backend import CrawlBackend
 from gregor.worker.api.peers import Peers
 from gregor.worker.api.serving import serving
+from gregor.worker.borders.errors import Unavailable
 from gregor.worker.borders.members import Members, Owner, Worker
-from gregor.worker.borders.store import Unavailable
-from gregor.worker.compose.worker import SystemClock
+from gregor.worker.compose.engines import SystemClock
 from gregor.worker.config.settings import Config
 from gregor.worker.operate.control import Control
 from gregor.worker.web.urls import Urls
@@ -52,7 +52,7 @@ async def consoled(folder: Path) -> AsyncIterator[tuple[Operated, list[Operated]
             Archive(reader, Urls(), config),
             Control(engine.log, engine.store, engine.coordinator, reader),
         )
-        desk = CrawlDesk(
+        desk = CrawlBackend(
             "console",
             config.crawl,
             engine.coordinator,

@@ -5,7 +5,12 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from gregor.worker.adapters.embedded import open_engine, open_reader
-from gregor.worker.borders.store import Clock, Coordinator, FrontierLog, PageStore, Reader, SeenSet
+from gregor.worker.borders.clock import Clock
+from gregor.worker.borders.coordinator import Coordinator
+from gregor.worker.borders.log import FrontierLog
+from gregor.worker.borders.reader import Reader
+from gregor.worker.borders.seen import SeenSet
+from gregor.worker.borders.store import PageStore
 from tests.simulation.contract import SimulatedFactory
 
 PARTITIONS: Final = 8

@@ -16,11 +16,11 @@ from gregor.worker.adapters.resolver import DnsResolver
 from gregor.worker.adapters.transport.memory import MemoryTransport, Scripted
 from gregor.worker.api.archive import Archive
 from gregor.worker.api.serving import serving
-from gregor.worker.api.worker_backend import WorkerDesk
-from gregor.worker.compose.worker import SystemClock
+from gregor.worker.api.worker_backend import WorkerBackend
+from gregor.worker.borders.services import Services
+from gregor.worker.compose.engines import SystemClock
 from gregor.worker.config.settings import Config
 from gregor.worker.fetch.host_table import HostTable
-from gregor.worker.frontier.shared import Services
 from gregor.worker.links.configured import canonical_rules
 from gregor.worker.links.scope import Scope, ScopeRules
 from gregor.worker.operate.control import Control
@@ -114,7 +114,7 @@ async def operated(folder: Path, hosts: int = 2, **changes: Any) -> AsyncIterato
         await publish(engine.log, engine.store, [Seed(url) for url in seeds if url is not None])
         reader = await open_reader(folder)
         control = Control(engine.log, engine.store, engine.coordinator, reader)
-        desk = WorkerDesk(runtime, config, clock, Archive(reader, urls, config), control, measure)
+        desk = WorkerBackend(runtime, config, clock, Archive(reader, urls, config), control, measure)
         async with serving(config, desk, ENVIRON, runtime.stop) as url:
             running = asyncio.create_task(runtime.run())
             try:

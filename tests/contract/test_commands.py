@@ -18,9 +18,9 @@ import msgspec
 import pytest
 
 from gregor.schemas.messages import Attempt, DeadLetter, Failing, HostRecord, Link, RobotsRecord, Ticket
-from gregor.worker.borders.store import Waiting
+from gregor.worker.borders.reader import Waiting
 from gregor.worker.commands import cli
-from gregor.worker.compose import worker as composition
+from gregor.worker.compose import beside
 from gregor.worker.config.settings import Config
 from gregor.worker.web.urls import Urls
 from tests.reading import AT, MemoryReader, page, row, ticket
@@ -72,7 +72,7 @@ def crawl(monkeypatch: pytest.MonkeyPatch) -> None:
     async def opened(config: Config) -> tuple[MemoryReader, Urls]:
         return every_kind(), Urls()
 
-    monkeypatch.setattr(composition, "open_crawl", opened)
+    monkeypatch.setattr(beside, "open_crawl", opened)
 
 
 class Output:
@@ -215,7 +215,7 @@ def test_what_sites_send_takes_over_no_terminal(
     async def opened(config: Config) -> tuple[MemoryReader, Urls]:
         return hostile(), Urls()
 
-    monkeypatch.setattr(composition, "open_crawl", opened)
+    monkeypatch.setattr(beside, "open_crawl", opened)
     url = f"http://a.test/hostile{path}"
     for words in (["pages"], ["deadletters"], ["explain"], ["show"], ["show", "--headers"], ["show", "--links"]):
         line = words if words[0] in ("pages", "deadletters") else [*words, url]

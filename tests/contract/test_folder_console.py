@@ -8,7 +8,7 @@ from typing import Any
 import requests
 
 from gregor.worker.adapters.embedded import standing_orders
-from gregor.worker.compose import worker as composition
+from gregor.worker.compose import console
 from gregor.worker.config.settings import Config
 from tests.contract.kept_site import START, crawled
 from tests.contract.operated import OPERATOR, SETTINGS, operated
@@ -23,7 +23,7 @@ async def shown(folder: Path, case: Callable[[Ask], Awaitable[None]]) -> None:
     of_tokens = {"viewer_token_env": "", "operator_token_env": "", "operator_token_file": str(token)}
     config = Config(data=str(folder), **{**SETTINGS, **of_tokens, "anonymous_read": True})
     stop, url = asyncio.Event(), asyncio.get_running_loop().create_future()
-    serving = asyncio.create_task(composition.console(config, stop, url.set_result))
+    serving = asyncio.create_task(console.console(config, stop, url.set_result))
     await asyncio.wait([serving, url], return_when=asyncio.FIRST_COMPLETED)
     assert not serving.done(), serving.exception()
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gregor.worker.adapters.transport.memory import Scripted
-from gregor.worker.observe.bottleneck import ADVICE, WINDOW, Limit, Limits, Sample
+from gregor.worker.observe.bottleneck import ADVICE, WINDOW, Bottleneck, Bottlenecks, Sample
 from gregor.worker.observe.stats import STAGES
 from tests.contract.operated import Operated, operated
 
@@ -32,9 +32,9 @@ def sample(at: float, does: dict[str, Any], stages: dict[str, float]) -> Sample:
     )
 
 
-def judged(does: dict[str, Any], stages: dict[str, float]) -> Limit:
+def judged(does: dict[str, Any], stages: dict[str, float]) -> Bottleneck:
     """What limits a worker that does so much every second, for a minute."""
-    limits, limit = Limits(8), Limit("", "")
+    limits, limit = Bottlenecks(8), Bottleneck("", "")
     for at in range(60):
         limit = limits.judge(sample(at, does, stages))
     return limit
@@ -76,7 +76,7 @@ def test_each_cause_is_found(does: dict[str, Any], stages: dict[str, float], nam
 
 
 def test_it_is_judged_by_the_last_seconds_only() -> None:
-    limits = Limits(10)
+    limits = Bottlenecks(10)
     assert limits.judge(sample(0.0, {}, {})).name == "starting"
     for at in range(1, 100):
         limits.judge(sample(at, {"occupied": 8.0}, {}))
@@ -109,7 +109,7 @@ SAMPLES = st.builds(
 @settings(deadline=None)
 @given(st.lists(SAMPLES, max_size=20))
 def test_something_known_always_limits(samples: list[Sample]) -> None:
-    limits = Limits(8)
+    limits = Bottlenecks(8)
     for sample in sorted(samples, key=lambda one: one.at):
         limit = limits.judge(sample)
         assert limit.name in ADVICE

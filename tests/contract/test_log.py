@@ -5,7 +5,7 @@ import random
 
 from gregor.partitioner.hashing import partition_of
 from gregor.schemas.messages import PRIORITIES, Ticket
-from gregor.worker.borders.store import FrontierLog, Unreadable
+from gregor.worker.borders.log import FrontierLog, Unreadable
 from tests.contract.engines import PARTITIONS
 from tests.contract.world import World, run, ticket
 

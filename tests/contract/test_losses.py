@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from gregor.worker.adapters.embedded.log import EmbeddedLog
-from gregor.worker.borders.store import Record, RecordsLost
+from gregor.worker.borders.log import Record, RecordsLost
 from tests.contract.operated import ENVIRON, Operated, operated
 
 

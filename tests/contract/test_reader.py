@@ -15,7 +15,8 @@ from gregor.schemas.messages import (
     Takeover,
     Ticket,
 )
-from gregor.worker.borders.store import Entry, Reader
+from gregor.worker.borders.reader import Reader
+from gregor.worker.borders.store import Entry
 from tests.contract.engines import PARTITIONS
 from tests.contract.world import World, run, ticket
 

@@ -13,8 +13,9 @@ import dns.rrset
 import pytest
 
 from gregor.worker.adapters.resolver import DnsResolver
+from gregor.worker.borders.resolver import Answer, DnsFailure
 from gregor.worker.borders.transport import Endpoint
-from gregor.worker.fetch.dns import Answer, DnsCache, DnsFailure
+from gregor.worker.fetch.dns import DnsCache
 from gregor.worker.fetch.host_table import HostTable
 
 

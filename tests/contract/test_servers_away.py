@@ -7,7 +7,8 @@ import pytest
 
 from gregor.worker.adapters.embedded.coordinator import EmbeddedCoordinator
 from gregor.worker.adapters.embedded.log import EmbeddedLog
-from gregor.worker.borders.store import Lease, Unavailable
+from gregor.worker.borders.coordinator import Lease
+from gregor.worker.borders.errors import Unavailable
 from gregor.worker.inspect.worker_state import unhealthy
 from tests.contract.operated import ENVIRON, operated
 

@@ -5,7 +5,7 @@ import functools
 from collections.abc import Awaitable, Callable
 
 from gregor.schemas.messages import Ticket
-from gregor.worker.borders.store import Reader
+from gregor.worker.borders.reader import Reader
 from gregor.worker.orders.model import By, Order, Orders, give
 from tests.contract.engines import Engine, EngineFactory
 

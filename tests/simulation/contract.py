@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
-from gregor.worker.borders.store import Clock
+from gregor.worker.borders.clock import Clock
 from tests.simulation.clock import WALL_EPOCH
 from tests.simulation.engine import Machine, World
 from tests.simulation.handles import SimulatedLog, SimulatedSeen, SimulatedStore

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from random import Random
 
 from gregor.partitioner.hashing import partition_of
-from gregor.worker.borders.store import Clock, Unavailable
+from gregor.worker.borders.clock import Clock
+from gregor.worker.borders.errors import Unavailable
+from gregor.worker.borders.services import Services
 from gregor.worker.config.settings import Config
-from gregor.worker.frontier.shared import Services
 from gregor.worker.links.configured import scope_rules
 from gregor.worker.links.scope import Scope
 from gregor.worker.operate.seeds import Seed, publish

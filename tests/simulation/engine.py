@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any, TypeVar
 
-from gregor.worker.borders.store import Unavailable
+from gregor.worker.borders.errors import Unavailable
 from tests.simulation.clock import WALL_EPOCH, Process, VirtualLoop
 from tests.simulation.faults import Fault, Faults, Way
 from tests.simulation.servers import LogServer, SeenServer, StoreServer

@@ -6,7 +6,8 @@ from contextvars import copy_context
 from typing import BinaryIO
 
 from gregor.schemas.messages import DeadLetter, HostRecord, Page, PartitionRecord, RobotsRecord, Row, Ticket, encode
-from gregor.worker.borders.store import Entry, Record
+from gregor.worker.borders.log import Record
+from gregor.worker.borders.store import Entry
 from tests.simulation.engine import Machine, Wire, World
 
 

@@ -5,7 +5,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from contextvars import copy_context
 
-from gregor.worker.borders.store import Clock, Lease, Unavailable
+from gregor.worker.borders.clock import Clock
+from gregor.worker.borders.coordinator import Lease
+from gregor.worker.borders.errors import Unavailable
 from gregor.worker.orders.model import Change, Orders
 from tests.simulation.engine import Machine, Wire, World
 from tests.simulation.zookeeper import Expired, Left

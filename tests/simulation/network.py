@@ -4,10 +4,10 @@ import asyncio
 from collections.abc import Callable
 from contextvars import Context
 
-from gregor.worker.borders.store import Clock
+from gregor.worker.base.spooled import SpooledBody
+from gregor.worker.borders.clock import Clock
+from gregor.worker.borders.resolver import Answer, DnsFailure
 from gregor.worker.borders.transport import Endpoint, Failure, FetchResult, Limits, Request, Response
-from gregor.worker.fetch.dns import Answer, DnsFailure
-from gregor.worker.read.document import SpooledBody
 from tests.simulation.engine import Machine, Wire, World
 from tests.simulation.web import Exchange, Web
 

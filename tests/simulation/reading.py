@@ -19,7 +19,7 @@ from gregor.schemas.messages import (
     Ticket,
     decode_ticket,
 )
-from gregor.worker.borders.store import Similar, Waiting
+from gregor.worker.borders.reader import Similar, Waiting
 from tests.simulation.engine import World
 
 

@@ -20,7 +20,8 @@ from gregor.schemas.messages import (
     decode_ticket,
     encode,
 )
-from gregor.worker.borders.store import Entry, Record, Unreadable
+from gregor.worker.borders.log import Record, Unreadable
+from gregor.worker.borders.store import Entry
 from tests.simulation.cells import Cells, Shelf
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from gregor.worker.observe.bottleneck import ADVICE
-from gregor.worker.observe.cpu_time import Spending
+from gregor.worker.observe.cpu_time import CpuTime
 from gregor.worker.orders.model import By, Order, give
 from tests.simulation.crawl import Run, Worker
 from tests.simulation.faults import Fault
@@ -25,7 +25,7 @@ FAST = {"retries": 50, "retry_pause_max": 2.0}
 Change = Callable[[Run, Worker], None]
 
 
-class Busy(Spending):
+class Busy(CpuTime):
     """A process that uses almost a core."""
 
     def process(self) -> float:

@@ -4,17 +4,18 @@ import random
 from typing import Any, cast
 
 from gregor.schemas.messages import PRIORITIES, PartitionRecord, Row, url_fingerprint
+from gregor.worker.borders.services import Services
 from gregor.worker.config.settings import Config, replace
 from gregor.worker.frontier.back_queue import Item
 from gregor.worker.frontier.calendar import Calendar
 from gregor.worker.frontier.checkpoint import checkpoint
 from gregor.worker.frontier.intake import Intake
 from gregor.worker.frontier.partition import Partition
-from gregor.worker.frontier.shared import Services, Tools
+from gregor.worker.frontier.shared import Tools
+from gregor.worker.frontier.tickets import is_stale
 from gregor.worker.links.scope import Scope, ScopeRules
 from gregor.worker.observe.stats import Stats
 from gregor.worker.orders.model import Orders
-from gregor.worker.settle.verdicts import is_stale
 from gregor.worker.web.urls import Urls
 from tests.contract.engines import Engine
 from tests.contract.world import ManualClock

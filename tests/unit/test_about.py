@@ -10,7 +10,8 @@ from selectolax.lexbor import LexborHTMLParser
 
 from gregor.worker.api.console import policy, response
 from gregor.worker.commands import cli
-from gregor.worker.config.settings import Config, ConfigError, HostOverride, check, replace
+from gregor.worker.config.check import check
+from gregor.worker.config.settings import Config, ConfigError, HostOverride, replace
 from gregor.worker.operate.about import contact, page
 from gregor.worker.robots import file as robots_file
 

@@ -19,7 +19,8 @@ from gregor.worker.api.openapi import document
 from gregor.worker.api.problems import Problem
 from gregor.worker.base.errors import BadInput
 from gregor.worker.config.api import reachable, token
-from gregor.worker.config.settings import Config, ConfigError, check
+from gregor.worker.config.check import check
+from gregor.worker.config.settings import Config, ConfigError
 
 VIEWER, OPERATOR = "v" * 20, "o" * 20
 

@@ -7,13 +7,14 @@ from typing import Any
 import pytest
 
 from gregor.schemas.messages import PRIORITIES, PartitionRecord
+from gregor.worker.borders.effects import LeaseLost
 from gregor.worker.config.settings import Config, replace
 from gregor.worker.frontier.back_queue import FromBucket, FromChunk
 from gregor.worker.frontier.calendar import Calendar
 from gregor.worker.frontier.checkpoint import checkpoint
 from gregor.worker.frontier.host import Backlog
 from gregor.worker.frontier.partition import Partition
-from gregor.worker.frontier.shared import LeaseLost, Tools
+from gregor.worker.frontier.shared import Tools
 from gregor.worker.orders.model import Orders
 from gregor.worker.web.urls import Urls
 

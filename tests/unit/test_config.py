@@ -10,9 +10,10 @@ from msgspec.structs import fields
 from gregor.worker.base.printable import escape
 from gregor.worker.borders.transport import Endpoint
 from gregor.worker.compose.network import host_table
+from gregor.worker.config.check import check, warnings
 from gregor.worker.config.credentials import authorizations
 from gregor.worker.config.docs import meaning
-from gregor.worker.config.settings import Config, ConfigError, HostOverride, check, replace, warnings
+from gregor.worker.config.settings import Config, ConfigError, HostOverride, replace
 from gregor.worker.config.sources import Given, load, shown
 
 

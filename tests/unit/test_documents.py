@@ -3,7 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from gregor.worker.read.document import BodyTooLarge, Document, SpooledBody
+from gregor.worker.base.spooled import BodyTooLarge, SpooledBody
+from gregor.worker.read.document import Document
 
 
 @pytest.mark.parametrize("size", [0, 10, 70_000, 300_000])

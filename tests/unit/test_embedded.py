@@ -25,7 +25,8 @@ from gregor.worker.adapters.embedded import EmbeddedEngine, change_orders, open_
 from gregor.worker.adapters.embedded.database import Database, DatabaseClosed
 from gregor.worker.adapters.embedded.folder import Folder, connect_reading
 from gregor.worker.adapters.embedded.schema import SCHEMA
-from gregor.worker.borders.store import DiskFull, Entry
+from gregor.worker.borders.errors import DiskFull
+from gregor.worker.borders.store import Entry
 from gregor.worker.commands import cli
 from gregor.worker.orders.model import Order
 from tests.contract.world import ManualClock, ordered, ticket

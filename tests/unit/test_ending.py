@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from gregor.worker.borders.store import Unavailable
+from gregor.worker.borders.errors import Unavailable
 from gregor.worker.config.settings import Config, replace
 from gregor.worker.observe.stats import Stats
 from gregor.worker.run.ending import Budget, has_ended

@@ -8,14 +8,15 @@ import msgspec
 import pytest
 
 from gregor.schemas.messages import Ticket
+from gregor.worker.base.spooled import SpooledBody
 from gregor.worker.borders.transport import Response
 from gregor.worker.config.settings import Config, replace
 from gregor.worker.examine import Examiner
-from gregor.worker.frontier.shared import Sent, Tools
+from gregor.worker.frontier.sent import RecentlySent
+from gregor.worker.frontier.shared import Tools
 from gregor.worker.links.scope import Scope, ScopeRules
 from gregor.worker.links.traps import Traps
 from gregor.worker.observe.stats import Stats
-from gregor.worker.read.document import SpooledBody
 from gregor.worker.read.processors import Processors
 from gregor.worker.web.urls import Url, Urls
 
@@ -38,7 +39,7 @@ def examiner(**settings: object) -> tuple[Examiner, Tools]:
     config = replace(Config(), **settings)
     scope = Scope(ScopeRules(), ["host"])
     tools = Tools(config, Services(), None, random.Random(1), URLS, scope, Stats(), "w")  # type: ignore[arg-type]
-    return Examiner(tools, Processors(), Sent(100), Traps()), tools
+    return Examiner(tools, Processors(), RecentlySent(100), Traps()), tools
 
 
 def url(text: str) -> Url:
@@ -109,7 +110,7 @@ def test_x_robots_tag_closes_the_links_of_a_page() -> None:
 
 def test_links_that_were_published_lately_are_not_published_again() -> None:
     _, tools = examiner()
-    sent, page = Sent(4), url("http://host/page")
+    sent, page = RecentlySent(4), url("http://host/page")
     for name in "abc":  # the first two are in the older half by then
         sent.learn([ticket(url(f"http://host/{name}"))])
     links = "".join(f"<a href=/{name}>x</a>" for name in "dacbde")
@@ -149,7 +150,7 @@ def test_octets_in_the_urls_of_headers_are_what_they_are_in_a_location(octets: b
 
 
 def test_what_a_sitemap_says_travels_once_and_again_when_it_changes() -> None:
-    start, known = url("http://host/sitemap.xml"), Sent(100)
+    start, known = url("http://host/sitemap.xml"), RecentlySent(100)
 
     def read(said: str, **settings: object) -> list[tuple[str, float, str]]:
         tools = examiner(sitemaps=True, **settings)[1]

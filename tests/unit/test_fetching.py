@@ -6,10 +6,10 @@ import pytest
 
 from gregor.schemas.messages import Ticket
 from gregor.worker.adapters.transport.memory import MemoryTransport, Scripted
+from gregor.worker.borders.resolver import Answer
 from gregor.worker.borders.transport import Endpoint, Request
 from gregor.worker.config.settings import Config, HostOverride, replace
 from gregor.worker.fetch.address_limit import AddressGate
-from gregor.worker.fetch.dns import Answer
 from gregor.worker.fetch.fetcher import AddressBusy, Fetcher
 from gregor.worker.fetch.outcomes import Outcome
 from gregor.worker.frontier.back_queue import FromLog, Item

@@ -11,7 +11,7 @@ from gregor.partitioner.hashing import partition_of
 from gregor.schemas import events
 from gregor.schemas.messages import LONGEST_URL, DeadLetter, Page, Row, Ticket, encode
 from gregor.worker.adapters.cluster.frontier_record import read_record
-from gregor.worker.borders.store import Unreadable
+from gregor.worker.borders.log import Unreadable
 from gregor.worker.operate.recrawl import again
 from gregor.worker.web.urls import Urls
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gregor.worker.read.document import Link
+from gregor.worker.read.document import Reference
 from gregor.worker.read.html import parse as html
 from gregor.worker.read.html import references
 
@@ -26,20 +26,20 @@ def test_one_pass_gives_everything_a_page_says() -> None:
     assert (found.refresh, found.refresh_delay, found.meta_robots) == ("/r", 5, [("robots", "NoIndex")])
     assert found.text == "One two three. four five no script an anchor <a href=no>"
     assert found.links == [
-        Link("/canonical", "canonical"),
-        Link("s.css", "css"),
-        Link("n", "next"),
-        Link("feed", "feed"),
-        Link("/r", "refresh"),
-        Link("ns", "a", False, "no script"),
-        Link("x?a=1&b=2", "a", True, "an anchor"),
-        Link("area", "area", False, "Area"),
-        Link("if", "iframe"),
-        Link("i", "img"),
-        Link("a", "srcset"),
-        Link("b", "srcset"),
-        Link("/elsewhere", "link"),
-        Link("f", "form"),
+        Reference("/canonical", "canonical"),
+        Reference("s.css", "css"),
+        Reference("n", "next"),
+        Reference("feed", "feed"),
+        Reference("/r", "refresh"),
+        Reference("ns", "a", False, "no script"),
+        Reference("x?a=1&b=2", "a", True, "an anchor"),
+        Reference("area", "area", False, "Area"),
+        Reference("if", "iframe"),
+        Reference("i", "img"),
+        Reference("a", "srcset"),
+        Reference("b", "srcset"),
+        Reference("/elsewhere", "link"),
+        Reference("f", "form"),
     ]
 
 
@@ -49,8 +49,8 @@ def test_a_base_in_a_drawing_is_none() -> None:
 
 def test_a_frameset_has_frames() -> None:
     assert html.extract("<frameset><frame src=a><frame src=b></frameset>").links == [
-        Link("a", "frame"),
-        Link("b", "frame"),
+        Reference("a", "frame"),
+        Reference("b", "frame"),
     ]
 
 
@@ -112,7 +112,7 @@ def test_hostile_markup_costs_no_more_than_other_markup(hostile: str) -> None:
 def test_a_tamed_page_keeps_its_links_and_its_text() -> None:
     deep = "<base href=/b><div title='<a href=no>'>" * 11_000 + "<a href=deep>te<b>x</b>t</a>"
     found = html.extract(deep)
-    assert (found.base, found.links, found.text) == ("/b", [Link("deep", "a", False, "text")], "text")
+    assert (found.base, found.links, found.text) == ("/b", [Reference("deep", "a", False, "text")], "text")
     wide = "<a href=first " + " ".join(f"a{number}" for number in range(9000)) + ">t</a><a href=second>"
     assert [link.url for link in html.extract(wide).links] == ["first", "second"]
 
@@ -121,7 +121,7 @@ def test_options_in_masses_are_text_and_the_first_body_keeps_its_word() -> None:
     few, many = (html.extract(f"<html lang=de><select>{'<option value=x>a' * n}</select>") for n in (1000, 5000))
     assert (few.text, many.text) == (" ".join("a" * 1000), " ".join("a" * 5000))
     bodies = html.extract("<html lang=en><body background=b>" + "<body id='>'><html lang=x>c" * 3000)
-    assert (bodies.lang, bodies.text, bodies.links) == ("en", "c" * 3000, [Link("b", "background")])
+    assert (bodies.lang, bodies.text, bodies.links) == ("en", "c" * 3000, [Reference("b", "background")])
 
 
 _PIECES = st.sampled_from(

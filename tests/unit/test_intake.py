@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gregor.schemas.messages import DeadLetter, Ticket
-from gregor.worker.borders.store import Record, Unreadable
+from gregor.worker.borders.effects import LeaseLost
+from gregor.worker.borders.log import Record, Unreadable
 from gregor.worker.frontier.partition import FEW_HOSTS
-from gregor.worker.frontier.shared import LeaseLost
 from gregor.worker.operate.recrawl import again
 from tests.contract.world import ManualClock, ticket
 from tests.simulation.contract import SimulatedEngine, SimulatedFactory

@@ -11,13 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from prometheus_client.parser import text_string_to_metric_families
 
-from gregor.worker.borders.store import SeenSet, Unavailable
+from gregor.worker.borders.errors import Unavailable
+from gregor.worker.borders.seen import SeenSet
 from gregor.worker.inspect.host_views import HOST_STATES
 from gregor.worker.inspect.metric_list import METRICS, SERVICES
 from gregor.worker.inspect.metrics import Exposition, Look, Metric
 from gregor.worker.inspect.metrics_docs import page
 from gregor.worker.inspect.worker_state import Condition, Lag, look, unhealthy, unready
-from gregor.worker.observe.instrumented import measured
+from gregor.worker.observe.instrumented import instrumented
 from gregor.worker.observe.stats import Stats
 from gregor.worker.observe.timing import BOUNDS, Lowest, Timing
 from gregor.worker.run.runtime import Runtime
@@ -128,7 +129,7 @@ class Seen:
 
 def test_a_border_is_measured_whatever_it_answers() -> None:
     stats = Stats()
-    seen = measured(cast(SeenSet, Seen()), "seen", stats)
+    seen = instrumented(cast(SeenSet, Seen()), "seen", stats)
 
     async def ask() -> None:
         assert await seen.seen([1]) == [True]

@@ -16,7 +16,7 @@ from gregor.worker.orders.model import (
     Kind,
     Order,
     Orders,
-    aside,
+    archived,
     check,
     give,
     listed,
@@ -24,7 +24,7 @@ from gregor.worker.orders.model import (
     record,
     take_back,
 )
-from gregor.worker.orders.targets import host_of
+from gregor.worker.web.hostnames import host_of
 from tests.contract.world import ordered
 
 ME = By("me", 2.0, "why", "here")
@@ -151,7 +151,7 @@ def test_one_key_is_one_change() -> None:
 def test_changes_are_put_aside_in_their_order(count: int) -> None:
     orders, away = Orders(), list[Change]()
     for number in range(count):
-        orders, older = aside(record(orders, f"change {number}", ME))
+        orders, older = archived(record(orders, f"change {number}", ME))
         away += older
         assert len(orders.changes) <= 2 * REMEMBERED
     assert [one.number for one in (*away, *orders.changes)] == list(range(1, count + 1))

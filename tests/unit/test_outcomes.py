@@ -6,8 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gregor.worker.base.spooled import SpooledBody
 from gregor.worker.borders.transport import Failure, FailureKind, Response
 from gregor.worker.fetch.outcomes import (
+    AddressRefused,
     Broken,
     Failed,
     Fetched,
@@ -16,13 +18,11 @@ from gregor.worker.fetch.outcomes import (
     Outcome,
     Pushback,
     Redirected,
-    Refused,
     Unchanged,
     of_failure,
     of_response,
     of_result,
 )
-from gregor.worker.read.document import SpooledBody
 
 HREF = "http://h/page"
 NOW = 1_700_000_000.0
@@ -58,7 +58,7 @@ def test_every_class_of_status(kind: type, status: int) -> None:
 def test_any_answer_has_an_outcome(status: int, location: str, after: str) -> None:
     found = of_response(response(status, Location=location, Retry_After=after), HREF, NOW, LONGEST)
     assert isinstance(found, get_args(Outcome))
-    assert not isinstance(found, LeaseOver | Refused)
+    assert not isinstance(found, LeaseOver | AddressRefused)
     if isinstance(found, Pushback):
         assert found.after is None or 0.0 <= found.after <= LONGEST
     if isinstance(found, Failed):
@@ -99,7 +99,7 @@ def test_every_failure_has_an_outcome(kind: FailureKind) -> None:
         case "lease":
             assert found == LeaseOver()
         case "refused_address":
-            assert found == Refused("why")
+            assert found == AddressRefused("why")
         case "too_large_headers" | "request" | "protocol" | "decode":
             assert found == Broken(kind, "why")
         case "connect" | "proxy" | "tls":

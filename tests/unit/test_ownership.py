@@ -11,9 +11,9 @@ from benchmarks.ownership import Cluster
 from benchmarks.zookeeper_memory import MemoryNodes, MemoryServer
 from gregor.partitioner.assignment import fewest_moves, moves
 from gregor.worker.adapters.cluster.lease import Session
-from gregor.worker.adapters.cluster.ownership import Ownership
+from gregor.worker.adapters.cluster.ownership import OwnerNodes
 from gregor.worker.adapters.cluster.zookeeper_tree import Operation, Tree
-from gregor.worker.borders.store import Unavailable
+from gregor.worker.borders.errors import Unavailable
 from tests.contract.world import ManualClock
 
 PARTITIONS = 16
@@ -126,7 +126,7 @@ def test_a_lost_release_is_made_good() -> None:
     asyncio.run(whole())
 
 
-class _Owners(Ownership):
+class _Owners(OwnerNodes):
     def __init__(self, nodes: LossyNodes, name: str) -> None:
         super().__init__(nodes, TREE, name, ManualClock(), lambda: 0.0)
         self.nodes = nodes

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gregor.worker.read.document import Document, Extract, Link
+from gregor.worker.read.document import Document, Extract, Reference
 from gregor.worker.read.processors import GROUP, ProcessorError, Processors, process
 
 
@@ -42,31 +42,38 @@ def _point(name: str, what: str) -> EntryPoint:
 @pytest.mark.parametrize(
     ("body", "content_type", "text", "links"),
     [
-        (b"<p>a<a href=b>c</a>", "text/html", "ac", [Link("b", "a", False, "c")]),
+        (b"<p>a<a href=b>c</a>", "text/html", "ac", [Reference("b", "a", False, "c")]),
         (b"a  b\n", "text/plain", "a  b\n", []),
         (b'{"a": "\xc3\xa9"}', "application/json", '{"a": "é"}', []),
-        (b"p{background:url(x)}", "text/css", "p{background:url(x)}", [Link("x", "style")]),
-        (b"@import/**/'x';", "text/css", "@import/**/'x';", [Link("x", "css")]),
+        (b"p{background:url(x)}", "text/css", "p{background:url(x)}", [Reference("x", "style")]),
+        (b"@import/**/'x';", "text/css", "@import/**/'x';", [Reference("x", "css")]),
         (b"p{b:my-url(x)}", "text/css", "p{b:my-url(x)}", []),
         (
             b"<rss><channel><item><link>http://a.test/</link></item></channel></rss>",
             "text/xml",
             "",
-            [Link("http://a.test/", "a")],
+            [Reference("http://a.test/", "a")],
         ),
         (
             b"<feed xmlns='http://www.w3.org/2005/Atom'><entry><link href='/e'/></entry></feed>",
             "application/atom+xml",
             "",
-            [Link("/e", "a")],
+            [Reference("/e", "a")],
         ),
         (b"<a>b<c>d</c></a>", "application/xml", "bd", []),
-        (b"<html xmlns='http://www.w3.org/1999/xhtml'><a href='x'/></html>", "application/xml", "", [Link("x", "a")]),
+        (
+            b"<html xmlns='http://www.w3.org/1999/xhtml'><a href='x'/></html>",
+            "application/xml",
+            "",
+            [Reference("x", "a")],
+        ),
         (b"%PDF-1.4 <a href=x>", "application/pdf", "", []),
         (b"\x89PNG\r\n\x1a\n<a href=x>", "text/html", "", []),
     ],
 )
-def test_the_media_type_chooses_the_processor(body: bytes, content_type: str, text: str, links: list[Link]) -> None:
+def test_the_media_type_chooses_the_processor(
+    body: bytes, content_type: str, text: str, links: list[Reference]
+) -> None:
     found = process(Document("http://a.test/", body, content_type))
     assert (found.text, found.links) == (text, links)
 

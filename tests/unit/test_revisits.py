@@ -7,12 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gregor.schemas.messages import Attempt, Row, Ticket
-from gregor.worker.config.settings import Config, ConfigError, check, replace
+from gregor.worker.config.check import check
+from gregor.worker.config.settings import Config, ConfigError, replace
 from gregor.worker.fetch.outcomes import Unchanged
-from gregor.worker.read.sitemaps.entries import CHANGE_FREQUENCIES
-from gregor.worker.settle.revisits import Revisits, Said, latest_change
+from gregor.worker.frontier.tickets import is_stale
+from gregor.worker.read.sitemaps.entries import CHANGE_FREQUENCIES, latest_change
+from gregor.worker.settle.revisits import Revisits, Said
 from gregor.worker.settle.rows import settled_row
-from gregor.worker.settle.verdicts import Policy, conclude, heard, is_stale
+from gregor.worker.settle.verdicts import Policy, conclude, sitemap_news
 
 NOW = 1_700_000_000.0
 DAY = 86_400.0
@@ -106,14 +108,14 @@ def test_a_stale_ticket_with_news_makes_a_revisit_that_is_valid_and_its_row_reme
     known = row(NOW - DAY, NOW + 9 * DAY)
     ticket = Ticket("http://h/", "http://h/", "h", link="url", lastmod=NOW - 5.0, changefreq="daily")
     assert is_stale(ticket, known)
-    news = heard(ticket, known, POLICY, NOW)
+    news = sitemap_news(ticket, known, POLICY, NOW)
     assert news is not None
     remembered, again = news
     assert again is not None
     assert (again.kind, again.visit, again.lastmod, again.link) == ("revisit", 1, 0.0, "seed")
     assert not is_stale(again, remembered)
     assert (remembered.due, remembered.lastmod, remembered.changefreq) == (NOW, NOW - 5.0, "daily")
-    assert heard(ticket, remembered, POLICY, NOW) is None, "the same news again is none"
+    assert sitemap_news(ticket, remembered, POLICY, NOW) is None, "the same news again is none"
     verdict = conclude(again, Unchanged(), remembered, POLICY, 0, NOW, random.Random(1), held="fetched")
     after = settled_row(again, remembered, verdict, None, NOW, "w")
     assert (after.lastmod, after.changefreq) == (NOW - 5.0, "daily")
@@ -123,7 +125,7 @@ def test_a_stale_ticket_with_news_makes_a_revisit_that_is_valid_and_its_row_reme
 @pytest.mark.parametrize("state", ["redirected", "denied", "dead", "refused", "waiting"])
 def test_news_of_a_url_without_a_page_is_no_reason_to_ask(state: str) -> None:
     known = Row("http://h/", "http://h/", "h", 1, state, state, attempts=(Attempt(NOW - DAY, state),))  # type: ignore[arg-type]
-    assert heard(Ticket("http://h/", "http://h/", "h", lastmod=NOW - 1.0), known, POLICY, NOW) is None
+    assert sitemap_news(Ticket("http://h/", "http://h/", "h", lastmod=NOW - 1.0), known, POLICY, NOW) is None
 
 
 @pytest.mark.parametrize(("bounds", "wrong"), [((None, None), False), ((50.0, None), False), ((100.0, 50.0), True)])

@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gregor.schemas.messages import RobotsRecord, decode, encode
+from gregor.worker.base.spooled import SpooledBody
 from gregor.worker.borders.transport import Response, Truncation
 from gregor.worker.config.settings import Config
-from gregor.worker.read.document import SpooledBody
 from gregor.worker.robots.copies import KEPT, KEPT_BYTES, copies, holds, in_force, recorded, status_of
 from gregor.worker.robots.file import answer
 

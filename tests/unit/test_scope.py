@@ -5,7 +5,7 @@ import time
 import msgspec
 import pytest
 
-from gregor.worker.links.scope import Allowed, Refused, Scope, ScopeRules
+from gregor.worker.links.scope import Allowed, OutOfScope, Scope, ScopeRules
 from gregor.worker.web.urls import Url, Urls
 
 
@@ -22,7 +22,7 @@ def admits(scope: Scope, text: str) -> bool:
 def test_host_means_exactly_the_hosts_of_the_seeds() -> None:
     scope = Scope(ScopeRules("host"), ["example.com", "h:8080"])
     assert scope.allows(url("https://example.com/a")) == Allowed("scope host example.com")
-    assert scope.allows(url("http://www.example.com/")) == Refused("scope host")
+    assert scope.allows(url("http://www.example.com/")) == OutOfScope("scope host")
     assert admits(scope, "http://h:8080/")
     assert not admits(scope, "http://h/")
 
@@ -66,17 +66,17 @@ def test_seeds_come_later() -> None:
 def test_a_sitemap_may_be_anywhere_but_where_the_operator_forbids_it(rules: ScopeRules) -> None:
     scope = Scope(msgspec.structs.replace(rules, include=("*/b*",), exclude=("*/secret/*",)), ["a.test"])
     assert isinstance(scope.allows_sitemap(url("http://maps.test/a.xml")), Allowed)
-    assert isinstance(scope.allows(url("http://maps.test/b.xml")), Refused)
-    assert scope.allows_sitemap(url("http://maps.test/secret/a.xml")) == Refused("exclude */secret/*")
+    assert isinstance(scope.allows(url("http://maps.test/b.xml")), OutOfScope)
+    assert scope.allows_sitemap(url("http://maps.test/secret/a.xml")) == OutOfScope("exclude */secret/*")
 
 
 def test_patterns_name_themselves() -> None:
     scope = Scope(ScopeRules("any", include=("*/docs/*", "re:[?&]id=[0-9]+$"), exclude=("*.pdf", "re:(?i)/PRIVATE/")))
     assert scope.allows(url("http://h/docs/a")) == Allowed("include */docs/*")
     assert scope.allows(url("http://h/?x=1&id=7")) == Allowed("include re:[?&]id=[0-9]+$")
-    assert scope.allows(url("http://h/docs/a.pdf")) == Refused("exclude *.pdf")
-    assert scope.allows(url("http://h/docs/private/a")) == Refused("exclude re:(?i)/PRIVATE/")
-    assert scope.allows(url("http://h/")) == Refused("include: no pattern matches")
+    assert scope.allows(url("http://h/docs/a.pdf")) == OutOfScope("exclude *.pdf")
+    assert scope.allows(url("http://h/docs/private/a")) == OutOfScope("exclude re:(?i)/PRIVATE/")
+    assert scope.allows(url("http://h/")) == OutOfScope("include: no pattern matches")
 
 
 def test_a_glob_is_literal_but_for_its_stars() -> None:

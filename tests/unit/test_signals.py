@@ -55,7 +55,7 @@ def test_a_crawl_that_waits_for_its_seeds_is_interrupted(sent: signal.Signals, t
 
 LOADING = """
 import os, sys
-from gregor.worker import cli
+from gregor.worker.commands import cli
 
 def interrupted(name):
     os.kill(os.getpid(), int(sys.argv[1]))

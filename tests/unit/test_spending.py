@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from gregor.worker.observe.cpu_time import STAGES, Spending
+from gregor.worker.observe.cpu_time import STAGES, CpuTime
 
 
 def burn(seconds: float) -> None:
@@ -23,7 +23,7 @@ async def work(seconds: float) -> str:
 
 
 def test_each_stage_is_charged_with_its_own_steps() -> None:
-    spending = Spending()
+    spending = CpuTime()
 
     async def both() -> list[str]:
         one, other = spending.charge("admit", work(0.02)), spending.charge("settle", work(0.04))
@@ -41,7 +41,7 @@ def test_each_stage_is_charged_with_its_own_steps() -> None:
 
 
 def test_a_stage_within_a_stage_is_charged_alone() -> None:
-    spending = Spending()
+    spending = CpuTime()
     before = spending.switch("admit")
     assert spending.switch("parse") == "admit"
     burn(0.02)
@@ -57,10 +57,10 @@ def test_what_is_raised_comes_through() -> None:
         raise ValueError("broken")
 
     with pytest.raises(ValueError, match="broken"):
-        asyncio.run(_driven(Spending(), fails()))
+        asyncio.run(_driven(CpuTime(), fails()))
 
 
-async def _driven(spending: Spending, work: object) -> object:
+async def _driven(spending: CpuTime, work: object) -> object:
     return await spending.charge("admit", work)  # type: ignore[arg-type]
 
 
@@ -75,7 +75,7 @@ def test_work_that_is_cancelled_hears_of_it() -> None:
             raise
 
     async def case() -> None:
-        spending = Spending()
+        spending = CpuTime()
         task = asyncio.ensure_future(_driven(spending, waits()))
         await asyncio.sleep(0)
         task.cancel()
@@ -96,4 +96,4 @@ def test_work_that_times_out_may_go_on() -> None:
             await asyncio.sleep(0)
         return "went on"
 
-    assert asyncio.run(_driven(Spending(), patient())) == "went on"
+    assert asyncio.run(_driven(CpuTime(), patient())) == "went on"

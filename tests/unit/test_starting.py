@@ -12,7 +12,7 @@ import uvloop
 
 from gregor.worker.api.starting import starting
 from gregor.worker.base.errors import BadInput
-from gregor.worker.borders.store import Unavailable
+from gregor.worker.borders.errors import Unavailable
 from gregor.worker.config.settings import Config
 
 Run = Callable[[Coroutine[Any, Any, None]], None]

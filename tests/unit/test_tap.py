@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gregor.worker.adapters.cluster.kafka_buffer import FEW, MOST, Raw, Tap
+from gregor.worker.adapters.cluster.kafka_buffer import FEW, MOST, PartitionBuffer, Raw
 
 
 def value(offset: int) -> bytes:
@@ -27,7 +27,7 @@ def test_reads_are_those_of_the_log(offsets: list[int], data: st.DataObject) -> 
     """Whatever is fetched and read in whatever order: a read has the next records of the log, or has to wait."""
     start = data.draw(st.integers(0, 5))
     end = offsets[-1] + 1 if offsets else 0
-    tap = Tap(start, 0.0)
+    tap = PartitionBuffer(start, 0.0)
     log = iter([offset for offset in offsets if offset >= start])
     read_from = start
     for _ in range(data.draw(st.integers(0, 60))):
@@ -50,7 +50,7 @@ def test_reads_are_those_of_the_log(offsets: list[int], data: st.DataObject) -> 
 
 
 def test_an_end_from_before_is_none() -> None:
-    tap = Tap(0, 0.0)
+    tap = PartitionBuffer(0, 0.0)
     tap.reached_end(0)
     assert tap.take(10, 0) == []
     assert tap.take(10, 1) is None
@@ -64,7 +64,7 @@ def test_an_end_from_before_is_none() -> None:
 
 
 def test_no_jump_to_what_was_not_fetched() -> None:
-    tap = Tap(5, 0.0)
+    tap = PartitionBuffer(5, 0.0)
     tap.add(5, b"a")
     assert not tap.move(4)
     assert not tap.move(7)
@@ -73,7 +73,7 @@ def test_no_jump_to_what_was_not_fetched() -> None:
 
 
 def test_fetching_pauses_and_goes_on_in_time() -> None:
-    tap = Tap(0, 0.0)
+    tap = PartitionBuffer(0, 0.0)
     for offset in range(MOST):
         assert not tap.should_pause()
         tap.add(offset, b"")

@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gregor.worker.frontier.host import Host
+from gregor.worker.orders.in_force import places_of
 from gregor.worker.orders.model import CRAWL
-from gregor.worker.politeness.throttle import Shared, Throttle, places_of
+from gregor.worker.politeness.throttle import Shared, Throttle
 
 DOMAIN = "*.example"
 

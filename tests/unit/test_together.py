@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gregor.worker.adapters.cluster.coalesce import Together
+from gregor.worker.adapters.cluster.coalesce import Coalesced
 
 Ask = Callable[[int], Awaitable[int]]
 
@@ -34,7 +34,7 @@ class Server:
 def test_everybody_gets_the_own_answer(counts: list[int], most: int, at_once: int) -> None:
     async def case() -> None:
         server = Server()
-        together = Together(server, most, at_once)
+        together = Coalesced(server, most, at_once)
         for count in counts:
             assert await asyncio.gather(*(together.ask(number) for number in range(count))) == [
                 2 * number for number in range(count)
@@ -51,7 +51,7 @@ def test_no_more_requests_are_on_their_way_than_may_be_and_those_who_wait_go_tog
     async def case() -> None:
         server = Server()
         server.gate.clear()
-        together = Together(server, most=100, at_once=1)
+        together = Coalesced(server, most=100, at_once=1)
         first = asyncio.create_task(together.ask(1))
         await server.asked.wait()
         others = [asyncio.create_task(together.ask(number)) for number in range(2, 50)]
@@ -66,7 +66,7 @@ def test_no_more_requests_are_on_their_way_than_may_be_and_those_who_wait_go_tog
 
 def test_a_failure_is_everybodys_and_the_next_request_is_another() -> None:
     async def case() -> None:
-        together = Together(Server(), most=8)
+        together = Coalesced(Server(), most=8)
         failed = await asyncio.gather(together.ask(1), together.ask(-1), return_exceptions=True)
         assert [type(error) for error in failed] == [ValueError, ValueError]
         assert await together.ask(2) == 4
@@ -78,7 +78,7 @@ def test_who_is_cancelled_takes_nothing_from_the_others() -> None:
     async def case() -> None:
         server = Server()
         server.gate.clear()
-        together = Together(server, most=8)
+        together = Coalesced(server, most=8)
         asked = [asyncio.create_task(together.ask(number)) for number in range(3)]
         await server.asked.wait()
         asked[1].cancel()

@@ -8,17 +8,18 @@ from typing import Any, cast
 import pytest
 
 from gregor.schemas.messages import PRIORITIES, Asked, HostRecord
+from gregor.worker.borders.services import Services
 from gregor.worker.borders.store import PageStore
 from gregor.worker.config.settings import Config
 from gregor.worker.frontier.calendar import Calendar
 from gregor.worker.frontier.host import UNTOLD, Host
 from gregor.worker.frontier.partition import FEW_HOSTS, KEPT_IDLE, Partition
-from gregor.worker.frontier.shared import Services, Tools
+from gregor.worker.frontier.shared import Tools
 from gregor.worker.links.scope import Scope, ScopeRules
 from gregor.worker.observe.stats import Stats
 from gregor.worker.orders.model import By, Order, Orders, give
 from gregor.worker.politeness.turns import Turns
-from gregor.worker.run.order_gate import Steering
+from gregor.worker.run.order_gate import OrderGate
 from gregor.worker.web.urls import Urls
 from tests.contract.world import ManualClock
 
@@ -63,11 +64,11 @@ def test_each_request_is_on_record_with_what_was_in_force() -> None:
     desk.host.crawl_delays["http://a.example"] = 60.0
     desk.clock.pass_(2.5)
     assert desk.turns.may_send(desk.host, URL, rules=begun)
-    first, second = desk.host.told()
+    first, second = desk.host.take_requests()
     assert first == Asked(first.at, 2.0, robots=True)
     assert second == Asked(second.at, 2.0, 30.0, begun, URL)
     assert (first.at, second.at) == pytest.approx((begun, begun + 2.5))
-    assert desk.host.told() == ()
+    assert desk.host.take_requests() == ()
 
 
 def test_without_a_lease_nothing_is_sent_or_on_record() -> None:
@@ -75,7 +76,7 @@ def test_without_a_lease_nothing_is_sent_or_on_record() -> None:
     desk.begin()
     desk.holds = False
     assert not desk.turns.may_send(desk.host, URL, rules=1.0)
-    assert desk.host.told() == ()
+    assert desk.host.take_requests() == ()
 
 
 def test_an_order_that_comes_during_a_turn_holds_from_the_next_one_on() -> None:
@@ -87,7 +88,11 @@ def test_an_order_that_comes_during_a_turn_holds_from_the_next_one_on() -> None:
     desk.turns.may_send(desk.host, URL, rules=1.0)
     desk.order(5.0)  # one that eases holds at once
     desk.turns.may_send(desk.host, URL, rules=1.0)
-    assert [(one.delay, one.page_delay) for one in desk.host.told()] == [(2.0, 2.0), (600.0, 600.0), (5.0, 5.0)]
+    assert [(one.delay, one.page_delay) for one in desk.host.take_requests()] == [
+        (2.0, 2.0),
+        (600.0, 600.0),
+        (5.0, 5.0),
+    ]
 
 
 def test_what_waits_to_be_told_is_bounded() -> None:
@@ -95,7 +100,7 @@ def test_what_waits_to_be_told_is_bounded() -> None:
     desk.begin()
     for _ in range(10 * UNTOLD):
         desk.turns.may_send(desk.host)
-    assert len(desk.host.told()) == UNTOLD + 1
+    assert len(desk.host.take_requests()) == UNTOLD + 1
 
 
 HTTP, HTTPS = "http://a.example", "https://a.example"
@@ -131,7 +136,7 @@ def test_hosts_may_be_forgotten_while_a_change_of_delays_is_obeyed() -> None:
     desk.clock.pass_(2 * KEPT_IDLE)
     hosts[0].known, hosts[0].next_turn = True, desk.clock.monotonic() + 5.0
     owned: Any = SimpleNamespace(crawl=SimpleNamespace(partition=desk.partition, turns=desk.turns))
-    steering = Steering(desk.tools, {0: owned})
+    steering = OrderGate(desk.tools, {0: owned})
     desk.orders = give(desk.orders, Order("delay", "*", 1.0), By("me", 1.0))
     steering.hear(desk.clock.monotonic())
     assert hosts[0].next_turn == desk.clock.monotonic()
@@ -144,7 +149,7 @@ def test_a_host_that_was_forgotten_is_owed_what_came_into_force_since() -> None:
     desk.begin()
     begun = desk.clock.monotonic()
     assert desk.turns.may_send(desk.host, URL)
-    desk.host.told()
+    desk.host.take_requests()
     for number in range(FEW_HOSTS):
         desk.partition.host(f"h{number}.example")
     desk.clock.pass_(2 * KEPT_IDLE)

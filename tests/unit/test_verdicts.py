@@ -9,9 +9,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gregor.schemas.messages import TERMINAL, Row, State, Ticket, TicketKind
-from gregor.worker.fetch.outcomes import Broken, Denied, Failed, Gone, Outcome, Pushback, Redirected, Refused, Unchanged
+from gregor.worker.fetch.outcomes import (
+    AddressRefused,
+    Broken,
+    Denied,
+    Failed,
+    Gone,
+    Outcome,
+    Pushback,
+    Redirected,
+    Unchanged,
+)
+from gregor.worker.frontier.tickets import is_stale
 from gregor.worker.settle.revisits import Revisits
-from gregor.worker.settle.verdicts import Policy, conclude, is_stale
+from gregor.worker.settle.verdicts import Policy, conclude
 
 NOW = 1_700_000_000.0
 TICKET = Ticket("http://h/", "http://h/", "h")
@@ -25,7 +36,7 @@ OUTCOMES: st.SearchStrategy[Outcome] = st.one_of(
     st.builds(Gone, st.just(404)),
     st.builds(Redirected, st.just(301), st.just("http://h/x")),
     st.builds(Denied, st.just("robots.txt line 2")),
-    st.builds(Refused, st.just("10.0.0.1")),
+    st.builds(AddressRefused, st.just("10.0.0.1")),
     st.builds(Broken, st.just("decode"), st.just("why"), st.just(200)),
     st.just(Unchanged()),
 )

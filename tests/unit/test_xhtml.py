@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gregor.worker import link_header
 from gregor.worker.read import css
-from gregor.worker.read.document import Document, Link
+from gregor.worker.read.document import Document, Reference
 from gregor.worker.read.html import xhtml
 from gregor.worker.read.processors import process
+from gregor.worker.web import http_headers
 
 HEAD = '<?xml version="1.0"?><html xmlns="http://www.w3.org/1999/xhtml"><head><title>T</title><script src="s"/></head>'
 
@@ -22,13 +22,13 @@ def test_a_script_that_closes_itself_hides_no_links() -> None:
         _xhtml(HEAD + '<body><p>a<b>b</b></p>c<A href="no"/><a href="x" rel="nofollow">y</a></body></html>')
     )
     assert found.title == "T"
-    assert found.links == [Link("s", "script"), Link("x", "a", True, "y")]
+    assert found.links == [Reference("s", "script"), Reference("x", "a", True, "y")]
     assert found.text == "ab cy"
 
 
 def test_what_is_not_well_formed_is_read_as_html() -> None:
     found = process(_xhtml("<html xmlns='http://www.w3.org/1999/xhtml'><p>a&nbsp;<a href=x>y"))
-    assert found.links == [Link("x", "a", False, "y")]
+    assert found.links == [Reference("x", "a", False, "y")]
 
 
 def test_entities_and_other_files_are_not_read() -> None:
@@ -47,7 +47,7 @@ def test_the_entities_of_a_dtd_are_known_though_it_is_not_read() -> None:
     found = process(_xhtml(f"{page}<body>{body}</body></html>"))
     assert found.title == "Résumes"
     assert found.text == "a bcone © two<"
-    assert found.links == [Link("x?a=1&q=café", "a", False, "one © two<")]
+    assert found.links == [Reference("x?a=1&q=café", "a", False, "one © two<")]
 
 
 def test_the_text_of_a_link_is_in_the_order_of_the_document() -> None:
@@ -70,7 +70,7 @@ def test_many_attributes_cost_little() -> None:
     found = process(
         _xhtml(f"<html xmlns='http://www.w3.org/1999/xhtml'><body><a {attributes} href='x'/></body></html>")
     )
-    assert found.links == [Link("x", "a")]
+    assert found.links == [Reference("x", "a")]
     assert time.process_time() - started < 3
 
 
@@ -79,7 +79,7 @@ def test_a_document_that_declares_many_entities_is_not_read_as_xml() -> None:
     references = "".join(f"&e{number};" for number in range(40_000))
     page = f"<!DOCTYPE html [{declared}]><html xmlns='h'><body>{references}<a href='x'></a></body></html>"
     started = time.process_time()
-    assert process(_xhtml(page)).links == [Link("x", "a")]
+    assert process(_xhtml(page)).links == [Reference("x", "a")]
     assert not process(Document("http://a.test/", page.encode(), "application/xml")).text
     assert time.process_time() - started < 3
 
@@ -109,7 +109,7 @@ def test_any_text_may_be_a_style_sheet(text: str) -> None:
 @settings(deadline=None)
 @given(st.text(alphabet='<a>; rel="=canonical,\\', max_size=60))
 def test_any_text_may_be_a_link_header(text: str) -> None:
-    link_header.canonical(text)
+    http_headers.canonical_link(text)
 
 
 @pytest.mark.parametrize(
@@ -129,12 +129,12 @@ def test_any_text_may_be_a_link_header(text: str) -> None:
     ],
 )
 def test_the_canonical_link_of_a_header(header: str, canonical: str | None) -> None:
-    assert link_header.canonical(header) == canonical
+    assert http_headers.canonical_link(header) == canonical
 
 
 def test_a_link_header_costs_little_whatever_it_holds() -> None:
     started = time.process_time()
     for piece in ("<", " ", '<a>; rel="', "<a>,", "; a=", "a", "\\"):
         for start in ("", "<a>; ", '<a>; rel="'):
-            link_header.canonical(start + piece * 50_000)
+            http_headers.canonical_link(start + piece * 50_000)
     assert time.process_time() - started < 2

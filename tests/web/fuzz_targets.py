@@ -5,7 +5,6 @@ from collections.abc import Callable
 
 from webencodings.labels import LABELS
 
-from gregor.worker import link_header
 from gregor.worker.adapters.transport import framing, http1
 from gregor.worker.read import css
 from gregor.worker.read.html import parse as html
@@ -108,7 +107,7 @@ def fuzz_headers(data: bytes) -> None:
     assert fresh is None or fresh >= 0
     said = meta_robots([("robots", value), ("gregor", value)], [value], "gregor", NOW)
     assert said.noindex or said.unavailable_after is None or said.unavailable_after > NOW
-    link_header.canonical(value)
+    http_headers.canonical_link(value)
     references.refresh(value)
     try:
         head = http1.parse_head(b"HTTP/1.1 200 OK\r\n" + data)

@@ -17,18 +17,9 @@ import dns.name
 import dns.rdatatype
 import dns.resolver
 
+from gregor.worker.borders.resolver import Answer, DnsFailure
 from gregor.worker.borders.transport import Endpoint
-from gregor.worker.fetch.dns import (
-    Answer,
-    DnsCache,
-    DnsFailure,
-    Found,
-    Lookup,
-    NotFound,
-    interleave,
-    literal_address,
-    parse_hosts,
-)
+from gregor.worker.fetch.dns import DnsCache, Found, Lookup, NotFound, interleave, literal_address, parse_hosts
 from gregor.worker.fetch.host_table import HostTable
 
 RESOLUTION_DELAY = 0.05

@@ -6,7 +6,7 @@ from typing import TypeVar
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, stop_after_delay, wait_exponential
 
 from gregor.worker.base.errors import BadInput, complain
-from gregor.worker.borders.store import Unavailable
+from gregor.worker.borders.errors import Unavailable
 from gregor.worker.config.servers import SERVERS, Servers
 
 T = TypeVar("T")

@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Meta
 from starlette.requests import Request
 
-from gregor.worker.api.backend import Desk
+from gregor.worker.api.backend import Backend
 from gregor.worker.api.endpoint import V1, Endpoint, Reason, by
 from gregor.worker.api.requests import body, query
 from gregor.worker.base.errors import BadInput
@@ -77,41 +77,41 @@ class Changes(msgspec.Struct, frozen=True):
     next: int = 0
 
 
-async def _seed(desk: Desk, request: Request) -> Count:
+async def _seed(desk: Backend, request: Request) -> Count:
     given = await body(request, SeedsGiven, _MOST_BODY)
     urls = _urls(desk, (one.url for one in given.seeds))
     seeds = [Seed(url, one.label, one.depth, one.priority) for url, one in zip(urls, given.seeds, strict=True)]
     return Count(await desk.seed(seeds, by(desk, request, given)))
 
 
-async def _recrawl(desk: Desk, request: Request) -> Recrawl:
+async def _recrawl(desk: Backend, request: Request) -> Recrawl:
     given = await body(request, UrlsGiven, _MOST_BODY)
     return await desk.control.recrawl(_urls(desk, given.urls), by(desk, request, given))
 
 
-async def _retry(desk: Desk, request: Request) -> Treated:
+async def _retry(desk: Backend, request: Request) -> Treated:
     given = await body(request, LettersGiven, _MOST_BODY)
     return await desk.control.retry_dead(given.cause, _keys(desk, given), by(desk, request, given))
 
 
-async def _drop(desk: Desk, request: Request) -> Treated:
+async def _drop(desk: Backend, request: Request) -> Treated:
     given = await body(request, LettersGiven, _MOST_BODY)
     return await desk.control.drop_dead(given.cause, _keys(desk, given), by(desk, request, given))
 
 
-async def _stop(desk: Desk, request: Request) -> Stopping:
+async def _stop(desk: Backend, request: Request) -> Stopping:
     reason = await body(request, Reason)
     await desk.stop(by(desk, request, reason))
     return Stopping(True, "the worker stops; nothing is lost")
 
 
-async def _changes(desk: Desk, request: Request) -> Changes:
+async def _changes(desk: Backend, request: Request) -> Changes:
     asked = query(request, ChangesQuery)
     found = await desk.control.changes(asked.before or NEWEST, asked.limit)
     return Changes(found, found[-1].number if len(found) == asked.limit else 0)
 
 
-def _urls(desk: Desk, texts: Iterable[str]) -> list[Url]:
+def _urls(desk: Backend, texts: Iterable[str]) -> list[Url]:
     found = []
     for number, text in enumerate(texts, start=1):
         if (url := desk.archive.urls.parse(text)) is None:
@@ -120,7 +120,7 @@ def _urls(desk: Desk, texts: Iterable[str]) -> list[Url]:
     return found
 
 
-def _keys(desk: Desk, given: LettersGiven) -> list[str]:
+def _keys(desk: Backend, given: LettersGiven) -> list[str]:
     return [url.key for url in _urls(desk, given.urls)]
 
 

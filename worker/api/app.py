@@ -14,13 +14,13 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gregor.worker.api import problems
 from gregor.worker.api.access import Access, Bucket, Role, require
-from gregor.worker.api.backend import Desk
+from gregor.worker.api.backend import Backend
 from gregor.worker.api.endpoint import V1, Endpoint
 from gregor.worker.api.endpoints import ENDPOINTS
 from gregor.worker.api.openapi import document
 from gregor.worker.api.problems import Problem
 from gregor.worker.base.errors import BadInput
-from gregor.worker.borders.store import DiskFull, Unavailable
+from gregor.worker.borders.errors import DiskFull, Unavailable
 from gregor.worker.operate.control import InProgress
 from gregor.worker.orders.model import KeyReused
 
@@ -119,7 +119,7 @@ def _question(request: Request) -> tuple[str, bytes]:
     return request.scope["path"], request.scope["query_string"]
 
 
-def application(desk: Desk, access: Access, rate: float, pages: Mapping[str, Response]) -> Gate:
+def application(desk: Backend, access: Access, rate: float, pages: Mapping[str, Response]) -> Gate:
     """All of it. ``rate``: requests a second that are answered; ``pages``: what everybody may see, by path."""
     openapi = msgspec.json.encode(document(pages))
 
@@ -148,7 +148,7 @@ def application(desk: Desk, access: Access, rate: float, pages: Mapping[str, Res
     return Gate(app, access, rate, pages)
 
 
-def _dispatch(desk: Desk, methods: dict[str, Endpoint], told: _Told) -> Callable[[Request], Awaitable[Response]]:
+def _dispatch(desk: Backend, methods: dict[str, Endpoint], told: _Told) -> Callable[[Request], Awaitable[Response]]:
     async def handle(request: Request) -> Response:
         one = methods["GET" if request.method == "HEAD" else request.method]
         require(request.scope[_ROLE], one.role)

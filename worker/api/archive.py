@@ -16,7 +16,7 @@ from gregor.schemas.messages import DeadLetter, Page
 from gregor.worker.api.problems import Problem
 from gregor.worker.base.errors import BadInput
 from gregor.worker.borders.members import HandOver, hand_overs
-from gregor.worker.borders.store import Reader
+from gregor.worker.borders.reader import Reader
 from gregor.worker.config.settings import Config
 from gregor.worker.inspect import url_record
 from gregor.worker.inspect.explain import Explanation, explain

@@ -10,8 +10,10 @@ from msgspec import Meta
 
 from gregor.worker.api.archive import Archive
 from gregor.worker.api.history import EVERY, Past, Point
+from gregor.worker.borders.clock import Clock
+from gregor.worker.borders.coordinator import OrderBook
+from gregor.worker.borders.errors import DiskFull, Unavailable
 from gregor.worker.borders.members import Members
-from gregor.worker.borders.store import Clock, DiskFull, OrderBook, Unavailable
 from gregor.worker.inspect.host_views import HostSort, HostState, HostView
 from gregor.worker.inspect.live import Rates
 from gregor.worker.inspect.worker_state import Condition
@@ -56,7 +58,7 @@ class HostsQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     sort: HostSort = "turn"
 
 
-class Desk(ABC):
+class Backend(ABC):
     """Answers the endpoints. ``name``: of the process that does."""
 
     def __init__(

@@ -11,12 +11,14 @@ import prometheus_client as prometheus
 
 from gregor.worker.api.aggregate import first_hosts, whole
 from gregor.worker.api.archive import Archive
-from gregor.worker.api.backend import Desk, HostsQuery, Status
+from gregor.worker.api.backend import Backend, HostsQuery, Status
 from gregor.worker.api.peers import Peers
 from gregor.worker.api.serving import serving
 from gregor.worker.base.tasks import cancel
+from gregor.worker.borders.clock import Clock
+from gregor.worker.borders.coordinator import Coordinator
+from gregor.worker.borders.errors import Unavailable
 from gregor.worker.borders.members import Members, Worker
-from gregor.worker.borders.store import Clock, Coordinator, Unavailable
 from gregor.worker.config.api import token
 from gregor.worker.config.settings import Config
 from gregor.worker.inspect.host_views import HostView
@@ -29,7 +31,7 @@ class _Hosts(msgspec.Struct):
     hosts: list[HostView]
 
 
-class CrawlDesk(Desk):
+class CrawlBackend(Backend):
     """Every worker's. ``members``: who they are; ``stop`` ends this process."""
 
     def __init__(
@@ -117,7 +119,7 @@ async def serve(
     """Serve until `stop`; `started` gets the URL. Raises `BadInput`, and what ended the coordinator."""
     secret = token(config, "viewer", os.environ) or token(config, "operator", os.environ)
     with closing(Peers(secret)) as peers:
-        desk = CrawlDesk(
+        desk = CrawlBackend(
             name, config.crawl, coordinator, clock, archive, control, peers, members=members, stop=stop.set
         )
         async with serving(config, desk, os.environ, stop.set) as url:

@@ -8,15 +8,15 @@ from msgspec import Meta
 from starlette.requests import Request
 
 from gregor.worker.api.access import Role
-from gregor.worker.api.backend import Desk
+from gregor.worker.api.backend import Backend
 from gregor.worker.api.problems import Problem
-from gregor.worker.orders.model import LONGEST_KEY, By, asked
+from gregor.worker.orders.model import LONGEST_KEY, By, request_digest
 
 V1: Final = "/api/v1"
 KEY: Final = "Idempotency-Key"
 """The header of draft-ietf-httpapi-idempotency-key-header: what is asked again under its key has no second effect."""
 
-Handler = Callable[[Desk, Request], Awaitable[Any]]
+Handler = Callable[[Backend, Request], Awaitable[Any]]
 
 
 class Endpoint(msgspec.Struct, frozen=True):
@@ -47,11 +47,11 @@ class Reason(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     why: Annotated[str, Meta(max_length=200)] = ""
 
 
-def by(desk: Desk, request: Request, reason: Reason) -> By:
+def by(desk: Backend, request: Request, reason: Reason) -> By:
     """Who asks for a change, for the record. Raises `Problem`."""
     key = request.headers.get(KEY, "").strip('"')
     if len(key) > LONGEST_KEY or not key.isprintable():
         raise Problem(400, f"An {KEY} has at most {LONGEST_KEY} printable characters.")
     where = f"API of {desk.name}, from {request.client.host if request.client else 'nowhere'}"
-    what = asked(request.method, request.url.path, msgspec.json.encode(reason)) if key else 0
+    what = request_digest(request.method, request.url.path, msgspec.json.encode(reason)) if key else 0
     return By(reason.who, desk.wall(), reason.why, where, key, what)

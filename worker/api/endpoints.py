@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from gregor.worker.api import actions, orders
-from gregor.worker.api.backend import Desk, HostsQuery, Status
+from gregor.worker.api.backend import Backend, HostsQuery, Status
 from gregor.worker.api.endpoint import V1, Endpoint
 from gregor.worker.api.reading import READING
 from gregor.worker.api.requests import query
@@ -35,11 +35,11 @@ class Hosts(msgspec.Struct, frozen=True):
     next: str = ""
 
 
-async def _healthz(desk: Desk, _: Request) -> Response:
+async def _healthz(desk: Backend, _: Request) -> Response:
     return _health(desk.unhealthy())
 
 
-async def _readyz(desk: Desk, _: Request) -> Response:
+async def _readyz(desk: Backend, _: Request) -> Response:
     return _health(desk.unready())
 
 
@@ -49,15 +49,15 @@ def _health(detail: str) -> Response:
     )
 
 
-async def _metrics(desk: Desk, _: Request) -> Response:
+async def _metrics(desk: Backend, _: Request) -> Response:
     return Response(await desk.metrics(), headers={"Content-Type": metrics.CONTENT_TYPE})
 
 
-async def _status(desk: Desk, _: Request) -> Status:
+async def _status(desk: Backend, _: Request) -> Status:
     return await desk.status()
 
 
-async def _hosts(desk: Desk, request: Request) -> Hosts:
+async def _hosts(desk: Backend, request: Request) -> Hosts:
     asked = query(request, HostsQuery)
     found = await desk.hosts(asked)
     more = (asked.after or asked.sort == "host") and len(found) == asked.limit

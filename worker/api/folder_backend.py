@@ -10,10 +10,11 @@ import prometheus_client as prometheus
 from gregor import __version__
 from gregor.schemas.messages import PRIORITIES
 from gregor.worker.api.archive import Archive
-from gregor.worker.api.backend import Counts, Desk, HostsQuery, Status
+from gregor.worker.api.backend import Backend, Counts, HostsQuery, Status
 from gregor.worker.api.serving import serving
+from gregor.worker.borders.clock import Clock
+from gregor.worker.borders.coordinator import OrderBook
 from gregor.worker.borders.members import Members, Owner
-from gregor.worker.borders.store import Clock, OrderBook
 from gregor.worker.config.settings import Config
 from gregor.worker.inspect.host_views import HOST_STATES, HostView
 from gregor.worker.inspect.live import Rates
@@ -21,7 +22,7 @@ from gregor.worker.inspect.worker_state import Condition
 from gregor.worker.operate.control import FolderControl
 
 
-class FolderDesk(Desk):
+class FolderBackend(Backend):
     """A folder's. ``settled`` counts what is kept, by state; ``stop`` ends this process."""
 
     def __init__(
@@ -93,7 +94,7 @@ class FolderDesk(Desk):
         )
 
 
-async def serve(config: Config, desk: FolderDesk, stop: asyncio.Event, started: Callable[[str], None]) -> None:
+async def serve(config: Config, desk: FolderBackend, stop: asyncio.Event, started: Callable[[str], None]) -> None:
     """Serve until `stop`; `started` gets the URL. Raises `BadInput`."""
     async with serving(config, desk, os.environ, stop.set) as url:
         started(url)

@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Meta
 from starlette.requests import Request
 
-from gregor.worker.api.backend import Desk
+from gregor.worker.api.backend import Backend
 from gregor.worker.api.endpoint import V1, Endpoint, Handler, Reason, by
 from gregor.worker.api.requests import body, query, target
 from gregor.worker.orders.model import RULES, Kind, Order, listed, name_of
@@ -36,7 +36,7 @@ class StandingOrders(msgspec.Struct, frozen=True):
     next: str = ""
 
 
-async def _orders(desk: Desk, request: Request) -> StandingOrders:
+async def _orders(desk: Backend, request: Request) -> StandingOrders:
     asked = query(request, OrdersQuery)
     orders = desk.orders()
     found = list(islice(listed(orders, asked.after), asked.limit + 1))
@@ -45,7 +45,7 @@ async def _orders(desk: Desk, request: Request) -> StandingOrders:
 
 
 def _give(kind: Kind) -> Handler:
-    async def handler(desk: Desk, request: Request) -> Order:
+    async def handler(desk: Backend, request: Request) -> Order:
         reason = await body(request, Value if RULES[kind].unit else Reason)
         value = reason.value if isinstance(reason, Value) else None
         return await desk.control.give(Order(kind, target(request, kind), value), by(desk, request, reason))
@@ -54,14 +54,14 @@ def _give(kind: Kind) -> Handler:
 
 
 def _take_back(kind: Kind) -> Handler:
-    async def handler(desk: Desk, request: Request) -> None:
+    async def handler(desk: Backend, request: Request) -> None:
         reason = await body(request, Reason)
         await desk.control.take_back(name_of(kind, target(request, kind)), by(desk, request, reason))
 
     return handler
 
 
-async def _forget_unread(desk: Desk, request: Request) -> None:
+async def _forget_unread(desk: Backend, request: Request) -> None:
     reason = await body(request, Reason)
     await desk.control.take_back(request.path_params["name"], by(desk, request, reason))
 

@@ -8,13 +8,13 @@ from starlette.requests import Request
 
 from gregor.schemas.messages import State
 from gregor.worker.api.archive import Briefs, DeadLetters, HandOvers, Letters, PageView, SimilarPages
-from gregor.worker.api.backend import Desk
+from gregor.worker.api.backend import Backend
 from gregor.worker.api.endpoint import V1, Endpoint
 from gregor.worker.api.history import Point
 from gregor.worker.api.requests import query
 from gregor.worker.borders.members import Members
 from gregor.worker.inspect.explain import Explanation
-from gregor.worker.orders.targets import host_of
+from gregor.worker.web.hostnames import host_of
 
 _Url = Annotated[str, Meta(min_length=1, max_length=8192)]
 
@@ -76,45 +76,45 @@ class History(msgspec.Struct, frozen=True):
     points: list[Point]
 
 
-async def _explain(desk: Desk, request: Request) -> Explanation:
+async def _explain(desk: Backend, request: Request) -> Explanation:
     return await desk.archive.explain(query(request, UrlQuery).url)
 
 
-async def _page(desk: Desk, request: Request) -> PageView:
+async def _page(desk: Backend, request: Request) -> PageView:
     asked = query(request, PageQuery)
     return await desk.archive.page(asked.url, asked.visit)
 
 
-async def _similar(desk: Desk, request: Request) -> SimilarPages:
+async def _similar(desk: Backend, request: Request) -> SimilarPages:
     return await desk.archive.similar(query(request, UrlQuery).url)
 
 
-async def _pages(desk: Desk, request: Request) -> Briefs:
+async def _pages(desk: Backend, request: Request) -> Briefs:
     asked = query(request, PagesQuery)
     host = host_of(asked.host) if asked.host else None
     return await desk.archive.list(asked.state or None, host, asked.limit, asked.after)
 
 
-async def _handovers(desk: Desk, request: Request) -> HandOvers:
+async def _handovers(desk: Backend, request: Request) -> HandOvers:
     asked = query(request, HandOversQuery)
     return await desk.archive.handovers(asked.partition, asked.limit, asked.after)
 
 
-async def _dead(desk: Desk, request: Request) -> DeadLetters:
+async def _dead(desk: Backend, request: Request) -> DeadLetters:
     asked = query(request, DeadQuery)
     return await desk.archive.dead(asked.cause or None, asked.examples)
 
 
-async def _letters(desk: Desk, request: Request) -> Letters:
+async def _letters(desk: Backend, request: Request) -> Letters:
     asked = query(request, LettersQuery)
     return await desk.archive.letters(asked.cause or None, asked.limit, asked.after)
 
 
-async def _members(desk: Desk, _: Request) -> Members:
+async def _members(desk: Backend, _: Request) -> Members:
     return await desk.members()
 
 
-async def _history(desk: Desk, request: Request) -> History:
+async def _history(desk: Backend, request: Request) -> History:
     return History(desk.history.since(query(request, HistoryQuery).after))
 
 

@@ -13,7 +13,7 @@ import uvicorn
 from gregor.worker.api import console
 from gregor.worker.api.access import Access
 from gregor.worker.api.app import application
-from gregor.worker.api.backend import Desk
+from gregor.worker.api.backend import Backend
 from gregor.worker.api.connection import Connection
 from gregor.worker.base.errors import BadInput, why
 from gregor.worker.base.tasks import cancel
@@ -38,7 +38,7 @@ class _Server(uvicorn.Server):
 
 @asynccontextmanager
 async def serving(
-    config: Config, desk: Desk, environ: Mapping[str, str], ended: Callable[[], None]
+    config: Config, desk: Backend, environ: Mapping[str, str], ended: Callable[[], None]
 ) -> AsyncIterator[str]:
     """Serve an API while the block runs; gives its URL. Raises `BadInput` when that cannot begin.
 

@@ -13,7 +13,7 @@ import msgspec
 
 from gregor.worker.api.endpoints import Health
 from gregor.worker.api.serving import listening
-from gregor.worker.borders.store import Unavailable
+from gregor.worker.borders.errors import Unavailable
 from gregor.worker.config.settings import Config
 
 _HEAD: Final = "HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nContent-Length: {}\r\n"

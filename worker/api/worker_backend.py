@@ -7,9 +7,9 @@ from pathlib import Path
 
 from gregor.worker.api import problems
 from gregor.worker.api.archive import Archive
-from gregor.worker.api.backend import Counts, Desk, HostsQuery, Status
+from gregor.worker.api.backend import Backend, Counts, HostsQuery, Status
+from gregor.worker.borders.clock import Clock
 from gregor.worker.borders.members import Members
-from gregor.worker.borders.store import Clock
 from gregor.worker.config.settings import Config
 from gregor.worker.inspect import host_views, machine, worker_state
 from gregor.worker.inspect.host_views import HostView
@@ -26,7 +26,7 @@ _LISTS = 10  # of hosts, that wait to be made before more are refused
 _REST = 9.0  # so many times as long as a list of hosts took, the loop has to itself
 
 
-class WorkerDesk(Desk):
+class WorkerBackend(Backend):
     """One worker's."""
 
     def __init__(

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple, Protocol, TypeAlias
 
 import msgspec
 
-from gregor.worker.read.document import SpooledBody
+from gregor.worker.base.spooled import SpooledBody
 
 
 class Endpoint(NamedTuple):

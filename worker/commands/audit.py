@@ -26,9 +26,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Judge every request that is on record."""
-    from gregor.worker.compose import worker as composition
+    from gregor.worker.compose import beside
 
-    findings = asyncio.run(composition.audit(settings(arguments).config, given_host(arguments.host)))
+    findings = asyncio.run(beside.audit(settings(arguments).config, given_host(arguments.host)))
     if arguments.json:
         sys.stdout.buffer.write(url_record.encode(_public(findings)) + b"\n")
     else:

@@ -12,7 +12,8 @@ from typing import NoReturn
 
 from gregor import __version__
 from gregor.worker.base.errors import BadInput, complain, why
-from gregor.worker.borders.store import DiskFull, RecordsLost, Unavailable
+from gregor.worker.borders.errors import DiskFull, Unavailable
+from gregor.worker.borders.log import RecordsLost
 from gregor.worker.commands import BAD_INPUT, COMMANDS, FAILED, FINISHED, INTERRUPTED
 from gregor.worker.run.signals import interrupting
 

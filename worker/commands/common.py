@@ -17,7 +17,7 @@ from gregor.worker.config.sources import Given, Settings, load
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from gregor.worker.borders.store import Reader
+    from gregor.worker.borders.reader import Reader
     from gregor.worker.web.urls import Url, Urls
 
 T = TypeVar("T")
@@ -99,7 +99,7 @@ def given_url(urls: "Urls", text: str) -> "Url":
 
 def given_host(text: str | None) -> str | None:
     """The host that a person means, also by a URL of it, as the crawl writes it; BadInput if it is none."""
-    from gregor.worker.orders.targets import one_host
+    from gregor.worker.web.hostnames import one_host
 
     if text is None:
         return None
@@ -131,9 +131,9 @@ def run_reading(coroutine: Coroutine[Any, Any, int]) -> int:
 @asynccontextmanager
 async def reading(config: Config) -> "AsyncIterator[Crawl]":
     """What the crawl of a data folder or cluster remembers."""
-    from gregor.worker.compose import worker as composition  # heavy: commands that read nothing do without
+    from gregor.worker.compose import beside  # heavy: commands that read nothing do without
 
-    reader, urls = await composition.open_crawl(config)
+    reader, urls = await beside.open_crawl(config)
     try:
         yield Crawl(reader, urls)
     finally:

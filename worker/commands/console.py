@@ -34,8 +34,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 async def _serve(config: Config) -> None:
-    from gregor.worker.compose import worker as composition
+    from gregor.worker.compose import console
 
     stop = asyncio.Event()
     with stopping(stop.set, lambda: None, FINISHED):
-        await composition.console(config, stop, lambda url: complain(f"the console is at {url}"))
+        await console.console(config, stop, lambda url: complain(f"the console is at {url}"))

@@ -11,7 +11,8 @@ from gregor.worker.base.errors import BadInput, complain, why
 from gregor.worker.base.printable import one_line
 from gregor.worker.commands import FAILED, FINISHED, INTERRUPTED
 from gregor.worker.commands.common import SCOPE, Flag, add_settings, run_crawling, settings
-from gregor.worker.config.settings import Config, warnings
+from gregor.worker.config.check import warnings
+from gregor.worker.config.settings import Config
 from gregor.worker.inspect import report, url_record
 from gregor.worker.inspect.live import Progress, watch
 from gregor.worker.observe import logging
@@ -82,6 +83,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 async def _crawl(config: Config, seeds: "Seeds", joins: bool) -> report.Report | None:
     """The report; None when it was stopped before it began. ``joins``: the crawl is there, and has its seeds."""
+    from gregor.worker.compose import engines
     from gregor.worker.compose import worker as composition
 
     if not seeds.count and not joins:
@@ -95,11 +97,11 @@ async def _crawl(config: Config, seeds: "Seeds", joins: bool) -> report.Report |
         finally:
             await run.watched()
     if isinstance(ending, composition.Finished):
-        if composition.place(config)[1]:
-            run.stats.before = await composition.settled(config)
+        if engines.place(config)[1]:
+            run.stats.before = await engines.settled(config)
         ending = Ending("finished")
     code = INTERRUPTED if ending.reason == "stopped" else FINISHED
-    place, whole = composition.place(config)
+    place, whole = engines.place(config)
     return report.report(ending, run.stats, place, time.monotonic() - run.begun, code, whole=whole)
 
 
@@ -148,10 +150,10 @@ class _Run:
 
 async def _refuse_nothing(config: Config) -> None:
     """Without a seed there must be a crawl to go on with."""
-    from gregor.worker.compose import worker as composition
+    from gregor.worker.compose import beside
 
     try:
-        reader, _ = await composition.open_crawl(config)
+        reader, _ = await beside.open_crawl(config)
     except BadInput as error:
         raise BadInput(f"no seed is given, and {error}: name URLs, or a file with --seeds") from None
     await reader.close()

@@ -8,7 +8,7 @@ from gregor.worker.commands import FINISHED
 from gregor.worker.commands.common import SCOPE, add_settings, not_negative, reading, run_reading, settings
 from gregor.worker.config.settings import Config
 from gregor.worker.inspect import url_record
-from gregor.worker.inspect.explain import Attempt, Explanation, Rule, explain
+from gregor.worker.inspect.explain import AttemptView, Explanation, RuleView, explain
 from gregor.worker.links.configured import scope_rules
 from gregor.worker.links.scope import Scope
 
@@ -87,7 +87,7 @@ def told(found: Explanation) -> list[str]:
     return lines
 
 
-def _outcome(found: Explanation | Attempt) -> str:
+def _outcome(found: Explanation | AttemptView) -> str:
     """The outcome with its status, unless the one names the other."""
     outcome, status = found.outcome or "", str(found.status or "")
     return outcome if status in outcome else f"{outcome} {status}".strip()
@@ -97,5 +97,5 @@ def _said(fate: str) -> str:
     return _FATES.get(fate, fate)
 
 
-def _judged(name: str, rule: Rule) -> str:
+def _judged(name: str, rule: RuleView) -> str:
     return f"  {name} now {'allows' if rule.allows else 'denies'} it: {rule.rule}"

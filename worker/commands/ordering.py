@@ -126,9 +126,9 @@ def by_api(arguments: argparse.Namespace, method: str, path: str, body: object =
 
 
 def _directly(arguments: argparse.Namespace, change: Any) -> None:
-    from gregor.worker.compose import worker as composition
+    from gregor.worker.compose import beside
 
-    composition.change_orders(settings(arguments).config, change)
+    beside.change_orders(settings(arguments).config, change)
     complain("no API answers: the order was left for the crawl, which obeys it as soon as it runs")
 
 

@@ -14,8 +14,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Mark all of it, and say how much that was."""
-    from gregor.worker.compose import worker as composition
+    from gregor.worker.compose import servers
 
-    count = asyncio.run(composition.rebuild_seen(settings(arguments).config))
+    count = asyncio.run(servers.rebuild_seen(settings(arguments).config))
     print(f"{count} URLs marked as seen")
     return FINISHED

@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Publish them; durable when it returns."""
-    from gregor.worker.compose import worker as composition
+    from gregor.worker.compose import beside
     from gregor.worker.links.configured import urls_of
     from gregor.worker.operate.seeds_input import open_seeds
 
@@ -41,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
             raise BadInput("no seed is given: name URLs, or a file with --seeds")
         count = _by_api(arguments, seeds, by)
         if count is None:
-            count = asyncio.run(composition.seed(config, seeds, by))
+            count = asyncio.run(beside.seed(config, seeds, by))
     finally:
         seeds.close()
     print(f"{count} seed{'' if count == 1 else 's'} published")

@@ -25,12 +25,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Look once."""
-    from gregor.worker.compose import worker as composition
+    from gregor.worker.compose import engines, servers
 
     config = settings(arguments).config
     if config.engine == "embedded":
-        return _counts(asyncio.run(composition.kept(config)), arguments.json, _live(arguments, config))
-    status = asyncio.run(composition.cluster_status(config))
+        return _counts(asyncio.run(engines.kept(config)), arguments.json, _live(arguments, config))
+    status = asyncio.run(servers.cluster_status(config))
     if arguments.json:
         sys.stdout.buffer.write(url_record.encode(_public(status)) + b"\n")
     else:

@@ -15,7 +15,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Crawl with what the coordinator gives, to the end or a signal."""
-    from gregor.worker.compose import worker as composition
+    from gregor.worker.compose import engines
 
-    composition.cluster_only(settings(arguments).config)
+    engines.cluster_only(settings(arguments).config)
     return crawl.run(arguments)

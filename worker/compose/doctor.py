@@ -9,14 +9,17 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from gregor.worker.base.errors import BadInput, why
-from gregor.worker.borders.store import Unavailable
+from gregor.worker.borders.errors import Unavailable
+from gregor.worker.borders.resolver import DnsFailure
 from gregor.worker.compose import network
-from gregor.worker.compose.worker import SystemClock, ask_server, standing_orders
+from gregor.worker.compose.beside import standing_orders
+from gregor.worker.compose.engines import SystemClock
+from gregor.worker.compose.servers import ask_server
 from gregor.worker.config.api import address, token
+from gregor.worker.config.check import warnings
 from gregor.worker.config.credentials import authorizations
 from gregor.worker.config.servers import SERVERS, password
-from gregor.worker.config.settings import Config, replace, warnings
-from gregor.worker.fetch.dns import DnsFailure
+from gregor.worker.config.settings import Config, replace
 from gregor.worker.inspect import machine
 from gregor.worker.inspect.report import size
 from gregor.worker.links.configured import scope_rules

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from gregor.worker.adapters.cluster.engine import ClusterEngine
 from gregor.worker.adapters.cluster.status import WorkerStatus
-from gregor.worker.borders.store import Unavailable
+from gregor.worker.borders.errors import Unavailable
 from gregor.worker.config.api import reachable
 from gregor.worker.config.settings import Config
-from gregor.worker.observe.instrumented import measured
+from gregor.worker.observe.instrumented import instrumented
 from gregor.worker.observe.stats import Stats
 from gregor.worker.orders.model import CRAWL
 
@@ -28,7 +28,7 @@ async def keep_house(
     """
     api = await asyncio.to_thread(reachable, api, config.zookeeper[0]) if api else ""
     engine.coordinator.away = runtime.stats.unanswered
-    coordinator = measured(engine.coordinator, "coordinator", runtime.stats)
+    coordinator = instrumented(engine.coordinator, "coordinator", runtime.stats)
     last, hosts = (engine.coordinator.now(), runtime.stats.pages, runtime.stats.requests), 0
     while True:
         try:

@@ -15,8 +15,9 @@ from msgspec import Struct
 
 from gregor.worker.base.errors import plain_types, why
 from gregor.worker.base.printable import MASK, mask_user_info, one_line
+from gregor.worker.config.check import check
 from gregor.worker.config.docs import meaning
-from gregor.worker.config.settings import Config, ConfigError, HostOverride, check
+from gregor.worker.config.settings import Config, ConfigError, HostOverride
 
 PREFIX = "GREGOR_"
 CONFIG_VARIABLE = "GREGOR_CONFIG"

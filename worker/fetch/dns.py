@@ -4,37 +4,11 @@ import ipaddress
 from collections import Counter, OrderedDict
 from collections.abc import Iterable
 from itertools import chain, zip_longest
-from typing import Literal, Protocol, TypeAlias
+from typing import Literal, TypeAlias
 
 import msgspec
 
-from gregor.worker.borders.transport import Endpoint
-
 MAX_ADDRESSES = 16
-
-
-class Answer(msgspec.Struct, frozen=True):
-    """Where to connect, in order of preference. `expires` is a time of the resolver's monotonic clock, in seconds."""
-
-    endpoints: tuple[Endpoint, ...]
-    expires: float
-
-
-class DnsFailure(msgspec.Struct, frozen=True):
-    """No address. NXDOMAIN, also when the name exists but has no address, is told apart from a resolver's failure
-    (RFC 2308 section 2): the one is the host's answer, the others say nothing about the host.
-    """
-
-    kind: Literal["nxdomain", "timeout", "servfail"]
-    detail: str
-    expires: float
-
-
-class Resolver(Protocol):
-    """Finds a host's endpoints."""
-
-    async def resolve(self, hostname: str, port: int) -> Answer | DnsFailure:
-        """`hostname` as it stands in a URL: lower-case ASCII or an IP literal, IPv6 in brackets."""
 
 
 class Found(msgspec.Struct, frozen=True):

@@ -3,11 +3,11 @@
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
 
+from gregor.worker.borders.resolver import DnsFailure, Resolver
 from gregor.worker.borders.transport import Endpoint, Limits, Request, Response, Transport
 from gregor.worker.config.settings import Config
 from gregor.worker.fetch.address_limit import AddressGate
 from gregor.worker.fetch.cookies import Cookies
-from gregor.worker.fetch.dns import DnsFailure, Resolver
 from gregor.worker.fetch.outcomes import Failed, Outcome, of_result
 from gregor.worker.frontier.back_queue import Item
 from gregor.worker.observe import tracing

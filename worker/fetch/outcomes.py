@@ -37,7 +37,7 @@ class Denied(msgspec.Struct, frozen=True):
     rule: str
 
 
-class Refused(msgspec.Struct, frozen=True):
+class AddressRefused(msgspec.Struct, frozen=True):
     """Its address is not allowed."""
 
     detail: str
@@ -71,7 +71,9 @@ class LeaseOver(msgspec.Struct, frozen=True):
     """Nothing was sent: the lease may have run out."""
 
 
-Outcome: TypeAlias = Fetched | Unchanged | Redirected | Gone | Denied | Refused | Pushback | Failed | Broken | LeaseOver
+Outcome: TypeAlias = (
+    Fetched | Unchanged | Redirected | Gone | Denied | AddressRefused | Pushback | Failed | Broken | LeaseOver
+)
 
 _HOST_FAILURES = frozenset({"connect", "dns", "proxy", "tls"})
 _FINAL_FAILURES = frozenset({"too_large_headers", "request", "protocol", "decode"})
@@ -83,7 +85,7 @@ def of_failure(failure: Failure) -> Outcome:
         case "lease":
             return LeaseOver()
         case "refused_address":
-            return Refused(failure.detail)
+            return AddressRefused(failure.detail)
         case kind if kind in _FINAL_FAILURES:
             return Broken(kind, failure.detail)
         case kind:

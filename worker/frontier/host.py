@@ -115,11 +115,11 @@ class Host:
         self.walks: dict[str, RobotsWalk] = {}
         self.cause = ""  # the last failure of the host as a whole
 
-    def note(self, asked: Asked) -> None:
+    def record_request(self, asked: Asked) -> None:
         """Remember a request until a row tells of it."""
         self.asked = (*self.asked[-UNTOLD:], asked)
 
-    def told(self) -> tuple[Asked, ...]:
+    def take_requests(self) -> tuple[Asked, ...]:
         """The requests that no row tells of yet, for the row of a visit."""
         asked, self.asked = self.asked, ()
         return asked

@@ -12,13 +12,14 @@ from typing import TypeVar
 import msgspec
 
 from gregor.schemas.messages import PRIORITIES, DeadLetter, Ticket, url_fingerprint
-from gregor.worker.borders.store import Entry, Record, Unreadable
+from gregor.worker.borders.log import Record, Unreadable
+from gregor.worker.borders.store import Entry
 from gregor.worker.frontier.back_queue import FromBucket, FromChunk, FromLog, Source
 from gregor.worker.frontier.calendar import FAR_BUCKET, MOST_BUCKETS
 from gregor.worker.frontier.host import Backlog, Host
 from gregor.worker.frontier.partition import MOST_FOLLOWERS, Partition
 from gregor.worker.frontier.shared import Tools
-from gregor.worker.settle.verdicts import may_return
+from gregor.worker.frontier.tickets import may_return
 
 T = TypeVar("T")
 BATCH = 256

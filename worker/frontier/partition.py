@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from gregor.schemas import messages
 from gregor.schemas.messages import PRIORITIES, Ticket
-from gregor.worker.borders.store import Lease
+from gregor.worker.borders.coordinator import Lease
 from gregor.worker.frontier.back_queue import FromBucket, FromChunk, FromLog, Item, Source
 from gregor.worker.frontier.calendar import Calendar
 from gregor.worker.frontier.host import Host

@@ -2,17 +2,19 @@
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
 import msgspec
 
-from gregor.schemas.messages import Ticket, url_fingerprint
-from gregor.worker.borders.store import Clock, Coordinator, FrontierLog, Lease, PageStore, SeenSet, Unavailable
-from gregor.worker.borders.transport import Transport
+from gregor.schemas.messages import Ticket
+from gregor.worker.borders.clock import Clock
+from gregor.worker.borders.coordinator import Lease
+from gregor.worker.borders.effects import LeaseLost
+from gregor.worker.borders.errors import Unavailable
+from gregor.worker.borders.services import Services
 from gregor.worker.config.settings import Config
-from gregor.worker.fetch.dns import Resolver
 from gregor.worker.frontier.domain_budget import DomainPages
 from gregor.worker.frontier.host import Host
 from gregor.worker.frontier.partition import Partition
@@ -20,9 +22,8 @@ from gregor.worker.frontier.schedule import Schedule
 from gregor.worker.links.scope import Scope
 from gregor.worker.observe.stats import Stats
 from gregor.worker.observe.tracing import Tracer
-from gregor.worker.orders.in_force import Standing
+from gregor.worker.orders.in_force import OrdersInForce, places_of
 from gregor.worker.orders.model import Orders
-from gregor.worker.politeness.throttle import places_of
 from gregor.worker.web.urls import Urls
 
 T = TypeVar("T")
@@ -39,22 +40,6 @@ _ALWAYS: Final = _Always()
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 5.0
 
 
-class LeaseLost(Exception):
-    """The lease may have run out: what runs under it stops, without an effect."""
-
-
-@dataclass(frozen=True)
-class Services:
-    """The borders of one worker."""
-
-    log: FrontierLog
-    seen: SeenSet
-    store: PageStore
-    coordinator: Coordinator
-    transport: Transport
-    resolver: Resolver
-
-
 @dataclass
 class Tools:
     """Shared by the partitions of one worker; none of it outlives the process."""
@@ -69,7 +54,7 @@ class Tools:
     name: str
     schedule: Schedule[Host] = field(default_factory=Schedule)
     woken: asyncio.Event = field(default_factory=asyncio.Event)
-    standing: Standing = field(default_factory=Standing)
+    standing: OrdersInForce = field(default_factory=OrdersInForce)
     domain_pages: DomainPages = field(default_factory=DomainPages)
     share: float = 1.0  # the part of the crawl's partitions that the worker owns
     tracer: Tracer | None = None
@@ -133,29 +118,3 @@ class Tools:
                 self.woken.set()
             else:
                 partition.forget_idle(self.clock.monotonic())
-
-
-class Sent:
-    """The recently-sent cache: links that were published lately and need not be published again.
-
-    It learns a link only after its acknowledgement, so that a failed publish loses nothing.
-    """
-
-    def __init__(self, size: int) -> None:
-        """``size`` is how many are known at most; the older half is forgotten at once."""
-        self._most = -(-size // 2)
-        self._young: set[int] = set()
-        self._old: set[int] = set()
-
-    def knows(self, fingerprint: int) -> bool:
-        """Whether the URL of this fingerprint was published lately."""
-        return fingerprint in self._young or fingerprint in self._old
-
-    def learn(self, tickets: Iterable[Ticket]) -> None:
-        """Tickets were published and acknowledged."""
-        for ticket in tickets if self._most else ():
-            self._young.add(url_fingerprint(ticket.key))
-            if ticket.news != ticket.key:
-                self._young.add(url_fingerprint(ticket.news))
-            if len(self._young) >= self._most:
-                self._old, self._young = self._young, set()

@@ -6,7 +6,7 @@ from operator import itemgetter
 from typing import Protocol
 
 from gregor.schemas.messages import RobotsCopy, decode, encode
-from gregor.worker.borders.store import Reader
+from gregor.worker.borders.reader import Reader
 from gregor.worker.inspect.audit import Findings, HostAudit, Request, requests_of, untold
 from gregor.worker.robots import copies as robots_copies
 

@@ -4,17 +4,17 @@ from msgspec import Struct
 
 from gregor.schemas.events import rfc3339
 from gregor.schemas.messages import HostRecord, RobotsRecord
-from gregor.worker.borders.store import Reader, Waiting
+from gregor.worker.borders.reader import Reader, Waiting
 from gregor.worker.config.settings import Config
 from gregor.worker.inspect.url_record import KEPT, href_of
-from gregor.worker.links.scope import Refused, Scope
+from gregor.worker.links.scope import OutOfScope, Scope
 from gregor.worker.robots import file as robots_file
 from gregor.worker.web.urls import Url, Urls, robots_url
 
 SENT = "sent"
 
 
-class Attempt(Struct, frozen=True):
+class AttemptView(Struct, frozen=True):
     """One try."""
 
     at: str
@@ -24,7 +24,7 @@ class Attempt(Struct, frozen=True):
     owner: str | None
 
 
-class Place(Struct, frozen=True):
+class WaitingView(Struct, frozen=True):
     """Where a ticket of the URL waits: "log", "calendar" or "backlog"; ``due`` when it has an appointment."""
 
     where: str
@@ -40,7 +40,7 @@ class Mention(Struct, frozen=True):
     fate: str
 
 
-class Rule(Struct, frozen=True):
+class RuleView(Struct, frozen=True):
     """What a test says of the URL, as settings and stored files are now."""
 
     allows: bool
@@ -65,15 +65,15 @@ class Explanation(Struct, kw_only=True):
     redirected_to: str | None = None
     duplicate_of: str | None = None
     near_duplicate_of: str | None = None
-    attempts: list[Attempt] = []
+    attempts: list[AttemptView] = []
     owner: str | None = None
-    waiting: list[Place] = []
+    waiting: list[WaitingView] = []
     next_due: str | None = None
     host_not_before: str | None = None
     host_failures: int = 0
     host_cause: str | None = None
-    scope: Rule | None = None
-    robots: Rule | None = None
+    scope: RuleView | None = None
+    robots: RuleView | None = None
     mentions: list[Mention] = []
 
 
@@ -89,7 +89,7 @@ async def explain(reader: Reader, urls: Urls, url: Url, config: Config, scope: S
         _host(found, host)
     found.robots = judge_robots(await reader.robots(url.origin), url, config)
     verdict = scope.allows_sitemap(url) if found.discovered_as == "sitemap" else scope.allows(url)
-    found.scope = Rule(not isinstance(verdict, Refused), verdict.rule)
+    found.scope = RuleView(not isinstance(verdict, OutOfScope), verdict.rule)
     if found.state is None and mentions:
         found.mentions = await _mentions(reader, urls, url, mentions)
         if found.mentions and all(mention.fate != SENT for mention in found.mentions):
@@ -112,7 +112,7 @@ async def _settled(reader: Reader, found: Explanation) -> None:
         found.duplicate_of = await href_of(reader, page.duplicate_of)
         found.near_duplicate_of = await href_of(reader, page.near_duplicate_of)
     found.attempts = [
-        Attempt(rfc3339(one.at), one.outcome, one.status or None, one.elapsed, one.owner or None)
+        AttemptView(rfc3339(one.at), one.outcome, one.status or None, one.elapsed, one.owner or None)
         for one in row.attempts
     ]
     found.owner = next((one.owner for one in reversed(row.attempts) if one.owner), None)
@@ -120,7 +120,7 @@ async def _settled(reader: Reader, found: Explanation) -> None:
 
 
 def _waiting(found: Explanation, waiting: list[Waiting]) -> None:
-    found.waiting = [Place(one.place, one.ticket.kind, rfc3339(one.due) if one.due else None) for one in waiting]
+    found.waiting = [WaitingView(one.place, one.ticket.kind, rfc3339(one.due) if one.due else None) for one in waiting]
     due = min((one.due for one in waiting if one.due), default=None)
     if due is not None and found.next_due is None:
         found.next_due = rfc3339(due)
@@ -137,20 +137,20 @@ def _host(found: Explanation, host: HostRecord) -> None:
     found.host_not_before = rfc3339(host.not_before) if host.not_before else None
 
 
-def judge_robots(record: RobotsRecord | None, url: Url, config: Config) -> Rule | None:
+def judge_robots(record: RobotsRecord | None, url: Url, config: Config) -> RuleView | None:
     """What the stored robots.txt of the URL's origin says; None when none was asked for yet."""
     if config.robots == "ignore":
-        return Rule(True, "robots.txt is ignored")
+        return RuleView(True, "robots.txt is ignored")
     if record is None:
         return None
     if record.verdict == "allow":
-        return Rule(True, f"no robots.txt (status {record.status})")
+        return RuleView(True, f"no robots.txt (status {record.status})")
     body = record.body if record.verdict == "parsed" else record.good_body
     if body is None:
-        return Rule(False, f"robots.txt unreachable ({record.status or 'no answer'})")
+        return RuleView(False, f"robots.txt unreachable ({record.status or 'no answer'})")
     decision = robots_file.parse(body, config.user_agent, robots_url(url)).decide(url.href)
     line = f"line {decision.line}: {decision.rule}" if decision.line else "no rule matches"
-    return Rule(decision.allowed, f"robots.txt {line}")
+    return RuleView(decision.allowed, f"robots.txt {line}")
 
 
 async def _mentions(reader: Reader, urls: Urls, url: Url, limit: int) -> list[Mention]:

@@ -15,7 +15,7 @@ from warcio.warcwriter import WARCWriter
 from gregor import __version__
 from gregor.schemas.events import rfc3339
 from gregor.schemas.messages import Page
-from gregor.worker.borders.store import Reader
+from gregor.worker.borders.reader import Reader
 from gregor.worker.inspect import heads, url_record
 
 VERSION: Final = "WARC/1.1"

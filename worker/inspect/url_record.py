@@ -8,7 +8,7 @@ from msgspec import UNSET, Struct, UnsetType
 
 from gregor.schemas.events import rfc3339
 from gregor.schemas.messages import Page, Row, Ticket, url_fingerprint
-from gregor.worker.borders.store import Reader
+from gregor.worker.borders.reader import Reader
 from gregor.worker.web.urls import Url
 
 KEPT = ("fetched", "duplicate")

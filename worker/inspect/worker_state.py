@@ -8,8 +8,8 @@ from msgspec import Struct
 
 from gregor import __version__
 from gregor.schemas.messages import PRIORITIES
+from gregor.worker.borders.errors import Unavailable
 from gregor.worker.borders.members import Members, Owner, Worker
-from gregor.worker.borders.store import Unavailable
 from gregor.worker.config.settings import Config
 from gregor.worker.frontier.partition import Partition
 from gregor.worker.inspect.host_views import HOST_STATES, state_of

@@ -26,7 +26,7 @@ class Allowed(msgspec.Struct, frozen=True):
     """What decided, for ``explain``."""
 
 
-class Refused(msgspec.Struct, frozen=True):
+class OutOfScope(msgspec.Struct, frozen=True):
     """The URL does not belong to the crawl."""
 
     rule: str
@@ -65,8 +65,8 @@ class Scope:
         self._prefixes = tuple(map(_canonical_prefix, rules.prefixes))
         self._domains = frozenset(map(_canonical_domain, rules.domains))
         self._hosts: frozenset[str] = frozenset()
-        self._out_of_scope = Refused(f"scope {rules.kind}")
-        self._not_included = Refused("include: no pattern matches")
+        self._out_of_scope = OutOfScope(f"scope {rules.kind}")
+        self._not_included = OutOfScope("include: no pattern matches")
         self._add(seed_hosts)
 
     def with_seeds(self, seed_hosts: Iterable[str]) -> "Scope":
@@ -75,10 +75,10 @@ class Scope:
         scope._add(seed_hosts)
         return scope
 
-    def allows(self, url: Url) -> Allowed | Refused:
+    def allows(self, url: Url) -> Allowed | OutOfScope:
         """Whether the URL belongs to the crawl. ``exclude`` wins over everything else."""
         if excluded := self._exclude.first(url):
-            return Refused(excluded)
+            return OutOfScope(excluded)
         rule = self._by_kind(url)
         if rule is None:
             return self._out_of_scope
@@ -86,12 +86,12 @@ class Scope:
             return self._not_included
         return Allowed(rule)
 
-    def allows_sitemap(self, url: Url) -> Allowed | Refused:
+    def allows_sitemap(self, url: Url) -> Allowed | OutOfScope:
         """Whether a sitemap may be read that a site of the crawl announces: wherever it is (sitemaps.org, "cross
         submits"), unless ``exclude`` names it. The scope says which pages belong to the crawl, and a sitemap is none;
         what it lists is judged by :meth:`allows`."""
         excluded = self._exclude.first(url)
-        return Refused(excluded) if excluded else Allowed("sitemap announced by a site of the crawl")
+        return OutOfScope(excluded) if excluded else Allowed("sitemap announced by a site of the crawl")
 
     def _add(self, seed_hosts: Iterable[str]) -> None:
         if self._rules.kind == "host":

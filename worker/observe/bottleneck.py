@@ -66,59 +66,63 @@ class Sample(NamedTuple):
     away: str = ""
 
 
-class Limit(NamedTuple):
+class Bottleneck(NamedTuple):
     """``name`` is a key of `ADVICE`; ``text`` says it to people."""
 
     name: str
     text: str
 
 
-class Limits:
+class Bottlenecks:
     """Remembers the samples of the window. ``concurrency``: how many visits may run at once, now."""
 
     def __init__(self, concurrency: int) -> None:
         self.concurrency = concurrency
         self._samples: deque[Sample] = deque()
 
-    def judge(self, now: Sample) -> Limit:
+    def judge(self, now: Sample) -> Bottleneck:
         """What limits the worker at this moment."""
         samples = self._samples
         samples.append(now)
         while len(samples) > 2 and samples[1].at <= now.at - WINDOW:
             samples.popleft()
         if now.paused:
-            return Limit("paused", "an order to pause")
+            return Bottleneck("paused", "an order to pause")
         if now.ordered:
-            return Limit("orders", now.ordered)
+            return Bottleneck("orders", now.ordered)
         if now.budget:
-            return Limit("budget", f"budget: {now.budget}")
+            return Bottleneck("budget", f"budget: {now.budget}")
         if now.away:
-            return Limit("service", f"{now.away} is away")
+            return Bottleneck("service", f"{now.away} is away")
         then, seconds = samples[0], now.at - samples[0].at
         if now.partitions and seconds > 0 and now.reading - then.reading > _HALF * seconds * now.partitions:
             share = (now.reading - then.reading) / seconds / now.partitions
-            return Limit("stores", f"stores: reading the frontier takes {share:.0%} of the time; {_slowest(then, now)}")
+            return Bottleneck(
+                "stores", f"stores: reading the frontier takes {share:.0%} of the time; {_slowest(then, now)}"
+            )
         if (failing := _failing(then, now)) is not None:
             return failing
         if not now.hosts:
-            return Limit(
+            return Bottleneck(
                 "nothing", "nothing is due: the rest waits in the calendar" if now.later else "nothing to do yet"
             )
         if seconds <= 0:
-            return Limit("starting", "starting")
+            return Bottleneck("starting", "starting")
         return self._of_visits(then, now, seconds)
 
-    def _of_visits(self, then: Sample, now: Sample, seconds: float) -> Limit:
+    def _of_visits(self, then: Sample, now: Sample, seconds: float) -> Bottleneck:
         cpu = (now.cpu - then.cpu) / seconds
         if cpu > _FULL:
-            return Limit("CPU", f"CPU: {cpu:.0%} of a core")
+            return Bottleneck("CPU", f"CPU: {cpu:.0%} of a core")
         running = (now.occupied - then.occupied) / seconds
         if running > _FULL * self.concurrency:
-            return Limit("concurrency", f"concurrency: {running:.1f} of {self.concurrency} visits run")
+            return Bottleneck("concurrency", f"concurrency: {running:.1f} of {self.concurrency} visits run")
         hosts = sum(one.hosts for one in self._samples) / len(self._samples)
         if running < _HALF * hosts:
             waiting = 1.0 - running / hosts
-            return Limit("politeness", f"politeness: {hosts:.0f} hosts wait {waiting:.0%} of the time for their turns")
+            return Bottleneck(
+                "politeness", f"politeness: {hosts:.0f} hosts wait {waiting:.0%} of the time for their turns"
+            )
         waits = _waits(then, now)
         name = max(waits, key=lambda one: waits[one]) if any(waits.values()) else "answers"
         settled, waiting = (now.visits - then.visits) / seconds, waits[name] / seconds
@@ -126,10 +130,10 @@ class Limits:
         text = (
             f"{running:.1f} visits run, {waiting:.1f} of them wait for that, {settled:.1f} a second are settled{more}"
         )
-        return Limit(name, f"{_TEXT.get(name, name)}: {text}")
+        return Bottleneck(name, f"{_TEXT.get(name, name)}: {text}")
 
 
-def _failing(then: Sample, now: Sample) -> Limit | None:
+def _failing(then: Sample, now: Sample) -> Bottleneck | None:
     """What limits when most tries of the window failed: the most frequent cause."""
     visits = now.visits - then.visits
     failures = {cause: count - then.failures.get(cause, 0) for cause, count in now.failures.items()}
@@ -139,7 +143,7 @@ def _failing(then: Sample, now: Sample) -> Limit | None:
     cause = max(failures, key=lambda one: failures[one])
     name = _BLAMED.get(cause, "failures")
     text = f"{failed} failed tries against {visits} visits, most of them by {cause}"
-    return Limit(name, f"{_TEXT.get(name, name)}: {text}")
+    return Bottleneck(name, f"{_TEXT.get(name, name)}: {text}")
 
 
 def _waits(then: Sample, now: Sample) -> dict[str, float]:

@@ -12,7 +12,7 @@ STAGES: Final = ("admit", "fetch", "parse", "settle", "rest")
 """What the event loop is charged with. fetch: curl's part; rest: schedule, politeness, checkpoints, API."""
 
 
-class Spending:
+class CpuTime:
     """Seconds of the event loop's thread by stage. Used on that thread only."""
 
     def __init__(self) -> None:
@@ -46,7 +46,7 @@ class _Charged(Generic[T]):
 
     __slots__ = ("_spending", "_stage", "_work")
 
-    def __init__(self, spending: Spending, stage: str, work: Coroutine[Any, Any, T]) -> None:
+    def __init__(self, spending: CpuTime, stage: str, work: Coroutine[Any, Any, T]) -> None:
         self._spending = spending
         self._stage = stage
         self._work = work

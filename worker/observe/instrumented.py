@@ -5,9 +5,9 @@ from collections.abc import Awaitable, Callable
 from inspect import iscoroutinefunction, ismethod
 from typing import Any, TypeVar
 
-from gregor.worker.borders.store import Unavailable
+from gregor.worker.borders.errors import Unavailable
+from gregor.worker.borders.services import Services
 from gregor.worker.borders.transport import Failure, FetchResult, Limits, Request, Transport
-from gregor.worker.frontier.shared import Services
 from gregor.worker.observe.stats import Stats
 from gregor.worker.observe.timing import Timing
 
@@ -77,7 +77,9 @@ def _timed(
     return timed
 
 
-def measured(border: B, name: str, stats: Stats, *unmeasured: str, clock: Callable[[], float] = time.perf_counter) -> B:
+def instrumented(
+    border: B, name: str, stats: Stats, *unmeasured: str, clock: Callable[[], float] = time.perf_counter
+) -> B:
     """The border as it was, its asynchronous calls counted under ``name``. ``unmeasured`` only wait for news."""
     standing_in: Any = _Measured(border, name, stats, frozenset(unmeasured), clock)
     given: B = standing_in
@@ -88,10 +90,10 @@ def all_measured(services: Services, stats: Stats, clock: Callable[[], float]) -
     """The services of a worker, each measured. ``clock``: monotonic seconds."""
     stats.calls["resolver", "resolve"] = stats.stages["dns"]
     return Services(
-        measured(services.log, "log", stats, clock=clock),
-        measured(services.seen, "seen", stats, clock=clock),
-        measured(services.store, "store", stats, clock=clock),
-        measured(services.coordinator, "coordinator", stats, "changed", clock=clock),
+        instrumented(services.log, "log", stats, clock=clock),
+        instrumented(services.seen, "seen", stats, clock=clock),
+        instrumented(services.store, "store", stats, clock=clock),
+        instrumented(services.coordinator, "coordinator", stats, "changed", clock=clock),
         MeasuredTransport(services.transport, stats, clock),
-        measured(services.resolver, "resolver", stats, clock=clock),
+        instrumented(services.resolver, "resolver", stats, clock=clock),
     )

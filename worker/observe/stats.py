@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from gregor.schemas.messages import State
-from gregor.worker.borders.store import Unavailable
+from gregor.worker.borders.errors import Unavailable
 from gregor.worker.borders.transport import Response
 from gregor.worker.observe.bottleneck import Sample
-from gregor.worker.observe.cpu_time import Spending
+from gregor.worker.observe.cpu_time import CpuTime
 from gregor.worker.observe.logging import logs
 from gregor.worker.observe.timing import Lowest, Timing
 
@@ -61,7 +61,7 @@ class Stats:
     robots: Counter[str] = field(default_factory=Counter)  # decisions by robots.txt
     cached: Counter[tuple[str, str]] = field(default_factory=Counter)  # by cache, "hit" or "miss"
     churn: Counter[str] = field(default_factory=Counter)  # links published, "stays" on this worker or "crosses"
-    spending: Spending = field(default_factory=Spending)
+    spending: CpuTime = field(default_factory=CpuTime)
     host_states: dict[str, int] = field(default_factory=dict)  # how many hosts were in each, `host_states_at`
     host_states_at: float = -math.inf
     lost: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))

@@ -13,7 +13,10 @@ from msgspec import Struct
 
 from gregor.worker.base.errors import BadInput
 from gregor.worker.base.printable import mask_user_info
-from gregor.worker.borders.store import FrontierLog, OrderBook, PageStore, Reader
+from gregor.worker.borders.coordinator import OrderBook
+from gregor.worker.borders.log import FrontierLog
+from gregor.worker.borders.reader import Reader
+from gregor.worker.borders.store import PageStore
 from gregor.worker.observe.logging import Log
 from gregor.worker.operate import dead_letters
 from gregor.worker.operate.dead_letters import Treated

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 
 import msgspec
 
-from gregor.worker.orders.in_force import Standing
+from gregor.worker.orders.in_force import OrdersInForce
 from gregor.worker.orders.model import Order, Orders
 from gregor.worker.web.urls import Urls
 
@@ -35,7 +35,7 @@ class Whose(msgspec.Struct, frozen=True):
     @classmethod
     def of(cls, target: str, urls: Urls) -> "Whose":
         """What is of the target of an order."""
-        order, standing = Order("optout", target), Standing()
+        order, standing = Order("optout", target), OrdersInForce()
         orders = Orders(standing={order.name: order})
         return cls(lambda host: standing.opted_out(orders, host), urls)
 

@@ -7,7 +7,8 @@ from itertools import islice
 import msgspec
 
 from gregor.schemas.messages import Ticket
-from gregor.worker.borders.store import FrontierLog, PageStore
+from gregor.worker.borders.log import FrontierLog
+from gregor.worker.borders.store import PageStore
 from gregor.worker.links.priority import of_link
 from gregor.worker.web.urls import Url
 

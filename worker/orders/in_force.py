@@ -8,7 +8,7 @@ from gregor.worker.orders.model import CRAWL, Kind, Orders
 _FOR_HOSTS: Final[tuple[Kind, ...]] = ("block", "optout", "delay", "rate", "concurrency", "priority", "budget")
 
 
-class Standing:
+class OrdersInForce:
     """Orders by kind and target. Of several that hold for a host, the tables say which counts."""
 
     def __init__(self) -> None:
@@ -85,3 +85,8 @@ class Standing:
 def _domains(host: str) -> list[str]:
     labels = host.partition(":")[0].split(".")
     return [f"*.{'.'.join(labels[start:])}" for start in range(len(labels))]
+
+
+def places_of(ordered: float, share: float) -> int:
+    """What a worker has of a concurrency that was ordered for all of them: one at least."""
+    return max(1, int(ordered * share))

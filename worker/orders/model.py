@@ -210,7 +210,7 @@ def made_before(orders: Orders, by: By) -> Change | None:
     return found
 
 
-def asked(*parts: bytes | str) -> int:
+def request_digest(*parts: bytes | str) -> int:
     """What tells apart what is asked, in 64 bits."""
     texts = [part.encode() if isinstance(part, str) else part for part in parts]
     return xxhash.xxh3_64_intdigest(b"\0".join(texts))
@@ -229,7 +229,7 @@ def _place(name: str) -> tuple[int, str]:
     return next((number for number, one in enumerate(KINDS) if one == kind), len(KINDS)), target
 
 
-def aside(orders: Orders) -> tuple[Orders, tuple[Change, ...]]:
+def archived(orders: Orders) -> tuple[Orders, tuple[Change, ...]]:
     """The orders as they are kept, and changes that are to be put aside first, for they have become too many."""
     if len(orders.changes) <= 2 * REMEMBERED:
         return orders, ()
@@ -237,7 +237,7 @@ def aside(orders: Orders) -> tuple[Orders, tuple[Change, ...]]:
     return msgspec.structs.replace(orders, changes=newer), older
 
 
-def numbered_on(orders: Orders, newest: Sequence[Change]) -> Orders:
+def continue_numbering(orders: Orders, newest: Sequence[Change]) -> Orders:
     """Orders that begin at version 0, as they do where nobody can read what stood there, with numbers behind those of
     the record. ``newest``: the last change that was put aside, if any was."""
     return msgspec.structs.replace(orders, version=max((one.number for one in newest), default=orders.version))

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from gregor.worker.frontier.host import Host
+from gregor.worker.orders.in_force import places_of
 from gregor.worker.orders.model import CRAWL
 
 Shared = Sequence[tuple[str, float]]
@@ -94,8 +95,3 @@ class Throttle:
         self._slots.clear()
         self._waiting.clear()
         return held
-
-
-def places_of(ordered: float, share: float) -> int:
-    """What a worker has of a concurrency that was ordered for all of them: one at least."""
-    return max(1, int(ordered * share))

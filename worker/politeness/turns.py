@@ -64,10 +64,10 @@ class Turns:
             page_delay = delays.delay_in_force(delay, host.crawl_delay, longest, 0.0, 0.0)
             stats.spaced(now - host.last_page, page_delay, now)
             host.last_page = now
-            host.note(Asked(self._origin + now, delay, page_delay, rules, href))
+            host.record_request(Asked(self._origin + now, delay, page_delay, rules, href))
         else:
             stats.spaced(now - host.last_start, delay, now)
-            host.note(Asked(self._origin + now, delay, robots=True))
+            host.record_request(Asked(self._origin + now, delay, robots=True))
         host.last_start = now
         stats.requests += 1
         return True

@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Protocol, runtime_checkable
 
 from gregor.worker.read import css
-from gregor.worker.read.document import Document, Extract, Link
+from gregor.worker.read.document import Document, Extract, Reference
 from gregor.worker.read.html import parse as html
 from gregor.worker.read.html import xhtml
 from gregor.worker.read.html.collector import MAX_LINKS
@@ -72,7 +72,7 @@ class Xml:
             return page
         feed = sitemaps.parse(document.read(), document.href, document.header)
         if feed.kind in {"rss", "atom"}:
-            return Extract(links=[Link(url.loc, "a") for url in feed.urls[:MAX_LINKS]], encoding=encoding)
+            return Extract(links=[Reference(url.loc, "a") for url in feed.urls[:MAX_LINKS]], encoding=encoding)
         root = xhtml.parse(text)
         words = " ".join("".join(map(str, root.itertext())).split()) if root is not None else ""
         return Extract(text=words, encoding=encoding)
@@ -86,7 +86,7 @@ class Css:
     def process(self, document: Document) -> Extract:
         """The text is the style sheet itself."""
         text, encoding = _decoded(document)
-        found = [Link(url, kind) for url, kind in islice(css.references(text), MAX_LINKS + 1)]
+        found = [Reference(url, kind) for url, kind in islice(css.references(text), MAX_LINKS + 1)]
         return Extract(text=text, links=found[:MAX_LINKS], encoding=encoding, truncated=len(found) > MAX_LINKS)
 
 

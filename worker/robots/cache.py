@@ -6,68 +6,28 @@ of kind robots; the answer comes by way of the store, under the asking origin.
 
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable, Iterator
-from typing import TypeAlias, TypeVar
+from typing import TypeVar
 
 import msgspec
 
 from gregor.schemas.messages import RobotsRecord, Ticket, url_fingerprint
+from gregor.worker.borders.effects import LeaseLost
 from gregor.worker.borders.transport import Response
 from gregor.worker.fetch.fetcher import Fetcher
-from gregor.worker.fetch.outcomes import Broken, Failed, LeaseOver, Outcome, Refused
+from gregor.worker.fetch.outcomes import AddressRefused, Broken, Failed, LeaseOver, Outcome
 from gregor.worker.frontier.host import ROBOTS_UNREACHABLE, Host, RobotsWalk
 from gregor.worker.frontier.partition import Partition
-from gregor.worker.frontier.shared import LeaseLost, Sent, Tools
+from gregor.worker.frontier.sent import RecentlySent
+from gregor.worker.frontier.shared import Tools
 from gregor.worker.links.scope import MAX_ELSEWHERE, Allowed, Scope
 from gregor.worker.read.sitemaps import parse as sitemaps
 from gregor.worker.robots import copies as robots_copies
 from gregor.worker.robots import file as robots_file
+from gregor.worker.robots.answers import Answer, NotReachable, OriginRefused, Rules, TurnUsed, Wait
 from gregor.worker.robots.file import Robots
 from gregor.worker.web.urls import Url, robots_url
 
 T = TypeVar("T")
-
-
-class Rules(msgspec.Struct, frozen=True):
-    """What holds for the origin now, and when the answer came that says so (unix seconds; 0: nobody was asked)."""
-
-    robots: Robots
-    known: float = 0.0
-
-
-class TurnUsed(msgspec.Struct, frozen=True):
-    """A request for a robots.txt was made; `latency` is its time to the first byte. Ask again at the next turn.
-
-    `robots` is the file, when this request brought it: its crawl-delay holds from here on.
-    """
-
-    latency: float
-    robots: Robots | None = None
-
-
-class Wait(msgspec.Struct, frozen=True):
-    """Another host is asked: look again in so many seconds."""
-
-    seconds: float
-
-
-class NotReachable(msgspec.Struct, frozen=True):
-    """Nothing is known of the file and no good copy stands in: the host waits, its tickets with it.
-
-    `after`: so many seconds at least. `failure`: why the request for it failed, when this turn made one.
-    """
-
-    cause: str
-    after: float
-    failure: str = "robots"
-
-
-class AddressRefused(msgspec.Struct, frozen=True):
-    """The origin's address is not allowed, so none of its URLs can be fetched."""
-
-    detail: str
-
-
-Answer: TypeAlias = Rules | TurnUsed | Wait | NotReachable | AddressRefused
 
 
 class _Remembered(msgspec.Struct):
@@ -85,10 +45,10 @@ class _Remembered(msgspec.Struct):
         )
 
 
-class RobotsDesk:
+class RobotsCache:
     """The parsed files of a worker's origins, least recently used forgotten first."""
 
-    def __init__(self, tools: Tools, fetcher: Fetcher, sent: Sent) -> None:
+    def __init__(self, tools: Tools, fetcher: Fetcher, sent: RecentlySent) -> None:
         self._tools = tools
         self._fetcher = fetcher
         self._sent = sent
@@ -223,9 +183,9 @@ class RobotsDesk:
         """What the answer to one request means: another hop, or the end of the walk."""
         if isinstance(outcome, LeaseOver):
             raise LeaseLost
-        if isinstance(outcome, Refused):
+        if isinstance(outcome, AddressRefused):
             del host.walks[url.origin]
-            return AddressRefused(outcome.detail)
+            return OriginRefused(outcome.detail)
         if response is None:
             del host.walks[url.origin]
             answer = await self._conclude(partition, url, 0, {}, b"", record)

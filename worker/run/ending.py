@@ -6,7 +6,9 @@ from typing import Literal
 
 import msgspec
 
-from gregor.worker.borders.store import FrontierLog, PageStore, Unavailable
+from gregor.worker.borders.errors import Unavailable
+from gregor.worker.borders.log import FrontierLog
+from gregor.worker.borders.store import PageStore
 from gregor.worker.config.settings import Config
 from gregor.worker.observe.stats import Stats
 

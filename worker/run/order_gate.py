@@ -16,7 +16,7 @@ _LOOK_AGAIN = 10 * TICK  # seconds: a host that an order holds back is looked at
 _RECOUNT = 3.0  # seconds between two looks at what all workers stored of a domain
 
 
-class Steering:
+class OrderGate:
     """Asked by the runtime before each turn. Politeness is not its matter: it only ever makes a turn later."""
 
     def __init__(self, tools: Tools, owned: Mapping[int, Owned]) -> None:

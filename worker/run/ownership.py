@@ -13,12 +13,14 @@ import msgspec
 
 from gregor.schemas.messages import PRIORITIES, DeadLetter, PartitionRecord, Takeover
 from gregor.worker.base.tasks import cancel, until
-from gregor.worker.borders.store import Lease, RecordsLost, Unavailable
+from gregor.worker.borders.coordinator import Lease
+from gregor.worker.borders.effects import LeaseLost
+from gregor.worker.borders.errors import Unavailable
+from gregor.worker.borders.log import RecordsLost
 from gregor.worker.crawl import Crawl, Desk
 from gregor.worker.frontier.calendar import FAR_BUCKET, MOST_BUCKETS, Calendar
 from gregor.worker.frontier.checkpoint import checkpoint
 from gregor.worker.frontier.partition import Partition
-from gregor.worker.frontier.shared import LeaseLost
 from gregor.worker.observe.logging import logs
 
 _LOG = logs("ownership")

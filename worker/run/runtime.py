@@ -10,24 +10,26 @@ from collections.abc import Mapping
 from functools import partial
 
 from gregor.worker.base.tasks import cancel, until
-from gregor.worker.borders.store import Clock
+from gregor.worker.borders.clock import Clock
+from gregor.worker.borders.services import Services
 from gregor.worker.config.settings import Config
 from gregor.worker.crawl import Desk
 from gregor.worker.examine import Examiner
 from gregor.worker.fetch.address_limit import AddressGate
 from gregor.worker.fetch.fetcher import Fetcher
 from gregor.worker.frontier.host import Host
-from gregor.worker.frontier.shared import Sent, Services, Tools
+from gregor.worker.frontier.sent import RecentlySent
+from gregor.worker.frontier.shared import Tools
 from gregor.worker.links.scope import Scope
 from gregor.worker.links.traps import Traps
-from gregor.worker.observe.bottleneck import Limits
+from gregor.worker.observe.bottleneck import Bottlenecks
 from gregor.worker.observe.instrumented import all_measured
 from gregor.worker.observe.stats import Stats
 from gregor.worker.observe.tracing import Tracer
 from gregor.worker.read.processors import installed
-from gregor.worker.robots.cache import RobotsDesk
+from gregor.worker.robots.cache import RobotsCache
 from gregor.worker.run.ending import Budget, Ending, has_ended
-from gregor.worker.run.order_gate import Steering
+from gregor.worker.run.order_gate import OrderGate
 from gregor.worker.run.ownership import TICK, Owned, Ownership
 from gregor.worker.web.urls import Urls
 
@@ -66,18 +68,18 @@ class Runtime:
             urls,
             authorizations or {},
         )
-        sent, traps = Sent(config.recently_sent), Traps()
+        sent, traps = RecentlySent(config.recently_sent), Traps()
         examiner = Examiner(self._tools, installed(), sent, traps)
-        self._desk = Desk(self._tools, fetcher, RobotsDesk(self._tools, fetcher, sent), examiner, sent, traps)
+        self._desk = Desk(self._tools, fetcher, RobotsCache(self._tools, fetcher, sent), examiner, sent, traps)
         self._ownership = Ownership(self._desk)
         self._running = 0
-        self._steering = Steering(self._tools, self._ownership.owned)
+        self._steering = OrderGate(self._tools, self._ownership.owned)
         self._budget = Budget(config, self.stats, self._ordered_pages)
         self._ending: Ending | None = None
         self._ended = asyncio.Event()  # it ends now, whatever its loops wait for
         self._looked = 0.0
         self._counted = clock.monotonic()
-        self._limits = Limits(config.concurrency)
+        self._limits = Bottlenecks(config.concurrency)
 
     def stop(self, detail: str = "by a signal") -> None:
         """Begin the clean stop: no new turns; what runs is finished and committed."""

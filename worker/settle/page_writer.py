@@ -14,7 +14,7 @@ from gregor.worker.web.urls import Url
 T = TypeVar("T")
 
 
-class Storing:
+class PageWriter:
     """Stores the pages of one partition."""
 
     def __init__(self, partition: Partition, tools: Tools, traps: Traps) -> None:

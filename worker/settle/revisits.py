@@ -6,11 +6,10 @@ import msgspec
 
 from gregor.schemas.messages import Row, Ticket
 from gregor.worker.config.settings import Config, revisit_bounds
-from gregor.worker.read.sitemaps.entries import CHANGE_FREQUENCIES
+from gregor.worker.read.sitemaps.entries import CHANGE_FREQUENCIES, DAY
 
 AGE_SHARE: Final = 0.1
 """What did not change for so long will hardly change within this share of it (RFC 9111 section 4.2.2)."""
-DAY: Final = 86_400.0
 SLACK: Final = DAY
 """So far ahead of us may a date be: zones that were forgotten, clocks that are wrong."""
 
@@ -30,15 +29,6 @@ class Said(msgspec.Struct, frozen=True):
         if ticket.lastmod or ticket.changefreq or row is None:
             return cls(ticket.lastmod, ticket.changefreq)
         return cls(row.lastmod, row.changefreq)
-
-
-def latest_change(lastmod: float | None, now: float) -> float:
-    """When a page changed last by what a sitemap says, 0 if it says nothing. A mere day may mean its last moment: once
-    it is over, that is what counts, since the page may have been visited before."""
-    if lastmod is None:
-        return 0.0
-    end = lastmod + DAY
-    return end if lastmod % DAY == 0.0 and end <= now else lastmod
 
 
 class Revisits(msgspec.Struct, frozen=True):

@@ -8,6 +8,7 @@ import msgspec
 from gregor.schemas.messages import Link, Page, Row, State, Ticket
 from gregor.worker.config.settings import Config
 from gregor.worker.fetch.outcomes import (
+    AddressRefused,
     Broken,
     Denied,
     Failed,
@@ -17,9 +18,9 @@ from gregor.worker.fetch.outcomes import (
     Outcome,
     Pushback,
     Redirected,
-    Refused,
     Unchanged,
 )
+from gregor.worker.frontier.tickets import may_return
 from gregor.worker.politeness.delays import back_off
 from gregor.worker.settle.revisits import Revisits, Said
 from gregor.worker.web.urls import Url
@@ -63,18 +64,6 @@ class Policy(msgspec.Struct, frozen=True):
         return cls(config.retries, *pauses, Revisits.of(config), config.retry_jitter, config.cookies)
 
 
-def is_stale(ticket: Ticket, row: Row | None) -> bool:
-    """Whether what the ticket asks for was done: finished without a fetch.
-
-    An early ticket (its predecessor's settle was cut short) is valid.
-    """
-    if row is None:
-        return False
-    if ticket.visit < row.visits:
-        return True
-    return ticket.visit == row.visits and row.state != "waiting" and ticket.kind not in ("revisit", "recrawl")
-
-
 def conclude(
     ticket: Ticket,
     outcome: Outcome,
@@ -101,7 +90,7 @@ def conclude(
             return Verdict("gone", f"status {status}", status)
         case Denied(rule):
             return Verdict("denied", "denied", rule=rule)
-        case Refused(detail):
+        case AddressRefused(detail):
             rule = f"{detail} is not global: allow_networks (--allow-network) can allow its network"
             return Verdict("refused", "address not allowed", rule=rule, cause="refused_address")
         case Broken(cause, detail, status):
@@ -178,13 +167,7 @@ def of_stored(
     return _revisit(page.state, page.state, page.status, False, ticket, row, policy, now, chance)
 
 
-def may_return(ticket: Ticket, cookies: bool) -> bool:
-    """Whether a redirect may have led back to where it began. With cookies the answer can be another one by then: that
-    is how a site asks for them."""
-    return cookies and ticket.link == "redirect" and ticket.hops > 1
-
-
-def heard(ticket: Ticket, row: Row | None, policy: Policy, now: float) -> tuple[Row, Ticket | None] | None:
+def sitemap_news(ticket: Ticket, row: Row | None, policy: Policy, now: float) -> tuple[Row, Ticket | None] | None:
     """What a stale ticket tells of a known URL: its row with that, and a visit sooner than planned.
 
     None if it tells nothing new. A sitemap's word of a URL that has no page, nor had one, is no reason to ask again; a

@@ -4,13 +4,13 @@ from typing import Any
 
 from selectolax.lexbor import LexborHTMLParser
 
-from gregor.worker import link_header
 from gregor.worker.read import css
-from gregor.worker.read.document import Document, Extract, Link
+from gregor.worker.read.document import Document, Extract, Reference
 from gregor.worker.read.html import references
 from gregor.worker.read.html.guard import guard
 from gregor.worker.read.processors import process
 from gregor.worker.robots.meta import meta_robots
+from gregor.worker.web import http_headers
 from gregor.worker.web.urls import Urls
 from tests.web.suites import Line, Suite, Verdict, equal, octets
 
@@ -41,7 +41,7 @@ def _extract(case: Line) -> tuple[Extract, str]:
     return found, references.base_url(found.base, href)
 
 
-def _resolved(found: Extract, base: str, links: list[Link]) -> list[str]:
+def _resolved(found: Extract, base: str, links: list[Reference]) -> list[str]:
     targets = [_URLS.resolve(link.url, base, found.encoding) for link in links]
     return list(dict.fromkeys(target.href for target in targets if target is not None))
 
@@ -75,7 +75,7 @@ def _base_url(case: Line) -> Verdict:
 def _canonical(case: Line) -> Verdict:
     base = case["document_url"]
     if "link_header" in case:
-        reference = link_header.canonical(case["link_header"])
+        reference = http_headers.canonical_link(case["link_header"])
     else:
         found, base = _extract(case)
         reference = found.canonical
@@ -84,7 +84,7 @@ def _canonical(case: Line) -> Verdict:
 
 
 def _css(case: Line) -> Verdict:
-    found = [Link(url, kind) for url, kind in css.references(case["css"])]
+    found = [Reference(url, kind) for url, kind in css.references(case["css"])]
     if case["urls"] is None:
         return Verdict(True, "")
     return equal(_resolved(Extract(), case["base_url"], found), _crawlable(case["urls"]))

@@ -14,9 +14,9 @@ from cassandra.cluster import Cluster, Session
 from cassandra.query import BatchStatement, BatchType, BoundStatement, PreparedStatement
 
 from gregor.worker.adapters.cluster.cassandra_connect import make_cluster, translated, translation
-from gregor.worker.adapters.cluster.coalesce import Together
+from gregor.worker.adapters.cluster.coalesce import Coalesced
 from gregor.worker.base.errors import BadInput
-from gregor.worker.borders.store import Unavailable
+from gregor.worker.borders.errors import Unavailable
 from gregor.worker.config.servers import Servers
 
 T = TypeVar("T")
@@ -48,7 +48,7 @@ class Cassandra:
         self._prepared: dict[str, PreparedStatement] = {}
         self._preparing: dict[str, asyncio.Task[PreparedStatement]] = {}
         self._answers = _Answers(_IN_FLIGHT)
-        self._changes: Together[Changes, None] = Together(self._write_all, _CALLS, _ROUNDS)
+        self._changes: Coalesced[Changes, None] = Coalesced(self._write_all, _CALLS, _ROUNDS)
 
     @classmethod
     async def connect(cls, settings: Servers, keyspace: str, environ: Mapping[str, str]) -> Self:

@@ -24,7 +24,7 @@ from cassandra.query import tuple_factory
 
 from gregor.worker.base.errors import BadInput
 from gregor.worker.base.printable import one_line
-from gregor.worker.borders.store import Unavailable
+from gregor.worker.borders.errors import Unavailable
 from gregor.worker.config.servers import Servers, address, password, trusting
 
 _PORT: Final = 9042

@@ -16,7 +16,7 @@ from gregor.worker.adapters.cluster.cassandra_connect import make_cluster, trans
 from gregor.worker.adapters.cluster.made_for import compare
 from gregor.worker.base.errors import BadInput
 from gregor.worker.base.printable import one_line
-from gregor.worker.borders.store import Unavailable
+from gregor.worker.borders.errors import Unavailable
 from gregor.worker.config.servers import Servers
 
 # A schema change waits for all nodes.

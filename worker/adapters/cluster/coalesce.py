@@ -11,7 +11,7 @@ _MOMENT: Final = 0.025
 """Seconds between two requests. Nobody waits for company that has not asked for so long: then a call goes at once."""
 
 
-class Together(Generic[Q, A]):
+class Coalesced(Generic[Q, A]):
     """`ask` one thing; ``request`` is made with the things of all who asked, in their order, and answers in that order.
 
     What a request raises, all who asked get. Who is cancelled changes nothing for the others.

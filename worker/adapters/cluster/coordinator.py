@@ -10,18 +10,20 @@ import msgspec
 
 from gregor.worker.adapters.cluster.lease import ClusterLease
 from gregor.worker.adapters.cluster.membership import Membership
-from gregor.worker.adapters.cluster.ownership import Ownership
+from gregor.worker.adapters.cluster.ownership import OwnerNodes
 from gregor.worker.adapters.cluster.status import WorkerStatus, members, put_status
 from gregor.worker.adapters.cluster.zookeeper_client import SERVICE, ZooKeeper
 from gregor.worker.adapters.cluster.zookeeper_setup import Facts, check_tree
 from gregor.worker.adapters.cluster.zookeeper_tree import Put, Stat, Tree
 from gregor.worker.adapters.when_there import nobody
+from gregor.worker.borders.clock import Clock
+from gregor.worker.borders.coordinator import Lease
+from gregor.worker.borders.errors import Unavailable
 from gregor.worker.borders.members import Members
-from gregor.worker.borders.store import Clock, Lease, Unavailable
 from gregor.worker.config.servers import Servers
 from gregor.worker.observe.logging import logs
 from gregor.worker.orders import codec as orders_codec
-from gregor.worker.orders.model import NEWEST, Change, Orders, aside, numbered_on
+from gregor.worker.orders.model import NEWEST, Change, Orders, archived, continue_numbering
 
 _log = logs("steering")
 _KEEP: Final = 1 / 6
@@ -44,7 +46,7 @@ class ClusterCoordinator:
         self._orders_known = False
         self._origin = 0.0
         self._membership = Membership(zookeeper, tree, partitions, *member)
-        self._ownership = Ownership(zookeeper, tree, member[0], clock, self.now)
+        self._ownership = OwnerNodes(zookeeper, tree, member[0], clock, self.now)
         self._change = asyncio.Event()
         self._news = asyncio.Event()
         self._keeper: asyncio.Task[None] | None = None
@@ -135,8 +137,8 @@ class ClusterCoordinator:
             data, stat = found
             orders = orders_codec.read(data)
             if not orders.version:
-                orders = numbered_on(orders, await self.changes(NEWEST, 1))
-            orders, older = aside(change(orders))
+                orders = continue_numbering(orders, await self.changes(NEWEST, 1))
+            orders, older = archived(change(orders))
             if older:  # whoever puts aside what begins there puts the same aside: once is enough
                 await self._zookeeper.create(self._tree.changes, b"")
                 path = self._tree.aside(older[0].number)

@@ -21,7 +21,8 @@ from gregor.worker.adapters.cluster.zookeeper_client import ZooKeeper
 from gregor.worker.adapters.cluster.zookeeper_setup import check_tree, ensure_tree
 from gregor.worker.adapters.cluster.zookeeper_tree import Tree
 from gregor.worker.adapters.when_there import nobody, when_there
-from gregor.worker.borders.store import Clock, Unavailable
+from gregor.worker.borders.clock import Clock
+from gregor.worker.borders.errors import Unavailable
 from gregor.worker.config.servers import SERVERS, check_server
 from gregor.worker.config.settings import Config
 from gregor.worker.operate.erase import Erased, Whose

@@ -11,7 +11,7 @@ import msgspec
 from gregor.partitioner.hashing import partition_of
 from gregor.schemas.messages import LONGEST_URL, PRIORITIES, Ticket, decode_ticket
 from gregor.worker.adapters.cluster.kafka_buffer import Raw
-from gregor.worker.borders.store import Record, Unreadable
+from gregor.worker.borders.log import Record, Unreadable
 from gregor.worker.web.urls import politeness_host
 
 _KINDS: Final = ("new", "recrawl", "robots")

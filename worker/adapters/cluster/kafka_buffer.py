@@ -13,7 +13,7 @@ Raw = tuple[int, bytes]
 """Offset and value of a record."""
 
 
-class Tap:
+class PartitionBuffer:
     """Records from an offset on, in order, perhaps with gaps, as they are fetched. A read keeps them until the next.
 
     ``used`` is when it was last read, ``paused`` whether fetching is; both are the reader's.

@@ -16,7 +16,7 @@ from confluent_kafka import KafkaError, KafkaException
 
 from gregor.worker.base.errors import BadInput
 from gregor.worker.base.printable import one_line
-from gregor.worker.borders.store import Unavailable
+from gregor.worker.borders.errors import Unavailable
 from gregor.worker.config.servers import Servers, password
 
 Settings = dict[str, Any]

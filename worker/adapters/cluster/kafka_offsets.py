@@ -14,7 +14,7 @@ from confluent_kafka import OFFSET_BEGINNING, OFFSET_END, Consumer, KafkaExcepti
 
 from gregor.worker.adapters.cluster.kafka_client import Settings, unavailable
 from gregor.worker.adapters.cluster.kafka_producer import Source
-from gregor.worker.borders.store import Unavailable
+from gregor.worker.borders.errors import Unavailable
 
 T = TypeVar("T")
 

@@ -8,10 +8,11 @@ from typing import Any, Final
 import msgspec
 from confluent_kafka import Consumer, KafkaError, TopicPartition
 
-from gregor.worker.adapters.cluster.kafka_buffer import MOST, Raw, Tap
+from gregor.worker.adapters.cluster.kafka_buffer import MOST, PartitionBuffer, Raw
 from gregor.worker.adapters.cluster.kafka_client import KafkaFailed, KafkaThread, Settings, unavailable
 from gregor.worker.adapters.cluster.kafka_producer import Source
-from gregor.worker.borders.store import RecordsLost, Unavailable
+from gregor.worker.borders.errors import Unavailable
+from gregor.worker.borders.log import RecordsLost
 
 # Seconds: the longest that a read or a publication waits for the thread. Each round costs the worker some 50 µs.
 _TICK: Final = 0.02
@@ -43,7 +44,7 @@ class Reader:
         self._thread = thread
         self._timeout = timeout
         self._news = news
-        self._taps: dict[Source, Tap] = {}
+        self._taps: dict[Source, PartitionBuffer] = {}
         self._asks: dict[Source, list[_Ask]] = {}
         self._pending: set[asyncio.Future[list[Raw]]] = set()
         self._ends: dict[Source, int] = {}
@@ -126,10 +127,10 @@ class Reader:
         tap.used = time.monotonic()
         self._asks.setdefault(source, []).append(ask)
 
-    def _assign(self, source: Source, offset: int) -> Tap:
+    def _assign(self, source: Source, offset: int) -> PartitionBuffer:
         self._drop(source)
         self._consumer.incremental_assign([TopicPartition(*source, offset)])
-        tap = self._taps[source] = Tap(offset, time.monotonic())
+        tap = self._taps[source] = PartitionBuffer(offset, time.monotonic())
         return tap
 
     def _drop(self, source: Source) -> None:
@@ -157,7 +158,7 @@ class Reader:
         if came:
             self._changed(came, {partition for _, partition in came})
 
-    def _error(self, source: Source, tap: Tap | None, error: KafkaError, offset: int) -> None:
+    def _error(self, source: Source, tap: PartitionBuffer | None, error: KafkaError, offset: int) -> None:
         if error.code() == KafkaError._PARTITION_EOF:
             if tap is not None:
                 tap.reached_end(offset)
@@ -184,7 +185,7 @@ class Reader:
             else:
                 del self._asks[source]
 
-    def _answered(self, source: Source, tap: Tap | None, ask: _Ask, end: int, now: float) -> bool:
+    def _answered(self, source: Source, tap: PartitionBuffer | None, ask: _Ask, end: int, now: float) -> bool:
         records = None
         if tap is not None and tap.move(ask.offset):
             records = tap.take(ask.limit, end)

@@ -4,7 +4,7 @@ The server lets a session live for at least its time-out after each request that
 request is unknown here, when it was sent is not; so that is what counts.
 """
 
-from gregor.worker.borders.store import Clock
+from gregor.worker.borders.clock import Clock
 
 
 class Session:

@@ -19,7 +19,8 @@ from gregor.worker.adapters.cluster.kafka_offsets import Offsets
 from gregor.worker.adapters.cluster.kafka_producer import Message, Publisher, Source
 from gregor.worker.adapters.cluster.kafka_reader import OutsideLog, Reader
 from gregor.worker.adapters.cluster.kafka_trim import Trimmer
-from gregor.worker.borders.store import Record, RecordsLost, Unavailable
+from gregor.worker.borders.errors import Unavailable
+from gregor.worker.borders.log import Record, RecordsLost
 from gregor.worker.config.servers import Servers
 from gregor.worker.observe.logging import logs
 

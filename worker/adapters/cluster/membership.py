@@ -7,7 +7,7 @@ import msgspec
 from gregor.worker.adapters.cluster.leader import Leader
 from gregor.worker.adapters.cluster.lease import Session
 from gregor.worker.adapters.cluster.zookeeper_tree import Member, Nodes, Tree
-from gregor.worker.borders.store import Unavailable
+from gregor.worker.borders.errors import Unavailable
 
 _NOWHERE: frozenset[int] = frozenset()
 

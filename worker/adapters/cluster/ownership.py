@@ -7,10 +7,12 @@ import msgspec
 
 from gregor.worker.adapters.cluster.lease import ClusterLease, Session
 from gregor.worker.adapters.cluster.zookeeper_tree import Check, Create, Delete, Nodes, Owner, Put, Tree
-from gregor.worker.borders.store import Clock, Lease, Unavailable
+from gregor.worker.borders.clock import Clock
+from gregor.worker.borders.coordinator import Lease
+from gregor.worker.borders.errors import Unavailable
 
 
-class Ownership:
+class OwnerNodes:
     """Takes and lets go of partitions.
 
     A node that may be ours although no lease says so (an answer was lost, a call was cancelled) is remembered, and

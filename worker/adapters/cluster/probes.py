@@ -7,7 +7,7 @@ from typing import Final
 from gregor.worker.adapters.cluster import cassandra_setup, kafka_setup
 from gregor.worker.adapters.cluster.redis_client import RedisClient
 from gregor.worker.adapters.cluster.zookeeper_client import ZooKeeper
-from gregor.worker.borders.store import Clock
+from gregor.worker.borders.clock import Clock
 from gregor.worker.config.servers import Servers
 
 Probe = Callable[[Servers, Clock, Mapping[str, str]], Awaitable[None]]

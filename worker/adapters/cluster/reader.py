@@ -28,8 +28,9 @@ from gregor.worker.adapters.cluster.store_backlogs import Backlogs
 from gregor.worker.adapters.cluster.store_calendar import Calendars
 from gregor.worker.adapters.cluster.store_pages import Pages
 from gregor.worker.adapters.distinct import Distinct
-from gregor.worker.borders.store import FrontierLog, Similar, Waiting
-from gregor.worker.settle.verdicts import is_stale
+from gregor.worker.borders.log import FrontierLog
+from gregor.worker.borders.reader import Similar, Waiting
+from gregor.worker.frontier.tickets import is_stale
 
 _SLICE: Final = 1000
 _PAGES: Final = 16

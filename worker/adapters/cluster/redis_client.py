@@ -11,11 +11,11 @@ from redis.asyncio.sentinel import Sentinel
 from redis.backoff import NoBackoff
 from redis.exceptions import NoScriptError, RedisClusterException, RedisError, ResponseError
 
-from gregor.worker.adapters.cluster.coalesce import Together
+from gregor.worker.adapters.cluster.coalesce import Coalesced
 from gregor.worker.adapters.cluster.redis_scripts import Script
 from gregor.worker.base.errors import BadInput
 from gregor.worker.base.printable import one_line
-from gregor.worker.borders.store import Unavailable
+from gregor.worker.borders.errors import Unavailable
 from gregor.worker.config.servers import Servers, address, password
 
 SERVICE: Final = "Redis"
@@ -44,7 +44,7 @@ class Command(Struct, frozen=True):
         return self.arguments if self.script is None else ("EVALSHA", self.script.sha, 1, self.key, *self.arguments)
 
 
-_Calls = Together[Sequence[Command], list[Any]]
+_Calls = Coalesced[Sequence[Command], list[Any]]
 
 
 class RedisClient:
@@ -54,8 +54,8 @@ class RedisClient:
         """Connects at the first command. Raises BadInput."""
         self._replicas = servers.redis_replicas
         self._patience_ms = int(servers.server_timeout * 1000)
-        self._reads: _Calls = Together(lambda calls: self._run(calls, 0), _TOGETHER)
-        self._writes: _Calls = Together(lambda calls: self._run(calls, self._replicas), _TOGETHER)
+        self._reads: _Calls = Coalesced(lambda calls: self._run(calls, 0), _TOGETHER)
+        self._writes: _Calls = Coalesced(lambda calls: self._run(calls, self._replicas), _TOGETHER)
         self._sentinel: Sentinel | None = None
         self._client = self._connect(servers, _options(servers, environ))
 

@@ -7,7 +7,8 @@ from typing import Final, Self
 from gregor.schemas.messages import Page, Row, url_fingerprint
 from gregor.worker.adapters.cluster.redis_client import Command, RedisClient
 from gregor.worker.adapters.cluster.redis_scripts import MARK, SEEN, Script, content_key, group_key, group_of, pack
-from gregor.worker.borders.store import SeenSet, Waiting
+from gregor.worker.borders.reader import Waiting
+from gregor.worker.borders.seen import SeenSet
 from gregor.worker.config.servers import Servers
 
 # Redis does nothing else while a script runs: some milliseconds at most.

@@ -23,7 +23,7 @@ from gregor.schemas.messages import (
     encode,
 )
 from gregor.worker.adapters.cluster.cassandra_client import Cassandra
-from gregor.worker.adapters.cluster.coalesce import Together
+from gregor.worker.adapters.cluster.coalesce import Coalesced
 from gregor.worker.adapters.cluster.store_backlogs import Backlogs
 from gregor.worker.adapters.cluster.store_calendar import Calendars
 from gregor.worker.adapters.cluster.store_pages import Pages
@@ -58,7 +58,7 @@ class ClusterStore:
         self._pages = Pages(cassandra, retention)
         self._calendars = Calendars(cassandra)
         self._backlogs = Backlogs(cassandra)
-        self._row = Together(partial(read_rows, cassandra), _KEYS)
+        self._row = Coalesced(partial(read_rows, cassandra), _KEYS)
 
     async def rows(self, keys: Sequence[str]) -> list[Row | None]:
         return [await self._row.ask(keys[0])] if len(keys) == 1 else await read_rows(self._cassandra, keys)

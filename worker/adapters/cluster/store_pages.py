@@ -13,9 +13,9 @@ from cassandra.query import UNSET_VALUE
 
 from gregor.schemas.messages import Page, decode, encode
 from gregor.worker.adapters.cluster.cassandra_client import Cassandra, Found, Values
-from gregor.worker.adapters.cluster.coalesce import Together
+from gregor.worker.adapters.cluster.coalesce import Coalesced
 from gregor.worker.adapters.compression import LEVEL
-from gregor.worker.borders.store import Similar
+from gregor.worker.borders.reader import Similar
 from gregor.worker.read.fingerprints import bands
 
 CHUNK: Final = 512 * 1024
@@ -58,7 +58,7 @@ class Pages:
     def __init__(self, cassandra: Cassandra, retention: int = 0) -> None:
         self._cassandra = cassandra
         self._retention = retention
-        self._near = Together(self._candidates, _LOOKED_FOR)
+        self._near = Coalesced(self._candidates, _LOOKED_FOR)
 
     async def put(self, page: Page, body: BinaryIO | None, wire: BinaryIO | None, stamp: int) -> None:
         """Bodies are there before the page that names them; simhashes too, since `near` looks for their page."""

@@ -25,7 +25,8 @@ from gregor.worker.adapters.cluster.zookeeper_connect import PATIENCE, make_clie
 from gregor.worker.adapters.cluster.zookeeper_tree import Check, Create, Delete, Operation, Put, Stat
 from gregor.worker.base.errors import BadInput
 from gregor.worker.base.printable import one_line
-from gregor.worker.borders.store import Clock, Unavailable
+from gregor.worker.borders.clock import Clock
+from gregor.worker.borders.errors import Unavailable
 from gregor.worker.config.servers import Servers
 
 SERVICE: Final = "ZooKeeper"

@@ -17,7 +17,7 @@ from gregor.worker.adapters.embedded.log import EmbeddedLog
 from gregor.worker.adapters.embedded.reader import EmbeddedReader
 from gregor.worker.adapters.embedded.seen import EmbeddedSeen
 from gregor.worker.adapters.embedded.store import EmbeddedStore
-from gregor.worker.borders.store import Clock
+from gregor.worker.borders.clock import Clock
 
 __all__ = [
     "EmbeddedEngine",

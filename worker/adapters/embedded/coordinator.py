@@ -11,9 +11,11 @@ from gregor.schemas.messages import PartitionRecord, decode
 from gregor.worker.adapters.embedded.database import Database
 from gregor.worker.adapters.embedded.folder import FolderError, connect_reading, connect_writable
 from gregor.worker.adapters.embedded.schema import CHANGES
-from gregor.worker.borders.store import Clock, DiskFull, Lease, Unavailable
+from gregor.worker.borders.clock import Clock
+from gregor.worker.borders.coordinator import Lease
+from gregor.worker.borders.errors import DiskFull, Unavailable
 from gregor.worker.orders import codec as orders_codec
-from gregor.worker.orders.model import NEWEST, Change, Orders, aside, numbered_on
+from gregor.worker.orders.model import NEWEST, Change, Orders, archived, continue_numbering
 
 # How soon an order that another process gave is heard.
 _LOOK_SECONDS: Final = 1.0
@@ -234,8 +236,8 @@ def read_changes(connection: sqlite3.Connection, before: int, limit: int) -> lis
 def _change_orders(connection: sqlite3.Connection, change: Callable[[Orders], Orders]) -> Orders:
     orders = read_orders(connection)
     if not orders.version:
-        orders = numbered_on(orders, read_changes(connection, NEWEST, 1))
-    orders, older = aside(change(orders))
+        orders = continue_numbering(orders, read_changes(connection, NEWEST, 1))
+    orders, older = archived(change(orders))
     if older:
         connection.execute(CHANGES)
         row = (older[0].number, orders_codec.written_changes(older))

@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from gregor.worker.base.errors import why
-from gregor.worker.borders.store import DiskFull, Unavailable
+from gregor.worker.borders.errors import DiskFull, Unavailable
 
 T = TypeVar("T")
 Work = Callable[[sqlite3.Connection], T]

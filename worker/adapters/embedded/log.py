@@ -9,7 +9,7 @@ import msgspec
 from gregor.partitioner.hashing import partition_of
 from gregor.schemas.messages import PRIORITIES, DeadLetter, Page, Ticket, decode_ticket, encode
 from gregor.worker.adapters.embedded.database import Database
-from gregor.worker.borders.store import Record, Unreadable
+from gregor.worker.borders.log import Record, Unreadable
 
 Topic = tuple[int, int]
 

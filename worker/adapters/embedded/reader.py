@@ -32,8 +32,8 @@ from gregor.worker.adapters.embedded.folder import connect_reading
 from gregor.worker.adapters.embedded.log import read_committed, read_lag, read_records
 from gregor.worker.adapters.embedded.queries import HOST, ROBOTS, decode_page, read_one, read_page, read_rows
 from gregor.worker.adapters.embedded.simhashes import similar
-from gregor.worker.borders.store import Similar, Waiting
-from gregor.worker.settle.verdicts import is_stale
+from gregor.worker.borders.reader import Similar, Waiting
+from gregor.worker.frontier.tickets import is_stale
 
 T = TypeVar("T")
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from gregor.worker.adapters.embedded.seen import signed, unsigned
-from gregor.worker.borders.store import Similar
+from gregor.worker.borders.reader import Similar
 
 # At a million pages a band holds some 15 simhashes; a flood of similar ones must not make every look-up slow.
 _CANDIDATES: Final = 1000

@@ -16,7 +16,7 @@ from gregor.worker.adapters.transport.http1 import one_line, request_head
 from gregor.worker.adapters.transport.kept_connections import KeptSockets
 from gregor.worker.adapters.transport.watch import Watch
 from gregor.worker.borders.transport import Failure, FailureKind, FetchResult, Limits, Request, Response, Truncation
-from gregor.worker.observe.cpu_time import Spending
+from gregor.worker.observe.cpu_time import CpuTime
 
 _KINDS: dict[int, FailureKind] = {
     0: "cut",  # a head that ends with the connection is a success to libcurl
@@ -59,12 +59,12 @@ class CurlTransport:
         ca_file: Path | None = None,
         http2: bool = False,
         idle_connections: int = 256,
-        spending: Spending | None = None,
+        spending: CpuTime | None = None,
     ) -> None:
         self._guard = guard
         self._http2 = http2
         self._idle_connections = idle_connections
-        self._spending = spending or Spending()
+        self._spending = spending or CpuTime()
         self._bundle = _write_bundle(ca_file)
         self._kept = KeptSockets()
         self._watch = Watch()

@@ -5,7 +5,7 @@ import select
 
 import pycurl
 
-from gregor.worker.observe.cpu_time import Spending
+from gregor.worker.observe.cpu_time import CpuTime
 
 _EVENTS = {
     pycurl.POLL_IN: select.EPOLLIN,
@@ -21,7 +21,7 @@ class CurlLoop:
     request, which costs a loop of Python far more than it costs epoll.
     """
 
-    def __init__(self, idle_connections: int, spending: Spending) -> None:
+    def __init__(self, idle_connections: int, spending: CpuTime) -> None:
         self._loop = asyncio.get_running_loop()
         self._spending = spending
         self._multi = pycurl.CurlMulti()

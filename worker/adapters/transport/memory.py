@@ -6,8 +6,8 @@ from typing import TypeAlias
 
 import msgspec
 
+from gregor.worker.base.spooled import SpooledBody
 from gregor.worker.borders.transport import Failure, FetchResult, Limits, Request, Response, Truncation
-from gregor.worker.read.document import SpooledBody
 
 
 class Scripted(msgspec.Struct, frozen=True):

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 
 from gregor.worker.adapters.transport.framing import Framing
+from gregor.worker.base.spooled import SpooledBody
 from gregor.worker.borders.transport import Limits, Truncation
 from gregor.worker.fetch.content_coding import Corrupt, Decoder, TooLarge
-from gregor.worker.read.document import SpooledBody
 
 
 class Receiver:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from itertools import islice
 from typing import Final, Protocol
 
-from gregor.worker.read.document import Extract, Link
+from gregor.worker.read.document import Extract, Reference
 from gregor.worker.read.html import references
 
 MAX_LINKS = 10_000
@@ -72,7 +72,7 @@ _LINK_KINDS = (
 _FEEDS = frozenset({"application/rss+xml", "application/atom+xml", "application/feed+json"})
 
 
-class Page:
+class Collector:
     """Takes the elements and texts of one page in document order."""
 
     def __init__(self, html: str, encoding: str, max_links: int) -> None:
@@ -89,7 +89,7 @@ class Page:
 
     def add(self, url: str, kind: str, nofollow: bool = False, text: str = "") -> None:
         if len(self._links) < self._max_links:
-            self._links.append(Link(url, kind, nofollow, text))
+            self._links.append(Reference(url, kind, nofollow, text))
         else:
             self._extract.truncated = True
 
@@ -195,14 +195,14 @@ def _nofollow(attributes: Mapping[str, str | None]) -> bool:
     return bool(rel) and not _NOFOLLOW.isdisjoint(rel.lower().split())  # type: ignore[union-attr]
 
 
-HANDLERS: Final[dict[str, Callable[[Page, Element], None]]] = {
-    **dict.fromkeys(_SOURCES, Page.sources),
-    "a": Page.anchor,
-    "area": Page.area,
-    "form": Page.form,
-    "link": Page.link,
-    "base": Page.base,
-    "meta": Page.meta,
-    "title": Page.title,
-    "html": Page.root,
+HANDLERS: Final[dict[str, Callable[[Collector, Element], None]]] = {
+    **dict.fromkeys(_SOURCES, Collector.sources),
+    "a": Collector.anchor,
+    "area": Collector.area,
+    "form": Collector.form,
+    "link": Collector.link,
+    "base": Collector.base,
+    "meta": Collector.meta,
+    "title": Collector.title,
+    "html": Collector.root,
 }

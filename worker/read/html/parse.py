@@ -9,7 +9,7 @@ from typing import Final
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from gregor.worker.read.document import Extract
-from gregor.worker.read.html.collector import BLOCKS, HANDLERS, HIDDEN, MAX_LINKS, Page
+from gregor.worker.read.html.collector import BLOCKS, HANDLERS, HIDDEN, MAX_LINKS, Collector
 from gregor.worker.read.html.guard import guard
 
 _MAX_CLIMB = 16
@@ -32,14 +32,14 @@ _BLOCK_IDS: Final = frozenset(tag for tag, (kind, _) in _ACTIONS.items() if kind
 
 def extract(html: str, encoding: str = "utf-8", max_links: int = MAX_LINKS) -> Extract:
     """What a page says. Never raises, whatever the text; ``encoding`` is passed on."""
-    page = Page(html, encoding, max_links)
+    page = Collector(html, encoding, max_links)
     root = LexborHTMLParser(guard(html)).root
     if root is not None:
         _walk(page, root)
     return page.finished()
 
 
-def _walk(page: Page, root: LexborNode) -> None:
+def _walk(page: Collector, root: LexborNode) -> None:
     """One pass in document order; blocks are told apart by a space, as they start, and where one has ended."""
     parts = page.parts
     append, actions = parts.append, _ACTIONS

@@ -9,7 +9,7 @@ from typing import cast
 from lxml import etree
 
 from gregor.worker.read.document import Extract
-from gregor.worker.read.html.collector import BLOCKS, HANDLERS, HIDDEN, MAX_LINKS, Page
+from gregor.worker.read.html.collector import BLOCKS, HANDLERS, HIDDEN, MAX_LINKS, Collector
 
 NAMESPACE = "http://www.w3.org/1999/xhtml"
 MOST_ENTITIES = 256
@@ -41,7 +41,7 @@ def extract(text: str, encoding: str = "utf-8", max_links: int = MAX_LINKS) -> E
     root = parse(_REFERENCE.sub(_known, text) if "<!DOCTYPE" in text else text)
     if root is None or not is_page(root):
         return None
-    page = Page(text, encoding, max_links)
+    page = Collector(text, encoding, max_links)
     _walk(page, root)
     return page.finished()
 
@@ -51,7 +51,7 @@ def is_page(root: etree._Element) -> bool:
     return root.tag in {f"{{{NAMESPACE}}}html", "html"}
 
 
-def _walk(page: Page, root: etree._Element) -> None:
+def _walk(page: Collector, root: etree._Element) -> None:
     hidden = 0
     for event, element in etree.iterwalk(root, events=("start", "end", "comment", "pi")):
         name = _name(element)

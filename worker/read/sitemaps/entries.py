@@ -4,6 +4,7 @@ import math
 import re
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from typing import Final
 
 import msgspec
 
@@ -108,3 +109,15 @@ def parse_priority(text: str) -> float:
     except ValueError:
         return DEFAULT_PRIORITY
     return value if math.isfinite(value) and 0.0 <= value <= 1.0 else DEFAULT_PRIORITY
+
+
+DAY: Final = 86_400.0
+
+
+def latest_change(lastmod: float | None, now: float) -> float:
+    """When a page changed last by what a sitemap says, 0 if it says nothing. A mere day may mean its last moment: once
+    it is over, that is what counts, since the page may have been visited before."""
+    if lastmod is None:
+        return 0.0
+    end = lastmod + DAY
+    return end if lastmod % DAY == 0.0 and end <= now else lastmod

@@ -1,0 +1,72 @@
+"""The border of those who only read what the crawl remembers."""
+
+from collections.abc import AsyncIterator
+from typing import BinaryIO, Protocol
+
+import msgspec
+
+from gregor.schemas.messages import (
+    DeadLetter,
+    HostRecord,
+    Page,
+    PartitionRecord,
+    RobotsRecord,
+    Row,
+    Ticket,
+)
+
+
+class Waiting(msgspec.Struct, frozen=True):
+    """Where an unfinished ticket is: ``place`` is "log", "calendar" or "backlog"; ``due`` for the calendar."""
+
+    ticket: Ticket
+    place: str
+    due: float = 0.0
+
+
+class Similar(msgspec.Struct, frozen=True):
+    """A stored page whose simhash differs from the one asked for in ``apart`` bits."""
+
+    key: str
+    apart: int
+
+
+class Reader(Protocol):
+    """What the reading commands ask, beside a running crawl or after it. No method needs all in memory."""
+
+    def rows(self, state: str | None, host: str | None, after: str = "") -> AsyncIterator[Row]:
+        """In an order of the engine's that stays: behind the key ``after``, or all."""
+
+    def partitions(self) -> AsyncIterator[PartitionRecord]:
+        """The records of the partitions that were ever owned."""
+
+    def pages(self) -> AsyncIterator[Page]:
+        """The newest version of every stored page."""
+
+    async def row(self, key: str) -> Row | None: ...
+
+    async def page(self, key: str, visit: int | None = None) -> Page | None:
+        """A version of a page, the newest by default."""
+
+    async def body(self, sha256: str) -> BinaryIO | None: ...
+
+    async def similar(self, simhash: int, distance: int, limit: int) -> list[Similar]:
+        """Stored pages whose simhash is within ``distance`` (<= 3) bits, the nearest first; one for each simhash."""
+
+    async def find(self, key: str, host: str) -> list[Waiting]: ...
+
+    def waiting(self) -> AsyncIterator[Waiting]: ...
+
+    def dead_letters(self) -> AsyncIterator[DeadLetter]: ...
+
+    async def robots(self, origin: str) -> RobotsRecord | None: ...
+
+    async def host(self, host: str) -> HostRecord | None: ...
+
+    async def seed_hosts(self) -> list[str]:
+        """The hosts of all seeds, which the scope is measured by."""
+
+    async def counts(self) -> dict[str, int]:
+        """URLs by state, "waiting" included; "pages_200", "pages" and "bytes" beside them."""
+
+    async def close(self) -> None: ...

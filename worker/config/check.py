@@ -1,0 +1,133 @@
+"""Whether settings make sense, alone and together."""
+
+import ipaddress
+import math
+import re
+from typing import Final
+from urllib.parse import unquote, urlsplit
+
+import msgspec
+
+from gregor.worker.base.errors import BadInput
+from gregor.worker.config.about import check_about
+from gregor.worker.config.api import check_api
+from gregor.worker.config.settings import Config, ConfigError, revisit_bounds
+
+_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+
+
+_WRITTEN_BY_US: Final = frozenset(
+    {
+        "connection",
+        "content-length",
+        "expect",
+        "host",
+        "if-modified-since",
+        "if-none-match",
+        "keep-alive",
+        "proxy-authorization",
+        "proxy-connection",
+        "range",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+        "user-agent",
+    }
+)
+"""Headers that are nobody's to set: they say where a request ends and goes, what is asked for, and as whom, by which
+robots.txt is read."""
+
+
+_CONTACT = ("http://", "https://", "@")
+
+
+def check(config: Config) -> None:
+    """What types cannot say; raises ConfigError."""
+    for table in (config, *config.hosts):
+        for name, value in msgspec.structs.asdict(table).items():
+            if isinstance(value, float) and not math.isfinite(value):
+                raise ConfigError(f"{name} must be a finite number, not {value}")
+    try:
+        check_about(config)
+        check_api(config)
+    except BadInput as error:
+        raise ConfigError(str(error)) from None
+    for network in config.allow_networks:
+        try:
+            ipaddress.ip_network(network)
+        except ValueError as error:
+            raise ConfigError(f"allow_networks: {error}") from None
+    if config.queue_low >= config.queue_size:
+        raise ConfigError(f"queue_low ({config.queue_low}) must be below queue_size ({config.queue_size})")
+    if config.dns_ttl_min > config.dns_ttl_max:
+        raise ConfigError(f"dns_ttl_min ({config.dns_ttl_min}) is above dns_ttl_max ({config.dns_ttl_max})")
+    if config.retry_pause > config.retry_pause_max:
+        raise ConfigError(f"retry_pause ({config.retry_pause}) is above retry_pause_max ({config.retry_pause_max})")
+    if config.revisit is not None and (bounds := revisit_bounds(config))[0] > bounds[1]:
+        raise ConfigError(f"revisit_min ({bounds[0]:g}) is above revisit_max ({bounds[1]:g})")
+    if config.proxy and config.resolver:
+        raise ConfigError("resolver has no effect with a proxy, which resolves names itself: set only one of them")
+    _check_proxy(config.proxy)
+    for headers in (config.headers, *(override.headers for override in config.hosts)):
+        for name, value in headers.items():
+            if not _HEADER_NAME.fullmatch(name) or not value.isprintable() or not value.isascii():
+                raise ConfigError(f"headers: {name!r} is no header name, or its value no line of ASCII text")
+            if name.lower() in _WRITTEN_BY_US:
+                raise ConfigError(f"headers: {name} is not to be set there; user_agent sets the agent")
+    names = [override.host for override in config.hosts]
+    for name in names:
+        _check_host(name)
+        if names.count(name) > 1:
+            raise ConfigError(f"[[host]] {name} stands there twice: put what differs into one table")
+
+
+def _check_host(name: str) -> None:
+    """That URLs of the host have it so: another spelling would never meet one, and what it says never hold."""
+    from gregor.worker.web.hostnames import one_host  # heavy, and most have no such table
+
+    host = one_host(name)
+    if host != name:
+        meant = f"; did you mean {host}?" if host else ""
+        rule = (
+            "write one host as it stands in URLs, in lower case, in its xn-- form, its port if it is not the usual one"
+        )
+        raise ConfigError(f"[[host]] {name}: {rule}{meant}")
+
+
+def _check_proxy(proxy: str) -> None:
+    """That it names a host, and a port if any; it is not repeated, since it may hold a password.
+
+    What of a password stands raw behind an @ / ? or # would be taken for the host or a path, and shown as such.
+    """
+    try:
+        parts = urlsplit(proxy)
+        usable = not proxy or (
+            bool(parts.hostname)
+            and parts.port != 0
+            and proxy.isascii()
+            and proxy.isprintable()
+            and " " not in proxy
+            and not any(octet < " " or octet == "\x7f" for octet in unquote(proxy, "latin-1"))
+            and proxy.count("@") <= 1
+            and (parts.path, parts.query, parts.fragment) in {("", "", ""), ("/", "", "")}
+        )
+    except ValueError:
+        usable = False
+    if not usable:
+        raise ConfigError(
+            "proxy must be http://HOST:PORT or socks5://HOST:PORT, with USER:PASSWORD@ before HOST if need be, "
+            "their special characters percent-encoded (@ as %40)"
+        )
+
+
+def warnings(config: Config) -> list[str]:
+    """What is allowed, but hardly meant."""
+    found = []
+    if not any(mark in config.user_agent for mark in _CONTACT):
+        found.append("user_agent names no contact: add a URL or a mail address, so that a site can reach you")
+    if config.robots == "ignore":
+        found.append("robots.txt is ignored: do this only with sites that are yours")
+    if config.proxy and config.host_table:
+        found.append("host_table has no effect: with a proxy, it is the proxy that connects")
+    return found
