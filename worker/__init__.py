@@ -1,1 +1,16 @@
-"""The crawl: one worker process, its pipeline and its adapters."""
+"""The crawl: one worker process in wings, each a concept. Every wing imports from those before it alone.
+
+    base        errors, tasks, bodies            web        URLs, headers, encodings
+    config      settings                         orders     what operators order
+    read        documents to text and links      borders    protocols to what is outside
+    links       scope, traps, priority           observe    logs, counters, timing
+    frontier    queues, calendar, watermark      fetch      URL to outcome
+    politeness  when a host may be asked         robots     robots.txt
+    settle      outcome to page and row          examine.py, crawl.py: one URL's way
+    operate     seeds, retries, opt-outs         run        the life of a worker
+    adapters    engines, transports              inspect    explain, report, metrics
+    capacity    gregor plan                      api        the API and the console
+    compose     which parts make a process       commands, demo: what people type
+
+Read `crawl.py` first. tests/unit/test_imports.py holds the order.
+"""

@@ -1,4 +1,4 @@
-"""The import graph: schemas ← partitioner ← worker; adapters known to those who put a worker together; pure modules."""
+"""The import graph: schemas ← partitioner ← worker, the wings of the worker, purity."""
 
 import ast
 from collections.abc import Iterator
@@ -9,24 +9,36 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 LAYERS = ("schemas", "partitioner", "worker")
-COMPOSITION = {"worker/compose/worker.py", "worker/compose/network.py"}
-"""The composition root: the engine is chosen in the first file, the network in the second."""
+
+WINGS = (
+    *("base", "web", "config", "orders", "read", "borders", "links", "observe", "frontier", "fetch", "politeness"),
+    *("robots", "settle", "examine", "crawl", "operate", "run", "adapters", "inspect", "capacity", "api", "compose"),
+    *("commands", "demo"),
+)
+"""The wings of worker/ from ground to roof: what is in one imports from those before it alone."""
+
+CHOOSERS = {"worker/compose/engines.py", "worker/compose/network.py"}
+"""Where the engine and the network are chosen."""
 
 EFFECTS = {"asyncio", "concurrent", "multiprocessing", "os", "socket", "subprocess", "threading", "time", "uvloop"}
 """What a module that decides does without: time comes in as an argument, and nothing is waited for."""
 
-_PURE = """
-    partitioner/assignment partitioner/hashing schemas/messages schemas/topics worker/operate/about worker/fetch/address_policy
-    worker/fetch/address_limit worker/inspect/audit worker/frontier/back_queue worker/frontier/calendar worker/web/canonical worker/capacity/model
-    worker/capacity/types worker/capacity/text worker/capacity/deploy_values worker/web/encodings/sniff worker/fetch/cookies
-    worker/read/css worker/web/domains worker/fetch/host_table worker/frontier/host worker/read/html/parse worker/read/html/guard worker/web/http_headers
-    worker/web/encodings/query worker/link_header worker/web/media_type worker/robots/meta worker/orders/model worker/fetch/outcomes
-    worker/frontier/partition worker/politeness/delays worker/links/priority worker/read/html/references worker/settle/revisits worker/robots/file
-    worker/robots/agents worker/robots/copies worker/robots/match worker/robots/lines worker/links/configured worker/frontier/schedule
-    worker/links/scope worker/read/fingerprints worker/read/sitemaps/entries  worker/read/sitemaps/mend
-    worker/read/sitemaps/xml worker/read/sitemaps/parse worker/links/traps worker/links/url_loops worker/web/urls worker/settle/verdicts worker/frontier/watermark
-    worker/read/html/xhtml
-"""
+PURE = {
+    "partitioner": set[str](),
+    "schemas": set[str](),
+    "worker/borders": set[str](),
+    "worker/capacity": set[str](),
+    "worker/fetch": {"fetcher"},
+    "worker/frontier": {"intake", "shared"},
+    "worker/links": set[str](),
+    "worker/orders": set[str](),
+    "worker/politeness": set[str](),
+    "worker/read": {"read"},
+    "worker/robots": set[str](),
+    "worker/settle": set[str](),
+    "worker/web": set[str](),
+}
+"""The folders that decide, each with the modules in it that also wait, or keep threads."""
 
 
 @cache
@@ -70,26 +82,64 @@ def test_a_layer_knows_only_those_below_it(layer: str) -> None:
             assert not {name for name in imports(file) if name.split(".")[0] in (*LAYERS, "tests", "benchmarks")}, file
 
 
-def test_adapters_are_known_to_the_composition_root_alone() -> None:
+def wing(file: str) -> str:
+    """The wing of a module of worker/: a folder, or a file that is a room of its own. "" for the map itself."""
+    return file.removeprefix("worker/").split("/")[0].removesuffix(".py").replace("__init__", "")
+
+
+def module_file(name: str) -> str | None:
+    """The file of a module, or of the module that a name is imported from; None when it is no module of worker/."""
+    path = name.removeprefix("gregor.").replace(".", "/")
+    for candidate in (f"{path}.py", f"{path}/__init__.py", f"{path.rpartition('/')[0]}.py"):
+        if (ROOT / candidate).is_file():
+            return candidate
+    return f"{path.rpartition('/')[0]}/__init__.py" if name.startswith("gregor.worker") else None
+
+
+def test_every_wing_is_known() -> None:
+    assert {wing(file) for file in files() if file.startswith("worker/")} - {""} == set(WINGS)
+
+
+def test_a_wing_imports_from_those_below_it_alone() -> None:
+    upwards = [
+        f"{file} imports {target}"
+        for file in files()
+        if file.startswith("worker/") and wing(file)
+        for name in sorted(ours(imports(file), "worker"))
+        if (target := module_file(name)) is not None and wing(target)
+        if WINGS.index(wing(target)) > WINGS.index(wing(file))
+    ]
+    assert not upwards
+
+
+def test_every_wing_says_what_it_is() -> None:
+    for name in WINGS:
+        if (ROOT / "worker" / name).is_dir():
+            said = ast.get_docstring(ast.parse((ROOT / "worker" / name / "__init__.py").read_text()))
+            assert said and len(said.splitlines()) >= 2, name
+
+
+def test_adapters_are_known_to_those_who_compose_alone() -> None:
     for file in files():
-        if file not in COMPOSITION and not file.startswith("worker/adapters/"):
+        if not file.startswith(("worker/adapters/", "worker/compose/")):
             assert not ours(imports(file, at_run_time=True), "worker.adapters"), file
 
 
-def test_the_engine_is_asked_for_in_one_place() -> None:
-    engines = ("worker.adapters.cluster", "worker.adapters.embedded")
-    outside = [file for file in files() if not file.startswith("worker/adapters/")]
-    choosers = {file for file in outside for engine in engines if ours(imports(file, at_run_time=True), engine)}
-    assert choosers == {"worker/compose/worker.py"}
+@pytest.mark.parametrize("folder", PURE)
+def test_what_decides_is_pure(folder: str) -> None:
+    for file in files():
+        if file.startswith(f"{folder}/") and Path(file).stem not in PURE[folder]:
+            assert not {name.split(".")[0] for name in imports(file)} & EFFECTS, file
 
 
-@pytest.mark.parametrize("module", _PURE.split())
-def test_what_decides_is_pure(module: str) -> None:
-    assert not {name.split(".")[0] for name in imports(f"{module}.py")} & EFFECTS
+def test_exceptions_from_purity_are_needed() -> None:
+    for folder, stems in PURE.items():
+        for stem in stems:
+            assert {name.split(".")[0] for name in imports(f"{folder}/{stem}.py")} & EFFECTS, f"{folder}/{stem}.py"
 
 
 def test_imports_are_found_wherever_they_are() -> None:
     root, at_run_time = imports("worker/compose/worker.py"), imports("worker/compose/worker.py", at_run_time=True)
     for_types_only = {"gregor.worker.adapters.cluster.engine.ClusterEngine"}
-    assert {"asyncio", "gregor.worker.adapters.embedded", "gregor.worker.adapters.cluster.engine"} <= at_run_time
+    assert {"asyncio", "gregor.worker.adapters.embedded"} <= at_run_time
     assert for_types_only <= root - at_run_time

@@ -1,1 +1,4 @@
-"""The API that a worker serves beside its crawl: health, metrics, status, orders, the console."""
+"""The API that a worker serves beside its crawl: health, metrics, status, orders, the console.
+
+Imports inspect, operate, run and below; each endpoint asks a Backend.
+"""

@@ -1,5 +1,5 @@
-"""What HTTP headers mean to a crawler (RFC 9110, RFC 9111): dates, Retry-After, redirects, freshness, links. Pure; no input
-makes any of it raise. Times are POSIX seconds, spans are seconds."""
+"""What HTTP headers mean to a crawler (RFC 9110, RFC 9111): dates, Retry-After, redirects, freshness, links. Pure; no
+input makes any of it raise. Times are POSIX seconds, spans are seconds."""
 
 import calendar
 import datetime

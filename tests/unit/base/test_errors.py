@@ -13,7 +13,7 @@ import pytest
 
 from gregor.worker.base.errors import why
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 FOLDERS = ("worker", "docker", "benchmarks")
 
 

@@ -9,7 +9,7 @@ from gregor.worker.base.errors import BadInput
 from gregor.worker.orders.codec import MOST_BYTES, read, read_changes, written, written_changes
 from gregor.worker.orders.model import By, Change, Order, Orders, give, take_back
 from tests.contract.world import ordered
-from tests.unit.test_orders import GIVEN
+from tests.unit.orders.test_model import GIVEN
 
 ME = By("me", 2.0, "why", "here", "key", 2**64 - 1)
 

@@ -16,7 +16,7 @@ from gregor.worker.capacity.types import Costs, Plan, Wish
 from gregor.worker.commands import cli
 from gregor.worker.commands import plan as plan_command
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 VARIABLES = (ROOT / "terraform/examples/cluster/variables.tf").read_text()
 READ = inputs.read()
 COSTS, PRICES = READ.costs, READ.prices

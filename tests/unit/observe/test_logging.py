@@ -21,7 +21,7 @@ from gregor.worker.base.printable import MASK, one_line
 from gregor.worker.observe.logging import _Formatter, configure, identify, logs
 from gregor.worker.observe.tracing import Visit
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs" / "logging.md").read_text()
 
 HOSTILE = "a\nb\r\x1b[31m\u2028\u202e\x00\ud800\x85"

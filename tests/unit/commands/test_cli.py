@@ -14,7 +14,7 @@ from gregor.worker.commands import COMMANDS, cli
 from gregor.worker.config.docs import page, settings
 from gregor.worker.config.settings import Config
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture(autouse=True)

@@ -24,7 +24,7 @@ from gregor.worker.observe.timing import BOUNDS, Lowest, Timing
 from gregor.worker.run.runtime import Runtime
 from tests.simulation.scenarios import of_seed
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 MACHINE = {"disk_free": 1.0, "disk_size": 2.0, "memory": 3.0}
 CONDITION = Condition(
     "crawl", "worker", "1", "crawling", "politeness", "politeness: …", "", 1.0, 2, 3, 64, dict.fromkeys(HOST_STATES, 1),

@@ -12,7 +12,7 @@ from gregor.worker.read.processors import GROUP, ProcessorError, Processors, pro
 
 def _documented() -> type:
     """The class of the example in docs/processors.md."""
-    page = (Path(__file__).parents[2] / "docs" / "processors.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[3] / "docs" / "processors.md").read_text(encoding="utf-8")
     names: dict[str, Any] = {}
     exec(page.split("```python\n")[1].split("```")[0], names)  # our own documentation
     return cast(type, names["Subtitles"])
