@@ -7,8 +7,8 @@ from urllib.parse import urljoin
 from gregor.worker.read.sitemaps import parse as sitemaps
 from gregor.worker.robots import file as robots_file
 from gregor.worker.web.domains import registered_domain
+from tests.web.sitemap_location import is_local, is_submitted
 from tests.web.suites import Line, Suite, Verdict, equal, octets
-from tests.web.suites.sitemap_location import is_local, is_submitted
 
 
 def _parsed(case: Line) -> sitemaps.Sitemap:
