@@ -10,13 +10,11 @@ import argparse
 import gc
 import json
 import os
-import random
 import subprocess
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from unittest import mock
 
 import zstandard
 from selectolax.lexbor import LexborHTMLParser
@@ -29,7 +27,6 @@ from gregor.worker.borders.transport import Response
 from gregor.worker.config.settings import Config
 from gregor.worker.examine import Examiner
 from gregor.worker.frontier.sent import RecentlySent
-from gregor.worker.frontier.shared import Tools
 from gregor.worker.links.scope import Scope, ScopeRules
 from gregor.worker.links.traps import Traps
 from gregor.worker.observe.stats import Stats
@@ -81,12 +78,18 @@ class Steps:
 
     def __init__(self, hosts: int) -> None:
         self._urls = Urls()
-        services = mock.Mock()
-        services.coordinator.now = lambda: 1000.0
-        scope = Scope(ScopeRules(), map(corpus.host_name, range(hosts)))
-        tools = Tools(Config(), services, mock.Mock(), random.Random(1), self._urls, scope, Stats(), "worker")
-        self._sent = RecentlySent(tools.config.recently_sent)
-        self._examiner = Examiner(tools, Processors(), self._sent, Traps())
+        config, scope = Config(), Scope(ScopeRules(), map(corpus.host_name, range(hosts)))
+        self._sent = RecentlySent(config.recently_sent)
+        self._examiner = Examiner(
+            config,
+            urls=self._urls,
+            scope=lambda: scope,
+            now=lambda: 1000.0,
+            stats=Stats(),
+            processors=Processors(),
+            sent=self._sent,
+            traps=Traps(),
+        )
         self._compress = zstandard.ZstdCompressor(level=LEVEL).compress
         self.seconds = dict.fromkeys(WHOLE, 0.0)
 

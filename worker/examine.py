@@ -7,12 +7,13 @@ import msgspec
 
 from gregor.schemas.messages import Link, Page, Ticket, url_fingerprint
 from gregor.worker.borders.transport import Response
+from gregor.worker.config.settings import Config
 from gregor.worker.frontier.sent import RecentlySent
-from gregor.worker.frontier.shared import Tools
 from gregor.worker.links.priority import of_link, of_sitemap_url
-from gregor.worker.links.scope import MAX_ELSEWHERE, OutOfScope
+from gregor.worker.links.scope import MAX_ELSEWHERE, OutOfScope, Scope
 from gregor.worker.links.targets import Target, Targets
 from gregor.worker.links.traps import Traps
+from gregor.worker.observe.stats import Stats
 from gregor.worker.read import document as documents
 from gregor.worker.read.document import Document, Extract
 from gregor.worker.read.html import references
@@ -22,7 +23,7 @@ from gregor.worker.read.read import LargeDocuments, Reading, read
 from gregor.worker.read.sitemaps.entries import Sitemap, latest_change
 from gregor.worker.robots import meta as meta_robots
 from gregor.worker.web import http_headers
-from gregor.worker.web.urls import Url
+from gregor.worker.web.urls import Url, Urls
 
 FOLLOWED = frozenset({"a", "area", "iframe", "frame", "next", "canonical", "refresh", "redirect", "sitemap", "url"})
 DEEPEST_SITEMAP = 5
@@ -38,14 +39,29 @@ class Examined(msgspec.Struct):
 class Examiner:
     """Reads documents for one worker. `sent` only saves work: a link that it knows was published before."""
 
-    def __init__(self, tools: Tools, processors: Processors, sent: RecentlySent, traps: Traps) -> None:
-        self._tools = tools
+    def __init__(
+        self,
+        config: Config,
+        *,
+        urls: Urls,
+        scope: Callable[[], Scope],
+        now: Callable[[], float],
+        stats: Stats,
+        processors: Processors,
+        sent: RecentlySent,
+        traps: Traps,
+    ) -> None:
+        """``scope`` gives the one by which links are measured now, ``now`` the coordinator's time in unix seconds."""
+        self._config = config
+        self._urls = urls
+        self._scope = scope
+        self._now = now
+        self._stats = stats
         self._processors = processors
         self._large = LargeDocuments(processors)
         self._sent = sent
         self._traps = traps
-        self._targets = Targets(tools.urls, lambda: tools.scope)
-        config = tools.config
+        self._targets = Targets(urls, scope)
         followed = set(FOLLOWED)
         if not config.meta_refresh:
             followed.discard("refresh")
@@ -57,7 +73,7 @@ class Examiner:
 
     def _is_sitemap(self, ticket: Ticket) -> bool | None:
         """Whether a document was announced as one; None for a seed, or where one leads: its root says what it is."""
-        asked = self._tools.config.sitemaps or self._tools.config.sitemap_only
+        asked = self._config.sitemaps or self._config.sitemap_only
         return True if ticket.link == "sitemap" else None if asked and ticket.depth == 0 else False
 
     async def read_large(self, ticket: Ticket, url: Url, response: Response) -> Reading | None:
@@ -68,7 +84,7 @@ class Examiner:
     def examine(self, ticket: Ticket, url: Url, response: Response, reading: Reading | None = None) -> Examined:
         """Say what an answer with status 200 to 299 means; `reading` is there if it was read before."""
         document = Document(url.href, response.body, response.combined("content-type"))
-        now = self._tools.now()
+        now = self._now()
         page = Page(
             key=ticket.key,
             href=url.href,
@@ -111,34 +127,34 @@ class Examiner:
         stated = (
             http_headers.canonical_link(http_headers.decoded(header)) if header and extract.canonical is None else None
         )
-        target = self._tools.urls.resolve(stated, url.href) if stated is not None else None
+        target = self._urls.resolve(stated, url.href) if stated is not None else None
         if target is not None:
             extract.canonical = target.href
             extract.links.append(documents.Reference(target.href, "canonical"))
         found = references.refresh(http_headers.decoded(response.header("refresh") or ""))
-        if found is not None and found.url and (target := self._tools.urls.resolve(found.url, url.href)):
+        if found is not None and found.url and (target := self._urls.resolve(found.url, url.href)):
             extract.links.append(documents.Reference(target.href, "refresh"))
 
     def _describe(self, page: Page, extract: Extract, response: Response, now: float) -> None:
         page.title, page.text, page.encoding = extract.title, extract.text, extract.encoding
         page.language = extract.lang or ""
         tags = [value for name, value in response.headers if name.lower() == "x-robots-tag"]
-        found = meta_robots.meta_robots(extract.meta_robots, tags, self._tools.config.user_agent, now)
+        found = meta_robots.meta_robots(extract.meta_robots, tags, self._config.user_agent, now)
         page.directives = tuple(meta_robots.names(found))
 
     def _links(self, ticket: Ticket, url: Url, extract: Extract, page: Page) -> list[Ticket]:
         """Decide the fate of every link; what is decided here is recorded at the link, never at its target."""
-        base = base_url(extract.base, url.href, self._tools.config.max_url_length)
+        base = base_url(extract.base, url.href, self._config.max_url_length)
         find = self._targets.finder(base, extract.encoding)
         unfollowed = "nofollow" in page.directives
         fate_of = self._fates(ticket, url)
-        if extract.canonical is not None and (canonical := self._tools.urls.resolve(extract.canonical, base)):
+        if extract.canonical is not None and (canonical := self._urls.resolve(extract.canonical, base)):
             page.canonical = canonical.href
         add, chosen = page.links.append, dict[int, tuple[Url, str]]()
-        for link in extract.links[: self._tools.config.max_links]:
+        for link in extract.links[: self._config.max_links]:
             target = find(link.url)
             if target is None:
-                self._tools.stats.links["malformed"] += 1
+                self._stats.links["malformed"] += 1
                 continue
             kind, nofollow = link.kind, link.nofollow or unfollowed
             fate = fate_of(target, kind, nofollow)
@@ -149,7 +165,7 @@ class Examiner:
 
     def _fates(self, ticket: Ticket, source: Url) -> Callable[[Target, str, bool], str]:
         """Says of the links of a page whether they are published, and if not, why. What holds for all is asked once."""
-        config, followed = self._tools.config, self._followed
+        config, followed = self._config, self._followed
         too_deep = config.max_depth is not None and ticket.depth + 1 > config.max_depth
         suspect = self._traps.suspects(source)
 
@@ -172,7 +188,7 @@ class Examiner:
         if not fate and (reason := self._traps.refuses(source, target.url)):
             fate = f"trap: {reason}"
         if fate:
-            self._tools.stats.links["trap"] += 1
+            self._stats.links["trap"] += 1
         return fate
 
     def follow(self, ticket: Ticket, target: Url, kind: str) -> Ticket:
@@ -190,16 +206,16 @@ class Examiner:
             ticket.key,
             kind,
             ticket.label,
-            at=self._tools.now(),
+            at=self._now(),
         )
 
     def redirect(self, ticket: Ticket, source: Url, location: str) -> tuple[list[Ticket], Link | None]:
         """The ticket of a redirect's target, and the link as it is recorded. A redirect keeps the depth."""
-        target = self._tools.urls.resolve(location, source.href)
+        target = self._urls.resolve(location, source.href)
         if target is None:
             return [], None
         fate = "hops"
-        if ticket.hops + 1 <= self._tools.config.max_redirects:
+        if ticket.hops + 1 <= self._config.max_redirects:
             judged = self._targets.target(target)
             if ticket.link == "sitemap":
                 judged = self._as_sitemap(judged)
@@ -216,7 +232,7 @@ class Examiner:
             ticket.key,
             ticket.link if ticket.link == "sitemap" else "redirect",
             ticket.label,
-            at=self._tools.now(),
+            at=self._now(),
         )
         return ([follow] if fate == "sent" else []), Link(target.href, "redirect", False, fate, "", target.key)
 
@@ -224,7 +240,7 @@ class Examiner:
         """What is said of a target that is a sitemap, announced by a site of the crawl."""
         if not target.out_of_scope:
             return target
-        verdict = self._tools.scope.allows_sitemap(target.url)
+        verdict = self._scope().allows_sitemap(target.url)
         excluded = f"scope: {verdict.rule}" if isinstance(verdict, OutOfScope) else ""
         return msgspec.structs.replace(target, out_of_scope=excluded)
 
@@ -239,7 +255,7 @@ class Examiner:
         for entry, kind, priority in entries:
             found = find(entry.loc)
             if found is None:
-                self._tools.stats.links["malformed"] += 1
+                self._stats.links["malformed"] += 1
                 continue
             target = found.url
             if kind == "sitemap" and found.out_of_scope and target.host == url.host and elsewhere < MAX_ELSEWHERE:
@@ -263,11 +279,11 @@ class Examiner:
                 ticket.key,
                 kind,
                 ticket.label,
-                at=self._tools.now(),
+                at=self._now(),
             )
-            if self._tools.config.revisit is not None:
+            if self._config.revisit is not None:
                 follow = msgspec.structs.replace(
-                    follow, lastmod=latest_change(entry.lastmod, self._tools.now()), changefreq=entry.changefreq or ""
+                    follow, lastmod=latest_change(entry.lastmod, self._now()), changefreq=entry.changefreq or ""
                 )
             if fate == "sent" and not self._sent.knows(url_fingerprint(follow.news)):
                 tickets.append(follow)

@@ -50,7 +50,7 @@ def test_it_reads_and_steers_without_a_worker_of_its_own(tmp_path: Path) -> None
             order = "/api/v1/orders/pause"
             assert (await console.ask("PUT", order, VIEWER, json={"why": "by test"})).status_code == 403
             assert (await console.ask("PUT", order, OPERATOR, json={"why": "by test"})).status_code == 200
-            assert workers[0].runtime.tools.services.coordinator.orders().paused
+            assert workers[0].runtime.services.coordinator.orders().paused
             (change,) = (await console.ask("GET", "/api/v1/changes", VIEWER)).json()["changes"]
             assert (change["what"], change["where"].partition(",")[0]) == ("pause", "API of console")
             assert (await console.ask("POST", "/api/v1/stop", OPERATOR)).status_code == 202

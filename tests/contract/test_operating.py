@@ -96,7 +96,7 @@ def test_where_an_api_answers_it_is_asked(tmp_path: Path, capsys: pytest.Capture
             await asyncio.to_thread(gregor, tmp_path / "unused", *words, *flags, code=code)
 
         await command("pause", "--why", "by test")
-        assert worker.runtime.tools.services.coordinator.orders().paused
+        assert worker.runtime.services.coordinator.orders().paused
         await command("delay", "h0.example", "2")
         await command("block", "[::1]:8080")
         capsys.readouterr()
@@ -119,7 +119,7 @@ def test_where_an_api_answers_it_is_asked(tmp_path: Path, capsys: pytest.Capture
         await command("resume", code=2, token="VIEW")
         assert "refused (403): This needs the token of an operator" in capsys.readouterr().err
         await command("resume")
-        assert worker.runtime.tools.services.coordinator.orders().standing == {}
+        assert worker.runtime.services.coordinator.orders().standing == {}
         await command("stop", "--why", "upgrade")
         await worker.until(lambda: worker.runtime.ending is not None)
 

@@ -124,7 +124,7 @@ async def test_roles(worker: Operated) -> None:
         assert answer.headers["www-authenticate"].startswith("Bearer")
     assert "operator" in problem(await worker.ask("PUT", "/api/v1/orders/pause", VIEWER), 403)
     assert "operator" in problem(await worker.ask("POST", "/api/v1/stop", VIEWER), 403)
-    assert not worker.runtime.tools.services.coordinator.orders().paused
+    assert not worker.runtime.services.coordinator.orders().paused
     for token in ("", "x" * 30, VIEWER + "x", OPERATOR[:-1], "\xff\xfe"):
         answer = await worker.ask("GET", "/metrics", headers={"Authorization": f"Bearer {token}".encode("latin-1")})
         problem(answer, 401)
@@ -199,7 +199,7 @@ async def test_status_hosts_and_metrics_tell_the_same(worker: Operated) -> None:
 
 @over
 async def test_a_scrape_does_not_wait_for_a_log_that_is_away(worker: Operated) -> None:
-    back, log = asyncio.Event(), worker.runtime.tools.services.log
+    back, log = asyncio.Event(), worker.runtime.services.log
     ends = log.ends
 
     async def late(partition: int) -> dict[int, int]:

@@ -126,7 +126,7 @@ async def test_what_is_found_of_a_host_gets_the_ordered_priority(worker: Operate
     await order(worker, "priority", "h0.example", 4)
     await order(worker, "priority", "*.example", 1)
     published: dict[str, set[int]] = {"h0.example": set(), "h1.example": set()}
-    log = worker.runtime.tools.services.log
+    log = worker.runtime.services.log
     publish = log.publish
 
     async def watched(tickets: Any) -> None:
@@ -190,7 +190,7 @@ def test_a_budget_of_a_domain_outlives_the_worker(tmp_path: Path) -> None:
         await worker.until(lambda: worker.runtime.stats.states["denied"] >= 2)
 
     async def second(worker: Operated) -> None:
-        await worker.until(lambda: worker.runtime.tools.domain_pages.of("*.example") >= 6)
+        await worker.until(lambda: worker.runtime.domain_pages.of("*.example") >= 6)
         await worker.ask("POST", "/api/v1/seeds", json={"seeds": [{"url": "http://h0.example/300"}]})
         await worker.until(lambda: worker.runtime.stats.states["denied"] >= 1)
         assert worker.runtime.stats.pages == 0

@@ -4,6 +4,7 @@ import random
 from typing import Any, cast
 
 from gregor.schemas.messages import PRIORITIES, PartitionRecord, Row, url_fingerprint
+from gregor.worker.borders.effects import Retries
 from gregor.worker.borders.services import Services
 from gregor.worker.config.settings import Config, replace
 from gregor.worker.frontier.back_queue import Item
@@ -11,12 +12,11 @@ from gregor.worker.frontier.calendar import Calendar
 from gregor.worker.frontier.checkpoint import checkpoint
 from gregor.worker.frontier.intake import Intake
 from gregor.worker.frontier.partition import Partition
-from gregor.worker.frontier.shared import Tools
+from gregor.worker.frontier.schedule import HostSchedule
 from gregor.worker.frontier.tickets import is_stale
-from gregor.worker.links.scope import Scope, ScopeRules
 from gregor.worker.observe.stats import Stats
+from gregor.worker.orders.in_force import OrdersInForce
 from gregor.worker.orders.model import Orders
-from gregor.worker.web.urls import Urls
 from tests.contract.engines import Engine
 from tests.contract.world import ManualClock
 
@@ -58,37 +58,48 @@ class Owner:
         self.visited: dict[str, int] = {}
         self.chance = random.Random(seed)
         now, nothing = cast(Any, Now(clock)), cast(Any, None)
-        services = Services(engine.log, engine.seen, engine.store, now, nothing, nothing)
-        config = replace(CONFIG, **settings)
-        scope = Scope(ScopeRules(), [])
-        self.tools = Tools(config, services, clock, self.chance, Urls(), scope, Stats(), "owner")
-        self._clock = clock
+        self.services = Services(engine.log, engine.seen, engine.store, now, nothing, nothing)
+        self.config = replace(CONFIG, **settings)
+        self.stats = Stats()
+        self.schedule = HostSchedule(clock.monotonic, lambda: None)
+        self.clock = clock
 
     async def take_over(self, calls: int | None = None) -> None:
         """Take the partition as the runtime does, with a lease for so many calls."""
         log, store = self.engine.log, self.engine.store
         self.record: PartitionRecord = await store.partition(0)
-        self.lease = Expiring(self.record.epoch + 1, self._clock.wall(), calls)
+        self.lease = Expiring(self.record.epoch + 1, self.clock.wall(), calls)
         committed, starts = await log.committed(0), await log.starts(0)
         begin = {priority: max(committed[priority], starts[priority]) for priority in PRIORITIES}
         known = await store.buckets(0, self.record.cursor + 1, 2**53, 1000)
-        calendar = Calendar(self.record.cursor, known, self.tools.config.bucket_width, self.tools.config.bucket_size)
+        calendar = Calendar(self.record.cursor, known, self.config.bucket_width, self.config.bucket_size)
         self.partition = Partition(self.lease, begin, await log.ends(0), calendar)
         self.record = PartitionRecord(0, self.lease.epoch, self.record.cursor, self.record.counts)
         await store.put_partition(self.record, self.partition.stamp())
-        self.intake = Intake(self.partition, self.tools, CAPACITY)
+        self.effects = Retries(self.stats, self.chance).under(self.lease)
+        self.intake = Intake(
+            self.partition,
+            config=self.config,
+            services=self.services,
+            effects=self.effects,
+            schedule=self.schedule,
+            monotonic=self.clock.monotonic,
+            chance=self.chance,
+            stats=self.stats,
+            capacity=CAPACITY,
+        )
 
     async def work(self) -> None:
         """Admit, visit and checkpoint, as chance has it, until nothing is left."""
         for _ in range(10_000):
-            self.tools.idle = self.chance.random() < 0.3
+            self.schedule.idle = self.chance.random() < 0.3
             self.intake.news()
             await self.intake.step()
             if self.chance.random() < 0.7:
                 await self.visit()
             if self.chance.random() < 0.2:
                 await self.checkpoint()
-            self._clock.pass_(self.chance.choice([0.0, 0.0, 1.0]))
+            self.clock.pass_(self.chance.choice([0.0, 0.0, 1.0]))
             if self.partition.read_to_end and await self.ended():
                 return
         raise AssertionError(f"it never ends: {self.partition.size} live, {self.partition.watermarks()}")
@@ -99,29 +110,37 @@ class Owner:
         if not hosts:
             return
         host = self.chance.choice(hosts)
-        self.tools.schedule.remove(host)
+        self.schedule.remove(host)
         item = host.queue.take()
         assert item is not None
         await self._settle(item)
         self.partition.leave(item)
         self.partition.finish(item.sources())
-        host.next_turn = self._clock.monotonic() + 1.0
+        host.next_turn = self.clock.monotonic() + 1.0
         self.intake.look_after(host)
-        self.tools.turn(self.partition, host)
+        self.schedule.see(self.partition, host)
 
     async def _settle(self, item: Item) -> None:
         ticket, store = item.ticket, self.engine.store
-        row = (await self.tools.effect(self.lease, lambda: store.rows([ticket.key])))[0]
+        row = (await self.effects.run(lambda: store.rows([ticket.key])))[0]
         if is_stale(ticket, row):
             return
         settled = Row(ticket.key, ticket.href, ticket.host, ticket.visit + 1, "fetched", "fetched")
-        await self.tools.effect(self.lease, lambda: store.put_rows([settled], self.partition.stamp()))
+        await self.effects.run(lambda: store.put_rows([settled], self.partition.stamp()))
         self.visited[ticket.key] = self.visited.get(ticket.key, 0) + 1
-        await self.tools.effect(self.lease, lambda: self.engine.seen.mark([url_fingerprint(ticket.key)]))
+        await self.effects.run(lambda: self.engine.seen.mark([url_fingerprint(ticket.key)]))
 
     async def checkpoint(self) -> None:
         """Commit and delete."""
-        self.record = await checkpoint(self.partition, self.record, self.tools)
+        self.record = await checkpoint(
+            self.partition,
+            self.record,
+            config=self.config,
+            log=self.engine.log,
+            store=self.engine.store,
+            effects=self.effects,
+            orders=OrdersInForce(self.services.coordinator.orders),
+        )
 
     async def ended(self) -> bool:
         """Whether nothing is left for anyone: all watermarks at the ends, calendar and backlogs empty."""

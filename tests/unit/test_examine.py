@@ -1,8 +1,8 @@
 """What an answer says, and which of its links are published: fates, redirects, sitemaps, links of headers."""
 
 import gzip
-import random
 from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 import pytest
@@ -13,7 +13,6 @@ from gregor.worker.borders.transport import Response
 from gregor.worker.config.settings import Config, replace
 from gregor.worker.examine import Examiner
 from gregor.worker.frontier.sent import RecentlySent
-from gregor.worker.frontier.shared import Tools
 from gregor.worker.links.scope import Scope, ScopeRules
 from gregor.worker.links.traps import Traps
 from gregor.worker.observe.stats import Stats
@@ -24,22 +23,18 @@ URLS = Urls()
 HTML = b'<title>t</title><a href="/a">a</a><a href="/b" rel=nofollow>b</a><a href="http://other/">o</a><img src=i.png>'
 
 
-class Now:
-    """As much of a coordinator as is asked here."""
-
-    def now(self) -> float:
-        return 1000.0
-
-
-class Services:
-    coordinator = Now()
-
-
-def examiner(**settings: object) -> tuple[Examiner, Tools]:
-    config = replace(Config(), **settings)
+def examiner(sent: RecentlySent | None = None, **settings: Any) -> Examiner:
     scope = Scope(ScopeRules(), ["host"])
-    tools = Tools(config, Services(), None, random.Random(1), URLS, scope, Stats(), "w")  # type: ignore[arg-type]
-    return Examiner(tools, Processors(), RecentlySent(100), Traps()), tools
+    return Examiner(
+        replace(Config(), **settings),
+        urls=URLS,
+        scope=lambda: scope,
+        now=lambda: 1000.0,
+        stats=Stats(),
+        processors=Processors(),
+        sent=sent or RecentlySent(100),
+        traps=Traps(),
+    )
 
 
 def url(text: str) -> Url:
@@ -64,7 +59,7 @@ def published(tickets: Sequence[Ticket]) -> list[str]:
 
 
 def test_every_link_is_stored_with_its_fate() -> None:
-    one, _ = examiner()
+    one = examiner()
     start = url("http://host/")
     found = one.examine(ticket(start), start, response(HTML))
     assert published(found.tickets) == ["http://host/a"]
@@ -87,21 +82,21 @@ def test_every_link_is_stored_with_its_fate() -> None:
         ({"sitemap_only": True}, []),
     ],
 )
-def test_settings_decide_what_is_followed(settings: dict[str, object], expected: list[str]) -> None:
-    one, _ = examiner(**settings)
+def test_settings_decide_what_is_followed(settings: dict[str, Any], expected: list[str]) -> None:
+    one = examiner(**settings)
     start = url("http://host/")
     assert published(one.examine(ticket(start), start, response(HTML)).tickets) == expected
 
 
 def test_a_link_is_published_once_and_not_again_while_it_is_remembered() -> None:
-    one, _ = examiner()
+    one = examiner()
     start = url("http://host/")
     twice = one.examine(ticket(start), start, response(b"<a href=/a>1</a><a href=/a#x>2</a>"))
     assert published(twice.tickets) == ["http://host/a"]
 
 
 def test_x_robots_tag_closes_the_links_of_a_page() -> None:
-    one, _ = examiner()
+    one = examiner()
     start = url("http://host/")
     found = one.examine(ticket(start), start, response(HTML, ("X-Robots-Tag", "nofollow, noindex")))
     assert found.tickets == []
@@ -109,19 +104,18 @@ def test_x_robots_tag_closes_the_links_of_a_page() -> None:
 
 
 def test_links_that_were_published_lately_are_not_published_again() -> None:
-    _, tools = examiner()
     sent, page = RecentlySent(4), url("http://host/page")
     for name in "abc":  # the first two are in the older half by then
         sent.learn([ticket(url(f"http://host/{name}"))])
     links = "".join(f"<a href=/{name}>x</a>" for name in "dacbde")
-    found = Examiner(tools, Processors(), sent, Traps()).examine(ticket(page), page, response(links.encode()))
+    found = examiner(sent).examine(ticket(page), page, response(links.encode()))
     assert [one.href for one in found.tickets] == ["http://host/d", "http://host/e"]
     assert {link.fate for link in found.page.links} == {"sent"}
 
 
 @pytest.mark.parametrize(("follow", "fate"), [(True, "sent"), (False, "kind")])
 def test_a_refresh_of_the_headers_is_read_as_that_of_a_page(follow: bool, fate: str) -> None:
-    one, _ = examiner(meta_refresh=follow)
+    one = examiner(meta_refresh=follow)
     start = url("http://host/x/")
     found = one.examine(ticket(start), start, response(b"<base href=/y/>", ("Refresh", "3; URL='z'")))
     assert [(link.url, link.kind, link.fate) for link in found.page.links] == [("http://host/x/z", "refresh", fate)]
@@ -130,7 +124,7 @@ def test_a_refresh_of_the_headers_is_read_as_that_of_a_page(follow: bool, fate: 
 
 
 def test_the_canonical_link_of_a_header_is_a_link() -> None:
-    one, _ = examiner()
+    one = examiner()
     start = url("http://host/x")
     found = one.examine(ticket(start), start, response(b"<p>x", ("Link", '</y>; rel="canonical"')))
     assert found.page.canonical == "http://host/y"
@@ -139,7 +133,7 @@ def test_the_canonical_link_of_a_header_is_a_link() -> None:
 
 @pytest.mark.parametrize(("octets", "target"), [("é".encode(), "%C3%A9"), (b"\xe9", "%E9")])
 def test_octets_in_the_urls_of_headers_are_what_they_are_in_a_location(octets: bytes, target: str) -> None:
-    one, _ = examiner(meta_refresh=True)
+    one = examiner(meta_refresh=True)
     start, raw = url("http://host/x"), octets.decode("latin-1")
     headers = ("Link", f"<{raw}>; rel=canonical"), ("Refresh", f"0; url={raw}")
     links = one.examine(ticket(start), start, response(b"<p>x", *headers)).page.links
@@ -153,8 +147,7 @@ def test_what_a_sitemap_says_travels_once_and_again_when_it_changes() -> None:
     start, known = url("http://host/sitemap.xml"), RecentlySent(100)
 
     def read(said: str, **settings: object) -> list[tuple[str, float, str]]:
-        tools = examiner(sitemaps=True, **settings)[1]
-        found = Examiner(tools, Processors(), known, Traps()).examine(
+        found = examiner(known, sitemaps=True, **settings).examine(
             ticket(start, link="sitemap"), start, response(f"<urlset><url><loc>/p</loc>{said}</url></urlset>".encode())
         )
         known.learn(found.tickets)
@@ -170,7 +163,7 @@ def test_what_a_sitemap_says_travels_once_and_again_when_it_changes() -> None:
 
 
 def test_a_sitemap_is_links_too() -> None:
-    one, _ = examiner(sitemaps=True)
+    one = examiner(sitemaps=True)
     start = url("http://host/sitemap.xml")
     body = b"<urlset><url><loc>http://host/p</loc><priority>0.9</priority></url><url><loc>http://</loc></url></urlset>"
     found = one.examine(ticket(start, link="sitemap"), start, response(body))
@@ -188,18 +181,19 @@ def test_a_sitemap_is_links_too() -> None:
 )
 def test_a_seed_that_is_a_sitemap_is_read_as_one_if_sitemaps_are(body: bytes) -> None:
     start = url("http://host/sitemap.xml")
-    for settings, depth, sent in (
+    cases: tuple[tuple[dict[str, Any], int, list[str]], ...] = (
         ({"sitemaps": True}, 0, ["http://host/a"]),
         ({"sitemap_only": True}, 0, ["http://host/a"]),
         ({"sitemaps": True}, 1, []),  # a page's link to it announces nothing
         ({}, 0, []),
-    ):
-        one, _ = examiner(**settings)
+    )
+    for settings, depth, sent in cases:
+        one = examiner(**settings)
         assert published(one.examine(ticket(start, depth=depth), start, response(body)).tickets) == sent
 
 
 def test_a_redirect_keeps_the_depth_and_counts_hops() -> None:
-    one, _ = examiner(max_redirects=2)
+    one = examiner(max_redirects=2)
     start = url("http://host/old")
     tickets, link = one.redirect(ticket(start, depth=3, hops=1), start, "/new")
     assert link is not None
@@ -210,7 +204,7 @@ def test_a_redirect_keeps_the_depth_and_counts_hops() -> None:
 
 
 def test_a_redirect_out_of_scope_is_recorded_and_not_followed() -> None:
-    one, _ = examiner()
+    one = examiner()
     start = url("http://host/old")
     tickets, link = one.redirect(ticket(start), start, "http://other/")
     assert link is not None

@@ -26,10 +26,10 @@ EFFECTS = {"asyncio", "concurrent", "multiprocessing", "os", "socket", "subproce
 PURE = {
     "partitioner": set[str](),
     "schemas": set[str](),
-    "worker/borders": set[str](),
+    "worker/borders": {"effects"},
     "worker/capacity": set[str](),
     "worker/fetch": {"fetcher"},
-    "worker/frontier": {"intake", "shared"},
+    "worker/frontier": {"intake"},
     "worker/links": set[str](),
     "worker/orders": set[str](),
     "worker/politeness": set[str](),

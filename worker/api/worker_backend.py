@@ -43,7 +43,7 @@ class WorkerBackend(Backend):
 
         ``members``: how others of the crawl are heard of; None when it is alone.
         """
-        super().__init__(runtime.name, runtime.tools.services.coordinator, clock, archive, control)
+        super().__init__(runtime.name, runtime.services.coordinator, clock, archive, control)
         self._measure = measure
         self._members = members
         self._runtime = runtime
@@ -137,7 +137,7 @@ class WorkerBackend(Backend):
         self._runtime.stop("by order")
 
     async def _seeded(self) -> None:
-        self._measure(await self._runtime.tools.services.store.seed_hosts())
+        self._measure(await self._runtime.services.store.seed_hosts())
 
     def _condition(self) -> Condition:
         """What it is doing now."""

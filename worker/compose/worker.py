@@ -112,7 +112,7 @@ async def _serving(
         members = None
         if not isinstance(engine, embedded.EmbeddedEngine):
             members = instrumented(engine.coordinator, "coordinator", runtime.stats, clock=clock.monotonic).members
-        archive, services = Archive(reader, urls_of(config), config), runtime.tools.services
+        archive, services = Archive(reader, urls_of(config), config), runtime.services
         control = Control(services.log, services.store, services.coordinator, reader)
         desk = WorkerBackend(runtime, config, clock, archive, control, measure, members)
         yield await stack.enter_async_context(

@@ -1,33 +1,39 @@
 """Checkpoints: committed watermarks, and what was finished deleted from calendar and backlogs."""
 
-from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import TypeVar
 
 import msgspec
 
 from gregor.schemas.messages import PartitionRecord
+from gregor.worker.borders.effects import Effects
+from gregor.worker.borders.log import FrontierLog
+from gregor.worker.borders.store import PageStore
+from gregor.worker.config.settings import Config
 from gregor.worker.frontier.domain_budget import counts_still
 from gregor.worker.frontier.partition import Partition
-from gregor.worker.frontier.shared import Tools
+from gregor.worker.orders.in_force import OrdersInForce
 
-T = TypeVar("T")
 UNKEPT_PAGES = 500
 """Pages of a partition that may be uncounted in its record while no budget needs them: one may be ordered any time."""
 
 
-async def checkpoint(partition: Partition, record: PartitionRecord, tools: Tools) -> PartitionRecord:
+async def checkpoint(
+    partition: Partition,
+    record: PartitionRecord,
+    *,
+    config: Config,
+    log: FrontierLog,
+    store: PageStore,
+    effects: Effects,
+    orders: OrdersInForce,
+) -> PartitionRecord:
     """Commit what is finished; the partition's record as it is stored then.
 
     A commit needs no fence, but it is asked for under the lease like every effect. Records are deleted below a
     committed watermark only; a bucket or chunk only when all that was read from it has finished.
     """
 
-    async def effect(call: Callable[[], Awaitable[T]]) -> T:
-        return await tools.effect(partition.lease, call)
-
-    log, store = tools.services.log, tools.services.store
-    marks = partition.watermarks()
+    effect, marks = effects.run, partition.watermarks()
     if marks != partition.committed:
         await effect(lambda: log.commit(partition.id, marks, partition.lease.epoch))
         partition.committed = marks
@@ -39,8 +45,8 @@ async def checkpoint(partition: Partition, record: PartitionRecord, tools: Tools
         partition.calendar.dropped(bucket)
     cursor = partition.calendar.settled_up_to()
     counts = partition.counts.copy()
-    if cursor > record.cursor or (counts and (_budgeted(tools) or counts["pages_200"] >= UNKEPT_PAGES)):
-        budgets = tools.standing.table(tools.orders(), "budget")
+    if cursor > record.cursor or (counts and (_budgeted(config, orders) or counts["pages_200"] >= UNKEPT_PAGES)):
+        budgets = orders.table("budget")
         names = [name for name in {*record.counts, *counts} if counts_still(name, budgets)]
         total = {name: record.counts.get(name, 0) + counts[name] for name in names}
         record = msgspec.structs.replace(record, cursor=max(cursor, record.cursor), counts=total)
@@ -50,8 +56,7 @@ async def checkpoint(partition: Partition, record: PartitionRecord, tools: Tools
     return record
 
 
-def _budgeted(tools: Tools) -> bool:
+def _budgeted(config: Config, orders: OrdersInForce) -> bool:
     """Whether a budget is told by the counts of the partitions' records."""
-    config = tools.config
     configured = config.max_pages is not None or config.max_bytes is not None
-    return configured or bool(tools.standing.table(tools.orders(), "budget"))
+    return configured or bool(orders.table("budget"))

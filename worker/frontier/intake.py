@@ -5,23 +5,26 @@ record is finished.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+import random
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TypeVar
 
 import msgspec
 
 from gregor.schemas.messages import PRIORITIES, DeadLetter, Ticket, url_fingerprint
+from gregor.worker.borders.effects import Effects
 from gregor.worker.borders.log import Record, Unreadable
+from gregor.worker.borders.services import Services
 from gregor.worker.borders.store import Entry
+from gregor.worker.config.settings import Config
 from gregor.worker.frontier.back_queue import FromBucket, FromChunk, FromLog, Source
 from gregor.worker.frontier.calendar import FAR_BUCKET, MOST_BUCKETS
 from gregor.worker.frontier.host import Backlog, Host
 from gregor.worker.frontier.partition import MOST_FOLLOWERS, Partition
-from gregor.worker.frontier.shared import Tools
+from gregor.worker.frontier.schedule import HostSchedule
 from gregor.worker.frontier.tickets import may_return
+from gregor.worker.observe.stats import Stats
 
-T = TypeVar("T")
 BATCH = 256
 FAR = 60.0  # seconds: the tickets of a host whose next turn is further away wait outside memory
 
@@ -29,9 +32,29 @@ FAR = 60.0  # seconds: the tickets of a host whose next turn is further away wai
 class Intake:
     """Reads the topics, the calendar and the backlogs of one partition."""
 
-    def __init__(self, partition: Partition, tools: Tools, capacity: int) -> None:
+    def __init__(
+        self,
+        partition: Partition,
+        *,
+        config: Config,
+        services: Services,
+        effects: Effects,
+        schedule: HostSchedule,
+        monotonic: Callable[[], float],
+        chance: random.Random,
+        stats: Stats,
+        capacity: int,
+    ) -> None:
+        """``capacity``: so many tickets of the partition are in memory at most."""
         self._partition = partition
-        self._tools = tools
+        self._config = config
+        self._log, self._seen, self._store = services.log, services.seen, services.store
+        self._now = services.coordinator.now
+        self._effect = effects.run
+        self._schedule = schedule
+        self._monotonic = monotonic
+        self._chance = chance
+        self._stats = stats
         self.capacity = capacity
         self.wake = asyncio.Event()
         self._maybe_more = dict.fromkeys(PRIORITIES, True)
@@ -69,7 +92,7 @@ class Intake:
                 continue
             self._maybe_more[priority] = False
             position = self._partition.marks[priority].position
-            read = partial(self._tools.services.log.read, self._partition.id, priority, position, limit)
+            read = partial(self._log.read, self._partition.id, priority, position, limit)
             records = await self._effect(read)
             if records:
                 self._maybe_more[priority] = True
@@ -81,8 +104,8 @@ class Intake:
         """The topics that may have records, the first one picked at random by weight."""
         topics = [p for p in PRIORITIES if self._maybe_more[p]]
         if len(topics) > 1:
-            weights = [self._tools.config.weights[p - 1] for p in topics]
-            first = self._tools.chance.choices(topics, weights)[0]
+            weights = [self._config.weights[p - 1] for p in topics]
+            first = self._chance.choices(topics, weights)[0]
             topics.remove(first)
             topics.insert(0, first)
         return topics
@@ -90,7 +113,7 @@ class Intake:
     def _room(self, priority: int) -> int:
         """How many records of a topic may be read now: its share of memory and the window bound it."""
         share = max(16, self.capacity // len(PRIORITIES)) - self._partition.load[priority]
-        window = self._tools.config.window - self._partition.marks[priority].span
+        window = self._config.window - self._partition.marks[priority].span
         return min(BATCH, share, window)
 
     async def _relieve(self, priority: int) -> bool:
@@ -99,7 +122,7 @@ class Intake:
         It is done at the end of the window, and when memory is full of hosts that wait while the worker idles.
         """
         mark = self._partition.marks[priority]
-        if self._tools.config.window > mark.span and not self._tools.idle:
+        if self._config.window > mark.span and not self._schedule.idle:
             return False
         found = dict.fromkeys(self._partition.live.get(identity) for identity in mark.oldest(64))  # twins once
         queued = [item for item in found if item is not None and item.state == "queued"]
@@ -125,11 +148,11 @@ class Intake:
                 tickets.append((record.ticket, source))
         tickets = await self._recall(tickets)
         prints = [url_fingerprint(ticket.key) for ticket, _ in tickets]
-        seen = await self._effect(lambda: self._tools.services.seen.seen(prints)) if prints else []
-        self._tools.stats.seen.update("seen" if known else "new" for known in seen)
+        seen = await self._effect(lambda: self._seen.seen(prints)) if prints else []
+        self._stats.seen.update("seen" if known else "new" for known in seen)
         overflow: list[tuple[Ticket, FromLog]] = []
         for (ticket, source), known in zip(tickets, seen, strict=True):
-            told = ticket.news != ticket.key or may_return(ticket, self._tools.config.cookies)
+            told = ticket.news != ticket.key or may_return(ticket, self._config.cookies)
             if known and ticket.kind == "new" and not told:  # what it tells is compared with the row at its turn
                 partition.finish([source])
             elif not self._enter(ticket, source):
@@ -143,7 +166,7 @@ class Intake:
 
         The entry is for the visit that the asker saw to be next, so that a record which is read twice asks for one.
         """
-        partition, store, now = self._partition, self._tools.services.store, self._tools.now()
+        partition, store, now = self._partition, self._store, self._now()
         asking = [(ticket, source) for ticket, source in tickets if ticket.kind == "recrawl"]
         if not asking:
             return tickets
@@ -157,7 +180,7 @@ class Intake:
 
     def _enter(self, ticket: Ticket, source: Source) -> bool:
         """Make a ticket live or a follower of its live twin; False when there is no room for it."""
-        partition, tools = self._partition, self._tools
+        partition = self._partition
         twin = partition.live.get(ticket.identity)
         if twin is not None:
             if isinstance(source, FromLog) and len(twin.followers) >= MOST_FOLLOWERS:
@@ -168,19 +191,19 @@ class Intake:
             return True
         host = partition.host(ticket.host)
         if isinstance(source, FromLog) and ticket.kind == "new":
-            far = host.next_turn - tools.clock.monotonic() > FAR
-            if far or len(host.queue) >= tools.config.queue_size:
+            far = host.next_turn - self._monotonic() > FAR
+            if far or len(host.queue) >= self._config.queue_size:
                 return False
         partition.enter(ticket, source)
         if not host.ticketed:
-            tools.turn(partition, host)
+            self._schedule.see(partition, host)
         return True
 
     async def _bury(self, source: FromLog, unreadable: Unreadable) -> None:
         where = f"partition {self._partition.id}, priority {source.priority}, offset {source.offset}"
-        letter = DeadLetter("", "", "", "unreadable", unreadable.error, self._tools.now(), source=where)
-        await self._effect(lambda: self._tools.services.store.put_dead_letter(letter))
-        await self._effect(lambda: self._tools.services.log.announce(letter))
+        letter = DeadLetter("", "", "", "unreadable", unreadable.error, self._now(), source=where)
+        await self._effect(lambda: self._store.put_dead_letter(letter))
+        await self._effect(lambda: self._log.announce(letter))
         self._partition.finish([source])
 
     # Waiting
@@ -193,11 +216,11 @@ class Intake:
         for name, waiting in by_host.items():
             await self._append(name, waiting)
         prints = [url_fingerprint(ticket.key) for ticket in tickets if ticket.kind == "new"]
-        await self._effect(lambda: self._tools.services.seen.mark(prints))
+        await self._effect(lambda: self._seen.mark(prints))
 
     async def _append(self, name: str, tickets: list[Ticket]) -> None:
         """Append to a host's backlog; the calendar names the host before its backlog holds anything."""
-        partition, store = self._partition, self._tools.services.store
+        partition, store = self._partition, self._store
         alone = partition.host(name).backlog is None
         inherited = await self._chunks(name) if alone and partition.lease.epoch > 1 else []
         host = partition.host(name)  # only now: an idle host without a backlog may have been forgotten meanwhile
@@ -205,7 +228,7 @@ class Intake:
             host.backlog = Backlog(inherited, partition.stamp)
             await self._call_for(host)
         backlog = host.backlog
-        size = self._tools.config.chunk_size
+        size = self._config.chunk_size
         while tickets:
             room = size - backlog.open_count
             part, tickets = tickets[:room], tickets[room:]
@@ -216,14 +239,14 @@ class Intake:
 
     async def _call_for(self, host: Host) -> None:
         """Have the calendar name a host that has a backlog, or will have one: so a later owner finds it too."""
-        until = host.next_turn - self._tools.clock.monotonic()
-        await self.appoint(Ticket("", "", host.name, kind="wake"), self._tools.now() + max(0.0, until))
+        until = host.next_turn - self._monotonic()
+        await self.appoint(Ticket("", "", host.name, kind="wake"), self._now() + max(0.0, until))
 
     async def appoint(self, ticket: Ticket, due: float) -> None:
         """Write a ticket into the calendar."""
-        partition, store = self._partition, self._tools.services.store
+        partition, store = self._partition, self._store
         first = partition.calendar.next_due()
-        entry = Entry(partition.calendar.place(due, self._tools.now()), ticket)
+        entry = Entry(partition.calendar.place(due, self._now()), ticket)
         await self._effect(lambda: store.put_entries(partition.id, [entry], partition.stamp()))
         partition.calendar.placed(entry.bucket)
         if partition.calendar.next_due() != first:  # sooner than what we sleep for
@@ -232,7 +255,7 @@ class Intake:
     def look_after(self, host: Host) -> None:
         """Note a host whose back queue runs low while its backlog holds more."""
         backlog = host.backlog
-        low = len(host.queue) < self._tools.config.queue_low
+        low = len(host.queue) < self._config.queue_low
         if backlog is not None and backlog.to_read and low and not host.pulling:
             host.pulling = True
             self._partition.hungry.append(host)
@@ -253,24 +276,22 @@ class Intake:
             return True
         chunk = backlog.next_chunk()
         backlog.reading[chunk] = 1  # held open while it is read
-        tickets = await self._effect(
-            lambda: self._tools.services.store.read_chunk(self._partition.id, host.name, chunk)
-        )
+        tickets = await self._effect(lambda: self._store.read_chunk(self._partition.id, host.name, chunk))
         backlog.reading[chunk] += len(tickets)
         source = FromChunk(host.name, chunk)
         for ticket in tickets:
             self._enter(ticket, source)
         self._partition.finish([source])
         self.look_after(host)
-        self._tools.turn(self._partition, host)
+        self._schedule.see(self._partition, host)
         return True
 
     async def _read_bucket(self) -> bool:
         """Read a bucket of the calendar that is wholly past."""
         calendar = self._partition.calendar
-        if self._full() or (bucket := calendar.due(self._tools.now())) is None:
+        if self._full() or (bucket := calendar.due(self._now())) is None:
             return False
-        tickets = await self._effect(lambda: self._tools.services.store.read_bucket(self._partition.id, bucket))
+        tickets = await self._effect(lambda: self._store.read_bucket(self._partition.id, bucket))
         calendar.opened(bucket, len(tickets))
         source = FromBucket(bucket)
         for ticket in tickets:
@@ -288,7 +309,7 @@ class Intake:
         if host.backlog is None:
             if not chunks:
                 self._partition.finish([source])
-                self._tools.turn(self._partition, host)
+                self._schedule.see(self._partition, host)
                 return
             host.backlog = Backlog(chunks, self._partition.stamp)
         host.backlog.wakes.append(source)
@@ -296,7 +317,7 @@ class Intake:
 
     async def _find(self) -> None:
         """Know all that waits. What an earlier owner wrote in vain, as it seemed, may be there after the takeover."""
-        number, store = self._partition.id, self._tools.services.store
+        number, store = self._partition.id, self._store
         self._partition.calendar.learn(await self._effect(lambda: store.buckets(number, 0, FAR_BUCKET, MOST_BUCKETS)))
         for name in await self._effect(lambda: store.backlogs(number)):
             host = self._partition.host(name)
@@ -304,12 +325,9 @@ class Intake:
                 await self._call_for(host)
 
     async def _chunks(self, name: str) -> list[int]:
-        return await self._effect(lambda: self._tools.services.store.chunks(self._partition.id, name))
+        return await self._effect(lambda: self._store.chunks(self._partition.id, name))
 
     def reenter(self, tickets: Sequence[tuple[Ticket, Source]]) -> None:
         """Entries that followed a ticket which moved to the calendar itself go back to the queue."""
         for ticket, source in tickets:
             self._enter(ticket, source)
-
-    def _effect(self, call: Callable[[], Awaitable[T]]) -> Awaitable[T]:
-        return self._tools.effect(self._partition.lease, call)

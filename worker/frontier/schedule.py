@@ -1,7 +1,14 @@
 """Which host's turn is next: a heap by due time over all partitions of a worker. Pure; times are monotonic seconds."""
 
 import heapq
-from typing import Generic, Protocol, TypeVar
+from collections.abc import Callable
+from typing import Final, Generic, Protocol, TypeVar
+
+from gregor.worker.frontier.host import Host
+from gregor.worker.frontier.partition import Partition
+
+SOON: Final = 0.5
+"""Seconds: a worker with no turn due until then is idle."""
 
 
 class Scheduled(Protocol):
@@ -56,3 +63,28 @@ class Schedule(Generic[H]):
     def near(self, count: int) -> list[H]:
         """Some of the hosts whose turns come near."""
         return [host for _, sequence, host in self._heap[:count] if sequence == host.ticketed]
+
+
+class HostSchedule(Schedule[Host]):
+    """The hosts of a worker that have something to do."""
+
+    def __init__(self, monotonic: Callable[[], float], changed: Callable[[], None]) -> None:
+        """``changed`` is told when a host was scheduled, which may be due before all others."""
+        super().__init__()
+        self._monotonic = monotonic
+        self._changed = changed
+        self.idle = False  # capacity is free, and no turn is due soon
+
+    def see(self, partition: Partition, host: Host) -> None:
+        """Schedule a host's turn if it has something to do."""
+        if host.alive and not host.busy:
+            if host.queue:
+                self.put(host, host.next_turn)
+                self._changed()
+            else:
+                partition.forget_idle(self._monotonic())
+
+    def judge_idle(self, capacity: bool, now: float) -> None:
+        """Whether the worker idles at ``now``; ``capacity``: more visits may run."""
+        due = self.next_due()
+        self.idle = capacity and (due is None or due > now + SOON)

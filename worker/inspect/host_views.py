@@ -7,7 +7,7 @@ from typing import Final, Literal, get_args
 from msgspec import Struct
 
 from gregor.worker.frontier.host import Host
-from gregor.worker.frontier.shared import Tools
+from gregor.worker.orders.in_force import OrdersInForce
 from gregor.worker.run.ownership import Owned
 from gregor.worker.run.runtime import Runtime
 
@@ -29,9 +29,9 @@ class HostView(Struct, frozen=True):
     cause: str
 
 
-def state_of(host: Host, tools: Tools, now: float) -> HostState:
+def state_of(host: Host, orders: OrdersInForce, now: float) -> HostState:
     """What a host does at ``now``, the coordinator's time."""
-    if tools.standing.blocks(tools.services.coordinator.orders(), host.name):
+    if orders.blocks(host.name):
         return "blocked"
     if host.busy:
         return "active"
@@ -56,17 +56,16 @@ def hosts(
 
     ``search``: a part of the name.
     """
-    tools = runtime.tools
-    now = tools.now()
+    orders, now = runtime.orders, runtime.services.coordinator.now()
     found = (
         (host, owned)
         for owned in runtime.owned.values()
         for host in owned.crawl.partition.hosts.values()
-        if host.name > after and search in host.name and (not state or state_of(host, tools, now) == state)
+        if host.name > after and search in host.name and (not state or state_of(host, orders, now) == state)
     )
     place = _PLACES["host" if after else sort]
     first = heapq.nsmallest(limit, found, key=lambda one: (place(*one), one[0].name))
-    return [_view(host, owned, tools, monotonic) for host, owned in first]
+    return [_view(host, owned, state_of(host, orders, now), monotonic) for host, owned in first]
 
 
 _PLACES: Final[dict[HostSort, Callable[[Host, Owned], float]]] = {
@@ -78,10 +77,10 @@ _PLACES: Final[dict[HostSort, Callable[[Host, Owned], float]]] = {
 }
 
 
-def _view(host: Host, owned: Owned, tools: Tools, monotonic: float) -> HostView:
+def _view(host: Host, owned: Owned, state: HostState, monotonic: float) -> HostView:
     return HostView(
         host.name,
-        state_of(host, tools, tools.now()),
+        state,
         len(host.queue),
         round(max(0.0, host.next_turn - monotonic), 3),
         round(owned.crawl.turns.delay(host), 3),

@@ -69,13 +69,13 @@ def partitions(runtime: Runtime) -> Iterator[Partition]:
 
 def look(runtime: Runtime, config: Config, monotonic: float) -> Condition:
     """How it is at a monotonic time."""
-    stats, tools, owned = runtime.stats, runtime.tools, list(partitions(runtime))
-    now, orders = tools.now(), tools.services.coordinator.orders()
+    stats, owned = runtime.stats, list(partitions(runtime))
+    now, orders = runtime.services.coordinator.now(), runtime.orders.standing
     due = [at for partition in owned if (at := partition.calendar.next_due()) is not None]
     state = _state_of(runtime, orders)
     return Condition(
         crawl=config.crawl,
-        worker=tools.name,
+        worker=runtime.name,
         version=__version__,
         state=state,
         limit=stats.limit,
@@ -84,7 +84,7 @@ def look(runtime: Runtime, config: Config, monotonic: float) -> Condition:
         seconds=max(0.0, monotonic - stats.started) if stats.started else 0.0,
         partitions=len(owned),
         running=stats.running,
-        concurrency=tools.concurrency(),
+        concurrency=runtime.concurrency,
         hosts=host_states(runtime, monotonic),
         back_queues=sum(partition.size for partition in owned),
         front_queues={p: sum(partition.load[p] for partition in owned) for p in PRIORITIES},
@@ -97,10 +97,10 @@ def look(runtime: Runtime, config: Config, monotonic: float) -> Condition:
 
 def host_states(runtime: Runtime, monotonic: float) -> dict[str, int]:
     """How many hosts are in each state; counted once a second at most, however often it is asked for."""
-    stats, tools = runtime.stats, runtime.tools
+    stats, orders = runtime.stats, runtime.orders
     if monotonic - stats.host_states_at >= _COUNT_AGAIN:
-        now = tools.now()
-        found = Counter(state_of(host, tools, now) for one in partitions(runtime) for host in one.hosts.values())
+        now = runtime.services.coordinator.now()
+        found = Counter(state_of(host, orders, now) for one in partitions(runtime) for host in one.hosts.values())
         stats.host_states, stats.host_states_at = {state: found[state] for state in HOST_STATES}, monotonic
     return stats.host_states
 
@@ -134,7 +134,7 @@ def unready(runtime: Runtime, monotonic: float) -> str:
     if runtime.ending is not None:
         return "it is stopping"
     if not runtime.owned:
-        drained = runtime.tools.drained()
+        drained = runtime.drained
         return "it was drained by an order" if drained else "it owns no partition"
     if runtime.stats.service_away:
         return f"{runtime.stats.service_away} is away"
@@ -164,11 +164,11 @@ class Lag:
         oldest: dict[tuple[int, int], float] = {}
         try:
             for partition in list(partitions(self._runtime)):
-                ends = await self._runtime.tools.services.log.ends(partition.id)
+                ends = await self._runtime.services.log.ends(partition.id)
                 for priority, low in partition.watermarks().items():
                     where = (partition.id, priority)
                     records[where] = max(0, ends[priority] - low)
-                    oldest[where] = partition.oldest(priority, self._runtime.tools.now())
+                    oldest[where] = partition.oldest(priority, self._runtime.services.coordinator.now())
                     before = self._marks.get(where)
                     moved = before is None or before[0] != low or not records[where]
                     marks[where] = (low, monotonic if moved or before is None else before[1])

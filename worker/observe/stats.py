@@ -110,6 +110,11 @@ class Stats:
         self.service_away = error.service
         self.errors[f"{_AWAY}{error.service}"] += 1
 
+    def retrying(self, error: Unavailable) -> None:
+        """A service did not answer; the call will be made again."""
+        self.away(error)
+        self.retries[error.service] += 1
+
     def unanswered(self, error: Unavailable) -> None:
         """A call failed because a service was away."""
         self.unavailable[error.service] += 1

@@ -35,9 +35,9 @@ class Whose(msgspec.Struct, frozen=True):
     @classmethod
     def of(cls, target: str, urls: Urls) -> "Whose":
         """What is of the target of an order."""
-        order, standing = Order("optout", target), OrdersInForce()
+        order = Order("optout", target)
         orders = Orders(standing={order.name: order})
-        return cls(lambda host: standing.opted_out(orders, host), urls)
+        return cls(OrdersInForce(lambda: orders).opted_out, urls)
 
     def url(self, text: str) -> bool:
         """Whether a URL is of it."""

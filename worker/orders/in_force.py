@@ -1,8 +1,11 @@
 """What the standing orders mean for a host, answered from tables that are made once for each version of them. Pure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
+import msgspec
+
+from gregor.schemas.messages import Ticket
 from gregor.worker.orders.model import CRAWL, Kind, Orders
 
 _FOR_HOSTS: Final[tuple[Kind, ...]] = ("block", "optout", "delay", "rate", "concurrency", "priority", "budget")
@@ -11,57 +14,64 @@ _FOR_HOSTS: Final[tuple[Kind, ...]] = ("block", "optout", "delay", "rate", "conc
 class OrdersInForce:
     """Orders by kind and target. Of several that hold for a host, the tables say which counts."""
 
-    def __init__(self) -> None:
-        self._read(Orders())
+    def __init__(self, standing: Callable[[], Orders]) -> None:
+        """``standing`` gives the orders that stand now; the same object as long as they are the same."""
+        self._standing = standing
+        self._read(standing())
 
-    def blocks(self, orders: Orders, host: str) -> bool:
+    @property
+    def standing(self) -> Orders:
+        """The orders that stand now."""
+        return self._standing()
+
+    def blocks(self, host: str) -> bool:
         """Whether no request is sent to a host."""
-        self._see(orders)
+        self._see()
         return bool(self.covering("block", host))
 
-    def opted_out(self, orders: Orders, host: str) -> bool:
+    def opted_out(self, host: str) -> bool:
         """Whether nothing of a host is asked for or stored."""
-        self._see(orders)
+        self._see()
         return bool(self.covering("optout", host))
 
-    def table(self, orders: Orders, kind: Kind) -> Mapping[str, float]:
+    def table(self, kind: Kind) -> Mapping[str, float]:
         """The values that were ordered of a kind, by target."""
-        self._see(orders)
+        self._see()
         return self._found[kind]
 
-    def delay(self, orders: Orders, host: str) -> float:
+    def delay(self, host: str) -> float:
         """The least delay that was ordered for a host; 0 when none was. A rate of the host alone is a delay too."""
-        self._see(orders)
+        self._see()
         delays, rate = self._found["delay"], self._found["rate"].get(host)
         least = 1.0 / rate if rate else 0.0
         return max([least, *(delays[one] for one in self.covering("delay", host))]) if delays else least
 
-    def priority(self, orders: Orders, host: str) -> int | None:
+    def priority(self, host: str) -> int | None:
         """The priority of what is found of a host from now on; that of the host itself, or of the nearest domain."""
-        self._see(orders)
+        self._see()
         covering = self.covering("priority", host)
         return int(self._found["priority"][covering[0]]) if covering else None
 
-    def budget(self, orders: Orders, host: str) -> int | None:
+    def budget(self, host: str) -> int | None:
         """The pages that may be stored of a host by an order of its own."""
-        self._see(orders)
+        self._see()
         pages = self._found["budget"].get(host)
         return None if pages is None else int(pages)
 
-    def domain_budgets(self, orders: Orders, host: str) -> list[tuple[str, int]]:
+    def domain_budgets(self, host: str) -> list[tuple[str, int]]:
         """The domains of a host that have a budget, and how many pages."""
-        self._see(orders)
+        self._see()
         found = self._found["budget"]
         return [(one, int(found[one])) for one in self.covering("budget", host) if one not in (host, CRAWL)]
 
-    def crawl(self, orders: Orders, kind: Kind) -> float | None:
+    def crawl(self, kind: Kind) -> float | None:
         """What is ordered of the crawl as a whole."""
-        self._see(orders)
+        self._see()
         return self._found[kind].get(CRAWL)
 
-    def shared(self, orders: Orders, kind: Kind, host: str) -> list[tuple[str, float]]:
+    def shared(self, kind: Kind, host: str) -> list[tuple[str, float]]:
         """The domains of a host, and the crawl, that have an order which their hosts share; the narrowest first."""
-        self._see(orders)
+        self._see()
         found = self._found[kind]
         return [(one, found[one]) for one in self.covering(kind, host) if one != host] if found else []
 
@@ -72,8 +82,20 @@ class OrdersInForce:
             return ()
         return [one for one in (host, *(_domains(host) if kind in self._domains else ()), CRAWL) if one in found]
 
-    def _see(self, orders: Orders) -> None:
-        if orders is not self._orders:
+    def concurrency(self, configured: int, share: float) -> int:
+        """How many visits may run at once on a worker: by order, of which it has a ``share``, or as configured."""
+        ordered = self.crawl("concurrency")
+        return configured if ordered is None else places_of(ordered, share)
+
+    def ranked(self, tickets: list[Ticket]) -> list[Ticket]:
+        """Tickets of links with the priorities that were ordered."""
+        if not self.table("priority"):
+            return tickets
+        wanted = ((ticket, self.priority(ticket.host)) for ticket in tickets)
+        return [ticket if rank is None else msgspec.structs.replace(ticket, priority=rank) for ticket, rank in wanted]
+
+    def _see(self) -> None:
+        if (orders := self._standing()) is not self._orders:
             self._read(orders)
 
     def _read(self, orders: Orders) -> None:

@@ -1,14 +1,21 @@
 """A host's turns: when the next one may be, and what a later owner must know of it before that."""
 
 import math
+import random
+from collections.abc import Callable
 
 import msgspec
 
 from gregor.schemas.messages import Asked, Failing, HostRecord
+from gregor.worker.borders.effects import Effects
+from gregor.worker.borders.store import PageStore
+from gregor.worker.config.settings import Config
+from gregor.worker.frontier.domain_budget import DomainPages
 from gregor.worker.frontier.host import Host
 from gregor.worker.frontier.partition import Partition
-from gregor.worker.frontier.shared import Tools
 from gregor.worker.observe.logging import logs
+from gregor.worker.observe.stats import Stats
+from gregor.worker.orders.in_force import OrdersInForce
 from gregor.worker.politeness import delays
 
 _LOG = logs("politeness")
@@ -17,12 +24,33 @@ _LOG = logs("politeness")
 class Turns:
     """The politeness of one partition. A host's record is durable before the first turn that needs it."""
 
-    def __init__(self, partition: Partition, tools: Tools) -> None:
+    def __init__(
+        self,
+        partition: Partition,
+        *,
+        config: Config,
+        store: PageStore,
+        effects: Effects,
+        orders: OrdersInForce,
+        domain_pages: DomainPages,
+        now: Callable[[], float],
+        monotonic: Callable[[], float],
+        chance: random.Random,
+        stats: Stats,
+    ) -> None:
+        """``now`` gives the coordinator's time in unix seconds."""
         self._partition = partition
-        self._tools = tools
+        self._config = config
+        self._store = store
+        self._effect = effects.run
+        self._orders = orders
+        self._domain_pages = domain_pages
+        self._now = now
+        self._monotonic = monotonic
+        self._chance = chance
+        self._stats = stats
         # Read once, so that requests are on record exactly as far apart as they were, however busy the machine is.
-        self._origin = tools.now() - tools.clock.monotonic()
-        config = tools.config
+        self._origin = now() - monotonic()
         self._overrides = {override.host: override for override in config.hosts}
         self._first_contact = config.delay if config.first_contact_delay is None else config.first_contact_delay
         self._limit = max(1, min(config.host_failures, config.retries + 1))
@@ -32,21 +60,23 @@ class Turns:
         host.ordered = self._ordered(host)
         if host.known:
             return
-        store = self._tools.services.store
-        record = await self._tools.effect(self._partition.lease, lambda: store.host(host.name))
+        store = self._store
+        record = await self._effect(lambda: store.host(host.name))
         host.record = record or HostRecord(host=host.name)
         host.known = True
         host.next_turn = max(host.next_turn, self._first_turn(host))
 
     def _first_turn(self, host: Host) -> float:
         """When this owner may first ask a host, monotonic seconds."""
-        now, lease = self._tools.now(), self._partition.lease
+        now, lease = self._now(), self._partition.lease
         earliest = max(now, host.record.not_before)
         if lease.epoch > 1:
             ceiling = min(host.record.ceiling, self._longest(host))
             earliest = delays.first_turn(now, lease.taken_at, ceiling, self._first_contact, host.record.not_before)
         # It may have been asked and forgotten; what was ordered since then holds for it all the same.
-        return max(self._tools.monotonic(earliest), self._partition.forgotten + self.delay(host, crawl_delay=False))
+        return max(
+            self._monotonic() + earliest - self._now(), self._partition.forgotten + self.delay(host, crawl_delay=False)
+        )
 
     def may_send(self, host: Host, href: str = "", rules: float = 0.0) -> bool:
         """Asked last before a request is written: notes its start. False when the lease may be over.
@@ -56,11 +86,11 @@ class Turns:
         """
         if not self._partition.lease.holds():
             return False
-        now, stats = self._tools.clock.monotonic(), self._tools.stats
+        now, stats = self._monotonic(), self._stats
         # An order that came since the turn began holds from the next one on.
         delay = self._delay(host, min(host.ordered, self._ordered(host)), 0.0)
         if href:
-            longest = self._tools.config.max_crawl_delay
+            longest = self._config.max_crawl_delay
             page_delay = delays.delay_in_force(delay, host.crawl_delay, longest, 0.0, 0.0)
             stats.spaced(now - host.last_page, page_delay, now)
             host.last_page = now
@@ -74,7 +104,7 @@ class Turns:
 
     def _longest(self, host: Host) -> float:
         """The longest delay that can be in force: more on record was ordered or configured once, and is no more."""
-        config = self._tools.config
+        config = self._config
         return delays.ceiling(
             self._delay(host, self._ordered(host), config.max_crawl_delay, latency=config.total_timeout)
         )
@@ -89,17 +119,17 @@ class Turns:
         Those of the host's other origin need not be: https may be out of order where http is not.
         """
         failing = _failing(host.record, origin)
-        return failing.cause if failing.failures >= self._limit and failing.until > self._tools.now() else ""
+        return failing.cause if failing.failures >= self._limit and failing.until > self._now() else ""
 
     def delay(self, host: Host, *, crawl_delay: bool = True) -> float:
         """The delay in force between two request starts, in seconds; `crawl_delay`: what robots.txt asks for counts."""
         return self._delay(host, self._ordered(host), host.crawl_delay if crawl_delay else 0.0)
 
     def _ordered(self, host: Host) -> float:
-        return self._tools.standing.delay(self._tools.orders(), host.name)
+        return self._orders.delay(host.name)
 
     def _delay(self, host: Host, ordered: float, crawl_delay: float, latency: float | None = None) -> float:
-        config = self._tools.config
+        config = self._config
         override = self._overrides.get(host.name)
         configured = config.delay if override is None or override.delay is None else override.delay
         return delays.delay_in_force(
@@ -112,30 +142,29 @@ class Turns:
 
     def budget_spent(self, host: Host) -> str:
         """Which budget of the host is spent; empty when none is."""
-        override, config = self._overrides.get(host.name), self._tools.config
+        override, config = self._overrides.get(host.name), self._config
         pages, size = config.max_pages_per_host, config.max_bytes_per_host
         if override is not None:
             pages = pages if override.max_pages is None else override.max_pages
             size = size if override.max_bytes is None else override.max_bytes
-        orders, standing = self._tools.orders(), self._tools.standing
-        ordered = standing.budget(orders, host.name)
+        ordered = self._orders.budget(host.name)
         pages = pages if ordered is None else ordered
         if pages is not None and host.record.pages >= pages:
             return f"budget: {pages} pages of this host"
         if size is not None and host.record.bytes >= size:
             return f"budget: {size} bytes of this host"
-        for domain, most in standing.domain_budgets(orders, host.name):
-            if self._tools.domain_pages.of(domain) >= most:
+        for domain, most in self._orders.domain_budgets(host.name):
+            if self._domain_pages.of(domain) >= most:
                 return f"budget: {most} pages of {domain}"
         return ""
 
     def _budgeted(self, host: Host) -> bool:
-        config = self._tools.config
+        config = self._config
         return (
             config.max_pages_per_host is not None
             or config.max_bytes_per_host is not None
             or host.name in self._overrides
-            or self._tools.standing.budget(self._tools.orders(), host.name) is not None
+            or self._orders.budget(host.name) is not None
         )
 
     async def promise(self, host: Host) -> None:
@@ -162,7 +191,7 @@ class Turns:
         """
         record = host.record
         if pause:
-            record = msgspec.structs.replace(record, not_before=self._tools.now() + pause)
+            record = msgspec.structs.replace(record, not_before=self._now() + pause)
         elif record.failures and mends:
             record = _with(record, *_others(record, origin))
             host.cause = ""
@@ -176,18 +205,18 @@ class Turns:
     async def failed(self, host: Host, origin: str, cause: str, at_least: float = 0.0) -> None:
         """An origin as a whole failed: one probe a step, the steps double. Its tickets are given up in the end; until
         then the host waits."""
-        config = self._tools.config
+        config = self._config
         failures = _failing(host.record, origin).failures + 1
         pause = delays.back_off(
             config.failure_ttl or config.retry_pause,
             failures,
             config.retry_pause_max,
             config.retry_jitter,
-            self._tools.chance,
+            self._chance,
         )
         pause = max(pause, at_least)
         host.cause = cause
-        until, given_up = self._tools.now() + pause, failures >= self._limit
+        until, given_up = self._now() + pause, failures >= self._limit
         record = _with(host.record, *_others(host.record, origin), Failing(origin, failures, until, cause))
         await self._put(host, record if given_up else msgspec.structs.replace(record, not_before=until))
         _LOG.debug("host failed", origin=origin, cause=cause, failures=failures, pause=pause, given_up=given_up)
@@ -198,7 +227,7 @@ class Turns:
 
         Only where nothing but a delay is waited for.
         """
-        if host.busy or host.walks or not host.known or host.record.not_before > self._tools.now():
+        if host.busy or host.walks or not host.known or host.record.not_before > self._now():
             return False
         if host.last_start == -math.inf:
             due = self._first_turn(host)
@@ -206,18 +235,18 @@ class Turns:
             due = max(host.last_start + self.delay(host, crawl_delay=False), self.page_due(host))
         if due >= host.next_turn:
             return False
-        host.next_turn = max(due, self._tools.clock.monotonic())
+        host.next_turn = max(due, self._monotonic())
         return True
 
     def _set_next(self, host: Host, pause: float, robots: bool = False) -> None:
-        now = self._tools.clock.monotonic()
+        now = self._monotonic()
         page_delay = self.delay(host)
         delay = self.delay(host, crawl_delay=False) if robots else page_delay
         host.next_turn = max(host.last_start + delay, host.last_page + page_delay, now + pause)
 
     async def _put(self, host: Host, record: HostRecord) -> None:
-        partition, store = self._partition, self._tools.services.store
-        await self._tools.effect(partition.lease, lambda: store.put_host(record, partition.stamp()))
+        partition, store = self._partition, self._store
+        await self._effect(lambda: store.put_host(record, partition.stamp()))
         host.record = record
 
 

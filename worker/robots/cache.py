@@ -1,38 +1,17 @@
-"""robots.txt by origin: what is known of it, and its fetch as a turn of its host.
-
-A file that another host has to answer (a redirect, RFC 9309 section 2.3.1.2) is asked of that host's owner by a ticket
-of kind robots; the answer comes by way of the store, under the asking origin.
-"""
+"""The parsed robots.txt files of a worker's origins. Pure: times are unix seconds of the coordinator's clock."""
 
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Iterable, Iterator
-from typing import TypeVar
 
 import msgspec
 
-from gregor.schemas.messages import RobotsRecord, Ticket, url_fingerprint
-from gregor.worker.borders.effects import LeaseLost
-from gregor.worker.borders.transport import Response
-from gregor.worker.fetch.fetcher import Fetcher
-from gregor.worker.fetch.outcomes import AddressRefused, Broken, Failed, LeaseOver, Outcome
-from gregor.worker.frontier.host import ROBOTS_UNREACHABLE, Host, RobotsWalk
-from gregor.worker.frontier.partition import Partition
-from gregor.worker.frontier.sent import RecentlySent
-from gregor.worker.frontier.shared import Tools
-from gregor.worker.links.scope import MAX_ELSEWHERE, Allowed, Scope
-from gregor.worker.read.sitemaps import parse as sitemaps
-from gregor.worker.robots import copies as robots_copies
+from gregor.worker.observe.stats import Stats
 from gregor.worker.robots import file as robots_file
-from gregor.worker.robots.answers import Answer, NotReachable, OriginRefused, Rules, TurnUsed, Wait
-from gregor.worker.robots.file import Robots
-from gregor.worker.web.urls import Url, robots_url
-
-T = TypeVar("T")
+from gregor.worker.robots.answers import Rules
 
 
-class _Remembered(msgspec.Struct):
-    """A file that holds until `expires` (unix seconds), and whether its sitemaps were published. `unused`: what it was
-    fetched for has still to come; a delay that is longer than its life must not bring the next fetch instead."""
+class Remembered(msgspec.Struct):
+    """A file that holds until `expires`, and whether its sitemaps were published. `unused`: what it was fetched for has
+    still to come; a delay that is longer than its life must not bring the next fetch instead."""
 
     rules: Rules
     expires: float
@@ -40,252 +19,39 @@ class _Remembered(msgspec.Struct):
     unused: bool = False
 
     def holds(self, now: float) -> bool:
+        """Whether the file need not be read again."""
         return self.expires > now or (
             self.unused and robots_file.usable_last_good(self.rules.known, now, robots_file.MAX_TTL)
         )
 
 
 class RobotsCache:
-    """The parsed files of a worker's origins, least recently used forgotten first."""
+    """Parsed files by origin, the least recently used forgotten first. Losing one costs a read of the store."""
 
-    def __init__(self, tools: Tools, fetcher: Fetcher, sent: RecentlySent) -> None:
-        self._tools = tools
-        self._fetcher = fetcher
-        self._sent = sent
-        self._hops = tools.config.robots_redirects
-        self._cache: OrderedDict[str, _Remembered] = OrderedDict()
-        self._limits = msgspec.structs.replace(
-            fetcher.limits, max_body=tools.config.max_robots, max_wire=tools.config.max_robots
-        )
+    def __init__(self, size: int, stats: Stats) -> None:
+        """``size`` is how many are remembered at most."""
+        self._size = size
+        self._stats = stats
+        self._files: OrderedDict[str, Remembered] = OrderedDict()
 
-    async def rules(
-        self, partition: Partition, host: Host, url: Url, ticket: Ticket, may_send: Callable[[], bool]
-    ) -> Answer:
-        """What robots.txt says for a URL's origin, from memory, from the store, or by a request.
-
-        The sitemaps that it names get the label of the ``ticket`` which asks.
-        """
-        answer: Answer = Rules(robots_file.ALLOW_ALL)
-        if self._tools.config.robots == "obey":
-            remembered = self._remembered(url)
-            if remembered is not None and remembered.announced:
-                return remembered.rules
-            answer = remembered.rules if remembered else await self._learn(partition, host, url, may_send)
-        if isinstance(answer, Rules | TurnUsed) and answer.robots is not None:
-            await self._announce(partition, url, ticket, answer.robots)
-        return answer
-
-    def _remembered(self, url: Url) -> _Remembered | None:
-        cached = self._cache.get(url.origin)
-        known = cached is not None and cached.holds(self._tools.now())
-        self._tools.stats.cached["robots", "hit" if known else "miss"] += 1
-        if cached is None or not known:
+    def find(self, origin: str, now: float) -> Remembered | None:
+        """The file of an origin that holds now, for use."""
+        remembered = self._files.get(origin)
+        known = remembered is not None and remembered.holds(now)
+        self._stats.cached["robots", "hit" if known else "miss"] += 1
+        if remembered is None or not known:
             return None
-        cached.unused = False
-        self._cache.move_to_end(url.origin)
-        return cached
+        remembered.unused = False
+        self._files.move_to_end(origin)
+        return remembered
 
-    async def _learn(self, partition: Partition, host: Host, url: Url, may_send: Callable[[], bool]) -> Answer:
-        now = self._tools.now()
-        record = await self._effect(partition, lambda: self._tools.services.store.robots(url.origin))
-        walk = host.walks.get(url.origin)
-        answered = record is not None and walk is not None and 0.0 < walk.asked_at <= record.fetched_at
-        if record is not None and (answered or robots_copies.holds(record, self._tools.config.user_agent, now)):
-            host.walks.pop(url.origin, None)
-            return self._of_record(record, url, now)
-        return await self._turn(partition, host, url, record, now, may_send)
+    def keep(self, origin: str, rules: Rules, expires: float, *, unused: bool) -> None:
+        """Remember a file; ``unused``: it was fetched just now, for a URL whose turn has still to come."""
+        self._files[origin] = Remembered(rules, expires, unused=unused)
+        while len(self._files) > self._size:
+            self._files.popitem(last=False)
 
-    async def _announce(self, partition: Partition, url: Url, ticket: Ticket, rules: Robots) -> None:
-        """Sitemaps are links of an origin's robots.txt; the default location when it names none. Whoever only reads a
-        sitemap there does not ask for them: the origin may be no site of the crawl."""
-        if ticket.link == "sitemap" and not isinstance(self._tools.scope.allows(url), Allowed):
-            return
-        if self._tools.config.sitemaps or self._tools.config.sitemap_only:
-            await self._publish(partition, url, ticket.label, rules)
-        if (remembered := self._cache.get(url.origin)) is not None:
+    def announced(self, origin: str) -> None:
+        """The sitemaps of an origin's file were published."""
+        if (remembered := self._files.get(origin)) is not None:
             remembered.announced = True
-
-    async def _publish(self, partition: Partition, url: Url, label: str, rules: Robots) -> None:
-        named = rules.sitemaps or (f"{url.origin}{sitemaps.DEFAULT_LOCATIONS[0]}",)
-        now = self._tools.now()
-        tickets = [
-            Ticket(u.href, u.key, u.host, priority=1, via=robots_url(url), link="sitemap", label=label, at=now)
-            for u in self._readable(named, self._tools.scope)
-            if not self._sent.knows(url_fingerprint(u.key))
-        ]
-        if tickets:
-            await self._effect(partition, lambda: self._tools.services.log.publish(tickets))
-            self._sent.learn(tickets)
-
-    def _readable(self, named: Iterable[str], scope: Scope) -> Iterator[Url]:
-        """The sitemaps that may be read: those in the scope, and a few elsewhere."""
-        elsewhere = 0
-        for target in filter(None, map(self._tools.urls.parse, named)):
-            if isinstance(scope.allows(target), Allowed):
-                yield target
-            elif elsewhere < MAX_ELSEWHERE and isinstance(scope.allows_sitemap(target), Allowed):
-                elsewhere += 1
-                yield target
-
-    def _of_record(self, record: RobotsRecord, url: Url, now: float) -> Answer:
-        text = robots_copies.in_force(record, now)
-        if text is None:
-            return NotReachable(f"{ROBOTS_UNREACHABLE} ({record.status or 'no answer'})", record.expires - now)
-        if not text:
-            return self._remember(record, robots_file.ALLOW_ALL)
-        return self._remember(record, robots_file.parse(text, self._tools.config.user_agent, robots_url(url)))
-
-    def _remember(self, record: RobotsRecord, found: Robots) -> Rules:
-        rules = Rules(found, record.fetched_at)
-        self._cache[record.origin] = _Remembered(rules, record.expires)
-        while len(self._cache) > self._tools.config.robots_memory:
-            self._cache.popitem(last=False)
-        return rules
-
-    async def _turn(
-        self,
-        partition: Partition,
-        host: Host,
-        url: Url,
-        record: RobotsRecord | None,
-        now: float,
-        may_send: Callable[[], bool],
-    ) -> Answer:
-        """One step of fetching an origin's file; the walk through its redirects may take several turns."""
-        walk = host.walks.setdefault(url.origin, RobotsWalk(robots_url(url)))
-        if walk.asked_until:
-            if self._tools.clock.monotonic() < walk.asked_until:
-                walk.looks += 1
-                return Wait(min(0.5 * 2.0**walk.looks, 8.0))
-            del host.walks[url.origin]
-            return await self._conclude(partition, url, 0, {}, b"", record)
-        target = self._tools.urls.parse(walk.href)
-        if target is None:
-            del host.walks[url.origin]
-            return await self._conclude(partition, url, 404, {}, b"", record)
-        outcome, response = await self._fetcher.fetch(target, may_send, now, self._limits)
-        try:
-            return await self._heard(partition, host, url, walk, record, outcome, response)
-        finally:
-            if response is not None:
-                response.close()
-
-    async def _heard(
-        self,
-        partition: Partition,
-        host: Host,
-        url: Url,
-        walk: RobotsWalk,
-        record: RobotsRecord | None,
-        outcome: Outcome,
-        response: Response | None,
-    ) -> Answer:
-        """What the answer to one request means: another hop, or the end of the walk."""
-        if isinstance(outcome, LeaseOver):
-            raise LeaseLost
-        if isinstance(outcome, AddressRefused):
-            del host.walks[url.origin]
-            return OriginRefused(outcome.detail)
-        if response is None:
-            del host.walks[url.origin]
-            answer = await self._conclude(partition, url, 0, {}, b"", record)
-            if isinstance(answer, NotReachable) and isinstance(outcome, Failed | Broken):
-                return NotReachable(f"{ROBOTS_UNREACHABLE} ({outcome.detail})", answer.after, outcome.cause)
-            return answer
-        headers, latency = _lower(response), response.latency
-        verdict = robots_file.answer(
-            response.status, headers, b"", self._tools.config.user_agent, walk.href, walk.hops, self._hops
-        )
-        if (
-            isinstance(verdict, robots_file.Redirect)
-            and (target := self._tools.urls.parse(verdict.location)) is not None
-        ):
-            walk.href, walk.hops = target.href, verdict.hops
-            if target.host != host.name:
-                walk.asked_at = self._tools.now()
-                await self._ask(partition, url, target, verdict.hops)
-                walk.asked_until = self._tools.clock.monotonic() + self._tools.config.robots_answer
-            return TurnUsed(latency)
-        del host.walks[url.origin]
-        status = robots_copies.status_of(response, verdict)
-        answer = await self._conclude(partition, url, status, headers, response.body.read(), record)
-        if isinstance(answer, NotReachable) and not status:
-            return NotReachable(f"{ROBOTS_UNREACHABLE} (it did not come whole)", answer.after)
-        return TurnUsed(latency, answer.robots) if isinstance(answer, Rules) else answer
-
-    async def _ask(self, partition: Partition, url: Url, target: Url, hops: int) -> None:
-        ticket = Ticket(
-            target.href,
-            target.key,
-            target.host,
-            kind="robots",
-            priority=1,
-            hops=hops,
-            origin=url.origin,
-            link="robots",
-            at=self._tools.now(),
-        )
-        await self._effect(partition, lambda: self._tools.services.log.publish([ticket]))
-
-    async def _conclude(
-        self,
-        partition: Partition,
-        url: Url,
-        status: int,
-        headers: dict[str, str],
-        body: bytes,
-        before: RobotsRecord | None,
-    ) -> Answer:
-        """Store what was learnt of an origin's file, and say what holds."""
-        now = self._tools.now()
-        record = robots_copies.recorded(url.origin, status, headers, body, before, now, self._tools.config)
-        await self._effect(partition, lambda: self._tools.services.store.put_robots(record, partition.stamp()))
-        answer = self._of_record(record, url, now)
-        if isinstance(answer, Rules):
-            self._cache[url.origin].unused = True
-        return answer
-
-    async def answer_for(self, partition: Partition, host: Host, ticket: Ticket, may_send: Callable[[], bool]) -> bool:
-        """Fetch a robots.txt for another host's origin, leave the answer in the store. True if a request was made."""
-        now = self._tools.now()
-        before = await self._effect(partition, lambda: self._tools.services.store.robots(ticket.origin))
-        target = self._tools.urls.parse(ticket.href)
-        agent = self._tools.config.user_agent
-        if target is None or (before is not None and robots_copies.holds(before, agent, now)):
-            return False
-        outcome, response = await self._fetcher.fetch(target, may_send, now, self._limits)
-        try:
-            if isinstance(outcome, LeaseOver):
-                raise LeaseLost
-            status, headers, body = 0, {}, b""
-            if response is not None:
-                host.latency = response.latency
-                headers = _lower(response)
-                verdict = robots_file.answer(response.status, headers, b"", agent, ticket.href, ticket.hops, self._hops)
-                if isinstance(verdict, robots_file.Redirect):
-                    further = self._tools.urls.parse(verdict.location)
-                    if further is not None:
-                        asking = msgspec.structs.replace(
-                            ticket, href=further.href, key=further.key, host=further.host, hops=verdict.hops, at=now
-                        )
-                        await self._effect(partition, lambda: self._tools.services.log.publish([asking]))
-                        return True
-                status = robots_copies.status_of(response, verdict)
-                body = response.body.read()
-            record = robots_copies.recorded(ticket.origin, status, headers, body, before, now, self._tools.config)
-            await self._effect(partition, lambda: self._tools.services.store.put_robots(record, partition.stamp()))
-            return True
-        finally:
-            if response is not None:
-                response.close()
-
-    def _effect(self, partition: Partition, call: Callable[[], Awaitable[T]]) -> Awaitable[T]:
-        return self._tools.effect(partition.lease, call)
-
-
-def _lower(response: Response) -> dict[str, str]:
-    """The first value of each header, by lower-case name; all of Cache-Control, which is a list."""
-    lowered = {name.lower(): value for name, value in reversed(response.headers)}
-    if (listed := response.combined("cache-control")) is not None:
-        lowered["cache-control"] = listed
-    return lowered

@@ -4,9 +4,13 @@ import asyncio
 from collections.abc import Mapping
 from functools import partial
 
+from gregor.worker.borders.effects import Retries
+from gregor.worker.borders.store import PageStore
+from gregor.worker.frontier.domain_budget import DomainPages
 from gregor.worker.frontier.host import Host
-from gregor.worker.frontier.shared import Tools
+from gregor.worker.frontier.schedule import HostSchedule
 from gregor.worker.observe.logging import Log
+from gregor.worker.orders.in_force import OrdersInForce
 from gregor.worker.orders.model import CRAWL, Kind, Orders
 from gregor.worker.politeness.throttle import Shared, Throttle
 from gregor.worker.run.ownership import TICK, Owned
@@ -19,16 +23,34 @@ _RECOUNT = 3.0  # seconds between two looks at what all workers stored of a doma
 class OrderGate:
     """Asked by the runtime before each turn. Politeness is not its matter: it only ever makes a turn later."""
 
-    def __init__(self, tools: Tools, owned: Mapping[int, Owned]) -> None:
-        self._tools = tools
+    def __init__(
+        self,
+        orders: OrdersInForce,
+        owned: Mapping[int, Owned],
+        *,
+        name: str,
+        partitions: int,
+        schedule: HostSchedule,
+        domain_pages: DomainPages,
+        store: PageStore,
+        retries: Retries,
+    ) -> None:
+        """``name``: the worker's; ``partitions``: the crawl's, of which those ``owned`` are a share."""
+        self._in_force = orders
         self._owned = owned
+        self._name = name
+        self._partitions = partitions
+        self._schedule = schedule
+        self._domain_pages = domain_pages
+        self._store = store
+        self._retries = retries
         self._throttle = Throttle()
         self._orders = Orders()
         self._slowed = False
 
     def hear(self, now: float) -> None:
         """Obey orders that are new."""
-        orders, before = self._tools.orders(), self._orders
+        orders, before = self._in_force.standing, self._orders
         if orders is before:
             return
         self._orders = orders
@@ -54,20 +76,19 @@ class OrderGate:
 
     def holds_back(self, owned: Owned, host: Host, now: float) -> bool:
         """Whether an order keeps the host's turn, which is due, from beginning now; its next turn is set then."""
-        orders, standing = self._orders, self._tools.standing
-        if not orders.standing:
+        if not self._orders.standing:
             return False
-        if standing.blocks(orders, host.name):
+        if self._in_force.blocks(host.name):
             host.next_turn = now + _LOOK_AGAIN
             return True
-        later = host.last_start + standing.delay(orders, host.name)
+        later = host.last_start + self._in_force.delay(host.name)
         if later > now:
             host.next_turn = later
             return True
-        if self._throttle.full(host, self._domains("concurrency", host), self._tools.share):
+        if self._throttle.full(host, self._domains("concurrency", host), self._share):
             host.next_turn = now + _LOOK_AGAIN
             return True
-        slot = self._throttle.slot(host, self._domains("rate", host), self._tools.share, now)
+        slot = self._throttle.slot(host, self._domains("rate", host), self._share, now)
         if slot > now:
             host.next_turn = slot
             return True
@@ -76,7 +97,7 @@ class OrderGate:
     def begins(self, host: Host, now: float) -> None:
         """A turn of the host begins."""
         self._throttle.enter(host, self._domains("concurrency", host))
-        self._throttle.spend(self._tools.standing.crawl(self._orders, "rate"), self._tools.share, now)
+        self._throttle.spend(self._in_force.crawl("rate"), self._share, now)
 
     def ends(self, host: Host, now: float) -> None:
         """A turn of the host has ended."""
@@ -84,36 +105,40 @@ class OrderGate:
             self._look_at(other, now)
 
     @property
+    def _share(self) -> float:
+        """The part of the crawl that the worker owns."""
+        return len(self._owned) / self._partitions
+
+    @property
     def limit(self) -> str:
         """The order that keeps the worker from more, for people; empty when none does."""
-        if self._tools.drained():
+        if self._orders.drains(self._name):
             return "an order to drain this worker"
         return "an order: the rate of the crawl" if self._slowed else ""
 
     async def count(self) -> None:
         """For ever: know what all workers have stored of the domains that have a budget."""
-        tools, store = self._tools, self._tools.services.store
+        read, retry = self._store.partition, self._retries.retry_until_available
         while True:
-            budgets = tools.standing.table(tools.orders(), "budget")
-            tools.domain_pages.forget(budgets)
-            if any(one.startswith("*.") for one in budgets):
-                numbers = range(tools.config.partitions)
-                own = tools.domain_pages.own.copy()
-                records = await asyncio.gather(*(tools.patiently(partial(store.partition, n)) for n in numbers))
-                tools.domain_pages.recounted(own, [record.counts for record in records])
+            budgets = self._in_force.table("budget")
+            self._domain_pages.forget(budgets)
+            if any(target.startswith("*.") for target in budgets):
+                own = self._domain_pages.own.copy()
+                records = await asyncio.gather(*(retry(partial(read, n)) for n in range(self._partitions)))
+                self._domain_pages.recounted(own, [record.counts for record in records])
             await asyncio.sleep(_RECOUNT)
 
     def _domains(self, kind: Kind, host: Host) -> Shared:
         if not self._orders.standing:
             return ()
-        return [one for one in self._tools.standing.shared(self._orders, kind, host.name) if one[0] != CRAWL]
+        return [one for one in self._in_force.shared(kind, host.name) if one[0] != CRAWL]
 
     def _look_at(self, host: Host, now: float) -> None:
         """A turn that was held back was due: it may begin now, as far as the host is concerned."""
         owned = self._owned.get(host.partition)
         if owned is not None and host.alive and not host.busy:
             host.next_turn = now
-            self._tools.turn(owned.crawl.partition, host)
+            self._schedule.see(owned.crawl.partition, host)
 
     def _hasten(self, changed: set[str]) -> None:
         """Delays were changed: what is due sooner by those in force now is done sooner."""
@@ -123,7 +148,7 @@ class OrderGate:
             names = hosts.keys() if everywhere else changed & hosts.keys()
             for host in [hosts[name] for name in names]:  # a turn may bring that others are forgotten
                 if owned.crawl.turns.sooner(host):
-                    self._tools.turn(owned.crawl.partition, host)
+                    self._schedule.see(owned.crawl.partition, host)
 
 
 def _differ(before: Orders, after: Orders, kind: Kind) -> set[str]:

@@ -14,14 +14,19 @@ import msgspec
 from gregor.schemas.messages import PRIORITIES, DeadLetter, PartitionRecord, Takeover
 from gregor.worker.base.tasks import cancel, until
 from gregor.worker.borders.coordinator import Lease
-from gregor.worker.borders.effects import LeaseLost
+from gregor.worker.borders.effects import Effects, LeaseLost, Retries
 from gregor.worker.borders.errors import Unavailable
 from gregor.worker.borders.log import RecordsLost
-from gregor.worker.crawl import Crawl, Desk
+from gregor.worker.borders.services import Services
+from gregor.worker.config.settings import Config
+from gregor.worker.crawl import Crawl
 from gregor.worker.frontier.calendar import FAR_BUCKET, MOST_BUCKETS, Calendar
 from gregor.worker.frontier.checkpoint import checkpoint
 from gregor.worker.frontier.partition import Partition
+from gregor.worker.frontier.schedule import HostSchedule
 from gregor.worker.observe.logging import logs
+from gregor.worker.observe.stats import Stats
+from gregor.worker.orders.in_force import OrdersInForce
 
 _LOG = logs("ownership")
 TICK = 0.5  # seconds between two looks at what no event announces
@@ -32,8 +37,9 @@ KEPT_TAKEOVERS = 16
 class Owned:
     """An owned partition: its crawl, and the tasks that run under its lease."""
 
-    def __init__(self, crawl: Crawl, record: PartitionRecord) -> None:
+    def __init__(self, crawl: Crawl, effects: Effects, record: PartitionRecord) -> None:
         self.crawl = crawl
+        self.effects = effects
         self.record = record
         self.tasks: set[asyncio.Task[None]] = set()
         self.visits = 0
@@ -52,13 +58,34 @@ class Owned:
 class Ownership:
     """What one worker owns now, by partition."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(
+        self,
+        config: Config,
+        services: Services,
+        crawl_of: Callable[[Partition, Effects, int], Crawl],
+        *,
+        name: str,
+        retries: Retries,
+        orders: OrdersInForce,
+        schedule: HostSchedule,
+        monotonic: Callable[[], float],
+        stats: Stats,
+    ) -> None:
+        """``crawl_of`` makes the crawl of a partition, with its share of memory in tickets; ``name``: the worker's."""
         self.owned: dict[int, Owned] = {}
         self.failure: Exception | None = None  # the first of a task: the worker ends with it
         self.failed = asyncio.Event()
         self.member = False
-        self._desk = desk
-        self._tools = desk.tools
+        self._config = config
+        self._services = services
+        self._now = services.coordinator.now
+        self._crawl_of = crawl_of
+        self._name = name
+        self._retries = retries
+        self._orders = orders
+        self._schedule = schedule
+        self._monotonic = monotonic
+        self._stats = stats
         self._wanted: dict[int, float] = {}  # partitions that are missing, and since when (monotonic)
         self._change = asyncio.Event()  # ownership is to be looked at
 
@@ -77,20 +104,20 @@ class Ownership:
 
     async def own(self) -> None:
         """Take and give up partitions as the coordinator wants it."""
-        coordinator = self._tools.services.coordinator
+        coordinator = self._services.coordinator
         while True:
             self._change.clear()
             over = [owned for owned in self.owned.values() if owned.lost or not owned.lease.holds()]
             for owned in over:
                 await self.drop(owned)
             await asyncio.gather(*(self.let_go(coordinator.release(owned.lease)) for owned in over))
-            if (drained := self._tools.drained()) and self.member:
+            if (drained := self.drained) and self.member:
                 self.member = False
                 await self.let_go(coordinator.leave())
             wanted = frozenset() if drained else coordinator.wanted()
             await asyncio.gather(*(self._release(o) for number, o in list(self.owned.items()) if number not in wanted))
             missing = sorted(wanted - self.owned.keys())
-            now = self._tools.clock.monotonic()
+            now = self._monotonic()
             self._wanted = {number: self._wanted.get(number, now) for number in missing}
             await asyncio.gather(*(self._acquire(number) for number in missing))
             changed = asyncio.create_task(coordinator.changed())
@@ -102,26 +129,38 @@ class Ownership:
             if not any(owned.lease.holds() for owned in self.owned.values()):
                 await self.join()  # the session may be lost; joining again changes nothing else
 
+    @property
+    def share(self) -> float:
+        """The part of the crawl's partitions that the worker owns."""
+        return len(self.owned) / self._config.partitions
+
+    @property
+    def drained(self) -> bool:
+        """Whether the worker is to own nothing."""
+        return self._orders.standing.drains(self._name)
+
     async def join(self) -> None:
         """Become a member, unless the worker is to own nothing."""
-        if not self._tools.drained():
-            await self.patiently(self._tools.services.coordinator.join)
+        if not self.drained:
+            await self.patiently(self._services.coordinator.join)
             self.member = True
 
     async def _acquire(self, number: int) -> None:
         """Take a partition that nobody owns: read where its last owner stopped, then begin."""
-        log, store = self._tools.services.log, self._tools.services.store
+        log, store = self._services.log, self._services.store
         record = await self.patiently(store.partition, number)
         try:
-            lease = await self._tools.services.coordinator.acquire(number, record.epoch)
+            lease = await self._services.coordinator.acquire(number, record.epoch)
         except Unavailable as error:
-            self._tools.stats.away(error)  # asked again soon
+            self._stats.away(error)  # asked again soon
             return
         if lease is None:
             return
 
-        async def effect(method: Any, *arguments: Any) -> Any:
-            return await self._tools.effect(lease, lambda: method(*arguments))
+        effects = self._retries.under(lease)
+
+        def effect(method: Any, *arguments: Any) -> Awaitable[Any]:
+            return effects.run(lambda: method(*arguments))
 
         try:
             record = await effect(store.partition, number)
@@ -131,52 +170,52 @@ class Ownership:
             lost = [p for p in PRIORITIES if committed[p] > ends[p]]
             begin = {p: starts[p] if p in lost else max(committed[p], starts[p]) for p in PRIORITIES}
             known = await effect(store.buckets, number, record.cursor + 1, FAR_BUCKET, MOST_BUCKETS)
-            calendar = Calendar(record.cursor, known, self._tools.config.bucket_width, self._tools.config.bucket_size)
+            calendar = Calendar(record.cursor, known, self._config.bucket_width, self._config.bucket_size)
             partition = Partition(lease, begin, ends, calendar)
-            takeover = Takeover(self._tools.name, lease.epoch, lease.taken_at)
+            takeover = Takeover(self._name, lease.epoch, lease.taken_at)
             takeovers = (*record.takeovers, takeover)[-KEPT_TAKEOVERS:]
             record = msgspec.structs.replace(record, partition=number, epoch=lease.epoch, takeovers=takeovers)
             await effect(store.put_partition, record, partition.stamp())
             for p in lost:
                 partition.committed = {}  # what comes up to there must not be taken for finished
                 where = f"priority {p} ends at offset {ends[p]}, but was finished up to {committed[p]}"
-                await self._report_loss(lease, where)
+                await self._report_loss(lease, effects, where)
         except LeaseLost:
-            await self.let_go(self._tools.services.coordinator.release(lease))  # it may come back: nobody would use it
+            await self.let_go(self._services.coordinator.release(lease))  # it may come back: nobody would use it
             return
-        owned = self.owned[number] = Owned(Crawl(partition, self._desk, self._capacity()), record)
+        owned = self.owned[number] = Owned(self._crawl_of(partition, effects, self._capacity()), effects, record)
         self.start(owned, partial(self._intake, owned))
         self._owns()
-        waited = self._tools.clock.monotonic() - self._wanted[number]
-        self._tools.stats.takeovers.observe(waited)
+        waited = self._monotonic() - self._wanted[number]
+        self._stats.takeovers.observe(waited)
         _LOG.debug("partition taken", partition=number, epoch=lease.epoch, seconds=waited)
 
     async def patiently(self, method: Any, *arguments: Any) -> Any:
         """A read that needs no lease, again while the service is away."""
-        return await self._tools.patiently(lambda: method(*arguments))
+        return await self._retries.retry_until_available(lambda: method(*arguments))
 
     def _capacity(self) -> int:
         """A partition's share of memory, in tickets."""
-        wanted = len(self._tools.services.coordinator.wanted())
-        return max(256, self._tools.config.memory_urls // max(1, wanted))
+        wanted = len(self._services.coordinator.wanted())
+        return max(256, self._config.memory_urls // max(1, wanted))
 
     async def _release(self, owned: Owned) -> None:
         """Give up a partition: finish what is in flight, commit, let go."""
-        begun = self._tools.clock.monotonic()
+        begun = self._monotonic()
         self.close(owned)
-        await asyncio.wait([asyncio.ensure_future(owned.idle.wait())], timeout=self._tools.config.total_timeout)
+        await asyncio.wait([asyncio.ensure_future(owned.idle.wait())], timeout=self._config.total_timeout)
         await owned.quiet.wait()
         await self.checkpoint(owned)
         await self.drop(owned)
-        await self.let_go(self._tools.services.coordinator.release(owned.lease))
-        self._tools.stats.releases.observe(self._tools.clock.monotonic() - begun)
+        await self.let_go(self._services.coordinator.release(owned.lease))
+        self._stats.releases.observe(self._monotonic() - begun)
 
     async def let_go(self, release: Awaitable[None]) -> None:
         """Tell the coordinator; when it is away, the session's end says the same."""
         try:
             await release
         except Unavailable as error:
-            self._tools.stats.away(error)
+            self._stats.away(error)
 
     async def drop(self, owned: Owned) -> None:
         """Forget a partition: its visits are aborted and their results dropped."""
@@ -187,15 +226,14 @@ class Ownership:
         _LOG.debug("partition given up", partition=owned.lease.partition, epoch=owned.lease.epoch, lost=owned.lost)
 
     def _owns(self) -> None:
-        self._tools.stats.partitions = len(self.owned)
-        self._tools.share = len(self.owned) / self._tools.config.partitions
+        self._stats.partitions = len(self.owned)
 
     def close(self, owned: Owned) -> None:
         """No further turn of its hosts begins, nor of those that are found from now on."""
         owned.crawl.partition.closed = True
         for host in owned.crawl.partition.hosts.values():
             host.alive = False
-            self._tools.schedule.remove(host)
+            self._schedule.remove(host)
 
     async def _under(self, owned: Owned, work: Callable[[], Awaitable[None]]) -> None:
         """Work under a lease. The first to find the lease over ends the ownership for good.
@@ -207,23 +245,23 @@ class Ownership:
             try:
                 await work()
             except RecordsLost as error:
-                await self._report_loss(owned.lease, str(error))
+                await self._report_loss(owned.lease, owned.effects, str(error))
                 self._end(owned)
         except LeaseLost:
             self._lose(owned)
 
-    async def _report_loss(self, lease: Lease, what: str) -> None:
+    async def _report_loss(self, lease: Lease, effects: Effects, what: str) -> None:
         """For people, where it stays until somebody has seen it: nobody knows which URLs were in what is gone."""
-        self._tools.stats.losses += 1
+        self._stats.losses += 1
         _LOG.error("the log lost records", partition=lease.partition, error=what)
-        letter = DeadLetter("", "", "", "lost", what, self._tools.now(), source=f"partition {lease.partition}")
-        services = self._tools.services
-        await self._tools.effect(lease, lambda: services.store.put_dead_letter(letter))
-        await self._tools.effect(lease, lambda: services.log.announce(letter))
+        letter = DeadLetter("", "", "", "lost", what, self._now(), source=f"partition {lease.partition}")
+        services = self._services
+        await effects.run(lambda: services.store.put_dead_letter(letter))
+        await effects.run(lambda: services.log.announce(letter))
 
     def _lose(self, owned: Owned) -> None:
         if not owned.lost:
-            self._tools.stats.leases_lost += 1
+            self._stats.leases_lost += 1
             _LOG.warning("lease over", partition=owned.lease.partition, epoch=owned.lease.epoch)
         self._end(owned)
 
@@ -241,21 +279,21 @@ class Ownership:
 
     async def _intake(self, owned: Owned) -> None:
         """Keep the back queues of a partition filled."""
-        intake, calendar, stats = owned.crawl.intake, owned.crawl.partition.calendar, self._tools.stats
+        intake, calendar, stats = owned.crawl.intake, owned.crawl.partition.calendar, self._stats
         while True:
             intake.wake.clear()
-            begun = self._tools.clock.monotonic()
+            begun = self._monotonic()
             read = await stats.spending.charge("admit", intake.step())
-            stats.reading += self._tools.clock.monotonic() - begun
+            stats.reading += self._monotonic() - begun
             if not read:
                 due = calendar.next_due()
-                wait = TICK * 20 if due is None else max(0.01, due - self._tools.now())
-                await until(intake.wake, TICK if self._tools.idle and owned.crawl.partition.size else wait)
+                wait = TICK * 20 if due is None else max(0.01, due - self._now())
+                await until(intake.wake, TICK if self._schedule.idle and owned.crawl.partition.size else wait)
 
     async def commit(self) -> None:
         """Checkpoints, for ever."""
         while True:
-            await asyncio.sleep(self._tools.config.checkpoint_interval)
+            await asyncio.sleep(self._config.checkpoint_interval)
             await asyncio.gather(*(self.checkpoint(owned) for owned in list(self.owned.values())))
 
     async def commit_last(self) -> None:
@@ -263,7 +301,7 @@ class Ownership:
         commits = [asyncio.create_task(self.checkpoint(owned)) for owned in self.owned.values()]
         if not commits:
             return
-        done, late = await asyncio.wait(commits, timeout=self._tools.config.server_timeout)
+        done, late = await asyncio.wait(commits, timeout=self._config.server_timeout)
         if late:
             _LOG.warning("stopped before all was committed", partitions=len(late))
             await cancel(list(late))
@@ -276,11 +314,19 @@ class Ownership:
             await owned.quiet.wait()
             return
         owned.quiet.clear()
-        begun = self._tools.clock.monotonic()
+        begun = self._monotonic()
         try:
-            owned.record = await checkpoint(owned.crawl.partition, owned.record, self._tools)
+            owned.record = await checkpoint(
+                owned.crawl.partition,
+                owned.record,
+                config=self._config,
+                log=self._services.log,
+                store=self._services.store,
+                effects=owned.effects,
+                orders=self._orders,
+            )
         except LeaseLost:
             self._lose(owned)
         finally:
             owned.quiet.set()
-            self._tools.stats.committing += self._tools.clock.monotonic() - begun
+            self._stats.committing += self._monotonic() - begun

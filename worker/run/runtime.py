@@ -11,29 +11,23 @@ from functools import partial
 
 from gregor.worker.base.tasks import cancel, until
 from gregor.worker.borders.clock import Clock
+from gregor.worker.borders.effects import Retries
 from gregor.worker.borders.services import Services
 from gregor.worker.config.settings import Config
-from gregor.worker.crawl import Desk
-from gregor.worker.examine import Examiner
-from gregor.worker.fetch.address_limit import AddressGate
-from gregor.worker.fetch.fetcher import Fetcher
+from gregor.worker.frontier.domain_budget import DomainPages
 from gregor.worker.frontier.host import Host
-from gregor.worker.frontier.sent import RecentlySent
-from gregor.worker.frontier.shared import Tools
+from gregor.worker.frontier.schedule import HostSchedule
 from gregor.worker.links.scope import Scope
-from gregor.worker.links.traps import Traps
 from gregor.worker.observe.bottleneck import Bottlenecks
 from gregor.worker.observe.instrumented import all_measured
 from gregor.worker.observe.stats import Stats
 from gregor.worker.observe.tracing import Tracer
-from gregor.worker.read.processors import installed
-from gregor.worker.robots.cache import RobotsCache
+from gregor.worker.orders.in_force import OrdersInForce
+from gregor.worker.run.crawls import Crawls
 from gregor.worker.run.ending import Budget, Ending, has_ended
 from gregor.worker.run.order_gate import OrderGate
 from gregor.worker.run.ownership import TICK, Owned, Ownership
 from gregor.worker.web.urls import Urls
-
-SOON = 0.5  # seconds: a worker with no turn due until then is idle
 
 
 class Runtime:
@@ -57,24 +51,51 @@ class Runtime:
         self._config = config
         self._clock = clock
         self.stats = stats or Stats()
-        self._services = services = all_measured(services, self.stats, clock.monotonic)
-        self._tools = Tools(config, services, clock, random, urls, scope, self.stats, name, tracer=tracer)
-        gate = AddressGate(config.per_address)
-        fetcher = Fetcher(
+        self.services = services = all_measured(services, self.stats, clock.monotonic)
+        self._scope = scope
+        self._woken = asyncio.Event()
+        self.orders = orders = OrdersInForce(services.coordinator.orders)
+        self.domain_pages = domain_pages = DomainPages()
+        self._schedule = HostSchedule(clock.monotonic, self._woken.set)
+        retries = Retries(self.stats, random)
+        self._crawls = Crawls(
             config,
-            services.transport,
-            services.resolver,
-            gate,
-            urls,
-            authorizations or {},
+            services,
+            clock,
+            urls=urls,
+            scope=lambda: self._scope,
+            chance=random,
+            name=name,
+            stats=self.stats,
+            authorizations=authorizations or {},
+            tracer=tracer,
+            orders=orders,
+            schedule=self._schedule,
+            domain_pages=domain_pages,
         )
-        sent, traps = RecentlySent(config.recently_sent), Traps()
-        examiner = Examiner(self._tools, installed(), sent, traps)
-        self._desk = Desk(self._tools, fetcher, RobotsCache(self._tools, fetcher, sent), examiner, sent, traps)
-        self._ownership = Ownership(self._desk)
+        self._ownership = Ownership(
+            config,
+            services,
+            self._crawls.of,
+            name=name,
+            retries=retries,
+            orders=orders,
+            schedule=self._schedule,
+            monotonic=clock.monotonic,
+            stats=self.stats,
+        )
         self._running = 0
-        self._steering = OrderGate(self._tools, self._ownership.owned)
-        self._budget = Budget(config, self.stats, self._ordered_pages)
+        self._steering = OrderGate(
+            orders,
+            self._ownership.owned,
+            name=name,
+            partitions=config.partitions,
+            schedule=self._schedule,
+            domain_pages=domain_pages,
+            store=services.store,
+            retries=retries,
+        )
+        self._budget = Budget(config, self.stats, lambda: orders.crawl("budget"))
         self._ending: Ending | None = None
         self._ended = asyncio.Event()  # it ends now, whatever its loops wait for
         self._looked = 0.0
@@ -94,12 +115,17 @@ class Runtime:
 
     def measure(self, scope: Scope) -> None:
         """Measure links by another scope from now on: there are new seeds."""
-        self._tools.scope = scope
+        self._scope = scope
 
     @property
-    def tools(self) -> Tools:
-        """What its partitions share."""
-        return self._tools
+    def concurrency(self) -> int:
+        """How many visits may run at once."""
+        return self.orders.concurrency(self._config.concurrency, self._ownership.share)
+
+    @property
+    def drained(self) -> bool:
+        """Whether an order says that it is to own nothing."""
+        return self._ownership.drained
 
     @property
     def owned(self) -> Mapping[int, Owned]:
@@ -114,7 +140,7 @@ class Runtime:
     async def run(self) -> Ending:
         """Crawl until nothing is left, a budget is spent, or `stop`. Raises what made a loop fail."""
         self.stats.started = self._clock.monotonic()
-        self._services.log.on_news(self._ownership.news)
+        self.services.log.on_news(self._ownership.news)
         await self._ownership.join()
         own = self._ownership
         work = (own.own, self._dispatch, own.commit, self._steering.count)
@@ -130,7 +156,7 @@ class Runtime:
 
     async def _dispatch(self) -> None:
         """Start turns as they come due, as many at once as configured, until the crawl ends."""
-        tools, steering, schedule, woken = self._tools, self._steering, self._tools.schedule, self._tools.woken
+        steering, schedule, woken = self._steering, self._schedule, self._woken
         checked, pause = 0.0, TICK / 5
         while self._ending is None:
             woken.clear()
@@ -139,7 +165,7 @@ class Runtime:
                 self._end(Ending("budget", budget))
                 break
             steering.hear(now)
-            paused, most = tools.orders().paused, tools.concurrency()
+            paused, most = self.orders.standing.paused, self.concurrency
             while self._running < most and steering.lets(now) and self._budget.allows(self._running):
                 host = schedule.take(now)
                 if host is None:
@@ -147,11 +173,11 @@ class Runtime:
                 self._visit(host)
             due = schedule.next_due()
             free = self._running < most
-            tools.idle = free and (due is None or due > now + SOON)
+            schedule.judge_idle(free, now)
             if now >= self._looked + TICK / 2:
                 self._looked = now
                 self._gauge(now, paused, most)
-                self._desk.fetcher.prefetch([host.queue.first() for host in schedule.near(16)])
+                self._crawls.fetcher.prefetch([host.queue.first() for host in schedule.near(16)])
             if self._running or len(schedule):
                 pause = TICK / 5
             elif now - checked >= pause:
@@ -171,7 +197,7 @@ class Runtime:
             return
         now = self._clock.monotonic()
         if self._steering.holds_back(owned, host, now):
-            self._tools.turn(owned.crawl.partition, host)
+            self._schedule.see(owned.crawl.partition, host)
             return
         self._steering.begins(host, now)
         if host.known:
@@ -182,10 +208,6 @@ class Runtime:
         self._count(1)
         task = self._ownership.start(owned, partial(owned.crawl.visit, host))
         task.add_done_callback(lambda _: self._over(owned, host))  # also when it is cancelled before it began
-
-    def _ordered_pages(self) -> float | None:
-        """The pages that were ordered to be the crawl's budget."""
-        return self._tools.standing.crawl(self._tools.orders(), "budget")
 
     def _count(self, change: int) -> None:
         """So many visits more run from now on."""
@@ -199,7 +221,7 @@ class Runtime:
         owned.visits -= 1
         if not owned.visits:
             owned.idle.set()
-        self._tools.woken.set()
+        self._woken.set()
 
     # The end
 
@@ -208,9 +230,9 @@ class Runtime:
         if not all(owned.crawl.partition.read_to_end for owned in self._ownership.owned.values()):
             return False
         await asyncio.gather(*(self._ownership.checkpoint(owned) for owned in list(self._ownership.owned.values())))
-        if await has_ended(self._services.log, self._services.store, self._config.partitions):
+        if await has_ended(self.services.log, self.services.store, self._config.partitions):
             return True
-        log, store, ask = self._services.log, self._services.store, self._ownership.patiently
+        log, store, ask = self.services.log, self.services.store, self._ownership.patiently
         for crawl in [owned.crawl for owned in self._ownership.owned.values()]:
             partition = crawl.partition
             if await ask(log.committed, partition.id) != partition.watermarks():
@@ -235,7 +257,7 @@ class Runtime:
         last = list(self._ownership.owned.values())
         for owned in last:
             await self._ownership.drop(owned)
-        coordinator = self._services.coordinator
+        coordinator = self.services.coordinator
         await asyncio.gather(*(self._ownership.let_go(coordinator.release(owned.lease)) for owned in last))
         await self._ownership.let_go(coordinator.leave())
         assert self._ending is not None
@@ -247,7 +269,7 @@ class Runtime:
         stats.beat, stats.running = now, self._running
         stats.queued = sum(partition.size for partition in partitions)
         stats.hosts = sum(len(partition.hosts) for partition in partitions)
-        stats.hosts_waiting = len(self._tools.schedule)
+        stats.hosts_waiting = len(self._schedule)
         stats.later = not all(partition.calendar.empty for partition in partitions)
         self._count(0)
         budget = self._budget.holds_back(self._running)

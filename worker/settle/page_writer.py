@@ -1,37 +1,50 @@
 """A page becomes durable: its links and bodies, then its content's fingerprint, which always names a stored page."""
 
-from collections.abc import Awaitable, Callable
 from contextlib import nullcontext
-from typing import TypeVar
 
 from gregor.schemas.messages import Page
+from gregor.worker.borders.effects import Effects
+from gregor.worker.borders.seen import SeenSet
+from gregor.worker.borders.store import PageStore
 from gregor.worker.borders.transport import Response
 from gregor.worker.frontier.partition import Partition
-from gregor.worker.frontier.shared import Tools
 from gregor.worker.links.traps import Traps
+from gregor.worker.observe.stats import Stats
 from gregor.worker.web.urls import Url
-
-T = TypeVar("T")
 
 
 class PageWriter:
     """Stores the pages of one partition."""
 
-    def __init__(self, partition: Partition, tools: Tools, traps: Traps) -> None:
+    def __init__(
+        self,
+        partition: Partition,
+        *,
+        store: PageStore,
+        seen: SeenSet,
+        effects: Effects,
+        traps: Traps,
+        stats: Stats,
+        near_duplicate_bits: int,
+    ) -> None:
+        """``near_duplicate_bits``: simhashes within so many bits are near-duplicates."""
         self._partition = partition
-        self._tools = tools
+        self._store = store
+        self._seen = seen
+        self._effect = effects.run
         self._traps = traps
+        self._stats = stats
+        self._bits = near_duplicate_bits
 
     async def store(self, page: Page, response: Response, url: Url | None) -> None:
         """A fingerprint names a stored page: look up, store, then set if absent; the loser is relabelled."""
-        store, seen, stamp = self._tools.services.store, self._tools.services.seen, self._partition.stamp
+        store, seen, stamp = self._store, self._seen, self._partition.stamp
         owner = await self._effect(lambda: seen.content(page.fingerprint))
-        contents = self._tools.stats.contents
+        contents = self._stats.contents
         if owner is not None and owner != page.key:
             page.state, page.duplicate_of = "duplicate", owner
         elif page.simhash:
-            bits = self._tools.config.near_duplicate_bits
-            near = await self._effect(lambda: store.near(page.simhash, bits))
+            near = await self._effect(lambda: store.near(page.simhash, self._bits))
             page.near_duplicate_of = near if near is not None and near != page.key else ""
         contents["duplicate" if page.duplicate_of else "near_duplicate" if page.near_duplicate_of else "new"] += 1
         wire = response.wire_body
@@ -49,11 +62,7 @@ class PageWriter:
 
     async def claim(self, page: Page) -> None:
         """Let the content name this stored page; a page that comes second is a duplicate after all."""
-        services = self._tools.services
-        winner = await self._effect(lambda: services.seen.claim(page.fingerprint, page.key))
+        winner = await self._effect(lambda: self._seen.claim(page.fingerprint, page.key))
         if winner != page.key:
             page.state, page.duplicate_of = "duplicate", winner
-            await self._effect(lambda: services.store.put_page(page, None, None, self._partition.stamp()))
-
-    def _effect(self, call: Callable[[], Awaitable[T]]) -> Awaitable[T]:
-        return self._tools.effect(self._partition.lease, call)
+            await self._effect(lambda: self._store.put_page(page, None, None, self._partition.stamp()))

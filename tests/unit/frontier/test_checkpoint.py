@@ -1,22 +1,24 @@
 """A checkpoint: commit, then delete, then the cursor; cut short anywhere, it is made good by the next one."""
 
 import asyncio
+import random
+from collections.abc import Callable, Coroutine
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from gregor.schemas.messages import PRIORITIES, PartitionRecord
-from gregor.worker.borders.effects import LeaseLost
+from gregor.worker.borders.effects import Effects, LeaseLost
 from gregor.worker.config.settings import Config, replace
 from gregor.worker.frontier.back_queue import FromBucket, FromChunk
 from gregor.worker.frontier.calendar import Calendar
 from gregor.worker.frontier.checkpoint import checkpoint
 from gregor.worker.frontier.host import Backlog
 from gregor.worker.frontier.partition import Partition
-from gregor.worker.frontier.shared import Tools
+from gregor.worker.orders.in_force import OrdersInForce
 from gregor.worker.orders.model import Orders
-from gregor.worker.web.urls import Urls
 
 NOTHING = dict.fromkeys(PRIORITIES, 0)
 ALL = ["commit 3", "drop_chunk 7", "drop_bucket 4", "put_partition 5 30"]
@@ -58,11 +60,18 @@ class Border:
         await self._do(f"put_partition {record.cursor} {record.counts['bytes']}")
 
 
-def tools(border: Border, **settings: Any) -> Tools:
-    services: Any = SimpleNamespace(log=border, store=border, coordinator=SimpleNamespace(orders=Orders))
-    nothing: Any = None
-    config = replace(Config(), **settings)
-    return Tools(config, services, nothing, nothing, Urls(), nothing, SimpleNamespace(back=lambda: None), "w")  # type: ignore[arg-type]
+def commits(border: Border, lease: Lease, **settings: Any) -> Callable[..., Coroutine[Any, Any, PartitionRecord]]:
+    """`checkpoint` over a border, under a lease."""
+    engine: Any = border
+    nobody: Any = SimpleNamespace(back=lambda: None)
+    return partial(
+        checkpoint,
+        config=replace(Config(), **settings),
+        log=engine,
+        store=engine,
+        effects=Effects(lease, nobody, random.Random(1)),
+        orders=OrdersInForce(Orders),
+    )
 
 
 def finished(lease: Lease) -> Partition:
@@ -91,7 +100,7 @@ def finished(lease: Lease) -> Partition:
 def test_in_the_order_in_which_nothing_can_be_lost() -> None:
     lease = Lease()
     border, partition = Border(lease), finished(lease)
-    record = asyncio.run(checkpoint(partition, PartitionRecord(0, 3, 3), tools(border, max_bytes=100)))
+    record = asyncio.run(commits(border, lease, max_bytes=100)(partition, PartitionRecord(0, 3, 3)))
     assert border.done == ALL
     assert (record.cursor, record.counts, partition.calendar.cursor) == (5, {"bytes": 30}, 5)
     assert (partition.committed[2], partition.read_to_end, partition.hosts["h"].backlog) == (3, True, None)
@@ -100,10 +109,10 @@ def test_in_the_order_in_which_nothing_can_be_lost() -> None:
 def test_what_has_not_changed_is_not_written_again() -> None:
     lease = Lease()
     border, partition = Border(lease), finished(lease)
-    settings = tools(border)
+    commit = commits(border, lease)
 
     async def twice() -> PartitionRecord:
-        return await checkpoint(partition, await checkpoint(partition, PartitionRecord(0, 3, 3), settings), settings)
+        return await commit(partition, await commit(partition, PartitionRecord(0, 3, 3)))
 
     assert asyncio.run(twice()).cursor == 5
     assert len(border.done) == len(ALL)
@@ -114,10 +123,10 @@ def test_cut_short_its_pages_are_counted_by_the_next_one() -> None:
     lease = Lease()
     border, partition = Border(lease, len(ALL)), finished(lease)
     with pytest.raises(asyncio.CancelledError):
-        asyncio.run(checkpoint(partition, PartitionRecord(0, 3, 3), tools(border, max_bytes=100)))
+        asyncio.run(commits(border, lease, max_bytes=100)(partition, PartitionRecord(0, 3, 3)))
     lease.over = False
     partition.counts.update(bytes=5)
-    record = asyncio.run(checkpoint(partition, PartitionRecord(0, 3, 3), tools(border, max_bytes=100)))
+    record = asyncio.run(commits(border, lease, max_bytes=100)(partition, PartitionRecord(0, 3, 3)))
     assert border.done[-1] == "put_partition 5 35"
     assert (record.counts, +partition.counts) == ({"bytes": 35}, {})
 
@@ -127,10 +136,10 @@ def test_cut_short_it_has_done_a_beginning_of_it(last: int) -> None:
     lease = Lease()
     border, partition = Border(lease, last), finished(lease)
     with pytest.raises(asyncio.CancelledError):
-        asyncio.run(checkpoint(partition, PartitionRecord(0, 3, 3), tools(border, max_bytes=100)))
+        asyncio.run(commits(border, lease, max_bytes=100)(partition, PartitionRecord(0, 3, 3)))
     assert border.done == ALL[:last]
     with pytest.raises(LeaseLost):
-        asyncio.run(checkpoint(partition, PartitionRecord(0, 3, 3), tools(border, max_bytes=100)))
+        asyncio.run(commits(border, lease, max_bytes=100)(partition, PartitionRecord(0, 3, 3)))
     assert border.done == ALL[:last], "nothing is done when the lease is over"
 
 
@@ -141,6 +150,6 @@ def test_what_is_unfinished_stays() -> None:
     calendar = partition.calendar
     calendar.placed(calendar.place(6.0, 6.0))
     assert calendar.due(9.0) == 6
-    record = asyncio.run(checkpoint(partition, PartitionRecord(0, 3, 3), tools(border, max_bytes=100)))
+    record = asyncio.run(commits(border, lease, max_bytes=100)(partition, PartitionRecord(0, 3, 3)))
     assert (record.cursor, partition.committed[2]) == (5, 3)
     assert not partition.read_to_end

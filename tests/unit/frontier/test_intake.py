@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -126,12 +126,12 @@ def test_a_twin_follows_and_finishes_with_the_live_ticket() -> None:
 
 def test_the_tickets_of_a_host_whose_turn_is_far_off_wait_outside_memory() -> None:
     async def case(owner: Owner, engine: SimulatedEngine) -> None:
-        owner.partition.host("example.org").next_turn = owner.tools.clock.monotonic() + 3600.0
+        owner.partition.host("example.org").next_turn = owner.clock.monotonic() + 3600.0
         assert await owner.intake.step()
         assert not owner.partition.live
         assert owner.partition.watermarks()[2] == 2
         (bucket,) = await engine.store.buckets(0, 0, 2**53, 9)
-        assert bucket * CONFIG.bucket_width > owner.tools.now() + 3500.0, "woken when the host may be asked"
+        assert bucket * CONFIG.bucket_width > owner.clock.wall() + 3500.0, "woken when the host may be asked"
         assert [one.kind for one in await engine.store.read_bucket(0, bucket)] == ["wake"]
         (chunk,) = await engine.store.chunks(0, "example.org")
         assert [one.key for one in await engine.store.read_chunk(0, "example.org", chunk)] == [
@@ -147,7 +147,7 @@ def test_a_backlog_that_was_found_is_named_for_a_later_owner_too() -> None:
         await engine.store.put_chunk(0, "example.org", 5, [ticket("a")], 1)
         owner.intake.search()
         await owner.intake.step()
-        later = Owner(engine, cast(ManualClock, owner.tools.clock), 2)
+        later = Owner(engine, owner.clock, 2)
         await later.take_over()
         await later.work()
         assert later.visited == {ticket("a").key: 1}
@@ -171,7 +171,7 @@ def test_what_waits_is_written_then_seen_then_finished() -> None:
         noted(engine.store, "put_entries")
         noted(engine.store, "put_chunk")
         noted(engine.seen, "mark")
-        owner.partition.host("example.org").next_turn = owner.tools.clock.monotonic() + 3600.0
+        owner.partition.host("example.org").next_turn = owner.clock.monotonic() + 3600.0
         assert await owner.intake.step()
         assert order == [("put_entries", 0), ("put_chunk", 0), ("mark", 0)]
         assert owner.partition.watermarks()[2] == 1
@@ -199,7 +199,7 @@ def test_a_record_that_is_no_ticket_is_a_dead_letter() -> None:
 
 def test_a_host_that_never_gets_a_turn_does_not_stop_the_topic() -> None:
     async def case(owner: Owner, engine: SimulatedEngine) -> None:
-        owner.tools.idle = True
+        owner.schedule.idle = True
         for _ in range(60):
             owner.intake.news()
             await owner.intake.step()

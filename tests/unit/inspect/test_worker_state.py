@@ -9,6 +9,8 @@ import pytest
 from gregor.schemas.messages import Ticket
 from gregor.worker.adapters.transport.memory import Scripted
 from gregor.worker.borders.transport import Failure
+from gregor.worker.compose.engines import SystemClock
+from gregor.worker.config.settings import Config
 from gregor.worker.frontier.calendar import MOST_OVERDUE, Calendar
 from gregor.worker.inspect.worker_state import look
 from tests.contract.operated import Operated, operated
@@ -38,7 +40,7 @@ def test_a_host_without_a_robots_file_is_told_apart(tmp_path: Path, answer: Scri
             await _seed(worker, "http://silent.example/")
             tell = worker.runtime
             await worker.until(lambda: _states(worker)["robots"] == 1)
-            condition = look(tell, tell.tools.config, tell.tools.clock.monotonic())
+            condition = look(tell, Config(), SystemClock().monotonic())
             assert sum(condition.hosts.values()) == 2
             told = (await worker.ask("GET", "/api/v1/hosts?state=robots")).json()["hosts"]
             causes = [(one["host"], one["cause"]) for one in told]
@@ -67,12 +69,14 @@ def _asked(worker: Operated) -> list[str]:
 
 async def _seed(worker: Operated, href: str) -> None:
     host = href.split("/")[2]
-    await worker.engine.log.publish([Ticket(href, href, host, priority=1, at=worker.runtime.tools.now() - 90.0)])
+    await worker.engine.log.publish(
+        [Ticket(href, href, host, priority=1, at=worker.runtime.services.coordinator.now() - 90.0)]
+    )
 
 
 def _states(worker: Operated) -> dict[str, int]:
     runtime = worker.runtime
-    return look(runtime, runtime.tools.config, runtime.tools.clock.monotonic()).hosts
+    return look(runtime, Config(), SystemClock().monotonic()).hosts
 
 
 def test_the_oldest_record_has_its_age(tmp_path: Path) -> None:

@@ -8,19 +8,19 @@ from typing import Any, cast
 import pytest
 
 from gregor.schemas.messages import PRIORITIES, Asked, HostRecord
-from gregor.worker.borders.services import Services
+from gregor.worker.borders.effects import Retries
 from gregor.worker.borders.store import PageStore
 from gregor.worker.config.settings import Config
 from gregor.worker.frontier.calendar import Calendar
+from gregor.worker.frontier.domain_budget import DomainPages
 from gregor.worker.frontier.host import UNTOLD, Host
 from gregor.worker.frontier.partition import FEW_HOSTS, KEPT_IDLE, Partition
-from gregor.worker.frontier.shared import Tools
-from gregor.worker.links.scope import Scope, ScopeRules
+from gregor.worker.frontier.schedule import HostSchedule
 from gregor.worker.observe.stats import Stats
+from gregor.worker.orders.in_force import OrdersInForce
 from gregor.worker.orders.model import By, Order, Orders, give
 from gregor.worker.politeness.turns import Turns
 from gregor.worker.run.order_gate import OrderGate
-from gregor.worker.web.urls import Urls
 from tests.contract.world import ManualClock
 
 URL = "http://a.example/"
@@ -31,16 +31,23 @@ class Desk:
 
     def __init__(self, **settings: Any) -> None:
         self.clock, self.orders, self.holds = ManualClock(), Orders(), True
-        coordinator: Any = SimpleNamespace(now=self.clock.wall, orders=lambda: self.orders)
-        nothing = cast(Any, None)
         store = cast(PageStore, SimpleNamespace(host=self._no_record, put_host=self._keep))
-        services = Services(nothing, nothing, store, coordinator, nothing, nothing)
-        config = Config(delay_factor=0.0, **settings)
-        scope = Scope(ScopeRules(), [])
-        self.tools = Tools(config, services, self.clock, random.Random(1), Urls(), scope, Stats(), "worker")
+        stats, chance = Stats(), random.Random(1)
+        self.in_force = OrdersInForce(lambda: self.orders)
         lease: Any = SimpleNamespace(holds=lambda: self.holds, epoch=1, taken_at=0.0, partition=0)
         self.partition = Partition(lease, dict.fromkeys(PRIORITIES, 0), {}, Calendar(0, [], 1.0, 1))
-        self.turns = Turns(self.partition, self.tools)
+        self.turns = Turns(
+            self.partition,
+            config=Config(delay_factor=0.0, **settings),
+            store=store,
+            effects=Retries(stats, chance).under(lease),
+            orders=self.in_force,
+            domain_pages=DomainPages(),
+            now=self.clock.wall,
+            monotonic=self.clock.monotonic,
+            chance=chance,
+            stats=stats,
+        )
         self.host = Host("a.example", 0)
 
     async def _no_record(self, _: str) -> None:
@@ -136,7 +143,17 @@ def test_hosts_may_be_forgotten_while_a_change_of_delays_is_obeyed() -> None:
     desk.clock.pass_(2 * KEPT_IDLE)
     hosts[0].known, hosts[0].next_turn = True, desk.clock.monotonic() + 5.0
     owned: Any = SimpleNamespace(crawl=SimpleNamespace(partition=desk.partition, turns=desk.turns))
-    steering = OrderGate(desk.tools, {0: owned})
+    schedule, nothing = HostSchedule(desk.clock.monotonic, lambda: None), cast(Any, None)
+    steering = OrderGate(
+        desk.in_force,
+        {0: owned},
+        name="worker",
+        partitions=64,
+        schedule=schedule,
+        domain_pages=DomainPages(),
+        store=nothing,
+        retries=nothing,
+    )
     desk.orders = give(desk.orders, Order("delay", "*", 1.0), By("me", 1.0))
     steering.hear(desk.clock.monotonic())
     assert hosts[0].next_turn == desk.clock.monotonic()

@@ -1,0 +1,150 @@
+"""How the crawl of a partition is put together, from what all partitions of a worker share."""
+
+import random
+from collections.abc import Callable, Mapping
+
+from gregor.worker.borders.clock import Clock
+from gregor.worker.borders.effects import Effects
+from gregor.worker.borders.services import Services
+from gregor.worker.config.settings import Config
+from gregor.worker.crawl import Crawl
+from gregor.worker.examine import Examiner
+from gregor.worker.fetch.address_limit import AddressGate
+from gregor.worker.fetch.fetcher import Fetcher
+from gregor.worker.frontier.domain_budget import DomainPages
+from gregor.worker.frontier.intake import Intake
+from gregor.worker.frontier.partition import Partition
+from gregor.worker.frontier.schedule import HostSchedule
+from gregor.worker.frontier.sent import RecentlySent
+from gregor.worker.links.scope import Scope
+from gregor.worker.links.traps import Traps
+from gregor.worker.observe.stats import Stats
+from gregor.worker.observe.tracing import Tracer
+from gregor.worker.orders.in_force import OrdersInForce
+from gregor.worker.politeness.turns import Turns
+from gregor.worker.read.processors import installed
+from gregor.worker.robots.cache import RobotsCache
+from gregor.worker.robots.walk import RobotsFetch
+from gregor.worker.settle.page_writer import PageWriter
+from gregor.worker.web.urls import Urls
+
+
+class Crawls:
+    """Makes the crawls of a worker's partitions."""
+
+    def __init__(
+        self,
+        config: Config,
+        services: Services,
+        clock: Clock,
+        *,
+        urls: Urls,
+        scope: Callable[[], Scope],
+        chance: random.Random,
+        name: str,
+        stats: Stats,
+        authorizations: Mapping[str, str],
+        tracer: Tracer | None,
+        orders: OrdersInForce,
+        schedule: HostSchedule,
+        domain_pages: DomainPages,
+    ) -> None:
+        """``scope`` gives the one by which links are measured now; ``authorizations``: credentials by origin."""
+        self._config = config
+        self._services = services
+        self._clock = clock
+        self._urls = urls
+        self._scope = scope
+        self._chance = chance
+        self._name = name
+        self._stats = stats
+        self._tracer = tracer
+        self._orders = orders
+        self._schedule = schedule
+        self._domain_pages = domain_pages
+        gate = AddressGate(config.per_address)
+        self.fetcher = Fetcher(config, services.transport, services.resolver, gate, urls, authorizations)
+        self._sent, self._traps = RecentlySent(config.recently_sent), Traps()
+        self._robots = RobotsCache(config.robots_memory, stats)
+        self._examiner = Examiner(
+            config,
+            urls=urls,
+            scope=scope,
+            now=services.coordinator.now,
+            stats=stats,
+            processors=installed(),
+            sent=self._sent,
+            traps=self._traps,
+        )
+
+    def of(self, partition: Partition, effects: Effects, capacity: int) -> Crawl:
+        """The crawl of a partition; ``capacity``: its share of memory, in tickets."""
+        config, services, stats, monotonic = self._config, self._services, self._stats, self._clock.monotonic
+        intake = Intake(
+            partition,
+            config=config,
+            services=services,
+            effects=effects,
+            schedule=self._schedule,
+            monotonic=monotonic,
+            chance=self._chance,
+            stats=stats,
+            capacity=capacity,
+        )
+        turns = Turns(
+            partition,
+            config=config,
+            store=services.store,
+            effects=effects,
+            orders=self._orders,
+            domain_pages=self._domain_pages,
+            now=services.coordinator.now,
+            monotonic=monotonic,
+            chance=self._chance,
+            stats=stats,
+        )
+        robots = RobotsFetch(
+            partition,
+            self._robots,
+            config=config,
+            log=services.log,
+            store=services.store,
+            effects=effects,
+            urls=self._urls,
+            scope=self._scope,
+            now=services.coordinator.now,
+            monotonic=monotonic,
+            fetcher=self.fetcher,
+            sent=self._sent,
+        )
+        pages = PageWriter(
+            partition,
+            store=services.store,
+            seen=services.seen,
+            effects=effects,
+            traps=self._traps,
+            stats=stats,
+            near_duplicate_bits=config.near_duplicate_bits,
+        )
+        return Crawl(
+            partition,
+            intake=intake,
+            turns=turns,
+            robots=robots,
+            fetcher=self.fetcher,
+            examiner=self._examiner,
+            pages=pages,
+            config=config,
+            services=services,
+            effects=effects,
+            orders=self._orders,
+            schedule=self._schedule,
+            domain_pages=self._domain_pages,
+            urls=self._urls,
+            sent=self._sent,
+            monotonic=monotonic,
+            chance=self._chance,
+            stats=stats,
+            name=self._name,
+            tracer=self._tracer,
+        )
