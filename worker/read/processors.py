@@ -20,6 +20,7 @@ from gregor.worker.read.sitemaps import parse as sitemaps
 from gregor.worker.web.encodings import sniff
 
 GROUP = "gregor.processors"
+"""The entry point group in which processors are found."""
 
 
 @runtime_checkable
@@ -38,6 +39,13 @@ class ProcessorError(Exception):
     """A processor that can't be used, or that failed; the message names it."""
 
 
+def decoded(document: Document) -> tuple[str, str]:
+    """The body as text, and the encoding it was read in: by its byte order mark, the header, or what it says itself."""
+    body = document.read()
+    encoding = sniff.sniff(body, document.header)
+    return sniff.decode(body, encoding), encoding
+
+
 class Html:
     """``text/html`` by lexbor."""
 
@@ -45,7 +53,7 @@ class Html:
 
     def process(self, document: Document) -> Extract:
         """Never None: anything is HTML."""
-        return html.extract(*_decoded(document))
+        return html.extract(*decoded(document))
 
 
 class Xhtml:
@@ -55,7 +63,7 @@ class Xhtml:
 
     def process(self, document: Document) -> Extract:
         """Never None: what is no XML is HTML."""
-        text, encoding = _decoded(document)
+        text, encoding = decoded(document)
         return xhtml.extract(text, encoding) or html.extract(text, encoding)
 
 
@@ -66,7 +74,7 @@ class Xml:
 
     def process(self, document: Document) -> Extract:
         """Links of feeds have the kind ``a``: they lead to pages."""
-        text, encoding = _decoded(document)
+        text, encoding = decoded(document)
         page = xhtml.extract(text, encoding)
         if page is not None:
             return page
@@ -85,7 +93,7 @@ class Css:
 
     def process(self, document: Document) -> Extract:
         """The text is the style sheet itself."""
-        text, encoding = _decoded(document)
+        text, encoding = decoded(document)
         found = [Reference(url, kind) for url, kind in islice(css.references(text), MAX_LINKS + 1)]
         return Extract(text=text, links=found[:MAX_LINKS], encoding=encoding, truncated=len(found) > MAX_LINKS)
 
@@ -97,7 +105,7 @@ class Text:
 
     def process(self, document: Document) -> Extract:
         """No links: addresses in a text are not references."""
-        text, encoding = _decoded(document)
+        text, encoding = decoded(document)
         return Extract(text=text, encoding=encoding)
 
 
@@ -160,9 +168,3 @@ def installed() -> Processors:
 def process(document: Document) -> Extract:
     """:meth:`Processors.process` of :func:`installed`."""
     return installed().process(document)
-
-
-def _decoded(document: Document) -> tuple[str, str]:
-    body = document.read()
-    encoding = sniff.sniff(body, document.header)
-    return sniff.decode(body, encoding), encoding
