@@ -1,9 +1,13 @@
 .DEFAULT_GOAL := help
+SHELL := bash
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 PY := $(BIN)/python
 STAMP := $(VENV)/.installed
+BARE := $(VENV)/.bare
+PIP := $(PY) -m pip install --disable-pip-version-check --progress-bar off
+TOLD := sed -un -E 's/^ *(Collecting|Downloading|Building|Installing collected|ERROR|error)/  &/p'
 SHARED ?= ../shared
 CASES ?= $(SHARED)/conformance
 WEB ?= $(SHARED)/realweb
@@ -23,13 +27,21 @@ help:  ## Show what there is
 setup: $(STAMP)  ## Make the virtual environment
 
 $(STAMP): pyproject.toml
-	@echo "Setting up $(VENV), once; this takes a minute or more" >&2
+	@echo "Setting up $(VENV) with all that tests need, once; this takes a minute or more" >&2
 	@test -x $(PY) || $(PYTHON) -m venv $(VENV)
-	@$(PY) -m pip install -q --disable-pip-version-check -e '.[dev]'
+	@set -o pipefail; $(PIP) -e '.[dev]' 2>&1 | $(TOLD) >&2
 	@$(PY) -m compileall -q worker partitioner schemas
-	@touch $(STAMP)
+	@touch $(STAMP) $(BARE)
 
-crawl: setup  ## Crawl URL=https://…; without URL, a bundled small web on loopback
+$(BARE): pyproject.toml
+	@echo "Setting up $(VENV), once: a Python environment, then these packages (a minute or two)" >&2
+	@test -x $(PY) || $(PYTHON) -m venv $(VENV)
+	@set -o pipefail; $(PIP) -e . 2>&1 | $(TOLD) >&2
+	@echo "  Compiling" >&2
+	@$(PY) -m compileall -q worker partitioner schemas
+	@touch $(BARE)
+
+crawl: $(if $(wildcard $(STAMP)),setup,$(BARE))  ## Crawl URL=https://…; without URL, a bundled small web on loopback
 	@$(if $(URL),$(BIN)/gregor crawl $(URL) --data $(DATA),$(PY) -m gregor.worker.demo)
 
 check: setup  ## Format, lint, strict types

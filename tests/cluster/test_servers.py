@@ -2,6 +2,7 @@
 
 import os
 import select
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -64,3 +65,24 @@ def test_servers_end_with_a_killed_test_run(redis: Service) -> None:
         # Readable when the process has ended.
         assert select.select([handle], [], [], 60)[0]
         os.close(handle)
+
+
+def test_up_starts_what_has_died_with_its_port_and_its_data(redis: Service, tmp_path: Path) -> None:
+    stoppable(redis)  # there is a program to start
+    environ = {**os.environ, "PYTHONPATH": str(_ROOT)}
+
+    def servers(*words: str) -> str:
+        command = [sys.executable, "-m", "tests.cluster.servers", *words]
+        return subprocess.run(command, cwd=tmp_path, env=environ, check=True, capture_output=True, text=True).stdout
+
+    try:
+        config = servers("up", "redis")
+        host, _, port = config.partition('redis = ["')[2].partition('"')[0].rpartition(":")
+        with Redis(host, int(port)) as client:
+            pid = client.info("server")["process_id"]
+        os.kill(pid, signal.SIGKILL)
+        assert servers("up", "redis") == config
+        with Redis(host, int(port)) as client:
+            assert client.info("server")["process_id"] != pid
+    finally:
+        servers("down")

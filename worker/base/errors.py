@@ -4,8 +4,13 @@ import contextlib
 import os
 import re
 import sys
+from datetime import UTC, datetime
+from typing import Final
 
-from gregor.worker.base.printable import one_line
+import msgspec
+
+from gregor.worker.base.printable import mask_user_info, one_line
+from gregor.worker.base.typed import as_typed
 
 _WORDING = {
     "int": "integer",
@@ -41,7 +46,31 @@ def plain_types(message: str) -> str:
     return _TYPE.sub(lambda word: _WORDING[word[0]], message.replace("`", ""))
 
 
-def complain(message: str) -> None:
-    """One line on standard error, harmless for a terminal. That it cannot be written there changes nothing."""
+_FORM: Final = {"json": False}
+"""How this process speaks on standard error."""
+
+
+def speak(form: str) -> None:
+    """Speak as ``log_format`` says from now on: "json" makes every line on standard error an object."""
+    _FORM["json"] = form == "json"
+
+
+def speaks_json() -> bool:
+    """Whether every line on standard error has to be an object."""
+    return _FORM["json"]
+
+
+def complain(message: str, level: str = "warning") -> None:
+    """One line on standard error, harmless for a terminal. That it cannot be written there changes nothing.
+
+    ``level`` is told where lines are objects.
+    """
+    text = one_line(mask_user_info(as_typed(message)), 2000)
     with contextlib.suppress(OSError):
-        print(f"gregor: {one_line(message, 2000)}", file=sys.stderr)
+        print(spoken(level, "command", text) if speaks_json() else f"gregor: {text}", file=sys.stderr)
+
+
+def spoken(level: str, source: str, event: str, **fields: object) -> str:
+    """A line of JSON with the head that every line of the log has."""
+    time = datetime.now(UTC).isoformat(timespec="milliseconds")[:-6] + "Z"
+    return msgspec.json.encode({"time": time, "level": level, "source": source, "event": event, **fields}).decode()

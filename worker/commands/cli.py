@@ -6,12 +6,12 @@ import io
 import os
 import sqlite3
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import NoReturn
 
 from gregor import __version__
-from gregor.worker.base.errors import BadInput, complain, why
+from gregor.worker.base.errors import BadInput, complain, speak, why
 from gregor.worker.borders.errors import DiskFull, Unavailable
 from gregor.worker.borders.log import RecordsLost
 from gregor.worker.commands import BAD_INPUT, COMMANDS, FAILED, FINISHED, INTERRUPTED
@@ -25,7 +25,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print ``message`` and leave."""
-        complain(f"{message} (see {self.prog} --help)")
+        complain(f"{message} (see `{self.prog} --help`)", "error")
         raise SystemExit(BAD_INPUT)
 
 
@@ -68,6 +68,13 @@ def _is_text(word: str) -> bool:
     return True
 
 
+def _wants_json(words: Sequence[str], environ: Mapping[str, str]) -> bool:
+    """Whether lines on standard error are to be objects, as far as that can be told before settings are read."""
+    given = [word.replace(" ", "").removeprefix("--set=") for word in words]
+    chosen = [word.partition("=")[2] for word in given if word.startswith("log_format=")]
+    return (chosen[-1] if chosen else environ.get("GREGOR_LOG_FORMAT", "")) == "json"
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit code. Argument errors raise SystemExit, as argparse does."""
     words = list(sys.argv[1:] if argv is None else argv)
@@ -75,9 +82,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy's BLAS threads spin, and nothing multiplies matrices
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # whatever the terminal's encoding cannot say
+    speak("json" if _wants_json(words, os.environ) else "text")
     for word in words:
         if not _is_text(word):
-            complain(f"the argument {word!r} is not UTF-8 text")
+            complain(f"the argument {word!r} is not UTF-8 text", "error")
             return BAD_INPUT
     try:
         interrupting()  # what a command needs takes a moment to load
@@ -88,14 +96,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return code
     except BadInput as error:
-        complain(str(error))
+        complain(str(error), "error")
         return BAD_INPUT
     except (DiskFull, Unavailable, sqlite3.Error) as error:
-        complain(f"{error}; nothing is lost: remove the cause, then run the same command again")
+        complain(f"{error}; nothing is lost: remove the cause, then run the same command again", "error")
         return FAILED
     except RecordsLost as error:
         complain(
-            f"{error}: the log lost records; a worker that owns the partition says so in a dead letter and goes on"
+            f"{error}: the log lost records; a worker that owns the partition says so in a dead letter and goes on",
+            "error",
         )
         return FAILED
     except KeyboardInterrupt:
@@ -105,7 +114,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FINISHED
     except OSError as error:
-        complain(f"{error.filename}: {why(error)}" if error.filename else why(error))
+        complain(f"{error.filename}: {why(error)}" if error.filename else why(error), "error")
         return FAILED
 
 

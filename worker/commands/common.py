@@ -8,7 +8,7 @@ from collections.abc import Coroutine, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from gregor.worker.base.errors import BadInput
+from gregor.worker.base.errors import BadInput, speak
 from gregor.worker.base.printable import one_line
 from gregor.worker.config.docs import meaning
 from gregor.worker.config.settings import Config
@@ -35,7 +35,7 @@ class Flag(NamedTuple):
 DATA = (Flag("--data", "data", "DIR"),)
 SCOPE = (
     *DATA,
-    Flag("--scope", "scope", "host|domain|any"),
+    Flag("--scope", "scope", "host|domain|domains|prefixes|any"),
     Flag("--include", "include", "PATTERN", item=True),
     Flag("--exclude", "exclude", "PATTERN", item=True),
 )
@@ -75,7 +75,9 @@ def add_settings(parser: argparse.ArgumentParser, flags: Sequence[Flag] = DATA) 
 
 def settings(arguments: argparse.Namespace) -> Settings:
     """The settings in force for this command."""
-    return load(arguments.config, os.environ, arguments.settings or ())
+    found = load(arguments.config, os.environ, arguments.settings or ())
+    speak(found.config.log_format)
+    return found
 
 
 class Crawl(NamedTuple):

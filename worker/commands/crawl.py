@@ -7,8 +7,9 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from gregor.worker.base.errors import BadInput, complain, why
+from gregor.worker.base.errors import BadInput, complain, speaks_json, why
 from gregor.worker.base.printable import one_line
+from gregor.worker.base.typed import as_typed
 from gregor.worker.commands import FAILED, FINISHED, INTERRUPTED
 from gregor.worker.commands.common import SCOPE, Flag, add_settings, run_crawling, settings
 from gregor.worker.config.check import warnings
@@ -57,8 +58,6 @@ def run(arguments: argparse.Namespace) -> int:
 
     config = settings(arguments).config
     logging.configure(config.log_level, config.log_format, config.log_file)
-    for warning in warnings(config):
-        complain(warning)
     told = Progress(config, time.monotonic, sys.stderr).over
     seeds = open_seeds(arguments.seed, arguments.seeds, sys.stdin.buffer, urls_of(config), told)
     try:
@@ -71,7 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.json:
             sys.stdout.buffer.write(url_record.encode(found) + b"\n")
         else:
-            print(report.told(found))
+            print(as_typed(report.told(found)))
         sys.stdout.flush()
     except BrokenPipeError:
         raise
@@ -119,6 +118,8 @@ class _Run:
     def started(self, runtime: "Runtime") -> None:
         """The worker begins."""
         self._runtime, self.stats = runtime, runtime.stats
+        for warning in warnings(self._config):
+            complain(warning)
         self._watch = asyncio.create_task(watch(self.stats, self._config, time.monotonic, sys.stderr, self._blocked))
 
     def _blocked(self) -> int:
@@ -136,7 +137,7 @@ class _Run:
 
     def farewell(self) -> None:
         """The live view hides the cursor."""
-        if sys.stderr.isatty():
+        if sys.stderr.isatty() and not speaks_json():
             sys.stderr.write("\x1b[?25h\n")
             sys.stderr.flush()
 

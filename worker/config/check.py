@@ -40,6 +40,13 @@ robots.txt is read."""
 
 
 _CONTACT = ("http://", "https://", "@")
+_NOBODYS: Final = re.compile(
+    r"[@/.](example\.(org|com|net|edu)|[a-z0-9-]+\.(example|invalid))(?![.\w-])", re.IGNORECASE
+)
+"""Names that nobody has (RFC 2606): a contact there reaches nobody."""
+_BROWSERS: Final = re.compile(
+    r"^(Mozilla|Opera)/|\b(Chrome|Safari|Firefox|AppleWebKit|Gecko|MSIE|Edg|Trident)/", re.IGNORECASE
+)
 
 
 def check(config: Config) -> None:
@@ -126,6 +133,16 @@ def warnings(config: Config) -> list[str]:
     found = []
     if not any(mark in config.user_agent for mark in _CONTACT):
         found.append("user_agent names no contact: add a URL or a mail address, so that a site can reach you")
+    elif nobody := _NOBODYS.search(config.user_agent):
+        found.append(
+            f"user_agent names {nobody[1]}, where nobody can be reached: say who you are, "
+            "--user-agent 'mybot/1.0 (+https://your.site/bot)'"
+        )
+    if _BROWSERS.search(config.user_agent):
+        found.append(
+            "user_agent pretends to be a browser: sites take that for an attack, and robots.txt is read for "
+            f"{config.user_agent.partition('/')[0]!r}; say who you are, --user-agent 'mybot/1.0 (+https://your.site/bot)'"
+        )
     if config.robots == "ignore":
         found.append("robots.txt is ignored: do this only with sites that are yours")
     if config.proxy and config.host_table:

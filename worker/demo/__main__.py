@@ -4,10 +4,12 @@ import sys
 import tempfile
 from pathlib import Path
 
+from gregor.worker.base.typed import as_typed
 from gregor.worker.commands.cli import main
 from gregor.worker.demo.server import serving
 
-SETTINGS = ("delay=0.2", "delay_factor=0", "max_crawl_delay=0.5", "sitemaps=true")
+AGENT = "user_agent=gregor/demo (the bundled web on loopback; postmaster@localhost)"
+SETTINGS = (AGENT, "delay=0.2", "delay_factor=0", "max_crawl_delay=0.5", "sitemaps=true")
 
 
 def demo(data: str) -> int:
@@ -18,7 +20,7 @@ def demo(data: str) -> int:
         settings = [word for setting in SETTINGS for word in ("--set", setting)]
         code = main(["crawl", *web.seeds, "--data", data, "--host-table", str(table), *settings])
     if code == 0:
-        print(f"\nWhat was crawled: gregor pages --data {data}")
+        print(as_typed(f"\nWhat was crawled: `gregor pages --data {data}`"))
     return code
 
 

@@ -26,7 +26,13 @@ class Redirected(msgspec.Struct, frozen=True):
 
 
 class Gone(msgspec.Struct, frozen=True):
-    """A final 4xx."""
+    """A final 4xx but for those that want credentials."""
+
+    status: int
+
+
+class CredentialsWanted(msgspec.Struct, frozen=True):
+    """401 or 407: the document may well be there, for whoever may see it."""
 
     status: int
 
@@ -72,7 +78,17 @@ class LeaseOver(msgspec.Struct, frozen=True):
 
 
 Outcome: TypeAlias = (
-    Fetched | Unchanged | Redirected | Gone | Denied | AddressRefused | Pushback | Failed | Broken | LeaseOver
+    Fetched
+    | Unchanged
+    | Redirected
+    | Gone
+    | CredentialsWanted
+    | Denied
+    | AddressRefused
+    | Pushback
+    | Failed
+    | Broken
+    | LeaseOver
 )
 
 _HOST_FAILURES = frozenset({"connect", "dns", "proxy", "tls"})
@@ -113,6 +129,8 @@ def of_response(response: Response, href: str, now: float, longest_wait: float) 
         return Fetched(response)
     if status in (408, 425) or 500 <= status < 600:
         return Failed("status", f"status {status}", status)
+    if status in (401, 407):
+        return CredentialsWanted(status)
     if 400 <= status < 500:
         return Gone(status)
     return Broken("status", f"status {status} is not one of HTTP's", status)

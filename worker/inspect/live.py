@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TextIO, TypeVar
 
 from msgspec import Struct
 
+from gregor.worker.base.errors import speaks_json, spoken
 from gregor.worker.base.printable import one_line
 from gregor.worker.config.settings import Config
 from gregor.worker.inspect.report import count, duration, size
@@ -60,6 +61,26 @@ def line(stats: Stats, rates: Rates, elapsed: float) -> str:
     )
 
 
+def told(stats: Stats, rates: Rates, elapsed: float) -> str:
+    """The line, or with log_format json an object with what it says."""
+    if not speaks_json():
+        return line(stats, rates, elapsed)
+    fields = {
+        "elapsed": round(elapsed, 3),
+        "pages": stats.pages,
+        "pages_per_second": round(rates.pages, 3),
+        "requests_per_second": round(rates.requests, 3),
+        "bytes_per_second": round(rates.bytes),
+        "queued": stats.queued,
+        "hosts_active": stats.running,
+        "hosts_waiting": stats.hosts_waiting,
+        "hosts_blocked": stats.hosts_blocked,
+        "errors": sum(stats.errors.values()),
+        "limiting": one_line(stats.limiting),
+    }
+    return spoken("info", "progress", "progress", **fields)
+
+
 def view(stats: Stats, rates: Rates, elapsed: float, config: Config) -> "Table":
     """The state of the crawl as a small table."""
     from rich.table import Table
@@ -96,10 +117,10 @@ async def watch(
         return meter.sample(at, stats), at - started
 
     now()
-    if not out.isatty():
+    if not out.isatty() or speaks_json():
         while True:
             await asyncio.sleep(config.progress_interval)
-            print(line(stats, *now()), file=out, flush=True)
+            print(told(stats, *now()), file=out, flush=True)
     from rich.console import Console
     from rich.live import Live
 
@@ -116,7 +137,7 @@ class Progress:
     """
 
     def __init__(self, config: Config, monotonic: Callable[[], float], out: TextIO) -> None:
-        self._drawn = out.isatty()
+        self._drawn = out.isatty() and not speaks_json()
         self._every = REDRAW if self._drawn else config.progress_interval
         self._monotonic = monotonic
         self._out = out
@@ -136,7 +157,8 @@ class Progress:
                 self._write("\r\x1b[K")
 
     def _tell(self, text: str) -> None:
-        self._write(f"\r{text}\x1b[K" if self._drawn else f"{text}\n")
+        line = spoken("info", "progress", text) if speaks_json() else text
+        self._write(f"\r{line}\x1b[K" if self._drawn else f"{line}\n")
 
     def _write(self, text: str) -> None:
         with contextlib.suppress(OSError):

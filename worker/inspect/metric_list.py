@@ -13,7 +13,18 @@ from gregor.worker.observe.stats import STAGES
 from gregor.worker.observe.timing import Timing
 
 CAUSES: Final = frozenset(
-    {*get_args(FailureKind), "dns", "host", "redirect", "robots", "status", "status 429", "status 503", "url"}
+    {
+        *get_args(FailureKind),
+        "credentials",
+        "dns",
+        "host",
+        "redirect",
+        "robots",
+        "status",
+        "status 429",
+        "status 503",
+        "url",
+    }
 )
 _CLASSES: Final = ("1xx", "2xx", "3xx", "4xx", "5xx", "other")
 _BORDERS: Final = ("coordinator", "log", "resolver", "seen", "store")

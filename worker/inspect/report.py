@@ -71,7 +71,7 @@ def told(one: Report) -> str:
         if counts:
             lines.append(f"  {name:<10} {one_line(', '.join(f'{what} {n}' for what, n in counts.items()))}")
     if one.states.keys() & _GIVEN_UP:
-        lines.append("  gregor deadletters tells what was given up and why; with --retry it is asked for again.")
+        lines.append("  `gregor deadletters` tells what was given up and why; with --retry it is asked for again.")
     if one.reason == "budget" and not one.detail.startswith("max_time"):  # the only one that each run begins anew
         lines.append("  With a larger budget the same command goes on from here.")
     elif one.reason != "finished":

@@ -10,13 +10,16 @@ go the same way.
 import logging
 import re
 import sys
+import threading
 import traceback
 from datetime import UTC, datetime
+from logging.handlers import WatchedFileHandler
+from types import TracebackType
 from typing import Any, Final, TextIO
 
 import msgspec
 
-from gregor.worker.base.errors import BadInput, complain, why
+from gregor.worker.base.errors import BadInput, complain, speak, why
 from gregor.worker.base.printable import MASK, mask_user_info, one_line
 from gregor.worker.observe import tracing
 
@@ -145,8 +148,15 @@ class _Lossy(logging.Handler):
             complain(f"the log cannot be written: {why(error)}; the crawl goes on, lines of its log are missing")
 
 
-class _File(_Lossy, logging.FileHandler):
-    """Appends to a file."""
+class _File(_Lossy, WatchedFileHandler):
+    """Appends to a file; when that was renamed or removed, as a rotation does, to a new one of its name."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """A new file that cannot be made is a gap in the log, as a full one is."""
+        try:
+            super().emit(record)
+        except OSError:
+            self.handleError(record)
 
 
 class _Stderr(_Lossy, logging.StreamHandler[TextIO]):
@@ -162,7 +172,9 @@ class _Stderr(_Lossy, logging.StreamHandler[TextIO]):
 
 def configure(level: str, form: str, path: str = "") -> None:
     """Send everything of ``level`` ("debug" … "error") and above, as ``form`` ("text" or "json"), to a file (appended)
-    or standard error. Libraries are heard from "warning" on. Raises BadInput when the file cannot be written."""
+    or standard error. Libraries are heard from "warning" on. With "json" all else on standard error is JSON too, also
+    what ends a thread or the process. Raises BadInput when the file cannot be written."""
+    speak(form)
     try:
         handler = _File(path, encoding="utf-8") if path else _Stderr()
     except OSError as error:
@@ -176,3 +188,12 @@ def configure(level: str, form: str, path: str = "") -> None:
     root.setLevel(max(logging.WARNING, getattr(logging, level.upper())))
     logging.getLogger(_ROOT).setLevel(level.upper())
     logging.captureWarnings(True)
+    if form == "json":
+        sys.excepthook = _unforeseen
+        threading.excepthook = lambda ended: _unforeseen(ended.exc_type, ended.exc_value, ended.exc_traceback)
+
+
+def _unforeseen(kind: type[BaseException], error: BaseException | None, trace: TracebackType | None) -> None:
+    """What would be a traceback of many lines."""
+    failure = error if error is not None else kind()
+    logging.getLogger(f"{_ROOT}.process").critical("unforeseen error", exc_info=(kind, failure, trace))

@@ -10,6 +10,7 @@ from gregor.worker.config.settings import Config
 from gregor.worker.fetch.outcomes import (
     AddressRefused,
     Broken,
+    CredentialsWanted,
     Denied,
     Failed,
     Fetched,
@@ -88,6 +89,9 @@ def conclude(
             return Verdict("redirected", f"redirected ({status})", status, target=location)
         case Gone(status):
             return Verdict("gone", f"status {status}", status)
+        case CredentialsWanted(status):
+            rule = "the server wants credentials: username_env and password_env, or bearer_env, of a [[host]] table"
+            return Verdict("refused", f"status {status}", status, rule=rule, cause="credentials")
         case Denied(rule):
             return Verdict("denied", "denied", rule=rule)
         case AddressRefused(detail):

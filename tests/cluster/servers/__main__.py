@@ -20,7 +20,7 @@ import msgspec
 from tests.cluster.servers import docker
 from tests.cluster.servers.process import Process
 from tests.cluster.servers.service import Missing, ServerFailed, Service
-from tests.cluster.servers.session import find
+from tests.cluster.servers.session import ANSWERS, find
 
 _BUILD: Final = Path("build").resolve()
 _STATE: Final = _BUILD / "servers.json"
@@ -29,11 +29,16 @@ _STOP_TIMEOUT: Final = 30.0
 
 
 class _Started(msgspec.Struct):
-    """A process group by its id and its leader's start (clock ticks since boot), or a container by its id."""
+    """A process group by its id and its leader's start (clock ticks since boot), with what starts it again; or a
+    container by its id. ``server``: of which of `_NAMES` it is."""
 
     group: int = 0
     born: str = ""
     container: str = ""
+    server: str = ""
+    log: str = ""
+    command: list[str] = []
+    folder: str = ""
 
 
 class _State(msgspec.Struct):
@@ -45,18 +50,37 @@ def _up(names: list[str]) -> int:
     state = _read()
     docker.keep()
     for name in names:
-        if name not in state.addresses:
-            try:
+        try:
+            if name in state.addresses:
+                _revive(name, state)
+            else:
                 service = find(name, _BUILD / "servers", None)
-            except (Missing, ServerFailed) as error:
-                print(f"{name} is not up: {error}", file=sys.stderr)
-                return 1
-            state.addresses[name] = service.addresses
-            state.started += _started(service)
+                state.addresses[name] = service.addresses
+                state.started += _started(name, service)
+        except (Missing, ServerFailed) as error:
+            print(f"{name} is not up: {error}", file=sys.stderr)
+            return 1
+        finally:
             _BUILD.mkdir(exist_ok=True)
             _STATE.write_bytes(msgspec.json.format(msgspec.json.encode(state)))
     print(config(state.addresses))
     return 0
+
+
+def _revive(name: str, state: _State) -> None:
+    """Start what has died of a server, with its ports and data, and wait until it answers."""
+    nodes = []
+    for started in state.started:
+        if started.server == name and started.container:
+            subprocess.run(["docker", "start", started.container], check=True, stdout=subprocess.DEVNULL)
+        elif started.server == name and _born(started.group) != started.born:
+            print(f"{name} had died: starting it again", file=sys.stderr)
+            process = Process(started.log, started.command, Path(started.folder), None)
+            process.start()
+            started.group, started.born = process.group, _born(process.group)
+            nodes.append(process)
+    addresses = state.addresses[name]
+    Service(name=name, addresses=addresses, nodes=tuple(nodes), answers=lambda: ANSWERS[name](addresses)).ready()
 
 
 def _down() -> int:
@@ -83,13 +107,13 @@ def _read() -> _State:
     return msgspec.json.decode(_STATE.read_bytes(), type=_State) if _STATE.exists() else _State()
 
 
-def _started(service: Service) -> list[_Started]:
+def _started(name: str, service: Service) -> list[_Started]:
     found = []
     for node in service.nodes:
         if isinstance(node, Process):
-            found.append(_Started(group=node.group, born=_born(node.group)))
+            found.append(_Started(node.group, _born(node.group), "", name, node.name, node.command, str(node.folder)))
         elif isinstance(node, docker.Container):
-            found.append(_Started(container=node.id))
+            found.append(_Started(container=node.id, server=name))
     return found
 
 
@@ -114,7 +138,9 @@ def _end(started: _Started) -> None:
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.cluster.servers")
     commands = parser.add_subparsers(dest="command", required=True)
-    up = commands.add_parser("up", help="start what does not run yet, and print the config that reaches it")
+    up = commands.add_parser(
+        "up", help="start what does not run, also what has died, and print the config that reaches it"
+    )
     up.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(_NAMES)}; default: all")
     commands.add_parser("down", help="end what was started, and remove its data")
     arguments = parser.parse_args()

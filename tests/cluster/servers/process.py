@@ -21,7 +21,7 @@ class Process:
 
     def __init__(self, name: str, command: Sequence[str], folder: Path, guard: Guard | None) -> None:
         self.name = name
-        self._command = list(command)
+        self.command = list(command)
         self.folder = folder
         self._guard = guard
         self._process: subprocess.Popen[bytes] | None = None
@@ -43,7 +43,7 @@ class Process:
         self._ended()
         with self._log.open("ab") as log:
             self._process = subprocess.Popen(
-                self._command,
+                self.command,
                 cwd=self.folder,
                 stdin=subprocess.DEVNULL,
                 stdout=log,

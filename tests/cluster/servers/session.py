@@ -27,7 +27,7 @@ _STARTS: Final[Mapping[str, Start]] = {
     "cassandra_secure": cassandra.start_secure,
 }
 # What the environment can give; GREGOR_TEST_SENTINEL and the like have no use, since nobody could stop those servers.
-_GIVEN: Final[Mapping[str, Answers]] = {
+ANSWERS: Final[Mapping[str, Answers]] = {
     "kafka": kafka.answers,
     "zookeeper": zookeeper.answers,
     "redis": redis.answers,
@@ -78,9 +78,9 @@ class Servers:
 def find(name: str, folder: Path, guard: Guard | None) -> Service:
     """What the environment gives, else a container, else a process; raises `Missing` or `ServerFailed`."""
     given = os.environ.get(f"GREGOR_TEST_{name.upper()}")
-    if given and name in _GIVEN:
+    if given and name in ANSWERS:
         addresses = tuple(part.strip() for part in given.split(",") if part.strip())
-        service = Service(name=name, addresses=addresses, answers=lambda: _GIVEN[name](addresses))
+        service = Service(name=name, addresses=addresses, answers=lambda: ANSWERS[name](addresses))
         service.ready()
         return service
     if name in docker.NAMES and docker.available():

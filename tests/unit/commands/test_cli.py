@@ -10,7 +10,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from gregor.worker.base.typed import as_typed, command
 from gregor.worker.commands import COMMANDS, cli
+from gregor.worker.config.check import warnings
 from gregor.worker.config.docs import page, settings
 from gregor.worker.config.settings import Config
 
@@ -55,8 +57,8 @@ ABOUT = ["--set", "about_operator=o", "--set", "about_purpose=p"]
     [
         ([], "COMMAND"),
         (["craw"], "invalid choice"),
-        (["crawl", "--sed", "x"], "unrecognized arguments: --sed (see gregor crawl --help)"),
-        (["crawl", "http://a.test/", "--max-page", "3"], "--max-page 3 (see gregor crawl --help)"),
+        (["crawl", "--sed", "x"], "unrecognized arguments: --sed (see `gregor crawl --help`)"),
+        (["crawl", "http://a.test/", "--max-page", "3"], "--max-page 3 (see `gregor crawl --help`)"),
         (["crawl", "http://a.test/", "--set", "delay"], "KEY=VALUE"),
         (["crawl", "http://a.test/", "--set", "dely=1"], "did you mean delay?"),
         (["crawl", "http://a.test/", "--delay", "soon"], "delay (from --delay)"),
@@ -101,6 +103,62 @@ def test_bad_input_is_one_line(
     monkeypatch.chdir(tmp_path)
     assert part in complaint(capsys, *words)
     assert not any(tmp_path.glob("data/*")) or "data" not in words
+
+
+def test_the_package_is_a_program_and_names_itself(tmp_path: Path) -> None:
+    ran = subprocess.run(
+        [sys.executable, "-m", "gregor", "crawl", "--sed"], check=False, capture_output=True, text=True
+    )
+    assert ran.returncode == 2
+    assert f"see `{command(str(ROOT / 'gregor/__main__.py'), sys.executable)} crawl --help`" in ran.stderr
+    assert (
+        subprocess.run([sys.executable, "-m", "gregor", "--version"], check=False, capture_output=True).returncode == 0
+    )
+
+
+def test_hints_can_be_typed_here(tmp_path: Path) -> None:
+    bare, scripts = tmp_path / "bare", tmp_path / "bin"
+    bare.mkdir()
+    scripts.mkdir()
+    script, python = scripts / "gregor", str(scripts / "python3")
+    script.touch()
+    module = str(tmp_path / "lib/gregor/__main__.py")
+    assert command(str(script), python, tmp_path) == "bin/gregor"
+    assert command(str(script), python, Path("/")) == str(script).removeprefix("/")
+    assert command(str(script), python, bare) == str(script)
+    assert command(module, python, tmp_path) == "bin/gregor"
+    assert command(module, str(bare / "python3"), tmp_path) == "bare/python3 -m gregor"
+    assert command("/usr/bin/pytest", python, tmp_path) == "gregor"
+    assert as_typed("see `gregor orders`, not gregor itself") == "see `gregor orders`, not gregor itself"
+
+
+@pytest.mark.parametrize("words", [["crawl", "--sed"], ["crawl", "nothing"], ["pages", "--data", "/nowhere"]])
+@pytest.mark.parametrize("how", [{"GREGOR_LOG_FORMAT": "json"}, {}])
+def test_json_is_every_line_of_standard_error(words: list[str], how: dict[str, str], tmp_path: Path) -> None:
+    more = [] if how else ["--set", "log_format=json"]
+    line = [sys.executable, "-m", "gregor", *words, *more]
+    ran = subprocess.run(line, check=False, capture_output=True, cwd=tmp_path, env={**os.environ, **how})
+    lines = [msgspec.json.decode(line) for line in ran.stderr.splitlines()]
+    assert ran.returncode == 2
+    assert [line["level"] for line in lines][-1] == "error"
+    assert all({"time", "level", "source", "event"} <= line.keys() for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("agent", "part"),
+    [
+        ("gregor/1 (+https://example.org/bot)", "example.org"),
+        ("mybot/1 (me@example.com)", "example.com"),
+        ("mybot/1 (+https://www.example.net/)", "example.net"),
+        ("mybot/1 (+https://bots.example/)", "bots.example"),
+        ("mybot/1", "no contact"),
+        ("Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/120 Safari/537.36 (+https://a.org/)", "browser"),
+        ("mybot Chrome/120 (+https://a.org/)", "browser"),
+    ],
+)
+def test_a_user_agent_that_leads_to_nobody(agent: str, part: str) -> None:
+    assert any(part in text for text in warnings(Config(user_agent=agent)))
+    assert not warnings(Config(user_agent="mybot/1.0 (+https://www.kb.nl/bot; bot@kb.nl)"))
 
 
 def test_the_last_flag_wins(capsys: pytest.CaptureFixture[str]) -> None:

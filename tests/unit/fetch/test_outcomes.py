@@ -11,6 +11,7 @@ from gregor.worker.borders.transport import Failure, FailureKind, Response
 from gregor.worker.fetch.outcomes import (
     AddressRefused,
     Broken,
+    CredentialsWanted,
     Failed,
     Fetched,
     Gone,
@@ -42,7 +43,8 @@ def outcome(status: int, truncated: Any = None, **headers: str) -> Outcome:
 STATUSES: dict[type, tuple[int, ...]] = {
     Fetched: (200, 206, 299),
     Unchanged: (304,),
-    Gone: (400, 404, 410, 451),
+    Gone: (400, 403, 404, 410, 451),
+    CredentialsWanted: (401, 407),
     Failed: (408, 425, 500, 502, 599),
     Pushback: (429, 503),
     Broken: (100, 199, 300, 302, 600, 999),

@@ -6,6 +6,7 @@ import io
 import logging
 import os
 import re
+import shutil
 import unicodedata
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -45,6 +46,32 @@ def record(fields: Mapping[str, object], event: str = "event") -> logging.LogRec
     made = logging.LogRecord("gregor.fetch", logging.INFO, "", 0, event, None, None)
     made.fields = fields
     return made
+
+
+def test_a_log_that_is_rotated_goes_on(tmp_path: Path) -> None:
+    log = tmp_path / "crawl.log"
+    configure("info", "text", str(log))
+    logs("fetch").info("before")
+    log.rename(tmp_path / "crawl.log.1")
+    logs("fetch").info("after")
+    assert "before" in (tmp_path / "crawl.log.1").read_text()
+    assert "after" in log.read_text()
+    log.unlink()
+    logs("fetch").info("removed")
+    assert "removed" in log.read_text()
+
+
+def test_a_log_that_cannot_be_made_anew_is_a_gap(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "logs"
+    folder.mkdir()
+    configure("info", "text", str(folder / "crawl.log"))
+    shutil.rmtree(folder)
+    for _ in range(2):
+        logs("fetch").info("lost")
+    assert capsys.readouterr().err.count("the log cannot be written") == 1
+    folder.mkdir()
+    logs("fetch").info("found")
+    assert "found" in (folder / "crawl.log").read_text()
 
 
 def test_text_and_json(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from gregor.schemas.messages import TERMINAL, Row, State, Ticket, TicketKind
 from gregor.worker.fetch.outcomes import (
     AddressRefused,
     Broken,
+    CredentialsWanted,
     Denied,
     Failed,
     Gone,
@@ -22,7 +23,7 @@ from gregor.worker.fetch.outcomes import (
 )
 from gregor.worker.frontier.tickets import is_stale
 from gregor.worker.settle.revisits import Revisits
-from gregor.worker.settle.verdicts import Policy, conclude
+from gregor.worker.settle.verdicts import GIVEN_UP, Policy, conclude
 
 NOW = 1_700_000_000.0
 TICKET = Ticket("http://h/", "http://h/", "h")
@@ -39,6 +40,7 @@ OUTCOMES: st.SearchStrategy[Outcome] = st.one_of(
     st.builds(AddressRefused, st.just("10.0.0.1")),
     st.builds(Broken, st.just("decode"), st.just("why"), st.just(200)),
     st.just(Unchanged()),
+    st.builds(CredentialsWanted, st.sampled_from([401, 407])),
 )
 POLICIES = st.builds(
     Policy,
@@ -86,6 +88,14 @@ def test_every_outcome_has_one_state_and_at_most_one_next_ticket(
     assert (verdict.state == "dead") <= bool(verdict.cause), "a dead letter names its cause"
     assert verdict.host_failed == (isinstance(outcome, Failed) and outcome.host)
     assert (verdict.pause > 0.0) <= isinstance(outcome, Pushback), "only a host that asks for it is left alone"
+
+
+def test_what_wants_credentials_is_not_gone() -> None:
+    policy = Policy(retries=3, pause=10.0, longest=300.0, revisits=None, jitter=0.0)
+    verdict = conclude(TICKET, CredentialsWanted(401), None, policy, 0, NOW, random.Random(1))
+    assert (verdict.state, verdict.status, verdict.cause) == ("refused", 401, "credentials")
+    assert verdict.state in GIVEN_UP, "its letter can be retried with credentials"
+    assert "username_env" in verdict.rule
 
 
 @given(POLICIES, st.integers())

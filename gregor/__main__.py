@@ -1,0 +1,8 @@
+"""`python -m gregor`: the same as the command `gregor`."""
+
+import sys
+
+from gregor.worker.commands.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())
