@@ -209,9 +209,10 @@ def test_no_text_holds_what_no_file_name_can(tmp_path: Path) -> None:
 
 
 def test_hardly_meant() -> None:
-    assert warnings(Config()) == []
+    reachable = replace(Config(), user_agent="bot/1 (+https://www.kb.nl/bot)")
+    assert warnings(reachable) == []
     assert "contact" in warnings(replace(Config(), user_agent="bot/1"))[0]
-    (said,) = warnings(replace(Config(), proxy="http://127.0.0.1:1", host_table="table"))
+    (said,) = warnings(replace(reachable, proxy="http://127.0.0.1:1", host_table="table"))
     assert said.startswith("host_table has no effect")
 
 
