@@ -46,7 +46,7 @@ def judged(does: dict[str, Any], stages: dict[str, float]) -> Bottleneck:
         ({}, {}, "politeness", "10 hosts wait 80% of the time"),
         ({"paused": True}, {}, "paused", "an order"),
         ({"budget": "max_pages: 9 of 10"}, {}, "budget", "max_pages: 9 of 10"),
-        ({"away": "Redis"}, {}, "service", "Redis is away"),
+        ({"away": "Redis is away"}, {}, "service", "Redis is away"),
         ({"hosts": 0}, {}, "nothing", "nothing to do"),
         ({"hosts": 0, "later": True}, {}, "nothing", "in the calendar"),
         ({"cpu": 0.97}, {}, "CPU", "97% of a core"),
@@ -102,7 +102,7 @@ SAMPLES = st.builds(
     hosts=counts,
     paused=st.booleans(),
     budget=st.sampled_from(["", "max_pages"]),
-    away=st.sampled_from(["", "Redis"]),
+    away=st.sampled_from(["", "Redis is full"]),
 )
 
 

@@ -7,6 +7,8 @@ import pytest
 
 from gregor.worker.adapters.embedded.coordinator import EmbeddedCoordinator
 from gregor.worker.adapters.embedded.log import EmbeddedLog
+from gregor.worker.adapters.embedded.seen import EmbeddedSeen
+from gregor.worker.adapters.embedded.store import EmbeddedStore
 from gregor.worker.borders.coordinator import Lease
 from gregor.worker.borders.errors import Unavailable
 from gregor.worker.inspect.worker_state import unhealthy
@@ -72,3 +74,48 @@ def test_a_log_that_is_away_holds_up_a_stop_for_one_answer(
 
     asyncio.run(run())
     assert "stopped before all was committed" in caplog.messages
+
+
+@pytest.mark.parametrize(
+    ("border", "method", "error", "text"),
+    [
+        (EmbeddedSeen, "mark", Unavailable("Redis", "no memory", "full"), "Redis is full"),
+        (EmbeddedStore, "put_rows", Unavailable("Cassandra", "no answer"), "Cassandra is away"),
+        (EmbeddedLog, "commit", Unavailable("Kafka", "no answer"), "Kafka is away"),
+    ],
+)
+def test_a_service_is_away_until_it_itself_does_again_what_it_could_not(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    border: type,
+    method: str,
+    error: Unavailable,
+    text: str,
+) -> None:
+    """All the others answer meanwhile, and so does it where only its reads are asked for."""
+    caplog.set_level("INFO")
+    does, failing = getattr(border, method), asyncio.Event()
+
+    async def fails(self: object, *arguments: object) -> object:
+        if failing.is_set():
+            raise error
+        return await does(self, *arguments)
+
+    monkeypatch.setattr(border, method, fails)
+
+    async def run() -> None:
+        async with operated(tmp_path) as worker:
+            await worker.until(lambda: worker.asked("h0.example") > 1)
+            failing.set()
+            await worker.until(lambda: worker.runtime.stats.health.wrong)
+            for _ in range(20):
+                assert worker.runtime.stats.health.text() == text
+                await asyncio.sleep(0.05)
+            assert (await worker.ask("GET", "/readyz")).json()["detail"] == text
+            await worker.until(lambda: worker.runtime.stats.limiting == text)
+            failing.clear()
+            await worker.until(lambda: not worker.runtime.stats.health.wrong)
+
+    asyncio.run(run())
+    assert [one for one in caplog.messages if one.startswith("service")] == ["service away", "service back"]

@@ -25,13 +25,10 @@ class Holding(Protocol):
 
 
 class Watching(Protocol):
-    """Who is told how the services do."""
+    """Who is told of what has to be asked again."""
 
     def retrying(self, error: Unavailable) -> None:
         """A service is away; the call will be made again."""
-
-    def back(self) -> None:
-        """A service answered."""
 
 
 class Effects:
@@ -56,7 +53,6 @@ class Effects:
                 await asyncio.sleep(pause * (1.0 + self._chance.random()))
                 pause = min(2.0 * pause, LONGEST_PAUSE)
             else:
-                self._watching.back()
                 return result
 
 

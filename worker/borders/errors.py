@@ -1,12 +1,16 @@
 """What every border may raise."""
 
+from typing import Literal
+
 
 class Unavailable(Exception):
     """A service is away or did not answer in time; the call may or may not have taken effect. Names the service."""
 
-    def __init__(self, service: str, detail: str) -> None:
-        super().__init__(f"{service} is unavailable: {detail}")
+    def __init__(self, service: str, detail: str, condition: Literal["away", "full"] = "away") -> None:
+        """``condition``: "full" when it answers, and says that it has no room for what is written."""
+        super().__init__(f"{service} is {'unavailable' if condition == 'away' else condition}: {detail}")
         self.service = service
+        self.condition = condition
 
 
 class DiskFull(Exception):

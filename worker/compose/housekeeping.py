@@ -28,7 +28,7 @@ async def keep_house(
     """
     api = await asyncio.to_thread(reachable, api, config.zookeeper[0]) if api else ""
     engine.coordinator.away = runtime.stats.unanswered
-    coordinator = instrumented(engine.coordinator, "coordinator", runtime.stats)
+    coordinator = instrumented(engine.coordinator, "coordinator", runtime.stats, clock=runtime.tools.clock.monotonic)
     last, hosts = (engine.coordinator.now(), runtime.stats.pages, runtime.stats.requests), 0
     while True:
         try:

@@ -136,8 +136,8 @@ def unready(runtime: Runtime, monotonic: float) -> str:
     if not runtime.owned:
         drained = runtime.drained
         return "it was drained by an order" if drained else "it owns no partition"
-    if runtime.stats.service_away:
-        return f"{runtime.stats.service_away} is away"
+    if away := runtime.stats.health.text():
+        return away
     return unhealthy(runtime, monotonic)
 
 

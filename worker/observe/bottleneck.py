@@ -11,7 +11,7 @@ ADVICE: Final = {
     "paused": "see `gregor orders`, then `gregor resume`",
     "orders": "see `gregor orders`, and take back what is no longer meant",
     "budget": "raise what is named, if the crawl is to go on",
-    "service": "bring it back; nothing is lost meanwhile",
+    "service": "bring back what is away, give room to what is full; nothing is lost meanwhile",
     "nothing": "no URL is left to this worker now: add seeds, wait for what is due later, or let it end",
     "CPU": "more workers; on one machine a crawl of its own, or a narrower scope",
     "concurrency": "raise concurrency, if CPU and network have room",
@@ -44,8 +44,8 @@ class Sample(NamedTuple):
     seconds that all visits took; ``stages``: those spent in each stage, or in requests that failed ("lost CAUSE").
     ``calls``: number and seconds of the calls of each border; of these seconds the intakes spent ``reading``, a share
     of ``partitions``, and checkpoints ``committing``. ``hosts`` have something to do now; ``later``: the calendar
-    holds something. ``budget`` says which budget holds turns back, ``ordered`` which order, ``away`` which service does
-    not answer.
+    holds something. ``budget`` says which budget holds turns back, ``ordered`` which order, ``away`` which services
+    do not do their work, and why.
     """
 
     at: float
@@ -93,7 +93,7 @@ class Bottlenecks:
         if now.budget:
             return Bottleneck("budget", f"budget: {now.budget}")
         if now.away:
-            return Bottleneck("service", f"{now.away} is away")
+            return Bottleneck("service", now.away)
         then, seconds = samples[0], now.at - samples[0].at
         if now.partitions and seconds > 0 and now.reading - then.reading > _HALF * seconds * now.partitions:
             share = (now.reading - then.reading) / seconds / now.partitions

@@ -61,16 +61,19 @@ class _Measured:
 def _timed(
     call: Callable[..., Awaitable[Any]], names: tuple[str, str], stats: Stats, clock: Callable[[], float]
 ) -> Callable[..., Awaitable[Any]]:
-    observe = stats.calls.setdefault(names, Timing()).observe
+    observe, health = stats.calls.setdefault(names, Timing()).observe, stats.health
 
     async def timed(*args: Any, **kwargs: Any) -> Any:
         begun = clock()
         try:
-            return await call(*args, **kwargs)
+            answer = await call(*args, **kwargs)
         except Unavailable as error:
-            stats.unanswered(error)
-            stats.failed_calls[names] += 1
+            stats.call_failed(names, error, clock())
             raise
+        else:
+            if health.wrong:
+                stats.call_succeeded(names, clock())
+            return answer
         finally:
             observe(clock() - begun)
 

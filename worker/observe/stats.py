@@ -10,6 +10,7 @@ from gregor.worker.borders.errors import Unavailable
 from gregor.worker.borders.transport import Response
 from gregor.worker.observe.bottleneck import Sample
 from gregor.worker.observe.cpu_time import CpuTime
+from gregor.worker.observe.health import Health
 from gregor.worker.observe.logging import logs
 from gregor.worker.observe.timing import Lowest, Timing
 
@@ -46,7 +47,7 @@ class Stats:
     hosts_blocked: int = 0
     _counted: tuple[int, int] = (0, 0)  # own pages and bytes that `before` has already
     partitions: int = 0
-    service_away: str = ""
+    health: Health = field(default_factory=Health)
     limit: str = "starting"  # one word for `limiting`, a key of `limits.ADVICE`
     limiting: str = "starting"
     occupied: float = 0.0  # seconds that visits took, all together
@@ -104,10 +105,7 @@ class Stats:
             self.too_close += gap < delay - _TOLERANCE
 
     def away(self, error: Unavailable) -> None:
-        """A service did not answer."""
-        if self.service_away != error.service:
-            _LOG.warning("service away", service=error.service, error=str(error))
-        self.service_away = error.service
+        """A service did not answer what the crawl waits for."""
         self.errors[f"{_AWAY}{error.service}"] += 1
 
     def retrying(self, error: Unavailable) -> None:
@@ -119,11 +117,17 @@ class Stats:
         """A call failed because a service was away."""
         self.unavailable[error.service] += 1
 
-    def back(self) -> None:
-        """A service answered."""
-        if self.service_away:
-            _LOG.info("service back", service=self.service_away)
-            self.service_away = ""
+    def call_failed(self, call: tuple[str, str], error: Unavailable, at: float) -> None:
+        """A call of a border (its name, the method) failed at a monotonic time because a service was away."""
+        self.unanswered(error)
+        self.failed_calls[call] += 1
+        if self.health.failed(call, error, at):
+            _LOG.warning("service away", service=error.service, condition=error.condition, error=str(error))
+
+    def call_succeeded(self, call: tuple[str, str], at: float) -> None:
+        """A call of a border came through while a service was away."""
+        for service in self.health.succeeded(call, at):
+            _LOG.info("service back", service=service)
 
     def sample(self, at: float, *, paused: bool, budget: str, ordered: str) -> Sample:
         """What `Limits` judges by, at a monotonic time."""
@@ -146,7 +150,7 @@ class Stats:
             later=self.later,
             paused=paused,
             budget=budget,
-            away=self.service_away,
+            away=self.health.text(),
             ordered=ordered,
         )
 

@@ -9,7 +9,7 @@ from redis.asyncio.cluster import ClusterNode
 from redis.asyncio.retry import Retry
 from redis.asyncio.sentinel import Sentinel
 from redis.backoff import NoBackoff
-from redis.exceptions import NoScriptError, RedisClusterException, RedisError, ResponseError
+from redis.exceptions import NoScriptError, OutOfMemoryError, RedisClusterException, RedisError, ResponseError
 
 from gregor.worker.adapters.cluster.coalesce import Coalesced
 from gregor.worker.adapters.cluster.redis_scripts import Script
@@ -217,4 +217,8 @@ def _translated(error: Exception) -> Exception:
         return error
     # redis-py appends the client's settings to some messages.
     detail = str(error).partition(" : <")[0]
+    if isinstance(error, OutOfMemoryError) or "OOM command" in detail:
+        return Unavailable(SERVICE, "all of its maxmemory is used; give it more, or a larger node", "full")
+    if "No space left" in detail:
+        return Unavailable(SERVICE, f"its disk has no space left ({one_line(detail, 200)})", "full")
     return Unavailable(SERVICE, one_line(f"{type(error).__name__}: {detail}", 300))
