@@ -24,6 +24,7 @@ from gregor.worker.examine import Examined, Examiner
 from gregor.worker.fetch.fetcher import AddressBusy, Fetcher
 from gregor.worker.fetch.outcomes import AddressRefused, Broken, Denied, Failed, Fetched, LeaseOver, Outcome, Redirected
 from gregor.worker.frontier.back_queue import FromLog, Item
+from gregor.worker.frontier.counts import count_settled
 from gregor.worker.frontier.domain_budget import DomainPages, count_of
 from gregor.worker.frontier.host import Host
 from gregor.worker.frontier.intake import Intake
@@ -402,6 +403,7 @@ class Crawl:
         settled = forgotten(settled) if verdict.rule == OPTED_OUT else settled
         await self._effect(lambda: services.store.put_rows([settled], partition.stamp()))  # 4 the row
         await self._effect(lambda: services.seen.mark([url_fingerprint(ticket.key)]))  # 5 seen, finished
+        count_settled(self.partition.counts, row, settled, page, verdict.cause)
         self._count(verdict, page)
         self._tell(settled, verdict.cause)
         self._finish(item, moved=verdict.state == "waiting")
@@ -427,8 +429,6 @@ class Crawl:
         stats = self._stats
         stats.settled(page.state if page is not None else verdict.state)
         if page is not None:
-            self.partition.counts["pages_200"] += page.status == 200
-            self.partition.counts["bytes"] += page.size
             for domain, _ in self._orders.domain_budgets(page.host):
                 self.partition.counts[count_of(domain)] += 1
                 self._domain_pages.stored(domain)

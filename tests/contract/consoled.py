@@ -15,6 +15,7 @@ from gregor.worker.borders.errors import Unavailable
 from gregor.worker.borders.members import Members, Owner, Worker
 from gregor.worker.compose.engines import SystemClock
 from gregor.worker.config.settings import Config
+from gregor.worker.frontier.counts import total
 from gregor.worker.operate.control import Control
 from gregor.worker.web.urls import Urls
 from tests.contract.operated import ENVIRON, SETTINGS, VIEWER, Operated, operated
@@ -26,12 +27,12 @@ class Crowd:
     def __init__(self, urls: list[str]) -> None:
         self.away = False
         self.stopped = asyncio.Event()
-        self._workers = [Worker(f"w{at}", 1.0, 1, 1, 0, 0.0, 0.0, "", url) for at, url in enumerate(urls)]
+        self.workers = [Worker(f"w{at}", 1.0, 1, 1, 0, 0.0, 0.0, "", url) for at, url in enumerate(urls)]
 
     async def members(self) -> Members:
         if self.away:
             raise Unavailable("ZooKeeper", "by the test")
-        return Members(self._workers, [Owner(0, "w0", 3, 1.0, 2), Owner(1)])
+        return Members(self.workers, [Owner(0, "w0", 3, 1.0, 2), Owner(1)])
 
 
 @asynccontextmanager
@@ -52,6 +53,12 @@ async def consoled(folder: Path) -> AsyncIterator[tuple[Operated, list[Operated]
             Archive(reader, Urls(), config),
             Control(engine.log, engine.store, engine.coordinator, reader),
         )
+        others = await open_reader(folder / "b")
+        stack.push_async_callback(others.close)
+
+        async def counts() -> dict[str, int]:
+            return total([record.counts for one in (reader, others) async for record in one.partitions()])
+
         desk = CrawlBackend(
             "console",
             config.crawl,
@@ -61,6 +68,7 @@ async def consoled(folder: Path) -> AsyncIterator[tuple[Operated, list[Operated]
             control,
             peers,
             members=crowd.members,
+            counts=counts,
             stop=crowd.stopped.set,
         )
         url = await stack.enter_async_context(serving(config, desk, ENVIRON, crowd.stopped.set))

@@ -2,6 +2,7 @@
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -90,3 +91,24 @@ def test_what_cannot_be_is_said_in_one_line(words: list[str], says: str, capsys:
     told = capsys.readouterr().err
     assert says in told
     assert told.count("\n") == 1
+
+
+def test_what_a_worker_did_is_counted_after_it_is_gone(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with consoled(tmp_path) as (console, _, crowd):
+
+            async def counts() -> dict[str, Any]:
+                counts: dict[str, Any] = (await console.ask("GET", "/api/v1/status", VIEWER)).json()["counts"]
+                return counts
+
+            async with asyncio.timeout(60):
+                while (before := await counts())["pages"] < 20:  # noqa: ASYNC110 - it is another process's, as it were
+                    await asyncio.sleep(0.5)
+            assert before["states"]["fetched"] == before["pages"] == before["statuses"]["200"]
+            assert before["requests"] >= before["pages"] > 0 and before["bytes"] > 0
+            del crowd.workers[:]
+            await asyncio.sleep(2.5)  # for longer than counts are good
+            after = await counts()
+            assert after["pages"] >= before["pages"] and after["requests"] >= before["requests"]
+
+    asyncio.run(run())

@@ -8,6 +8,7 @@ from typing import Any, Final
 from gregor import __version__
 from gregor.schemas.messages import PRIORITIES
 from gregor.worker.api.backend import Counts, HostsQuery, Status
+from gregor.worker.frontier.counts import ERROR, STATE, STATUS, TOTALS, of_kind
 from gregor.worker.inspect.host_views import HOST_STATES, HostSort, HostView
 from gregor.worker.inspect.live import Rates
 from gregor.worker.inspect.worker_state import Condition, WorkerState
@@ -24,8 +25,13 @@ _PLACES: Final[dict[HostSort, Callable[[HostView], float]]] = {
 }
 
 
-def whole(statuses: Sequence[Status], crawl: str, name: str, workers: int) -> Status:
-    """All of them as the process ``name`` tells it; ``workers``: how many there are, whether they answer or not."""
+def whole(
+    statuses: Sequence[Status], crawl: str, name: str, workers: int, kept: Mapping[str, int] | None = None
+) -> Status:
+    """All of them as the process ``name`` tells it; ``workers``: how many there are, whether they answer or not.
+
+    ``kept``: the crawl's counts as its partitions have them (`frontier.counts`), which outlive workers.
+    """
     now = [one.now for one in statuses]
     states = {one.state for one in now}
     state: WorkerState = next((state for state in _STATES if state in states), "starting")
@@ -51,7 +57,8 @@ def whole(statuses: Sequence[Status], crawl: str, name: str, workers: int) -> St
         overdue=max((one.overdue for one in now), default=0.0),
     )
     rates = Rates(*(sum(getattr(one.rates, name) for one in statuses) for name in Rates.__struct_fields__))
-    return Status(condition, rates, _counts([one.counts for one in statuses]))
+    counts = _counts([one.counts for one in statuses]) if kept is None else _of_crawl(kept)
+    return Status(condition, rates, counts)
 
 
 def first_hosts(found: Iterable[HostView], asked: HostsQuery) -> list[HostView]:
@@ -86,6 +93,14 @@ def _counts(counts: Sequence[Counts]) -> Counts:
         total_pages_200=max(pages_200, *(one.total_pages_200 for one in counts), 0),
         total_bytes=max(size, *(one.total_bytes for one in counts), 0),
     )
+
+
+def _of_crawl(kept: Mapping[str, int]) -> Counts:
+    pages, pages_200, size, requests = (kept.get(name, 0) for name in TOTALS)
+    states, errors = of_kind(kept, STATE), of_kind(kept, ERROR)
+    statuses = dict(sorted(of_kind(kept, STATUS).items()))
+    first_errors = dict(list(errors.items())[:_ERRORS])
+    return Counts(pages, pages_200, size, requests, states, statuses, first_errors, pages_200, size)
 
 
 def _sum(found: Iterable[Mapping[Any, int]]) -> dict[Any, int]:

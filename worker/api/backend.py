@@ -26,7 +26,7 @@ _LOG = Log("api")
 
 
 class Counts(msgspec.Struct, frozen=True):
-    """Since the worker started; ``total_…``: of the whole crawl."""
+    """Of a worker since it started; of a whole crawl, all that were ever its own. ``total_…``: of the whole crawl."""
 
     pages: int
     pages_200: int

@@ -1,6 +1,7 @@
 """The API of a whole crawl on servers: a process that owns nothing reads the stores, and asks the workers."""
 
 import asyncio
+import math
 import os
 from collections.abc import Awaitable, Callable
 from contextlib import closing
@@ -22,9 +23,12 @@ from gregor.worker.borders.members import Members, Worker
 from gregor.worker.config.api import token
 from gregor.worker.config.settings import Config
 from gregor.worker.inspect.host_views import HostView
+from gregor.worker.observe.logging import Log
 from gregor.worker.operate.control import Control
 
+_LOG = Log("api")
 _SAMPLE = 1.0  # seconds for which an answer of all workers is good enough
+_COUNT_AGAIN = 2.0  # seconds for which the crawl's counts are: a record of each partition is read for them
 
 
 class _Hosts(msgspec.Struct):
@@ -32,7 +36,7 @@ class _Hosts(msgspec.Struct):
 
 
 class CrawlBackend(Backend):
-    """Every worker's. ``members``: who they are; ``stop`` ends this process."""
+    """Every worker's. ``members``: who they are; ``counts``: of the crawl; ``stop`` ends this process."""
 
     def __init__(
         self,
@@ -45,12 +49,16 @@ class CrawlBackend(Backend):
         peers: Peers,
         *,
         members: Callable[[], Awaitable[Members]],
+        counts: Callable[[], Awaitable[dict[str, int]]],
         stop: Callable[[], None],
     ) -> None:
         super().__init__(name, coordinator, clock, archive, control)
         self._crawl = crawl
         self._peers = peers
         self._look = members
+        self._count = counts
+        self._kept: dict[str, int] | None = None
+        self._counted = -math.inf
         self._end = stop
         self._known = Members([], [])
         self._away = ""
@@ -102,7 +110,19 @@ class CrawlBackend(Backend):
 
     async def _ask(self) -> Status:
         workers = await self._workers()
-        return whole(await self._peers.ask(workers, "status", Status), self._crawl, self.name, len(workers))
+        statuses = await self._peers.ask(workers, "status", Status)
+        return whole(statuses, self._crawl, self.name, len(workers), await self._counts())
+
+    async def _counts(self) -> dict[str, int] | None:
+        """Of the crawl. While the store is away, what was known."""
+        now = self._clock.monotonic()
+        if now - self._counted >= _COUNT_AGAIN:
+            try:
+                self._kept = await self._count()
+            except Unavailable as error:
+                _LOG.warning("counts are not to be had", error=str(error))
+            self._counted = self._clock.monotonic()
+        return self._kept
 
 
 async def serve(
@@ -113,6 +133,7 @@ async def serve(
     archive: Archive,
     control: Control,
     members: Callable[[], Awaitable[Members]],
+    counts: Callable[[], Awaitable[dict[str, int]]],
     stop: asyncio.Event,
     started: Callable[[str], None],
 ) -> None:
@@ -120,7 +141,16 @@ async def serve(
     secret = token(config, "viewer", os.environ) or token(config, "operator", os.environ)
     with closing(Peers(secret)) as peers:
         desk = CrawlBackend(
-            name, config.crawl, coordinator, clock, archive, control, peers, members=members, stop=stop.set
+            name,
+            config.crawl,
+            coordinator,
+            clock,
+            archive,
+            control,
+            peers,
+            members=members,
+            counts=counts,
+            stop=stop.set,
         )
         async with serving(config, desk, os.environ, stop.set) as url:
             started(url)

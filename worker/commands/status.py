@@ -1,4 +1,7 @@
-"""`gregor status`: the workers of a crawl, who owns what, how much is unfinished; on one machine, the counts."""
+"""`gregor status`: what a crawl has done so far, its workers, who owns what, how much is unfinished.
+
+Of servers that are away it says so (exit code 1), and what the others know.
+"""
 
 import argparse
 import asyncio
@@ -7,13 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 from gregor.worker.base.errors import BadInput
 from gregor.worker.base.printable import one_line
-from gregor.worker.commands import FINISHED, ordering
+from gregor.worker.commands import FAILED, FINISHED, ordering
 from gregor.worker.commands.common import DATA, add_settings, settings
 from gregor.worker.config.settings import Config
+from gregor.worker.frontier.counts import ERROR, STATE, TOTALS, of_kind
 from gregor.worker.inspect import url_record
 
 if TYPE_CHECKING:
-    from gregor.worker.adapters.cluster.engine import ClusterStatus
+    from gregor.worker.adapters.cluster.look import ClusterStatus
+    from gregor.worker.adapters.cluster.status import WorkerStatus
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
         sys.stdout.buffer.write(url_record.encode(_public(status)) + b"\n")
     else:
         _print(status)
-    return FINISHED
+    return FAILED if status.away else FINISHED
 
 
 def _live(arguments: argparse.Namespace, config: Config) -> dict[str, Any] | None:
@@ -63,8 +68,14 @@ def _counts(kept: dict[str, int], as_json: bool, live: dict[str, Any] | None) ->
 
 
 def _public(status: "ClusterStatus") -> dict[str, object]:
+    """For programs: null for what nobody tells."""
+    workers, owners = status.workers, status.owners
     return {
-        "workers": [
+        "counts": status.counts,
+        "away": status.away,
+        "workers": None
+        if workers is None
+        else [
             {
                 "name": worker.name,
                 "partitions": len(worker.partitions),
@@ -73,30 +84,61 @@ def _public(status: "ClusterStatus") -> dict[str, object]:
                 "rates": worker.rates,
                 "limiting": worker.limiting,
             }
-            for worker in status.workers
+            for worker in workers
         ],
         "partitions": [
             {
                 "partition": partition,
-                "owner": status.owners.get(partition, (None, None))[0],
-                "epoch": status.owners.get(partition, (None, None))[1],
-                "lag": lag,
-                "queued": status.queued(partition),
+                "owner": (owners or {}).get(partition, (None, None))[0],
+                "epoch": (owners or {}).get(partition, (None, None))[1],
+                "lag": None if status.lag is None else status.lag[partition],
+                "queued": None if workers is None else status.queued(partition),
             }
-            for partition, lag in sorted(status.lag.items())
+            for partition in _partitions(status)
         ],
     }
 
 
+def _partitions(status: "ClusterStatus") -> list[int]:
+    return sorted({*(status.lag or {}), *(status.owners or {})})
+
+
 def _print(status: "ClusterStatus") -> None:
-    print(f"{'WORKER':<32} {'PARTITIONS':>10} {'QUEUED':>8} {'RUNNING':>8} {'PAGES/S':>8}  LIMITED BY")
-    for worker in status.workers:
+    for text in status.away.values():
+        print(one_line(text))
+    if status.counts is not None:
+        _print_counts(status.counts)
+    if status.lag is not None:
+        print(f"{'unfinished':<12} {sum(status.lag.values())} records of the frontier")
+    if status.workers is not None:
+        _print_workers(status.workers)
+    partitions = _partitions(status)
+    if partitions:
+        print(f"\n{'PARTITION':>9} {'EPOCH':>6} {'LAG':>10} {'QUEUED':>8}  OWNER")
+    for partition in partitions:
+        owner, epoch = ("?", "?") if status.owners is None else status.owners.get(partition, ("nobody", 0))
+        lag = "?" if status.lag is None else status.lag[partition]
+        queued = "?" if status.workers is None else status.queued(partition)
+        print(f"{partition:>9} {epoch:>6} {lag:>10} {queued:>8}  {one_line(owner)}")
+
+
+def _print_counts(counts: dict[str, int]) -> None:
+    """Of the whole crawl: the totals, then what each kind comes to."""
+    for name in TOTALS:
+        print(f"{name:<12} {counts.get(name, 0)}")
+    for kind in (STATE, ERROR):
+        found = of_kind(counts, kind)
+        if found:
+            print(
+                f"{kind.strip() + 's':<12} " + ", ".join(f"{count} {one_line(name)}" for name, count in found.items())
+            )
+
+
+def _print_workers(workers: "list[WorkerStatus]") -> None:
+    print(f"\n{'WORKER':<32} {'PARTITIONS':>10} {'QUEUED':>8} {'RUNNING':>8} {'PAGES/S':>8}  LIMITED BY")
+    for worker in workers:
         queued, rate = sum(worker.queued.values()), worker.rates.get("pages", 0.0)
         print(
             f"{one_line(worker.name, 32):<32} {len(worker.partitions):>10} {queued:>8} {worker.running:>8} "
             f"{rate:>8.1f}  {one_line(worker.limiting)}"
         )
-    print(f"\n{'PARTITION':>9} {'EPOCH':>6} {'LAG':>10} {'QUEUED':>8}  OWNER")
-    for partition, lag in sorted(status.lag.items()):
-        owner, epoch = status.owners.get(partition, ("nobody", 0))
-        print(f"{partition:>9} {epoch:>6} {lag:>10} {status.queued(partition):>8}  {one_line(owner)}")

@@ -16,6 +16,7 @@ from gregor.worker.compose.engines import (
     worker_name,
 )
 from gregor.worker.config.settings import Config
+from gregor.worker.frontier.counts import total
 from gregor.worker.links.configured import urls_of
 from gregor.worker.observe import logging
 from gregor.worker.operate.control import Control, FolderControl
@@ -42,7 +43,11 @@ async def console(config: Config, stop: asyncio.Event, started: Callable[[str], 
         control = Control(engine.log, engine.store, engine.coordinator, engine.reader)
         archive = Archive(engine.reader, urls_of(config), config)
         coordinator = engine.coordinator
-        await serve(config, name, coordinator, clock, archive, control, coordinator.members, stop, started)
+
+        async def counts() -> dict[str, int]:
+            return total([record.counts async for record in engine.reader.partitions()])
+
+        await serve(config, name, coordinator, clock, archive, control, coordinator.members, counts, stop, started)
     finally:
         await engine.close()
 

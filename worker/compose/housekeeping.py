@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from gregor.worker.adapters.cluster.engine import ClusterEngine
 from gregor.worker.adapters.cluster.status import WorkerStatus
 from gregor.worker.borders.errors import Unavailable
+from gregor.worker.compose.engines import SystemClock
 from gregor.worker.config.api import reachable
 from gregor.worker.config.settings import Config
 from gregor.worker.observe.instrumented import instrumented
@@ -28,7 +29,7 @@ async def keep_house(
     """
     api = await asyncio.to_thread(reachable, api, config.zookeeper[0]) if api else ""
     engine.coordinator.away = runtime.stats.unanswered
-    coordinator = instrumented(engine.coordinator, "coordinator", runtime.stats, clock=runtime.tools.clock.monotonic)
+    coordinator = instrumented(engine.coordinator, "coordinator", runtime.stats, clock=SystemClock.monotonic)
     last, hosts = (engine.coordinator.now(), runtime.stats.pages, runtime.stats.requests), 0
     while True:
         try:

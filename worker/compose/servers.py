@@ -10,7 +10,8 @@ from gregor.worker.config.settings import Config
 from gregor.worker.links.configured import canonical_rules
 
 if TYPE_CHECKING:
-    from gregor.worker.adapters.cluster.engine import ClusterStatus, Prepared
+    from gregor.worker.adapters.cluster.engine import Prepared
+    from gregor.worker.adapters.cluster.look import ClusterStatus
 
 
 async def init(config: Config) -> "Prepared":
@@ -36,7 +37,7 @@ async def rebuild_seen(config: Config) -> int:
 
 
 async def cluster_status(config: Config) -> "ClusterStatus":
-    """Who is there, who owns what, how much is unfinished."""
+    """Who is there, who owns what, how much is done and unfinished, as far as the servers tell. Raises `BadInput`."""
     cluster_only(config)
     from gregor.worker.adapters.cluster import engine as cluster
 

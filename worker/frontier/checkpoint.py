@@ -9,12 +9,10 @@ from gregor.worker.borders.effects import Effects
 from gregor.worker.borders.log import FrontierLog
 from gregor.worker.borders.store import PageStore
 from gregor.worker.config.settings import Config
+from gregor.worker.frontier.counts import KEPT_EVERY, added
 from gregor.worker.frontier.domain_budget import counts_still
 from gregor.worker.frontier.partition import Partition
 from gregor.worker.orders.in_force import OrdersInForce
-
-UNKEPT_PAGES = 500
-"""Pages of a partition that may be uncounted in its record while no budget needs them: one may be ordered any time."""
 
 
 async def checkpoint(
@@ -26,8 +24,9 @@ async def checkpoint(
     store: PageStore,
     effects: Effects,
     orders: OrdersInForce,
+    last: bool = False,
 ) -> PartitionRecord:
-    """Commit what is finished; the partition's record as it is stored then.
+    """Commit what is finished; the partition's record as it is stored then. ``last``: this owner makes no other one.
 
     A commit needs no fence, but it is asked for under the lease like every effect. Records are deleted below a
     committed watermark only; a bucket or chunk only when all that was read from it has finished.
@@ -44,14 +43,15 @@ async def checkpoint(
         await effect(partial(store.drop_bucket, partition.id, bucket, partition.stamp()))
         partition.calendar.dropped(bucket)
     cursor = partition.calendar.settled_up_to()
-    counts = partition.counts.copy()
-    if cursor > record.cursor or (counts and (_budgeted(config, orders) or counts["pages_200"] >= UNKEPT_PAGES)):
+    counts = {name: count for name, count in partition.counts.items() if count}
+    partition.unkept += bool(counts)
+    if cursor > record.cursor or (counts and (last or partition.unkept >= KEPT_EVERY or _budgeted(config, orders))):
         budgets = orders.table("budget")
-        names = [name for name in {*record.counts, *counts} if counts_still(name, budgets)]
-        total = {name: record.counts.get(name, 0) + counts[name] for name in names}
-        record = msgspec.structs.replace(record, cursor=max(cursor, record.cursor), counts=total)
+        kept = {name: count for name, count in added(record.counts, counts).items() if counts_still(name, budgets)}
+        record = msgspec.structs.replace(record, cursor=max(cursor, record.cursor), counts=kept)
         await effect(partial(store.put_partition, record, partition.stamp()))
-        partition.counts -= counts  # only now: what is cut short is counted by the next one
+        partition.counts.subtract(counts)  # only now: what is cut short is counted by the next one
+        partition.unkept = 0
         partition.calendar.cursor = record.cursor
     return record
 

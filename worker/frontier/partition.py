@@ -39,7 +39,8 @@ class Partition:
         self.pulled = 0  # tickets in memory from calendar and backlogs
         self.hungry: deque[Host] = deque()  # hosts whose back queue runs low and whose backlog holds more
         self.finished_chunks: list[FromChunk] = []
-        self.counts: Counter[str] = Counter()  # of stored pages, for the budgets of the crawl and of domains
+        self.counts: Counter[str] = Counter()  # what `counts.py` names, and is not kept with the record yet
+        self.unkept = 0  # checkpoints since there is something to keep of them
         self._counter = 0
         self._most_hosts = FEW_HOSTS
 

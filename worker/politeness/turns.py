@@ -100,6 +100,7 @@ class Turns:
             host.record_request(Asked(self._origin + now, delay, robots=True))
         host.last_start = now
         stats.requests += 1
+        self._partition.counts["requests"] += 1
         return True
 
     def _longest(self, host: Host) -> float:

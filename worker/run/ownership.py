@@ -205,7 +205,7 @@ class Ownership:
         self.close(owned)
         await asyncio.wait([asyncio.ensure_future(owned.idle.wait())], timeout=self._config.total_timeout)
         await owned.quiet.wait()
-        await self.checkpoint(owned)
+        await self.checkpoint(owned, last=True)
         await self.drop(owned)
         await self.let_go(self._services.coordinator.release(owned.lease))
         self._stats.releases.observe(self._monotonic() - begun)
@@ -298,7 +298,7 @@ class Ownership:
 
     async def commit_last(self) -> None:
         """The last checkpoints, as long as one answer of a server may take."""
-        commits = [asyncio.create_task(self.checkpoint(owned)) for owned in self.owned.values()]
+        commits = [asyncio.create_task(self.checkpoint(owned, last=True)) for owned in self.owned.values()]
         if not commits:
             return
         done, late = await asyncio.wait(commits, timeout=self._config.server_timeout)
@@ -308,11 +308,12 @@ class Ownership:
         for commit in done:
             commit.result()
 
-    async def checkpoint(self, owned: Owned) -> None:
-        """One checkpoint of a partition; the one that runs, if one does."""
-        if not owned.quiet.is_set():
+    async def checkpoint(self, owned: Owned, *, last: bool = False) -> None:
+        """One checkpoint of a partition; the one that runs, if one does. ``last``: none comes after it."""
+        while not owned.quiet.is_set():
             await owned.quiet.wait()
-            return
+            if not last:
+                return
         owned.quiet.clear()
         begun = self._monotonic()
         try:
@@ -324,6 +325,7 @@ class Ownership:
                 store=self._services.store,
                 effects=owned.effects,
                 orders=self._orders,
+                last=last,
             )
         except LeaseLost:
             self._lose(owned)

@@ -15,6 +15,7 @@ from gregor.worker.config.settings import Config, replace
 from gregor.worker.frontier.back_queue import FromBucket, FromChunk
 from gregor.worker.frontier.calendar import Calendar
 from gregor.worker.frontier.checkpoint import checkpoint
+from gregor.worker.frontier.counts import KEPT_EVERY
 from gregor.worker.frontier.host import Backlog
 from gregor.worker.frontier.partition import Partition
 from gregor.worker.orders.in_force import OrdersInForce
@@ -63,7 +64,7 @@ class Border:
 def commits(border: Border, lease: Lease, **settings: Any) -> Callable[..., Coroutine[Any, Any, PartitionRecord]]:
     """`checkpoint` over a border, under a lease."""
     engine: Any = border
-    nobody: Any = SimpleNamespace(back=lambda: None)
+    nobody: Any = SimpleNamespace()
     return partial(
         checkpoint,
         config=replace(Config(), **settings),
@@ -153,3 +154,23 @@ def test_what_is_unfinished_stays() -> None:
     record = asyncio.run(commits(border, lease, max_bytes=100)(partition, PartitionRecord(0, 3, 3)))
     assert (record.cursor, partition.committed[2]) == (5, 3)
     assert not partition.read_to_end
+
+
+def test_counts_are_kept_every_few_checkpoints_and_by_the_last_one() -> None:
+    lease = Lease()
+    border, partition = Border(lease), finished(lease)
+    commit = commits(border, lease)
+    record = asyncio.run(commit(partition, PartitionRecord(0, 3, 3)))
+    assert (record.counts, +partition.counts) == ({"bytes": 30}, {})
+    for count in range(1, KEPT_EVERY):
+        partition.counts.update({"bytes": 1, "state fetched": 1, "state waiting": -1})
+        record = asyncio.run(commit(partition, record))
+        assert (record.counts, partition.counts["bytes"]) == ({"bytes": 30}, count)
+    record = asyncio.run(commit(partition, record))
+    assert record.counts == {"bytes": 34, "state fetched": 4, "state waiting": -4}
+    done = len(border.done)
+    asyncio.run(commit(partition, record, last=True))
+    assert len(border.done) == done, "nothing is there to be kept"
+    partition.counts.update({"bytes": 1, "state waiting": 4})
+    record = asyncio.run(commit(partition, record, last=True))
+    assert record.counts == {"bytes": 35, "state fetched": 4}

@@ -12,13 +12,13 @@ from gregor.worker.adapters.cluster.cassandra_client import Cassandra
 from gregor.worker.adapters.cluster.coordinator import ClusterCoordinator
 from gregor.worker.adapters.cluster.kafka_setup import check_topics, create_topics
 from gregor.worker.adapters.cluster.log import KafkaLog
+from gregor.worker.adapters.cluster.look import ClusterStatus, look
 from gregor.worker.adapters.cluster.reader import ClusterReader
 from gregor.worker.adapters.cluster.redis_client import RedisClient
 from gregor.worker.adapters.cluster.seen import RedisSeen, rebuild
-from gregor.worker.adapters.cluster.status import WorkerStatus, owners, statuses
 from gregor.worker.adapters.cluster.store import ClusterStore
 from gregor.worker.adapters.cluster.zookeeper_client import ZooKeeper
-from gregor.worker.adapters.cluster.zookeeper_setup import check_tree, ensure_tree
+from gregor.worker.adapters.cluster.zookeeper_setup import ensure_tree
 from gregor.worker.adapters.cluster.zookeeper_tree import Tree
 from gregor.worker.adapters.when_there import nobody, when_there
 from gregor.worker.borders.clock import Clock
@@ -52,19 +52,6 @@ class Prepared:
 
     made: list[str]
     checked: list[str]
-
-
-@dataclass(frozen=True)
-class ClusterStatus:
-    """What runs: workers by name, owners (name, epoch) by partition, records not finished by partition."""
-
-    workers: list[WorkerStatus]
-    owners: dict[int, tuple[str, int]]
-    lag: dict[int, int]
-
-    def queued(self, partition: int) -> int:
-        """How many tickets of a partition are in memory."""
-        return sum(worker.queued.get(partition, 0) for worker in self.workers)
 
 
 def keyspace(config: Config) -> str:
@@ -161,23 +148,10 @@ async def open_engine(
 
 
 async def cluster_status(config: Config, clock: Clock, environ: Mapping[str, str]) -> ClusterStatus:
-    """Who is there, who owns what, and how much is unfinished. Raises `BadInput`."""
-    opening = _Opening(config, environ)
-    async with opening.stack:
-        await opening(lambda: asyncio.to_thread(check_topics, config, config.crawl, config.partitions))
-        log = KafkaLog(config, config.crawl, config.partitions)
-        opening.keep(log)
-        zookeeper = await opening(lambda: ZooKeeper.open(config, clock, environ))
-        opening.keep(zookeeper)
-        tree = Tree(config.zookeeper_root, config.crawl)
-        await check_tree(zookeeper, tree, config.partitions, {})
-        workers, owned = await statuses(zookeeper, tree), await owners(zookeeper, tree)
-        lag = {}
-        for partition in range(config.partitions):
-            ends, done = await log.ends(partition), await log.committed(partition)
-            lag[partition] = sum(max(0, ends[priority] - done[priority]) for priority in ends)
-        return ClusterStatus(workers, owned, lag)
-    raise AssertionError("an exit stack swallows nothing")
+    """Who is there, who owns what, how much is done and unfinished, as far as servers answer. Raises `BadInput`."""
+    for server in SERVERS:
+        check_server(config, server, environ)
+    return await look(config, keyspace(config), clock, environ)
 
 
 async def rebuild_seen(engine: ClusterEngine) -> int:

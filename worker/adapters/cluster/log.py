@@ -101,6 +101,15 @@ class KafkaLog:
     async def committed(self, partition: int) -> dict[int, int]:
         return self._by_priority(await self._offsets.committed(self._sources(partition)))
 
+    async def lag(self) -> dict[int, int]:
+        """Records that are not finished, by partition; all are asked for in one request to each broker."""
+        sources = [(topic, partition) for topic in self._topics.values() for partition in range(self._partitions)]
+        ends, committed = await self._offsets.ends(sources), await self._offsets.committed(sources)
+        found = dict.fromkeys(range(self._partitions), 0)
+        for (topic, partition), end in ends.items():
+            found[partition] += max(0, end - committed[topic, partition])
+        return found
+
     async def commit(self, partition: int, watermarks: Mapping[int, int], epoch: int) -> None:
         """As the border says. A commit under an older epoch than one that this object has seen changes nothing."""
         if not watermarks or epoch < self._epochs.get(partition, epoch):

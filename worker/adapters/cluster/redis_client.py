@@ -78,6 +78,9 @@ class RedisClient:
                 raise BadInput(f"Redis may evict what is stored: set its maxmemory-policy to noeviction, not {policy}")
             if replication["connected_slaves"] < self._replicas:
                 raise Unavailable(SERVICE, f"{replication['connected_slaves']} of {self._replicas} replicas connected")
+            most = int(memory.get("maxmemory") or 0)
+            if most and memory["used_memory"] >= most:
+                raise _full()
             replicas = (
                 f"{replication['connected_slaves']} replicas connected, {self._replicas} must have what is written"
             )
@@ -218,7 +221,11 @@ def _translated(error: Exception) -> Exception:
     # redis-py appends the client's settings to some messages.
     detail = str(error).partition(" : <")[0]
     if isinstance(error, OutOfMemoryError) or "OOM command" in detail:
-        return Unavailable(SERVICE, "all of its maxmemory is used; give it more, or a larger node", "full")
+        return _full()
     if "No space left" in detail:
         return Unavailable(SERVICE, f"its disk has no space left ({one_line(detail, 200)})", "full")
     return Unavailable(SERVICE, one_line(f"{type(error).__name__}: {detail}", 300))
+
+
+def _full() -> Unavailable:
+    return Unavailable(SERVICE, "all of its maxmemory is used; give it more, or a larger node", "full")

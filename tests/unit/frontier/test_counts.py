@@ -1,0 +1,27 @@
+"""Counts of a partition: what they say of a crawl is what the rows say."""
+
+from collections import Counter
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gregor.schemas.messages import Row, State
+from gregor.worker.frontier.counts import STATE, added, count_settled, of_kind, total
+
+VISITS = st.lists(st.tuples(st.integers(0, 5), st.sampled_from(["fetched", "waiting", "gone", "dead"])))
+
+
+@given(VISITS, st.lists(st.integers(0, 20)))
+def test_urls_are_counted_by_the_state_of_their_rows(visits: list[tuple[int, State]], kept_at: list[int]) -> None:
+    rows: dict[int, Row] = {}
+    records: list[dict[str, int]] = [{}, {}]
+    counts = [Counter[str](), Counter[str]()]
+    for at, (url, state) in enumerate(visits):
+        row = Row(f"http://a/{url}", f"http://a/{url}", "a", 1, state, "ok")
+        count_settled(counts[url % 2], rows.get(url), row, None, "")
+        rows[url] = row
+        if at in kept_at:
+            records[url % 2] = added(records[url % 2], counts[url % 2])
+            counts[url % 2].clear()
+    whole = total([added(record, count) for record, count in zip(records, counts, strict=True)])
+    assert of_kind(whole, STATE) == Counter(row.state for row in rows.values())

@@ -1,0 +1,51 @@
+"""What a partition's owner counts: kept with the partition's record, so that the crawl's totals outlive workers. Pure.
+
+Names are "pages", "pages_200", "bytes" and "requests"; "state fetched" and so on, of URLs by their rows; "status 200",
+of answers to pages; "error dns", of failed visits by cause. Those of domains with a budget are `domain_budget`'s.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from gregor.schemas.messages import Page, Row
+
+TOTALS: Final = ("pages", "pages_200", "bytes", "requests")
+STATE, STATUS, ERROR = "state ", "status ", "error "
+"""What the names of each kind begin with."""
+KEPT_EVERY: Final = 5
+"""Checkpoints after which counts are kept at the latest: so much is uncounted when a worker dies."""
+
+
+def count_settled(counts: Counter[str], before: Row | None, after: Row, page: Page | None, cause: str) -> None:
+    """Count a visit that was settled; ``before``: the URL's row until then."""
+    if before is not None:
+        counts[STATE + before.state] -= 1
+    counts[STATE + after.state] += 1
+    if cause:
+        counts[ERROR + cause] += 1
+    if page is not None:
+        counts["pages"] += 1
+        counts["pages_200"] += page.status == 200
+        counts["bytes"] += page.size
+        counts[f"{STATUS}{page.status}"] += 1
+
+
+def added(kept: Mapping[str, int], more: Mapping[str, int]) -> dict[str, int]:
+    """Both together, without what comes to nothing."""
+    together = {name: kept.get(name, 0) + more.get(name, 0) for name in {**kept, **more}}
+    return {name: count for name, count in together.items() if count}
+
+
+def total(records: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    """The counts of all partitions, as those of the crawl."""
+    found: Counter[str] = Counter(dict.fromkeys(TOTALS, 0))
+    for record in records:
+        found.update(record)
+    return dict(found)
+
+
+def of_kind(counts: Mapping[str, int], kind: str) -> dict[str, int]:
+    """The counts of a kind (`STATE`, `STATUS`, `ERROR`), by what is behind it; the most first."""
+    found = {name.removeprefix(kind): count for name, count in counts.items() if name.startswith(kind) and count > 0}
+    return dict(sorted(found.items(), key=lambda pair: (-pair[1], pair[0])))
