@@ -1,15 +1,16 @@
-"""What an answer says: the page to store, and which of its links are published. No effect happens here."""
+"""Examine: what an answer says, the page to store, and which of its links are published. No effect happens here."""
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import msgspec
 
 from gregor.schemas.messages import Link, Page, Ticket, url_fingerprint
 from gregor.worker.borders.transport import Response
 from gregor.worker.config.settings import Config
+from gregor.worker.fetch.outcomes import Broken, Fetched, Outcome, Redirected
 from gregor.worker.frontier.sent import RecentlySent
-from gregor.worker.links.priority import of_link, of_sitemap_url
+from gregor.worker.links import tickets
 from gregor.worker.links.scope import MAX_ELSEWHERE, OutOfScope, Scope
 from gregor.worker.links.targets import Target, Targets
 from gregor.worker.links.traps import Traps
@@ -18,9 +19,9 @@ from gregor.worker.read import document as documents
 from gregor.worker.read.document import Document, Extract
 from gregor.worker.read.html import references
 from gregor.worker.read.html.references import base_url
-from gregor.worker.read.processors import Processors
+from gregor.worker.read.processors import ProcessorError, Processors
 from gregor.worker.read.read import LargeDocuments, Reading, read
-from gregor.worker.read.sitemaps.entries import Sitemap, latest_change
+from gregor.worker.read.sitemaps.entries import Sitemap
 from gregor.worker.robots import meta as meta_robots
 from gregor.worker.web import http_headers
 from gregor.worker.web.urls import Url, Urls
@@ -29,11 +30,21 @@ FOLLOWED = frozenset({"a", "area", "iframe", "frame", "next", "canonical", "refr
 DEEPEST_SITEMAP = 5
 
 
-class Examined(msgspec.Struct):
-    """A page, and the tickets of its links that are to be published."""
+class Content(msgspec.Struct, frozen=True):
+    """The page of a document, and the tickets of its links that are to be published."""
 
     page: Page
     tickets: list[Ticket]
+
+
+class Examined(msgspec.Struct, frozen=True):
+    """What an outcome says: a ``page``, if a document came; where a ``redirect`` leads; the tickets of what is to be
+    published."""
+
+    outcome: Outcome
+    page: Page | None = None
+    tickets: Sequence[Ticket] = ()
+    redirect: Link | None = None
 
 
 class Examiner:
@@ -76,13 +87,31 @@ class Examiner:
         asked = self._config.sitemaps or self._config.sitemap_only
         return True if ticket.link == "sitemap" else None if asked and ticket.depth == 0 else False
 
-    async def read_large(self, ticket: Ticket, url: Url, response: Response) -> Reading | None:
+    async def of(self, ticket: Ticket, url: Url, outcome: Outcome) -> Examined:
+        """Read the document, if one came. A processor that fails on it makes another outcome."""
+        match outcome:
+            case Fetched(response):
+                try:
+                    content = self.examine(ticket, url, response, await self._read_large(ticket, url, response))
+                except ProcessorError as error:
+                    return Examined(Broken("processor", str(error), response.status))
+                return Examined(outcome, content.page, content.tickets)
+            case Redirected(_, location):
+                found, link = self.redirect(ticket, url, location)
+                return Examined(outcome, None, found, link)
+            case _:
+                return Examined(outcome)
+
+    async def _read_large(self, ticket: Ticket, url: Url, response: Response) -> Reading | None:
         """Read a large document beside the event loop, for `examine`; None for another one."""
         document = Document(url.href, response.body, response.combined("content-type"))
         return await self._large.read(document, self._is_sitemap(ticket))
 
-    def examine(self, ticket: Ticket, url: Url, response: Response, reading: Reading | None = None) -> Examined:
-        """Say what an answer with status 200 to 299 means; `reading` is there if it was read before."""
+    def examine(self, ticket: Ticket, url: Url, response: Response, reading: Reading | None = None) -> Content:
+        """Say what an answer with status 200 to 299 means; `reading` is there if it was read before.
+
+        Raises `ProcessorError`.
+        """
         document = Document(url.href, response.body, response.combined("content-type"))
         now = self._now()
         page = Page(
@@ -114,11 +143,11 @@ class Examiner:
         said = reading or read(self._processors, document, self._is_sitemap(ticket))
         page.fingerprint, page.simhash = said.fingerprint or bytes.fromhex(page.body)[:16], said.simhash
         if said.sitemap is not None:
-            return Examined(page, self._sitemap(ticket, url, said.sitemap, page))
+            return Content(page, self._sitemap(ticket, url, said.sitemap, page))
         extract = said.extract
         self._add_header_links(extract, url, response)
         self._describe(page, extract, response, now)
-        return Examined(page, self._links(ticket, url, extract, page))
+        return Content(page, self._links(ticket, url, extract, page))
 
     def _add_header_links(self, extract: Extract, url: Url, response: Response) -> None:
         """Where the headers lead: their canonical link (RFC 6596 section 3) counts where the document names none;
@@ -161,7 +190,12 @@ class Examiner:
             add(Link(target.url.href, kind, nofollow, fate, link.text))
             if fate == "sent" and target.fingerprint not in chosen:
                 chosen[target.fingerprint] = target.url, kind
-        return [self.follow(ticket, *one) for number, one in chosen.items() if not self._sent.knows(number)]
+        now = self._now()
+        return [
+            tickets.linked(ticket, target, kind, now)
+            for number, (target, kind) in chosen.items()
+            if not self._sent.knows(number)
+        ]
 
     def _fates(self, ticket: Ticket, source: Url) -> Callable[[Target, str, bool], str]:
         """Says of the links of a page whether they are published, and if not, why. What holds for all is asked once."""
@@ -191,26 +225,8 @@ class Examiner:
             self._stats.links["trap"] += 1
         return fate
 
-    def follow(self, ticket: Ticket, target: Url, kind: str) -> Ticket:
-        """The ticket of a link of a page."""
-        depth = ticket.depth + 1
-        return Ticket(
-            target.href,
-            target.key,
-            target.host,
-            0,
-            "new",
-            of_link(depth),
-            depth,
-            0,
-            ticket.key,
-            kind,
-            ticket.label,
-            at=self._now(),
-        )
-
     def redirect(self, ticket: Ticket, source: Url, location: str) -> tuple[list[Ticket], Link | None]:
-        """The ticket of a redirect's target, and the link as it is recorded. A redirect keeps the depth."""
+        """The ticket of a redirect's target, and the link as it is recorded; no ticket where it leads back."""
         target = self._urls.resolve(location, source.href)
         if target is None:
             return [], None
@@ -220,21 +236,9 @@ class Examiner:
             if ticket.link == "sitemap":
                 judged = self._as_sitemap(judged)
             fate = judged.out_of_scope or self._trap(source, judged) or "sent"
-        follow = Ticket(
-            target.href,
-            target.key,
-            target.host,
-            0,
-            "new",
-            ticket.priority,
-            ticket.depth,
-            ticket.hops + 1,
-            ticket.key,
-            ticket.link if ticket.link == "sitemap" else "redirect",
-            ticket.label,
-            at=self._now(),
-        )
-        return ([follow] if fate == "sent" else []), Link(target.href, "redirect", False, fate, "", target.key)
+        sent = fate == "sent" and target.key != ticket.key
+        follow = [tickets.redirected(ticket, target, self._now())] if sent else []
+        return follow, Link(target.href, "redirect", False, fate, "", target.key)
 
     def _as_sitemap(self, target: Target) -> Target:
         """What is said of a target that is a sitemap, announced by a site of the crawl."""
@@ -246,45 +250,25 @@ class Examiner:
 
     def _sitemap(self, ticket: Ticket, url: Url, listed: Sitemap, page: Page) -> list[Ticket]:
         """A sitemap's URLs and further sitemaps are links too."""
-        tickets: list[Ticket] = []
-        elsewhere = 0
-        find = self._targets.finder(url.href, "utf-8")
-        fate_of = self._fates(ticket, url)
-        entries = [(entry, "sitemap", 1) for entry in listed.children]
-        entries += [(entry, "url", of_sitemap_url(entry.priority)) for entry in listed.urls]
-        for entry, kind, priority in entries:
-            found = find(entry.loc)
-            if found is None:
+        found: list[Ticket] = []
+        elsewhere, now, dated = 0, self._now(), self._config.revisit is not None
+        find, fate_of = self._targets.finder(url.href, "utf-8"), self._fates(ticket, url)
+        entries = [(entry, "sitemap", tickets.nested) for entry in listed.children]
+        entries += [(entry, "url", tickets.listed) for entry in listed.urls]
+        for entry, kind, ticket_of in entries:
+            target = find(entry.loc)
+            if target is None:
                 self._stats.links["malformed"] += 1
                 continue
-            target = found.url
-            if kind == "sitemap" and found.out_of_scope and target.host == url.host and elsewhere < MAX_ELSEWHERE:
-                found = self._as_sitemap(found)
-                elsewhere += not found.out_of_scope
-            fate = fate_of(found, kind, False)
+            if kind == "sitemap" and target.out_of_scope and target.url.host == url.host and elsewhere < MAX_ELSEWHERE:
+                target = self._as_sitemap(target)
+                elsewhere += not target.out_of_scope
+            fate = fate_of(target, kind, False)
             if kind == "sitemap" and ticket.hops >= DEEPEST_SITEMAP:
                 fate = "hops"
-            page.links.append(Link(target.href, kind, False, fate))
-            depth = ticket.depth if kind == "sitemap" else ticket.depth + 1
-            hops = ticket.hops + 1 if kind == "sitemap" else 0
-            follow = Ticket(
-                target.href,
-                target.key,
-                target.host,
-                0,
-                "new",
-                priority,
-                depth,
-                hops,
-                ticket.key,
-                kind,
-                ticket.label,
-                at=self._now(),
-            )
-            if self._config.revisit is not None:
-                follow = msgspec.structs.replace(
-                    follow, lastmod=latest_change(entry.lastmod, self._now()), changefreq=entry.changefreq or ""
-                )
-            if fate == "sent" and not self._sent.knows(url_fingerprint(follow.news)):
-                tickets.append(follow)
-        return tickets
+            page.links.append(Link(target.url.href, kind, False, fate))
+            if fate == "sent":
+                follow = ticket_of(ticket, target.url, entry, now, dated=dated)
+                if not self._sent.knows(url_fingerprint(follow.news)):
+                    found.append(follow)
+        return found

@@ -11,7 +11,7 @@ import pytest
 from gregor.worker.adapters.embedded import open_reader, standing_orders
 from gregor.worker.commands import cli
 from gregor.worker.operate.erase import Erased, until_nothing_is_left
-from gregor.worker.settle.rows import OPTED_OUT
+from gregor.worker.settle.visited import OPTED_OUT
 from tests.contract import small_web
 from tests.contract.operated import OPERATOR, VIEWER, Operated, operated
 from tests.contract.small_web import FAST, PAGES, SLOW, SmallWeb

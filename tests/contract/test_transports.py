@@ -6,6 +6,7 @@ import gzip
 import random
 import socket
 import ssl
+import threading
 import time
 import zlib
 from collections.abc import Awaitable, Callable
@@ -23,8 +24,9 @@ from gregor.worker.adapters.transport.attempts import AddressGuard
 from gregor.worker.adapters.transport.curl import CurlTransport
 from gregor.worker.adapters.transport.receiver import Receiver
 from gregor.worker.adapters.transport.requests_transport import RequestsTransport
-from gregor.worker.borders.transport import Endpoint, Failure, FetchResult, Limits, Request, Response, Transport
+from gregor.worker.borders.transport import Endpoint, Failure, FetchResult, Limits, Permit, Request, Response, Transport
 from tests.contract.origin_server import Origin, Talk
+from tests.contract.world import Permitted
 
 # urllib3's; the transport records the fault instead.
 pytestmark = pytest.mark.filterwarnings("ignore:Unverified HTTPS request")
@@ -56,7 +58,7 @@ class World:
         *,
         tls: bool = False,
         limits: Limits = LIMITS,
-        may_send: Callable[[], bool] = lambda: True,
+        permit: Permit | None = None,
         addresses: tuple[str, ...] = ("127.0.0.1",),
         host: str = "site.test",
         **request: Any,
@@ -64,7 +66,7 @@ class World:
         scheme, port = ("https", self.origin.tls_port) if tls else ("http", self.origin.port)
         endpoints = request.pop("endpoints", tuple(Endpoint(address, port) for address in addresses))
         full = Request(f"{scheme}://{host}{target}", endpoints=endpoints, **request)
-        result = await self.transport.fetch(full, limits, may_send)
+        result = await self.transport.fetch(full, limits, permit or Permitted())
         if isinstance(result, Response):
             self._answers.append(result)
         return result
@@ -630,16 +632,35 @@ async def test_the_lease_is_asked_after_connecting_and_nothing_is_sent_without_i
     world.origin.page("/")
     seen: list[int] = []
 
-    def ended() -> bool:
-        seen.append(world.origin.connections)
-        return False
+    class Ended(Permitted):
+        def allows(self) -> bool:
+            seen.append(world.origin.connections)
+            return False
+
+        def sent(self) -> None:
+            raise AssertionError("nothing is sent without a permit")
 
     for tls in (False, True):
-        assert (await world.failure("/", tls=tls, may_send=ended)).kind == "lease"
+        assert (await world.failure("/", tls=tls, permit=Ended())).kind == "lease"
     await asyncio.sleep(0.1)
     assert len(seen) == 2
     assert world.origin.received == []
     assert (await world.page("/")).status == 200
+
+
+@case
+async def test_that_a_request_is_sent_is_told_on_the_loop_before_its_answer(world: World) -> None:
+    """The permission may be asked on any thread, so it reads only; what is written of a host is written on the loop."""
+    world.origin.page("/")
+    world.origin.raw("/broken", b"no HTTP at all\r\n\r\n")
+    for tls in (False, True):
+        for target in ("/", "/broken"):
+            permit = Permitted()
+            await world.fetch(target, tls=tls, permit=permit)
+            assert permit.told_on == [threading.get_ident()]
+    permit = Permitted()
+    await world.fetch("/", endpoints=(Endpoint("127.0.0.1", 1),), permit=permit)
+    assert permit.told_on == [], "no connection, no request"
 
 
 @case
@@ -934,6 +955,6 @@ async def _alpn_of(transport: Transport) -> list[str]:
 
     async with await asyncio.start_server(read_hello, "127.0.0.1", 0) as server:
         where = Endpoint(*server.sockets[0].getsockname())
-        await transport.fetch(Request("https://site.test/", endpoints=(where,)), LIMITS, lambda: True)
+        await transport.fetch(Request("https://site.test/", endpoints=(where,)), LIMITS, Permitted())
     record = await hello
     return [name for name in ("h2", "http/1.1") if bytes([len(name)]) + name.encode() in record]

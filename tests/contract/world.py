@@ -2,12 +2,27 @@
 
 import asyncio
 import functools
+import threading
 from collections.abc import Awaitable, Callable
 
 from gregor.schemas.messages import Ticket
 from gregor.worker.borders.reader import Reader
 from gregor.worker.orders.model import By, Order, Orders, give
 from tests.contract.engines import Engine, EngineFactory
+
+
+class Permitted:
+    """A `Permit`. ``told_on``: the threads on which it was told that the request is sent."""
+
+    def __init__(self, leased: bool = True) -> None:
+        self._leased = leased
+        self.told_on: list[int] = []
+
+    def allows(self) -> bool:
+        return self._leased
+
+    def sent(self) -> None:
+        self.told_on.append(threading.get_ident())
 
 
 class ManualClock:

@@ -195,7 +195,7 @@ def explained(run: Run) -> list[Finding]:
     found = []
     for key, row in rows.items():
         url = urls.parse(row.href)
-        state = None if url is None else _at_once(explain(reader, urls, url, run.config, scope, 0)).state
+        state = None if url is None else _at_once(explain(reader, urls, url, run.config, scope, 0, 0.0)).state
         if state != row.state:
             found.append((run.ended, f"{key} is {row.state}, explained as {state}"))
     counts = _at_once(reader.counts())

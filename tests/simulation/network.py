@@ -1,13 +1,12 @@
 """One simulated worker's way to the simulated web: the transport and the resolver."""
 
 import asyncio
-from collections.abc import Callable
 from contextvars import Context
 
 from gregor.worker.base.spooled import SpooledBody
 from gregor.worker.borders.clock import Clock
 from gregor.worker.borders.resolver import Answer, DnsFailure
-from gregor.worker.borders.transport import Endpoint, Failure, FetchResult, Limits, Request, Response
+from gregor.worker.borders.transport import Endpoint, Failure, FetchResult, Limits, Permit, Request, Response
 from tests.simulation.engine import Machine, Wire, World
 from tests.simulation.web import Exchange, Web
 
@@ -21,7 +20,7 @@ class SimulatedTransport:
         self.running = 0
         self.most_running = 0
 
-    async def fetch(self, request: Request, limits: Limits, may_send: Callable[[], bool]) -> FetchResult:
+    async def fetch(self, request: Request, limits: Limits, permit: Permit) -> FetchResult:
         fault = await self._wire.pass_by("fetch")
         endpoints = [one for one in request.endpoints if self._web.allows(one.address, one.port)]
         if not endpoints:
@@ -33,8 +32,9 @@ class SimulatedTransport:
             await asyncio.sleep(limits.connect_timeout)
             return Failure("connect", "nobody listens")
         await asyncio.sleep(site.latency_at(loop.time()) * self._web.chance.random())
-        if not may_send():
+        if not permit.allows():
             return Failure("lease", "not sent")
+        permit.sent()
         exchange = self._web.begin(self._wire.machine.name, request.href, endpoints[0].address, loop.time())
         self.running += 1
         self.most_running = max(self.most_running, self.running)

@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 
-from gregor.worker.operate.recrawl import again
+from gregor.worker.links.tickets import again
 from gregor.worker.orders.model import By, Kind, Order, give, take_back
 from tests.simulation.checker import check
 from tests.simulation.crawl import Prepare, Run, Worker

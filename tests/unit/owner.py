@@ -117,7 +117,7 @@ class Owner:
         self.partition.leave(item)
         self.partition.finish(item.sources())
         host.next_turn = self.clock.monotonic() + 1.0
-        self.intake.look_after(host)
+        self.intake.waiting.look_after(host)
         self.schedule.see(self.partition, host)
 
     async def _settle(self, item: Item) -> None:

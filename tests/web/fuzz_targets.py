@@ -11,6 +11,7 @@ from gregor.worker.read.html import parse as html
 from gregor.worker.read.html import references, xhtml
 from gregor.worker.read.sitemaps import parse as sitemaps
 from gregor.worker.robots import file as robots_file
+from gregor.worker.robots.answers import meaning
 from gregor.worker.robots.match import Decision
 from gregor.worker.robots.meta import meta_robots
 from gregor.worker.web import http_headers, media_type
@@ -37,7 +38,7 @@ def fuzz_robots(data: bytes) -> None:
     assert rules.decide("http://base.example/robots.txt").allowed
     assert rules.crawl_delay is None or rules.crawl_delay >= 0
     for status in (0, 200, 301, 404, 503):
-        robots_file.answer(status, {"location": _text(data)[:2000]}, data, "gregor", "http://base.example/robots.txt")
+        meaning(status, {"location": _text(data)[:2000]}, "http://base.example/robots.txt")
 
 
 def fuzz_url(data: bytes) -> None:

@@ -4,6 +4,7 @@ Texts of sites leave as JSON strings, within bounds, and nothing of a site is ev
 """
 
 import asyncio
+import time
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from heapq import nlargest
@@ -243,7 +244,7 @@ class Archive:
 
     async def _explain(self, url: Url) -> Explanation:
         scope = Scope(scope_rules(self._config), await self._reader.seed_hosts())
-        return await explain(self._reader, self.urls, url, self._config, scope, mentions=0)
+        return await explain(self._reader, self.urls, url, self._config, scope, mentions=0, now=time.time())
 
     async def _page(self, url: Url, visit: int | None) -> PageView:
         row, page = await self._reader.row(url.key), await self._stored(url, visit)

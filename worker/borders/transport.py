@@ -4,7 +4,6 @@ A transport never follows a redirect, never repeats a request, never resolves a 
 address that the address policy refuses. Everything that a server can do wrong comes back as a value.
 """
 
-from collections.abc import Callable
 from typing import Literal, NamedTuple, Protocol, TypeAlias
 
 import msgspec
@@ -105,7 +104,7 @@ class Response(msgspec.Struct):
 
 
 FailureKind: TypeAlias = Literal[
-    "lease",  # may_send said no; nothing was written
+    "lease",  # the permit did not allow it; nothing was written
     "refused_address",  # the address policy allows none of the endpoints
     "connect",  # no endpoint accepted a connection
     "proxy",  # the proxy cannot be reached or refused
@@ -129,14 +128,24 @@ class Failure(msgspec.Struct, frozen=True):
 FetchResult: TypeAlias = Response | Failure
 
 
+class Permit(Protocol):
+    """The permission for one request, and where it is noted that it was made."""
+
+    def allows(self) -> bool:
+        """Whether the request may be written now. It only reads, and may be asked on any thread."""
+
+    def sent(self) -> None:
+        """The request is being written: told on the event loop, after `allows` said yes and before `fetch` returns."""
+
+
 class Transport(Protocol):
     """What fetches. One instance serves many concurrent fetches on one event loop."""
 
-    async def fetch(self, request: Request, limits: Limits, may_send: Callable[[], bool]) -> FetchResult:
+    async def fetch(self, request: Request, limits: Limits, permit: Permit) -> FetchResult:
         """Send `request` once and read its answer within `limits`.
 
-        `may_send` is asked last thing before the request is written, after connect and TLS; False gives
-        Failure("lease") and nothing is sent. It may be asked on another thread, so it only reads.
+        `permit.allows` is asked last thing before the request is written, after connect and TLS, on whatever thread
+        writes it; False gives Failure("lease") and nothing is sent. `permit.sent` is told on the event loop.
         Cancelling the call aborts the transfer and closes its connection.
         """
 

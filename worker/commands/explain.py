@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+import time
 
 from gregor.worker.base.printable import one_line
 from gregor.worker.commands import FINISHED
@@ -39,7 +40,7 @@ async def _explain(arguments: argparse.Namespace, config: Config) -> int:
     async with reading(config) as crawl:
         url = crawl.url(arguments.url)
         scope = Scope(scope_rules(config), await crawl.reader.seed_hosts())
-        found = await explain(crawl.reader, crawl.urls, url, config, scope, arguments.mentions)
+        found = await explain(crawl.reader, crawl.urls, url, config, scope, arguments.mentions, time.time())
     if arguments.json:
         sys.stdout.buffer.write(url_record.encode(found) + b"\n")
     else:

@@ -1,10 +1,11 @@
 """One request of a host's turn: resolve, respect the address's limit, send under the lease."""
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 
+from gregor.schemas.messages import Page
 from gregor.worker.borders.resolver import DnsFailure, Resolver
-from gregor.worker.borders.transport import Endpoint, Limits, Request, Response, Transport
+from gregor.worker.borders.transport import Endpoint, Limits, Permit, Request, Response, Transport
 from gregor.worker.config.settings import Config
 from gregor.worker.fetch.address_limit import AddressGate
 from gregor.worker.fetch.cookies import Cookies
@@ -75,7 +76,7 @@ class Fetcher:
     async def fetch(
         self,
         url: Url,
-        may_send: Callable[[], bool],
+        permit: Permit,
         now: float,
         limits: Limits,
         conditions: tuple[tuple[str, str], ...] = (),
@@ -102,7 +103,7 @@ class Fetcher:
                 self._config.proxy or None,
                 self._config.insecure_tls,
             )
-            result = await self._transport.fetch(request, limits, may_send)
+            result = await self._transport.fetch(request, limits, permit)
         finally:
             self.gate.leave(addresses)
         if isinstance(result, Response):
@@ -121,6 +122,14 @@ class Fetcher:
         if self._cookies is not None and (cookies := self._cookies.header(url, now)):
             headers["Cookie"] = cookies
         return tuple(headers.items())
+
+
+def conditions(stored: Page | None) -> tuple[tuple[str, str], ...]:
+    """The validators of a stored version, as request headers (RFC 9110 section 13)."""
+    if stored is None:
+        return ()
+    stated = (("If-None-Match", stored.etag), ("If-Modified-Since", stored.last_modified))
+    return tuple((name, value) for name, value in stated if value)
 
 
 def _over(headers: Mapping[str, str], others: Mapping[str, str]) -> dict[str, str]:

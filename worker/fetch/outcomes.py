@@ -141,3 +141,14 @@ def of_result(result: FetchResult, href: str, now: float, longest_wait: float) -
     if isinstance(result, Failure):
         return of_failure(result)
     return of_response(result, href, now, longest_wait)
+
+
+def in_the_end(outcome: Outcome, response: Response | None, *, sent: bool, last: bool) -> Outcome:
+    """The outcome of a try, with what its fetch cannot know: whether it was ``sent``, and is its URL's ``last``."""
+    if not isinstance(outcome, Failed):
+        return outcome
+    if not sent:
+        return msgspec.structs.replace(outcome, host=True)  # no connection came about
+    if response is not None and outcome.cause == "cut" and last:
+        return Fetched(response)  # it never comes whole: better kept with its mark than not at all
+    return outcome

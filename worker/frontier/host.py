@@ -3,7 +3,7 @@
 import math
 from collections import deque
 from collections.abc import Callable
-from typing import Final
+from typing import Literal, TypeAlias
 
 from gregor.schemas.messages import Asked, HostRecord
 from gregor.worker.frontier.back_queue import BackQueue, FromBucket
@@ -11,8 +11,8 @@ from gregor.worker.frontier.back_queue import BackQueue, FromBucket
 UNTOLD = 32
 """Requests of a host that wait for a row to be told in; most are told by the visit that made them."""
 
-ROBOTS_UNREACHABLE: Final = "robots.txt unreachable"
-"""How the cause of a host begins whose robots.txt gives no answer."""
+Trouble: TypeAlias = Literal["none", "unreachable", "robots"]
+"""What failed last of a host as a whole: nothing, an origin of it, or the robots.txt of one."""
 
 
 class Backlog:
@@ -83,13 +83,13 @@ class Host:
         "latency",
         "name",
         "next_turn",
-        "ordered",
         "partition",
         "pulling",
         "pushbacks",
         "queue",
         "record",
         "ticketed",
+        "trouble",
         "walks",
     )
 
@@ -103,7 +103,6 @@ class Host:
         self.last_start = -math.inf
         self.last_page = -math.inf  # the last request that was not for a robots.txt
         self.latency = 0.0
-        self.ordered = 0.0  # the delay that orders asked for when its turn began
         self.asked: tuple[Asked, ...] = ()  # requests that no row tells of yet
         self.crawl_delays: dict[str, float | None] = {}  # what the robots.txt of each origin asks for
         self.busy = False
@@ -113,7 +112,8 @@ class Host:
         self.pulling = False
         self.pushbacks = 0  # 429 and 503 answers in a row
         self.walks: dict[str, RobotsWalk] = {}
-        self.cause = ""  # the last failure of the host as a whole
+        self.trouble: Trouble = "none"
+        self.cause = ""  # the trouble in words, for people
 
     def record_request(self, asked: Asked) -> None:
         """Remember a request until a row tells of it."""
@@ -130,10 +130,18 @@ class Host:
         has_work = self.queue or self.busy or self.ticketed or self.backlog is not None
         return not has_work and not self.asked
 
+    def failed(self, cause: str, *, robots: bool) -> None:
+        """An origin failed as a whole, or its robots.txt did."""
+        self.trouble, self.cause = "robots" if robots else "unreachable", cause
+
+    def mended(self) -> None:
+        """What failed answers again."""
+        self.trouble, self.cause = "none", ""
+
     @property
-    def shut(self) -> bool:
+    def waits_for_robots(self) -> bool:
         """Whether it waits for a robots.txt: it cannot be read, or another host was asked for it."""
-        return self.cause.startswith(ROBOTS_UNREACHABLE) or any(walk.asked_until for walk in self.walks.values())
+        return self.trouble == "robots" or any(walk.asked_until for walk in self.walks.values())
 
     @property
     def crawl_delay(self) -> float:

@@ -17,12 +17,13 @@ from gregor.worker.borders.log import Record, Unreadable
 from gregor.worker.borders.services import Services
 from gregor.worker.borders.store import Entry
 from gregor.worker.config.settings import Config
-from gregor.worker.frontier.back_queue import FromBucket, FromChunk, FromLog, Source
+from gregor.worker.frontier.back_queue import FromBucket, FromChunk, FromLog, Item, Source
 from gregor.worker.frontier.calendar import FAR_BUCKET, MOST_BUCKETS
-from gregor.worker.frontier.host import Backlog, Host
+from gregor.worker.frontier.host import Backlog
 from gregor.worker.frontier.partition import MOST_FOLLOWERS, Partition
 from gregor.worker.frontier.schedule import HostSchedule
 from gregor.worker.frontier.tickets import may_return
+from gregor.worker.frontier.waiting import Waiting
 from gregor.worker.observe.stats import Stats
 
 BATCH = 256
@@ -59,6 +60,16 @@ class Intake:
         self.wake = asyncio.Event()
         self._maybe_more = dict.fromkeys(PRIORITIES, True)
         self._search = False
+        self.waiting = Waiting(
+            partition,
+            config=config,
+            seen=services.seen,
+            store=services.store,
+            effects=effects,
+            now=self._now,
+            monotonic=monotonic,
+            wake=self.wake.set,
+        )
 
     def news(self) -> None:
         """Records may have arrived."""
@@ -128,7 +139,7 @@ class Intake:
         queued = [item for item in found if item is not None and item.state == "queued"]
         for item in queued:
             self._partition.hosts[item.ticket.host].queue.remove(item)
-        await self._to_waiting([item.ticket for item in queued])
+        await self.waiting.put([item.ticket for item in queued])
         for item in queued:
             self._partition.leave(item)
             self._partition.finish(item.sources())  # those of followers that came meanwhile too
@@ -158,7 +169,7 @@ class Intake:
             elif not self._enter(ticket, source):
                 overflow.append((ticket, source))
         if overflow:
-            await self._to_waiting([ticket for ticket, _ in overflow])
+            await self.waiting.put([ticket for ticket, _ in overflow])
             partition.finish(source for _, source in overflow)
 
     async def _recall(self, tickets: list[tuple[Ticket, FromLog]]) -> list[tuple[Ticket, FromLog]]:
@@ -206,61 +217,6 @@ class Intake:
         await self._effect(lambda: self._log.announce(letter))
         self._partition.finish([source])
 
-    # Waiting
-
-    async def _to_waiting(self, tickets: Sequence[Ticket]) -> None:
-        """Entries written, then seen bits; after that the caller finishes the records."""
-        by_host: dict[str, list[Ticket]] = {}
-        for ticket in tickets:
-            by_host.setdefault(ticket.host, []).append(ticket)
-        for name, waiting in by_host.items():
-            await self._append(name, waiting)
-        prints = [url_fingerprint(ticket.key) for ticket in tickets if ticket.kind == "new"]
-        await self._effect(lambda: self._seen.mark(prints))
-
-    async def _append(self, name: str, tickets: list[Ticket]) -> None:
-        """Append to a host's backlog; the calendar names the host before its backlog holds anything."""
-        partition, store = self._partition, self._store
-        alone = partition.host(name).backlog is None
-        inherited = await self._chunks(name) if alone and partition.lease.epoch > 1 else []
-        host = partition.host(name)  # only now: an idle host without a backlog may have been forgotten meanwhile
-        if host.backlog is None:
-            host.backlog = Backlog(inherited, partition.stamp)
-            await self._call_for(host)
-        backlog = host.backlog
-        size = self._config.chunk_size
-        while tickets:
-            room = size - backlog.open_count
-            part, tickets = tickets[:room], tickets[room:]
-            chunk = backlog.open
-            backlog.appended(len(part), size)  # before the write: a chunk that is read meanwhile is sealed first
-            await self._effect(partial(store.put_chunk, partition.id, host.name, chunk, part, partition.stamp()))
-        self.look_after(host)
-
-    async def _call_for(self, host: Host) -> None:
-        """Have the calendar name a host that has a backlog, or will have one: so a later owner finds it too."""
-        until = host.next_turn - self._monotonic()
-        await self.appoint(Ticket("", "", host.name, kind="wake"), self._now() + max(0.0, until))
-
-    async def appoint(self, ticket: Ticket, due: float) -> None:
-        """Write a ticket into the calendar."""
-        partition, store = self._partition, self._store
-        first = partition.calendar.next_due()
-        entry = Entry(partition.calendar.place(due, self._now()), ticket)
-        await self._effect(lambda: store.put_entries(partition.id, [entry], partition.stamp()))
-        partition.calendar.placed(entry.bucket)
-        if partition.calendar.next_due() != first:  # sooner than what we sleep for
-            self.wake.set()
-
-    def look_after(self, host: Host) -> None:
-        """Note a host whose back queue runs low while its backlog holds more."""
-        backlog = host.backlog
-        low = len(host.queue) < self._config.queue_low
-        if backlog is not None and backlog.to_read and low and not host.pulling:
-            host.pulling = True
-            self._partition.hungry.append(host)
-            self.wake.set()
-
     # Backlogs and calendar
 
     def _full(self) -> bool:
@@ -282,7 +238,7 @@ class Intake:
         for ticket in tickets:
             self._enter(ticket, source)
         self._partition.finish([source])
-        self.look_after(host)
+        self.waiting.look_after(host)
         self._schedule.see(self._partition, host)
         return True
 
@@ -304,7 +260,7 @@ class Intake:
 
     async def _wake_host(self, name: str, source: FromBucket) -> None:
         alone = self._partition.host(name).backlog is None
-        chunks = await self._chunks(name) if alone else []
+        chunks = await self.waiting.chunks(name) if alone else []
         host = self._partition.host(name)  # only now, as above
         if host.backlog is None:
             if not chunks:
@@ -313,7 +269,7 @@ class Intake:
                 return
             host.backlog = Backlog(chunks, self._partition.stamp)
         host.backlog.wakes.append(source)
-        self.look_after(host)
+        self.waiting.look_after(host)
 
     async def _find(self) -> None:
         """Know all that waits. What an earlier owner wrote in vain, as it seemed, may be there after the takeover."""
@@ -322,12 +278,14 @@ class Intake:
         for name in await self._effect(lambda: store.backlogs(number)):
             host = self._partition.host(name)
             if host.backlog is None:
-                await self._call_for(host)
+                await self.waiting.call_for(host)
 
-    async def _chunks(self, name: str) -> list[int]:
-        return await self._effect(lambda: self._store.chunks(self._partition.id, name))
-
-    def reenter(self, tickets: Sequence[tuple[Ticket, Source]]) -> None:
-        """Entries that followed a ticket which moved to the calendar itself go back to the queue."""
-        for ticket, source in tickets:
-            self._enter(ticket, source)
+    def finish(self, item: Item, *, moved: bool = False) -> None:
+        """A live ticket is finished, its followers with it. Calendar entries that followed one which ``moved`` to the
+        calendar itself go back to the queue."""
+        back = [source for source in item.followers if moved and not isinstance(source, FromLog)]
+        self._partition.leave(item)
+        self._partition.finish(source for source in item.sources() if source not in back)
+        for source in back:
+            self._enter(item.ticket, source)
+        self.room()

@@ -9,6 +9,7 @@ from gregor.worker.config.settings import Config
 from gregor.worker.inspect.url_record import KEPT, href_of
 from gregor.worker.links.scope import OutOfScope, Scope
 from gregor.worker.robots import file as robots_file
+from gregor.worker.robots.copies import in_force
 from gregor.worker.web.urls import Url, Urls, robots_url
 
 SENT = "sent"
@@ -77,9 +78,11 @@ class Explanation(Struct, kw_only=True):
     mentions: list[Mention] = []
 
 
-async def explain(reader: Reader, urls: Urls, url: Url, config: Config, scope: Scope, mentions: int) -> Explanation:
+async def explain(
+    reader: Reader, urls: Urls, url: Url, config: Config, scope: Scope, mentions: int, now: float
+) -> Explanation:
     """Gather it; ``mentions`` is how many pages that link to the URL are looked for, when the crawl has no row of it
-    (that reads all stored pages)."""
+    (that reads all stored pages); ``now`` is unix seconds."""
     found = Explanation(url=url.href, key=url.key, host=url.host)
     await _settled(reader, found)
     waiting = await reader.find(url.key, url.host)
@@ -87,7 +90,7 @@ async def explain(reader: Reader, urls: Urls, url: Url, config: Config, scope: S
     host = await reader.host(url.host)
     if host is not None:
         _host(found, host)
-    found.robots = judge_robots(await reader.robots(url.origin), url, config)
+    found.robots = judge_robots(await reader.robots(url.origin), url, config, now)
     verdict = scope.allows_sitemap(url) if found.discovered_as == "sitemap" else scope.allows(url)
     found.scope = RuleView(not isinstance(verdict, OutOfScope), verdict.rule)
     if found.state is None and mentions:
@@ -137,18 +140,19 @@ def _host(found: Explanation, host: HostRecord) -> None:
     found.host_not_before = rfc3339(host.not_before) if host.not_before else None
 
 
-def judge_robots(record: RobotsRecord | None, url: Url, config: Config) -> RuleView | None:
-    """What the stored robots.txt of the URL's origin says; None when none was asked for yet."""
+def judge_robots(record: RobotsRecord | None, url: Url, config: Config, now: float) -> RuleView | None:
+    """What the stored robots.txt of the URL's origin says, as the crawl reads it ``now`` (unix seconds); None when none
+    was asked for yet."""
     if config.robots == "ignore":
         return RuleView(True, "robots.txt is ignored")
     if record is None:
         return None
     if record.verdict == "allow":
         return RuleView(True, f"no robots.txt (status {record.status})")
-    body = record.body if record.verdict == "parsed" else record.good_body
-    if body is None:
+    text = in_force(record, now)
+    if text is None:
         return RuleView(False, f"robots.txt unreachable ({record.status or 'no answer'})")
-    decision = robots_file.parse(body, config.user_agent, robots_url(url)).decide(url.href)
+    decision = robots_file.parse(text, config.user_agent, robots_url(url)).decide(url.href)
     line = f"line {decision.line}: {decision.rule}" if decision.line else "no rule matches"
     return RuleView(decision.allowed, f"robots.txt {line}")
 

@@ -35,7 +35,7 @@ def state_of(host: Host, orders: OrdersInForce, now: float) -> HostState:
         return "blocked"
     if host.busy:
         return "active"
-    if host.queue and host.shut:
+    if host.queue and host.waits_for_robots:
         return "robots"
     if host.record.not_before > now:
         return "backing_off"
@@ -73,7 +73,7 @@ _PLACES: Final[dict[HostSort, Callable[[Host, Owned], float]]] = {
     "host": lambda _, __: 0.0,
     "queued": lambda host, _: -len(host.queue),
     "failures": lambda host, _: -host.record.failures,
-    "delay": lambda host, owned: -owned.crawl.turns.delay(host),
+    "delay": lambda host, owned: -owned.crawl.turns.spacing.delay(host),
 }
 
 
@@ -83,7 +83,7 @@ def _view(host: Host, owned: Owned, state: HostState, monotonic: float) -> HostV
         state,
         len(host.queue),
         round(max(0.0, host.next_turn - monotonic), 3),
-        round(owned.crawl.turns.delay(host), 3),
+        round(owned.crawl.turns.spacing.delay(host), 3),
         host.record.failures,
         host.cause,
     )

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from gregor.worker.borders.errors import Unavailable
 from gregor.worker.borders.services import Services
-from gregor.worker.borders.transport import Failure, FetchResult, Limits, Request, Transport
+from gregor.worker.borders.transport import Failure, FetchResult, Limits, Permit, Request, Transport
 from gregor.worker.observe.stats import Stats
 from gregor.worker.observe.timing import Timing
 
@@ -22,10 +22,10 @@ class MeasuredTransport:
         self._lost = stats.lost
         self._clock = clock
 
-    async def fetch(self, request: Request, limits: Limits, may_send: Callable[[], bool]) -> FetchResult:
+    async def fetch(self, request: Request, limits: Limits, permit: Permit) -> FetchResult:
         """See `Transport.fetch`."""
         begun = self._clock()
-        result = await self._transport.fetch(request, limits, may_send)
+        result = await self._transport.fetch(request, limits, permit)
         if isinstance(result, Failure):
             self._lost[f"lost {result.kind}"] += self._clock() - begun
         return result

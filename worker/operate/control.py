@@ -17,10 +17,10 @@ from gregor.worker.borders.coordinator import OrderBook
 from gregor.worker.borders.log import FrontierLog
 from gregor.worker.borders.reader import Reader
 from gregor.worker.borders.store import PageStore
+from gregor.worker.links.tickets import again
 from gregor.worker.observe.logging import Log
 from gregor.worker.operate import dead_letters
 from gregor.worker.operate.dead_letters import Treated
-from gregor.worker.operate.recrawl import again
 from gregor.worker.operate.seeds import Seed, publish
 from gregor.worker.orders.model import By, Change, Order, check, give, made_before, record, take_back
 from gregor.worker.web.urls import Url

@@ -10,7 +10,7 @@ from gregor.schemas.messages import DeadLetter, Row, encode
 from gregor.worker.borders.log import FrontierLog
 from gregor.worker.borders.reader import Reader
 from gregor.worker.borders.store import PageStore
-from gregor.worker.operate.recrawl import again
+from gregor.worker.links.tickets import again
 from gregor.worker.settle.verdicts import GIVEN_UP
 
 MOST: Final = 1000

@@ -9,7 +9,7 @@ import msgspec
 from gregor.schemas.messages import Ticket
 from gregor.worker.borders.log import FrontierLog
 from gregor.worker.borders.store import PageStore
-from gregor.worker.links.priority import of_link
+from gregor.worker.links.tickets import seeded
 from gregor.worker.web.urls import Url
 
 BATCH = 1000
@@ -44,6 +44,4 @@ async def publish(log: FrontierLog, store: PageStore, seeds: Iterable[Seed], unl
 
 def _tickets(seeds: Iterable[Seed], at: float) -> Iterator[Ticket]:
     for seed in seeds:
-        priority = of_link(seed.depth) if seed.priority is None else seed.priority
-        url = seed.url
-        yield Ticket(url.href, url.key, url.host, priority=priority, depth=seed.depth, label=seed.label, at=at)
+        yield seeded(seed.url, seed.depth, seed.priority, seed.label, at)

@@ -87,10 +87,10 @@ class OrdersInForce:
         ordered = self.crawl("concurrency")
         return configured if ordered is None else places_of(ordered, share)
 
-    def ranked(self, tickets: list[Ticket]) -> list[Ticket]:
+    def ranked(self, tickets: Sequence[Ticket]) -> list[Ticket]:
         """Tickets of links with the priorities that were ordered."""
         if not self.table("priority"):
-            return tickets
+            return list(tickets)
         wanted = ((ticket, self.priority(ticket.host)) for ticket in tickets)
         return [ticket if rank is None else msgspec.structs.replace(ticket, priority=rank) for ticket, rank in wanted]
 

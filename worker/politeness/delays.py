@@ -2,6 +2,10 @@
 
 import math
 import random
+from typing import Final
+
+_MOST_DOUBLINGS: Final = 32
+"""More change nothing, and a power of two that is no number raises."""
 
 
 def delay_in_force(
@@ -17,10 +21,14 @@ def ceiling(delay: float) -> float:
     return 0.0 if delay <= 0 else 2.0 ** math.ceil(math.log2(delay))
 
 
+def doubled(first: float, times: int, longest: float) -> float:
+    """``first``, doubled so many times: at most ``longest``, however often that was."""
+    return min(first * 2.0 ** min(times, _MOST_DOUBLINGS), longest)
+
+
 def back_off(pause: float, failures: int, longest: float, jitter: float, chance: random.Random) -> float:
     """The pause after the n-th failure in a row (1 = first): doubles, up to `longest`; longer by up to `jitter`."""
-    doubled = pause * 2.0 ** min(max(failures, 1) - 1, 32)
-    return min(doubled, longest) * (1.0 + jitter * chance.random())
+    return doubled(pause, max(failures, 1) - 1, longest) * (1.0 + jitter * chance.random())
 
 
 def first_turn(now: float, taken_at: float, record_ceiling: float, first_contact: float, not_before: float) -> float:

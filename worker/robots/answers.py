@@ -1,50 +1,77 @@
-"""What is known of an origin's robots.txt when a URL asks for it."""
+"""What the answer to a request for a robots.txt means (RFC 9309 section 2.3.1): decided here, once. Pure."""
 
-from typing import TypeAlias
+from collections.abc import Mapping
+from typing import Final, TypeAlias
 
 import msgspec
 
-from gregor.worker.robots.file import Robots
+from gregor.worker.borders.transport import Response
+from gregor.worker.web import http_headers
+
+MAX_HOPS: Final = 5
+"""Redirects of one robots.txt that are followed (section 2.3.1.2)."""
 
 
-class Rules(msgspec.Struct, frozen=True):
-    """What holds for the origin now, and when the answer came that says so (unix seconds; 0: nobody was asked)."""
+class Came(msgspec.Struct, frozen=True):
+    """The file came: whole, or as far as we read of one that is too long (section 2.5)."""
 
-    robots: Robots
-    known: float = 0.0
+    status: int
+    body: bytes = b""
 
 
-class TurnUsed(msgspec.Struct, frozen=True):
-    """A request for a robots.txt was made; `latency` is its time to the first byte. Ask again at the next turn.
+class NoFile(msgspec.Struct, frozen=True):
+    """There is no file (section 2.3.1.3): everything is allowed. ``status`` is that of the answer which says so: a 4xx,
+    or a redirect that leads nowhere or too far."""
 
-    `robots` is the file, when this request brought it: its crawl-delay holds from here on.
+    status: int
+
+
+class Elsewhere(msgspec.Struct, frozen=True):
+    """The file is elsewhere; ``hops`` is what to hand in with the answer of ``location``."""
+
+    location: str
+    hops: int
+
+
+class Unreachable(msgspec.Struct, frozen=True):
+    """Nothing is known (section 2.3.1.4): nothing is allowed but by the last good copy. ``status``: of an answer that
+    says so; None when none came, or none that can be read."""
+
+    reason: str
+    status: int | None = None
+
+    @property
+    def why(self) -> str:
+        """In a few words, for people."""
+        return self.reason if self.status is None else str(self.status)
+
+
+Answer: TypeAlias = Came | NoFile | Elsewhere | Unreachable
+
+NOT_WHOLE: Final = Unreachable("it did not come whole")
+"""What is missing, or may be, can be the very line that forbids."""
+
+
+def meaning(status: int, headers: Mapping[str, str], url: str, hops: int = 0, max_hops: int = MAX_HOPS) -> Answer:
+    """What an answer says by its head. ``headers`` have lower-case names; ``url`` is the one asked, ``hops`` the
+    redirects that led to it.
+
+    A 429 means that the server is overloaded and says nothing of the file, so it counts as unreachable.
     """
-
-    latency: float
-    robots: Robots | None = None
-
-
-class Wait(msgspec.Struct, frozen=True):
-    """Another host is asked: look again in so many seconds."""
-
-    seconds: float
-
-
-class NotReachable(msgspec.Struct, frozen=True):
-    """Nothing is known of the file and no good copy stands in: the host waits, its tickets with it.
-
-    `after`: so many seconds at least. `failure`: why the request for it failed, when this turn made one.
-    """
-
-    cause: str
-    after: float
-    failure: str = "robots"
+    if 200 <= status < 300:
+        return Came(status)
+    if 300 <= status < 400:
+        target = http_headers.redirect_target(status, headers.get("location"), url) if hops < max_hops else None
+        return NoFile(status) if target is None else Elsewhere(target, hops + 1)
+    if 400 <= status < 500 and status != 429:
+        return NoFile(status)
+    return Unreachable(f"status {status}", status)
 
 
-class OriginRefused(msgspec.Struct, frozen=True):
-    """The origin's address is not allowed, so none of its URLs can be fetched."""
-
-    detail: str
-
-
-Answer: TypeAlias = Rules | TurnUsed | Wait | NotReachable | OriginRefused
+def of_response(response: Response, headers: Mapping[str, str], url: str, hops: int, max_hops: int) -> Answer:
+    """What an answer with its body says. A file that is not whole, or of which nobody can say that it is, is none; one
+    that is too long is cut by us."""
+    answer = meaning(response.status, headers, url, hops, max_hops)
+    if not isinstance(answer, Came):
+        return answer
+    return Came(answer.status, response.body.read()) if response.truncated in (None, "size") else NOT_WHOLE

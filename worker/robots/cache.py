@@ -6,7 +6,14 @@ import msgspec
 
 from gregor.worker.observe.stats import Stats
 from gregor.worker.robots import file as robots_file
-from gregor.worker.robots.answers import Rules
+from gregor.worker.robots.match import Robots
+
+
+class Rules(msgspec.Struct, frozen=True):
+    """What holds for an origin now, and when the answer came that says so (unix seconds; 0: nobody was asked)."""
+
+    robots: Robots
+    known: float = 0.0
 
 
 class Remembered(msgspec.Struct):

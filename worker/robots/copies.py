@@ -4,14 +4,14 @@ Times are unix seconds of the coordinator's clock.
 """
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, assert_never
 
 import msgspec
 
 from gregor.schemas.messages import RobotsCopy, RobotsRecord
-from gregor.worker.borders.transport import Response
 from gregor.worker.config.settings import Config
 from gregor.worker.robots import file as robots_file
+from gregor.worker.robots.answers import Came, NoFile, Unreachable
 from gregor.worker.web import http_headers
 
 KEPT: Final = 16
@@ -20,36 +20,29 @@ KEPT_BYTES: Final = 256 * 1024
 """Their texts in all: the record is read whenever the file is needed and not in memory."""
 
 
-def status_of(response: Response, verdict: robots_file.Verdict) -> int:
-    """The status that an answer counts with: 404 when its redirects lead nowhere (RFC 9309 section 2.3.1.2), and 0, no
-    answer, when the file is not whole, or nobody can say that it is: what is missing may be the very line that forbids.
-    One that is too long is cut by us, where the RFC allows it (section 2.5)."""
-    if isinstance(verdict, robots_file.AllowAll):
-        return 404
-    return response.status if response.truncated in (None, "size") else 0
-
-
 def recorded(
     origin: str,
-    status: int,
+    answer: Came | NoFile | Unreachable,
     headers: Mapping[str, str],
-    body: bytes,
     before: RobotsRecord | None,
     now: float,
     config: Config,
 ) -> RobotsRecord:
-    """The record of an answer (``status`` 0: there was none), with what held ``before`` it."""
+    """The record of an answer, whose ``headers`` have lower-case names, with what held ``before`` it."""
     agent = config.user_agent
     life = min(config.robots_ttl, robots_file.time_to_live(headers, now, minimum=60.0))
-    if 200 <= status < 300:
-        record = RobotsRecord(origin, "parsed", now, now + life, body, status, body, now, agent, now)
-    elif 400 <= status < 500 and status != 429:
-        record = RobotsRecord(origin, "allow", now, now + life, b"", status, None, 0.0, agent, now)
-    else:
-        asked = http_headers.retry_after(headers.get("retry-after"), now) or 0.0
-        soon = now + max(config.failure_ttl or config.retry_pause, min(asked, config.retry_after_max))
-        good = (before.good_body, before.good_at) if before is not None else (None, 0.0)
-        record = RobotsRecord(origin, "unreachable", now, soon, b"", status, *good, agent, now)
+    match answer:
+        case Came(status, body):
+            record = RobotsRecord(origin, "parsed", now, now + life, body, status, body, now, agent, now)
+        case NoFile(status):
+            record = RobotsRecord(origin, "allow", now, now + life, b"", status, None, 0.0, agent, now)
+        case Unreachable(_, status):
+            asked = http_headers.retry_after(headers.get("retry-after"), now) or 0.0
+            soon = now + max(config.failure_ttl or config.retry_pause, min(asked, config.retry_after_max))
+            good = (before.good_body, before.good_at) if before is not None else (None, 0.0)
+            record = RobotsRecord(origin, "unreachable", now, soon, b"", status or 0, *good, agent, now)
+        case _:
+            assert_never(answer)
     return record if before is None else _after(before, record)
 
 

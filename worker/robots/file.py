@@ -1,11 +1,8 @@
-"""robots.txt: what one crawler may fetch of one origin, how long that holds, and what a failed fetch means (RFC 9309).
-Pure; the fetch itself happens elsewhere."""
+"""robots.txt: what one crawler may fetch of one origin, how long that holds (RFC 9309). Pure."""
 
 import re
 from collections.abc import Mapping
 from typing import Final
-
-import msgspec
 
 from gregor.worker.robots import lines as robots_lines
 from gregor.worker.robots.agents import affinity, is_product_token, names, product_token
@@ -16,15 +13,9 @@ __all__ = [
     "ALLOW_ALL",
     "DISALLOW_ALL",
     "MAX_BYTES",
-    "AllowAll",
     "Decision",
-    "Parsed",
-    "Redirect",
     "RequestRate",
     "Robots",
-    "Unreachable",
-    "Verdict",
-    "answer",
     "is_product_token",
     "parse",
     "product_token",
@@ -33,8 +24,6 @@ __all__ = [
 ]
 
 MAX_BYTES: Final = robots_lines.MAX_BYTES
-MAX_HOPS: Final = 5
-"""Redirects of one robots.txt that are followed (RFC 9309 section 2.3.1.2)."""
 MAX_TTL: Final = 86_400.0
 """Seconds after which a copy is stale, whatever its headers say (RFC 9309 section 2.4)."""
 LAST_GOOD: Final = 30 * 86_400.0
@@ -135,57 +124,6 @@ def _request_rate(value: str) -> RequestRate | None:
     if match is None or not int(match[1]) or not int(match[2]):
         return None
     return RequestRate(int(match[1]), int(match[2]) * _UNIT[match[3].lower()], match[4], match[5])
-
-
-class Parsed(msgspec.Struct, frozen=True):
-    """The file was there."""
-
-    robots: Robots
-
-
-class AllowAll(msgspec.Struct, frozen=True):
-    """There is no file (RFC 9309 section 2.3.1.3): everything is allowed."""
-
-
-class Redirect(msgspec.Struct, frozen=True):
-    """The file is elsewhere; ``hops`` is what to hand in with the answer of ``location``."""
-
-    location: str
-    hops: int
-
-
-class Unreachable(msgspec.Struct, frozen=True):
-    """Nothing is known (RFC 9309 section 2.3.1.4): nothing is allowed but by the last good copy."""
-
-    reason: str
-
-
-Verdict = Parsed | AllowAll | Redirect | Unreachable
-
-
-def answer(
-    status: int,
-    headers: Mapping[str, str],
-    body: bytes,
-    agent: str,
-    url: str,
-    hops: int = 0,
-    max_hops: int = MAX_HOPS,
-) -> Verdict:
-    """What the answer to a robots.txt request means. ``status`` is 0 when there was none (time-out, network, no HTTP);
-    ``headers`` have lower-case names; ``url`` is the one asked, ``hops`` the redirects that led to it.
-
-    A 429 means that the server is overloaded and says nothing of the file, so it counts as unreachable. A redirect that
-    leads nowhere or too far counts as no file.
-    """
-    if 200 <= status < 300:
-        return Parsed(parse(body, agent, url))
-    if 300 <= status < 400:
-        target = http_headers.redirect_target(status, headers.get("location"), url) if hops < max_hops else None
-        return AllowAll() if target is None else Redirect(target, hops + 1)
-    if 400 <= status < 500 and status != 429:
-        return AllowAll()
-    return Unreachable(f"status {status}" if status else "no answer")
 
 
 def time_to_live(

@@ -20,12 +20,19 @@ from gregor.worker.links.scope import Scope
 from gregor.worker.links.traps import Traps
 from gregor.worker.observe.stats import Stats
 from gregor.worker.observe.tracing import Tracer
+from gregor.worker.observe.visits import Visits
 from gregor.worker.orders.in_force import OrdersInForce
+from gregor.worker.politeness.budgets import HostBudgets
+from gregor.worker.politeness.host_records import HostRecords
+from gregor.worker.politeness.spacing import Spacing
 from gregor.worker.politeness.turns import Turns
 from gregor.worker.read.processors import installed
+from gregor.worker.robots.announce import Announcer
 from gregor.worker.robots.cache import RobotsCache
+from gregor.worker.robots.rulings import RobotsRulings
 from gregor.worker.robots.walk import RobotsFetch
 from gregor.worker.settle.page_writer import PageWriter
+from gregor.worker.settle.verdicts import Policy
 from gregor.worker.web.urls import Urls
 
 
@@ -58,10 +65,18 @@ class Crawls:
         self._chance = chance
         self._name = name
         self._stats = stats
-        self._tracer = tracer
         self._orders = orders
         self._schedule = schedule
-        self._domain_pages = domain_pages
+        self._spacing = Spacing(config, orders)
+        self._budgets = HostBudgets(config, orders, domain_pages)
+        self._policy = Policy.of(config)
+        self._visits = Visits(
+            stats,
+            tracer,
+            partitions=config.partitions,
+            wanted=services.coordinator.wanted,
+            monotonic=clock.monotonic,
+        )
         gate = AddressGate(config.per_address)
         self.fetcher = Fetcher(config, services.transport, services.resolver, gate, urls, authorizations)
         self._sent, self._traps = RecentlySent(config.recently_sent), Traps()
@@ -91,35 +106,30 @@ class Crawls:
             stats=stats,
             capacity=capacity,
         )
+        store, now = services.store, services.coordinator.now
+        records = HostRecords(
+            partition,
+            config=config,
+            spacing=self._spacing,
+            budgets=self._budgets,
+            store=store,
+            effects=effects,
+            now=now,
+            chance=self._chance,
+        )
         turns = Turns(
             partition,
-            config=config,
-            store=services.store,
-            effects=effects,
-            orders=self._orders,
-            domain_pages=self._domain_pages,
-            now=services.coordinator.now,
+            records=records,
+            spacing=self._spacing,
+            budgets=self._budgets,
+            schedule=self._schedule,
+            now=now,
             monotonic=monotonic,
-            chance=self._chance,
             stats=stats,
-        )
-        robots = RobotsFetch(
-            partition,
-            self._robots,
-            config=config,
-            log=services.log,
-            store=services.store,
-            effects=effects,
-            urls=self._urls,
-            scope=self._scope,
-            now=services.coordinator.now,
-            monotonic=monotonic,
-            fetcher=self.fetcher,
-            sent=self._sent,
         )
         pages = PageWriter(
             partition,
-            store=services.store,
+            store=store,
             seen=services.seen,
             effects=effects,
             traps=self._traps,
@@ -127,24 +137,54 @@ class Crawls:
             near_duplicate_bits=config.near_duplicate_bits,
         )
         return Crawl(
-            partition,
+            partition=partition,
             intake=intake,
             turns=turns,
-            robots=robots,
+            rulings=self._rulings(partition, effects),
             fetcher=self.fetcher,
             examiner=self._examiner,
             pages=pages,
-            config=config,
+            budgets=self._budgets,
+            visits=self._visits,
+            policy=self._policy,
             services=services,
             effects=effects,
             orders=self._orders,
             schedule=self._schedule,
-            domain_pages=self._domain_pages,
             urls=self._urls,
             sent=self._sent,
-            monotonic=monotonic,
             chance=self._chance,
-            stats=stats,
             name=self._name,
-            tracer=self._tracer,
+        )
+
+    def _rulings(self, partition: Partition, effects: Effects) -> RobotsRulings:
+        """What asks and obeys the robots.txt files of a partition's origins."""
+        config, services, monotonic = self._config, self._services, self._clock.monotonic
+        store, log, now = services.store, services.log, services.coordinator.now
+        fetch = RobotsFetch(
+            partition,
+            config=config,
+            log=log,
+            store=store,
+            effects=effects,
+            urls=self._urls,
+            now=now,
+            monotonic=monotonic,
+            fetcher=self.fetcher,
+            stats=self._stats,
+        )
+        announcer = Announcer(
+            config=config, log=log, effects=effects, urls=self._urls, scope=self._scope, now=now, sent=self._sent
+        )
+        return RobotsRulings(
+            self._robots,
+            fetch,
+            announcer,
+            config=config,
+            store=store,
+            effects=effects,
+            orders=self._orders,
+            now=now,
+            monotonic=monotonic,
+            stats=self._stats,
         )

@@ -2,7 +2,7 @@
 
 from contextlib import nullcontext
 
-from gregor.schemas.messages import Page
+from gregor.schemas.messages import Page, Row, Ticket
 from gregor.worker.borders.effects import Effects
 from gregor.worker.borders.seen import SeenSet
 from gregor.worker.borders.store import PageStore
@@ -35,6 +35,12 @@ class PageWriter:
         self._traps = traps
         self._stats = stats
         self._bits = near_duplicate_bits
+
+    async def version(self, ticket: Ticket, row: Row | None) -> Page | None:
+        """The stored version of what is visited again."""
+        if ticket.kind != "revisit" or row is None or not row.page:
+            return None
+        return await self._effect(lambda: self._store.page(ticket.key, row.page))
 
     async def store(self, page: Page, response: Response, url: Url | None) -> None:
         """A fingerprint names a stored page: look up, store, then set if absent; the loser is relabelled."""

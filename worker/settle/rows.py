@@ -2,34 +2,27 @@
 
 import msgspec
 
-from gregor.schemas.messages import Asked, Attempt, Page, Row, Ticket
+from gregor.schemas.messages import Asked, Attempt, DeadLetter, Row
 from gregor.worker.settle.revisits import Said
 from gregor.worker.settle.verdicts import Verdict
+from gregor.worker.settle.visited import OPTED_OUT, Visited
 
-OPTED_OUT = "the host opted out"
 REMEMBERED_ATTEMPTS = 10
 
 
-def settled_row(
-    ticket: Ticket,
-    row: Row | None,
-    verdict: Verdict,
-    page: Page | None,
-    now: float,
-    owner: str,
-    asked: tuple[Asked, ...] = (),
-    elapsed: float = 0.0,
-) -> Row:
-    """The row after the visit of a ticket. Where a URL was found is what its first visit said.
+def settled_row(visited: Visited, verdict: Verdict, now: float, owner: str, asked: tuple[Asked, ...] = ()) -> Row:
+    """The row after a visit. Where a URL was found is what its first visit said; of one whose host opted out it says no
+    more than that.
 
-    ``asked``: the requests to its host that no row tells of yet. ``elapsed``: seconds that the request took.
+    ``now`` is unix seconds, ``owner`` the worker's name. ``asked``: the requests to its host that no row tells of yet.
     """
+    ticket, row, page = visited.ticket, visited.row, visited.page
     told = tuple(msgspec.structs.replace(one, href="") if one.href == ticket.key else one for one in asked)
-    attempt = Attempt(now, verdict.outcome, verdict.status, elapsed, owner, told)
+    attempt = Attempt(now, verdict.outcome, verdict.status, visited.seconds, owner, told)
     first = row if row is not None else ticket
     said = Said.of(ticket, row)
     new_version = page is not None and row is not None and row.page > 0 and not verdict.same
-    return Row(
+    settled = Row(
         key=ticket.key,
         href=ticket.href,
         host=ticket.host,
@@ -53,6 +46,21 @@ def settled_row(
         unchanged=(row.unchanged if row is not None else 0) + verdict.same,
         lastmod=said.lastmod,
         changefreq=said.changefreq,
+    )
+    return forgotten(settled) if verdict.rule == OPTED_OUT else settled
+
+
+def dead_letter(visited: Visited, verdict: Verdict, now: float) -> DeadLetter:
+    """The letter of a URL that was given up."""
+    ticket = visited.ticket
+    return DeadLetter(
+        key=ticket.key,
+        href=ticket.href,
+        host=ticket.host,
+        cause=verdict.cause,
+        detail=verdict.rule or verdict.outcome,
+        at=now,
+        attempts=ticket.attempts + 1,
     )
 
 

@@ -5,7 +5,7 @@ from typing import Final, assert_never
 
 import msgspec
 
-from gregor.schemas.messages import Link, Page, Row, State, Ticket
+from gregor.schemas.messages import Row, State, Ticket
 from gregor.worker.config.settings import Config
 from gregor.worker.fetch.outcomes import (
     AddressRefused,
@@ -16,15 +16,15 @@ from gregor.worker.fetch.outcomes import (
     Fetched,
     Gone,
     LeaseOver,
-    Outcome,
     Pushback,
     Redirected,
     Unchanged,
 )
 from gregor.worker.frontier.tickets import may_return
 from gregor.worker.politeness.delays import back_off
+from gregor.worker.politeness.host_records import Answered, OriginFailed, Result
 from gregor.worker.settle.revisits import Revisits, Said
-from gregor.worker.web.urls import Url
+from gregor.worker.settle.visited import Visited
 
 
 class Verdict(msgspec.Struct, frozen=True):
@@ -57,36 +57,33 @@ class Policy(msgspec.Struct, frozen=True):
     revisits: Revisits | None
     jitter: float
     cookies: bool = False
+    max_redirects: int = 0
 
     @classmethod
     def of(cls, config: Config) -> "Policy":
         """The policy of a configuration."""
         pauses = config.retry_pause, config.retry_pause_max
-        return cls(config.retries, *pauses, Revisits.of(config), config.retry_jitter, config.cookies)
+        return cls(
+            config.retries, *pauses, Revisits.of(config), config.retry_jitter, config.cookies, config.max_redirects
+        )
 
 
-def conclude(
-    ticket: Ticket,
-    outcome: Outcome,
-    row: Row | None,
-    policy: Policy,
-    pushbacks: int,
-    now: float,
-    chance: random.Random,
-    same: bool = False,
-    held: State | None = None,
-) -> Verdict:
-    """What an outcome means. `pushbacks` counts the host's 429 and 503 answers in a row, this one included. `same`: the
-    document that came says what the stored one says. `held`: the state of the version that the request asked about."""
-    match outcome:
+def conclude(visited: Visited, policy: Policy, pushbacks: int, now: float, chance: random.Random) -> Verdict:
+    """What a visit means. `pushbacks` counts the host's 429 and 503 answers in a row, this one included."""
+    ticket = visited.ticket
+    match visited.outcome:
+        case None if visited.page is not None:
+            page = visited.page
+            return _revisit(Verdict(page.state, page.state, page.status), visited, policy, now, chance)
         case Fetched(response):
-            return _revisit("fetched", "fetched", response.status, same, ticket, row, policy, now, chance)
+            verdict = Verdict("fetched", "fetched", response.status, same=visited.same)
+            return _revisit(verdict, visited, policy, now, chance)
         case Unchanged():
-            if held is None:
+            if (held := visited.held) is None:
                 return Verdict("dead", "status 304 to a request without a condition", 304, cause="status")
-            return _revisit(held, "unchanged", 304, True, ticket, row, policy, now, chance)
-        case Redirected(status, location):
-            return Verdict("redirected", f"redirected ({status})", status, target=location)
+            return _revisit(Verdict(held, "unchanged", 304, same=True), visited, policy, now, chance)
+        case Redirected(status):
+            return _redirected(visited, f"redirected ({status})", status, policy, now)
         case Gone(status):
             return Verdict("gone", f"status {status}", status)
         case CredentialsWanted(status):
@@ -101,74 +98,60 @@ def conclude(
             return Verdict("dead", detail, status, cause=cause)
         case Pushback(status, after):
             pause = after if after else back_off(policy.pause, pushbacks, policy.longest, policy.jitter, chance)
-            return _retry(ticket, f"status {status}", status, f"status {status}", pause, policy, now, pause, False)
+            dead = Verdict("dead", f"status {status}", status, pause=pause, cause=f"status {status}")
+            return _retry(dead, ticket, policy, now + pause)
         case Failed(cause, detail, status, host):
             pause = back_off(policy.pause, ticket.attempts + 1, policy.longest, policy.jitter, chance)
-            return _retry(ticket, detail, status, cause, pause, policy, now, 0.0, host)
-        case LeaseOver():
-            raise AssertionError("an outcome without a request is no verdict")
+            return _retry(Verdict("dead", detail, status, host_failed=host, cause=cause), ticket, policy, now + pause)
+        case None | LeaseOver():
+            raise AssertionError("a visit that found nothing has no verdict")
         case _:
-            assert_never(outcome)
+            assert_never(visited.outcome)
 
 
-def of_redirect(verdict: Verdict, ticket: Ticket, url: Url, link: Link | None, config: Config, now: float) -> Verdict:
-    """What a redirect to `link` means. One to another spelling of the same URL is followed by a ticket of its own."""
+def _redirected(visited: Visited, outcome: str, status: int, policy: Policy, now: float) -> Verdict:
+    """A redirect. One to another spelling of the same URL is followed by a ticket of its own."""
+    ticket, link = visited.ticket, visited.redirect
     if link is None:
-        return Verdict("dead", "redirect to no URL", verdict.status, cause="redirect")
+        return Verdict("dead", "redirect to no URL", status, cause="redirect")
     if link.key != ticket.key:
-        return msgspec.structs.replace(verdict, target=link.url, rule="" if link.fate == "sent" else link.fate)
-    other = link.url != url.href or config.cookies
-    if not other or ticket.hops >= config.max_redirects:
-        return Verdict("dead", "redirects to itself", verdict.status, target=link.url, cause="redirect")
+        rule = "" if link.fate == "sent" else link.fate
+        return Verdict("redirected", outcome, status, rule, target=link.url)
+    other = (visited.url is not None and link.url != visited.url.href) or policy.cookies
+    if not other or ticket.hops >= policy.max_redirects:
+        return Verdict("dead", "redirects to itself", status, target=link.url, cause="redirect")
     again = msgspec.structs.replace(ticket, href=link.url, visit=ticket.visit + 1, kind="retry", hops=ticket.hops + 1)
-    return Verdict("waiting", verdict.outcome, verdict.status, target=link.url, next=again, due=now)
+    return Verdict("waiting", outcome, status, target=link.url, next=again, due=now)
 
 
-def _retry(
-    ticket: Ticket,
-    detail: str,
-    status: int,
-    cause: str,
-    wait: float,
-    policy: Policy,
-    now: float,
-    pause: float,
-    host_failed: bool,
-) -> Verdict:
+def _retry(dead: Verdict, ticket: Ticket, policy: Policy, due: float) -> Verdict:
+    """One more try at a time, unless there were as many as may be: then it is `dead`."""
     if ticket.attempts >= policy.retries:
-        return Verdict("dead", detail, status, pause=pause, host_failed=host_failed, cause=cause)
+        return dead
     again = msgspec.structs.replace(ticket, visit=ticket.visit + 1, kind="retry", attempts=ticket.attempts + 1)
-    return Verdict(
-        "waiting", detail, status, next=again, due=now + wait, pause=pause, host_failed=host_failed, cause=cause
-    )
+    return msgspec.structs.replace(dead, state="waiting", next=again, due=due)
 
 
-def _revisit(
-    state: State,
-    outcome: str,
-    status: int,
-    same: bool,
-    ticket: Ticket,
-    row: Row | None,
-    policy: Policy,
-    now: float,
-    chance: random.Random,
-) -> Verdict:
+def _revisit(verdict: Verdict, visited: Visited, policy: Policy, now: float, chance: random.Random) -> Verdict:
     """A page that is visited again gets its next ticket."""
     if policy.revisits is None:
-        return Verdict(state, outcome, status, same=same)
+        return verdict
+    ticket, row, same = visited.ticket, visited.row, verdict.same
     changed, unchanged = (row.changed, row.unchanged) if row is not None else (0, 0)
     changed += not same and row is not None and row.page > 0
     unchanged += same
     interval = policy.revisits.interval(changed, unchanged, Said.of(ticket, row), now, 0.1 * chance.random())
-    return Verdict(state, outcome, status, next=_again(ticket, ticket.visit + 1), due=now + interval, same=same)
+    return msgspec.structs.replace(verdict, next=_again(ticket, ticket.visit + 1), due=now + interval)
 
 
-def of_stored(
-    page: Page, ticket: Ticket, row: Row | None, policy: Policy, now: float, chance: random.Random
-) -> Verdict:
-    """What follows from the page of this very ticket, which an earlier settle stored."""
-    return _revisit(page.state, page.state, page.status, False, ticket, row, policy, now, chance)
+def turn_result(visited: Visited, verdict: Verdict, used: bool) -> Result | None:
+    """What a turn came to by a visit, if it is over with it; ``used``: a request was made."""
+    origin = visited.url.origin if visited.url is not None else ""
+    if visited.response is not None:
+        return Answered(origin, verdict.pause, visited.page.size if visited.page is not None else None)
+    if verdict.host_failed:
+        return OriginFailed(origin, verdict.outcome)
+    return Answered(origin) if used else None
 
 
 def sitemap_news(ticket: Ticket, row: Row | None, policy: Policy, now: float) -> tuple[Row, Ticket | None] | None:

@@ -8,12 +8,13 @@ from gregor.worker.adapters.transport import lenient
 from gregor.worker.adapters.transport.lenient import LenientTransport
 from gregor.worker.adapters.transport.memory import MemoryTransport, Scripted
 from gregor.worker.borders.transport import Failure, FetchResult, Limits, Request, Response, Transport
+from tests.contract.world import Permitted
 
 MALFORMED = Failure("protocol", "header without a colon")
 
 
 def fetch(transport: Transport, href: str, limits: Limits | None = None, leased: bool = True) -> FetchResult:
-    return asyncio.run(transport.fetch(Request(href), limits or Limits(), lambda: leased))
+    return asyncio.run(transport.fetch(Request(href), limits or Limits(), Permitted(leased)))
 
 
 def status(result: FetchResult) -> int | str:

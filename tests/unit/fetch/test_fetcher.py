@@ -14,6 +14,7 @@ from gregor.worker.fetch.fetcher import AddressBusy, Fetcher
 from gregor.worker.fetch.outcomes import Outcome
 from gregor.worker.frontier.back_queue import FromLog, Item
 from gregor.worker.web.urls import Urls
+from tests.contract.world import Permitted
 
 URLS = Urls()
 PLACES = {"a.test": "192.0.2.1", "b.test": "192.0.2.1", "c.test": "192.0.2.3"}
@@ -43,7 +44,7 @@ def queued(href: str) -> Item:
 async def fetched(one: Fetcher, href: str) -> Outcome:
     url = URLS.parse(href)
     assert url is not None
-    outcome, response = await one.fetch(url, lambda: True, 0.0, one.limits)
+    outcome, response = await one.fetch(url, Permitted(), 0.0, one.limits)
     if response is not None:
         response.close()
     return outcome

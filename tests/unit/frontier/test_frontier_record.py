@@ -12,7 +12,7 @@ from gregor.schemas import events
 from gregor.schemas.messages import LONGEST_URL, DeadLetter, Page, Row, Ticket, encode
 from gregor.worker.adapters.cluster.frontier_record import read_record
 from gregor.worker.borders.log import Unreadable
-from gregor.worker.operate.recrawl import again
+from gregor.worker.links.tickets import again
 from gregor.worker.web.urls import Urls
 
 PARTITIONS = 16

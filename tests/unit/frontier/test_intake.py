@@ -13,7 +13,7 @@ from gregor.schemas.messages import DeadLetter, Ticket
 from gregor.worker.borders.effects import LeaseLost
 from gregor.worker.borders.log import Record, Unreadable
 from gregor.worker.frontier.partition import FEW_HOSTS
-from gregor.worker.operate.recrawl import again
+from gregor.worker.links.tickets import again
 from tests.contract.world import ManualClock, ticket
 from tests.simulation.contract import SimulatedEngine, SimulatedFactory
 from tests.unit.owner import CAPACITY, CONFIG, Owner

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gregor.worker.politeness.delays import back_off, ceiling, delay_in_force, first_turn
+from gregor.worker.politeness.delays import back_off, ceiling, delay_in_force, doubled, first_turn
 
 SECONDS = st.floats(0.0, 1e6)
 FACTOR = st.floats(0.0, 100.0)
@@ -52,6 +52,13 @@ def test_back_off_doubles_up_to_its_bound(
     following = back_off(pause, failures + 1, longest, 0.0, random.Random(seed))
     assert following in (steady * (2 if failures else 1), longest) or failures > 32
     assert back_off(pause, 1, longest, 0.0, random.Random(seed)) == min(pause, longest)
+
+
+@given(st.floats(0.01, 1e4), st.integers(0, 10**9), st.floats(0.01, 1e12))
+def test_what_is_doubled_without_end_stays_bounded(first: float, times: int, longest: float) -> None:
+    found = doubled(first, times, longest)
+    assert found <= longest
+    assert found == min(first * 2.0 ** min(times, 32), longest)
 
 
 @given(SECONDS, SECONDS, SECONDS, SECONDS, SECONDS)

@@ -19,6 +19,9 @@ from gregor.worker.frontier.schedule import HostSchedule
 from gregor.worker.observe.stats import Stats
 from gregor.worker.orders.in_force import OrdersInForce
 from gregor.worker.orders.model import By, Order, Orders, give
+from gregor.worker.politeness.budgets import HostBudgets
+from gregor.worker.politeness.host_records import Answered, HostRecords, OriginFailed, Result
+from gregor.worker.politeness.spacing import Spacing
 from gregor.worker.politeness.turns import Turns
 from gregor.worker.run.order_gate import OrderGate
 from tests.contract.world import ManualClock
@@ -36,16 +39,27 @@ class Desk:
         self.in_force = OrdersInForce(lambda: self.orders)
         lease: Any = SimpleNamespace(holds=lambda: self.holds, epoch=1, taken_at=0.0, partition=0)
         self.partition = Partition(lease, dict.fromkeys(PRIORITIES, 0), {}, Calendar(0, [], 1.0, 1))
-        self.turns = Turns(
+        config = Config(delay_factor=0.0, **settings)
+        spacing = Spacing(config, self.in_force)
+        budgets = HostBudgets(config, self.in_force, DomainPages())
+        self.records = HostRecords(
             self.partition,
-            config=Config(delay_factor=0.0, **settings),
+            config=config,
+            spacing=spacing,
+            budgets=budgets,
             store=store,
             effects=Retries(stats, chance).under(lease),
-            orders=self.in_force,
-            domain_pages=DomainPages(),
+            now=self.clock.wall,
+            chance=chance,
+        )
+        self.turns = Turns(
+            self.partition,
+            records=self.records,
+            spacing=spacing,
+            budgets=budgets,
+            schedule=HostSchedule(self.clock.monotonic, lambda: None),
             now=self.clock.wall,
             monotonic=self.clock.monotonic,
-            chance=chance,
             stats=stats,
         )
         self.host = Host("a.example", 0)
@@ -57,7 +71,18 @@ class Desk:
         self.kept = record
 
     def begin(self) -> None:
-        asyncio.run(self.turns.know(self.host))
+        self.turn = asyncio.run(self.turns.begin(self.host))
+
+    def send(self, href: str = "", rules: float = 0.0) -> bool:
+        """Make a request as a transport does; False if it is not allowed."""
+        permit = asyncio.run(self.turn.for_page(href, rules)) if href else self.turn.for_robots()
+        allowed = permit.allows()
+        if allowed:
+            permit.sent()
+        return allowed
+
+    def over(self, result: Result) -> None:
+        asyncio.run(self.turn.over(result))
 
     def order(self, seconds: float) -> None:
         self.orders = give(self.orders, Order("delay", "a.example", seconds), By("me", 1.0))
@@ -67,10 +92,10 @@ def test_each_request_is_on_record_with_what_was_in_force() -> None:
     desk = Desk(delay=2.0, max_crawl_delay=30.0)
     desk.begin()
     begun = desk.clock.wall()
-    assert desk.turns.may_send(desk.host)
+    assert desk.send()
     desk.host.crawl_delays["http://a.example"] = 60.0
     desk.clock.pass_(2.5)
-    assert desk.turns.may_send(desk.host, URL, rules=begun)
+    assert desk.send(URL, rules=begun)
     first, second = desk.host.take_requests()
     assert first == Asked(first.at, 2.0, robots=True)
     assert second == Asked(second.at, 2.0, 30.0, begun, URL)
@@ -82,7 +107,7 @@ def test_without_a_lease_nothing_is_sent_or_on_record() -> None:
     desk = Desk()
     desk.begin()
     desk.holds = False
-    assert not desk.turns.may_send(desk.host, URL, rules=1.0)
+    assert not desk.send(URL, rules=1.0)
     assert desk.host.take_requests() == ()
 
 
@@ -90,11 +115,11 @@ def test_an_order_that_comes_during_a_turn_holds_from_the_next_one_on() -> None:
     desk = Desk(delay=2.0)
     desk.begin()
     desk.order(600.0)
-    desk.turns.may_send(desk.host, URL, rules=1.0)
+    desk.send(URL, rules=1.0)
     desk.begin()
-    desk.turns.may_send(desk.host, URL, rules=1.0)
+    desk.send(URL, rules=1.0)
     desk.order(5.0)  # one that eases holds at once
-    desk.turns.may_send(desk.host, URL, rules=1.0)
+    desk.send(URL, rules=1.0)
     assert [(one.delay, one.page_delay) for one in desk.host.take_requests()] == [
         (2.0, 2.0),
         (600.0, 600.0),
@@ -106,7 +131,7 @@ def test_what_waits_to_be_told_is_bounded() -> None:
     desk = Desk()
     desk.begin()
     for _ in range(10 * UNTOLD):
-        desk.turns.may_send(desk.host)
+        desk.send()
     assert len(desk.host.take_requests()) == UNTOLD + 1
 
 
@@ -117,23 +142,23 @@ def test_an_origin_that_cannot_be_reached_is_given_up_and_the_other_one_is_not()
     desk = Desk(delay=0.0, retries=2, retry_pause=10.0, retry_jitter=0.0)
     desk.begin()
     for failures in (1, 2, 3):
-        assert not desk.turns.given_up(desk.host, HTTPS)
-        asyncio.run(desk.turns.failed(desk.host, HTTPS, "connection refused"))
+        assert not desk.records.given_up(desk.host, HTTPS)
+        desk.over(OriginFailed(HTTPS, "connection refused"))
         assert (desk.kept.failures, desk.kept.failing[0].origin) == (failures, HTTPS)
         given_up = failures == 3
         assert (desk.host.next_turn > desk.clock.monotonic()) is not given_up, "the host waits until it is given up"
         desk.clock.pass_(0.0 if given_up else 60.0)
-    assert desk.turns.given_up(desk.host, HTTPS) == "connection refused"
-    assert not desk.turns.given_up(desk.host, HTTP)
+    assert desk.records.given_up(desk.host, HTTPS) == "connection refused"
+    assert not desk.records.given_up(desk.host, HTTP)
     assert desk.kept.not_before < desk.clock.wall(), "what http serves need not wait for https"
 
-    asyncio.run(desk.turns.asked(desk.host, HTTP))
-    assert desk.turns.given_up(desk.host, HTTPS), "what http answers says nothing of https"
+    desk.over(Answered(HTTP))
+    assert desk.records.given_up(desk.host, HTTPS), "what http answers says nothing of https"
     desk.clock.pass_(60.0)
-    assert not desk.turns.given_up(desk.host, HTTPS), "the next one is a probe"
-    asyncio.run(desk.turns.failed(desk.host, HTTPS, "time out"))
-    assert desk.turns.given_up(desk.host, HTTPS) == "time out"
-    asyncio.run(desk.turns.asked(desk.host, HTTPS))
+    assert not desk.records.given_up(desk.host, HTTPS), "the next one is a probe"
+    desk.over(OriginFailed(HTTPS, "time out"))
+    assert desk.records.given_up(desk.host, HTTPS) == "time out"
+    desk.over(Answered(HTTPS))
     assert (desk.kept.failures, desk.kept.failing) == (0, ())
 
 
@@ -165,7 +190,7 @@ def test_a_host_that_was_forgotten_is_owed_what_came_into_force_since() -> None:
     desk.host = desk.partition.host("a.example")
     desk.begin()
     begun = desk.clock.monotonic()
-    assert desk.turns.may_send(desk.host, URL)
+    assert desk.send(URL)
     desk.host.take_requests()
     for number in range(FEW_HOSTS):
         desk.partition.host(f"h{number}.example")
@@ -177,4 +202,4 @@ def test_a_host_that_was_forgotten_is_owed_what_came_into_force_since() -> None:
     desk.begin()
     assert desk.host.next_turn == begun + 600.0
     desk.host.crawl_delays["http://a.example"] = 900.0
-    assert desk.turns.page_due(desk.host) == begun + 900.0
+    assert desk.turns.spacing.page_due(desk.host) == begun + 900.0

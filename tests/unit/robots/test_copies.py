@@ -8,18 +8,35 @@ from gregor.schemas.messages import RobotsRecord, decode, encode
 from gregor.worker.base.spooled import SpooledBody
 from gregor.worker.borders.transport import Response, Truncation
 from gregor.worker.config.settings import Config
-from gregor.worker.robots.copies import KEPT, KEPT_BYTES, copies, holds, in_force, recorded, status_of
-from gregor.worker.robots.file import answer
+from gregor.worker.robots.answers import (
+    NOT_WHOLE,
+    Answer,
+    Came,
+    Elsewhere,
+    NoFile,
+    Unreachable,
+    meaning,
+    of_response,
+)
+from gregor.worker.robots.copies import KEPT, KEPT_BYTES, copies, holds, in_force, recorded
 
 ORIGIN, CONFIG = "http://a.example", Config()
 DAY = 86400.0
+BODY = b"User-agent: *"
+
+
+def meant(status: int, body: bytes) -> Came | NoFile | Unreachable:
+    """What an answer means; a status of 0 is none."""
+    answer = meaning(status, {}, f"{ORIGIN}/robots.txt")
+    assert not isinstance(answer, Elsewhere)
+    return Came(status, body) if isinstance(answer, Came) else answer
 
 
 def after(*answers: tuple[int, bytes]) -> RobotsRecord:
     """The record after answers that came a day apart."""
     record: RobotsRecord | None = None
     for day, (status, body) in enumerate(answers, 1):
-        record = recorded(ORIGIN, status, {}, body, record, day * DAY, CONFIG)
+        record = recorded(ORIGIN, meant(status, body), {}, record, day * DAY, CONFIG)
     assert record is not None
     return decode(encode(record), RobotsRecord)
 
@@ -66,19 +83,19 @@ def test_history_is_bounded_and_its_newest_part_is_kept(sizes: list[int]) -> Non
 @pytest.mark.parametrize(
     ("status", "truncated", "counts"),
     [
-        (200, None, 200),
-        (200, "size", 200),
-        (200, "cut", 0),
-        (200, "time", 0),
-        (200, "length", 0),
-        (206, None, 206),
-        (206, "length", 0),
-        (404, "cut", 404),
-        (503, None, 503),
+        (200, None, Came(200, BODY)),
+        (200, "size", Came(200, BODY)),
+        (200, "cut", NOT_WHOLE),
+        (200, "time", NOT_WHOLE),
+        (200, "length", NOT_WHOLE),
+        (206, None, Came(206, BODY)),
+        (206, "length", NOT_WHOLE),
+        (404, "cut", NoFile(404)),
+        (503, None, Unreachable("status 503", 503)),
     ],
 )
-def test_a_file_that_is_not_whole_is_none(status: int, truncated: Truncation | None, counts: int) -> None:
+def test_a_file_that_is_not_whole_is_none(status: int, truncated: Truncation | None, counts: Answer) -> None:
     body = SpooledBody(cap=100)
-    body.write(b"User-agent: *")
+    body.write(BODY)
     response = Response(status, "", [], "HTTP/1.1", body, None, b"", b"", "", 0.0, 0.0, truncated)
-    assert status_of(response, answer(status, {}, b"", "gregor", f"{ORIGIN}/robots.txt")) == counts
+    assert of_response(response, {}, f"{ORIGIN}/robots.txt", 0, 5) == counts

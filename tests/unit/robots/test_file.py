@@ -6,19 +6,14 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from gregor.worker.robots import file as robots_file
 from gregor.worker.robots import lines as robots_lines
+from gregor.worker.robots.answers import Answer, Came, Elsewhere, NoFile, Unreachable, meaning
 from gregor.worker.robots.file import (
     ALLOW_ALL,
     DISALLOW_ALL,
     MAX_BYTES,
-    AllowAll,
     Decision,
-    Parsed,
-    Redirect,
     RequestRate,
-    Unreachable,
-    answer,
     is_product_token,
     parse,
     product_token,
@@ -330,29 +325,28 @@ def test_product_token(user_agent: str, token: str) -> None:
 @pytest.mark.parametrize(
     ("status", "location", "hops", "expected"),
     [
-        (301, "/b/robots.txt", 0, Redirect("http://example.com/b/robots.txt", 1)),
-        (302, "https://www.example.com/robots.txt", 4, Redirect("https://www.example.com/robots.txt", 5)),
-        (302, "https://www.example.com/robots.txt", 5, AllowAll()),
-        (301, None, 0, AllowAll()),
-        (301, "ftp://example.com/", 0, AllowAll()),
-        (304, None, 0, AllowAll()),
-        (404, None, 0, AllowAll()),
-        (403, None, 3, AllowAll()),
-        (429, None, 0, Unreachable("status 429")),
-        (503, None, 0, Unreachable("status 503")),
-        (0, None, 0, Unreachable("no answer")),
-        (777, None, 0, Unreachable("status 777")),
+        (301, "/b/robots.txt", 0, Elsewhere("http://example.com/b/robots.txt", 1)),
+        (302, "https://www.example.com/robots.txt", 4, Elsewhere("https://www.example.com/robots.txt", 5)),
+        (302, "https://www.example.com/robots.txt", 5, NoFile(302)),
+        (301, None, 0, NoFile(301)),
+        (301, "ftp://example.com/", 0, NoFile(301)),
+        (304, None, 0, NoFile(304)),
+        (404, None, 0, NoFile(404)),
+        (403, None, 3, NoFile(403)),
+        (429, None, 0, Unreachable("status 429", 429)),
+        (503, None, 0, Unreachable("status 503", 503)),
+        (777, None, 0, Unreachable("status 777", 777)),
     ],
 )
-def test_answers(status: int, location: str | None, hops: int, expected: robots_file.Verdict) -> None:
+def test_answers(status: int, location: str | None, hops: int, expected: Answer) -> None:
     headers = {} if location is None else {"location": location}
-    assert answer(status, headers, b"", "gregor", FILE, hops) == expected
+    assert meaning(status, headers, FILE, hops) == expected
 
 
 def test_an_answer_with_the_file() -> None:
-    verdict = answer(200, {}, b"User-agent: *\nDisallow: /x\nSitemap: /s", "gregor", FILE)
-    assert isinstance(verdict, Parsed)
-    assert verdict.robots.sitemaps == ("http://example.com/s",)
+    assert meaning(200, {}, FILE) == Came(200)
+    rules = parse(b"User-agent: *\nDisallow: /x\nSitemap: /s", "gregor", FILE)
+    assert rules.sitemaps == ("http://example.com/s",)
 
 
 def test_time_to_live_is_bounded() -> None:

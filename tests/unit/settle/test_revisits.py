@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gregor.schemas.messages import Attempt, Row, Ticket
+from gregor.schemas.messages import Attempt, Page, Row, Ticket
 from gregor.worker.config.check import check
 from gregor.worker.config.settings import Config, ConfigError, replace
 from gregor.worker.fetch.outcomes import Unchanged
@@ -15,6 +15,7 @@ from gregor.worker.read.sitemaps.entries import CHANGE_FREQUENCIES, latest_chang
 from gregor.worker.settle.revisits import Revisits, Said
 from gregor.worker.settle.rows import settled_row
 from gregor.worker.settle.verdicts import Policy, conclude, sitemap_news
+from gregor.worker.settle.visited import Visited
 
 NOW = 1_700_000_000.0
 DAY = 86_400.0
@@ -116,8 +117,10 @@ def test_a_stale_ticket_with_news_makes_a_revisit_that_is_valid_and_its_row_reme
     assert not is_stale(again, remembered)
     assert (remembered.due, remembered.lastmod, remembered.changefreq) == (NOW, NOW - 5.0, "daily")
     assert sitemap_news(ticket, remembered, POLICY, NOW) is None, "the same news again is none"
-    verdict = conclude(again, Unchanged(), remembered, POLICY, 0, NOW, random.Random(1), held="fetched")
-    after = settled_row(again, remembered, verdict, None, NOW, "w")
+    stored = Page("http://h/", "http://h/", "h", 1, "new", 200, NOW, etag="1")
+    visited = Visited(again, remembered, Unchanged(), stored=stored)
+    verdict = conclude(visited, POLICY, 0, NOW, random.Random(1))
+    after = settled_row(visited, verdict, NOW, "w")
     assert (after.lastmod, after.changefreq) == (NOW - 5.0, "daily")
     assert DAY <= after.due - NOW <= 2 * DAY * 1.1, "the next interval begins with what the sitemap said"
 

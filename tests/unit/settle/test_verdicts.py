@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gregor.schemas.messages import TERMINAL, Row, State, Ticket, TicketKind
+from gregor.schemas.messages import TERMINAL, Page, Row, State, Ticket, TicketKind
 from gregor.worker.fetch.outcomes import (
     AddressRefused,
     Broken,
@@ -24,6 +24,7 @@ from gregor.worker.fetch.outcomes import (
 from gregor.worker.frontier.tickets import is_stale
 from gregor.worker.settle.revisits import Revisits
 from gregor.worker.settle.verdicts import GIVEN_UP, Policy, conclude
+from gregor.worker.settle.visited import Visited
 
 NOW = 1_700_000_000.0
 TICKET = Ticket("http://h/", "http://h/", "h")
@@ -52,6 +53,11 @@ POLICIES = st.builds(
 )
 
 
+def held(state: State) -> Page:
+    """A stored version that a request can ask about."""
+    return Page("http://h/", "http://h/", "h", 1, "new", 200, NOW, state=state, etag="1")
+
+
 def row(visits: int, state: State = "waiting", **fields: int) -> Row:
     return Row("http://h/", "http://h/", "h", visits, state, "", **fields)  # type: ignore[arg-type]
 
@@ -71,7 +77,7 @@ def test_every_outcome_has_one_state_and_at_most_one_next_ticket(
 ) -> None:
     ticket = msgspec.structs.replace(TICKET, kind=kind, visit=visit, attempts=attempts)
     known = row(visit, "fetched") if kind == "revisit" else None
-    verdict = conclude(ticket, outcome, known, policy, pushbacks, NOW, random.Random(seed))
+    verdict = conclude(Visited(ticket, known, outcome), policy, pushbacks, NOW, random.Random(seed))
     again = verdict.next
     if verdict.state == "waiting":
         assert again is not None
@@ -92,7 +98,7 @@ def test_every_outcome_has_one_state_and_at_most_one_next_ticket(
 
 def test_what_wants_credentials_is_not_gone() -> None:
     policy = Policy(retries=3, pause=10.0, longest=300.0, revisits=None, jitter=0.0)
-    verdict = conclude(TICKET, CredentialsWanted(401), None, policy, 0, NOW, random.Random(1))
+    verdict = conclude(Visited(TICKET, None, CredentialsWanted(401)), policy, 0, NOW, random.Random(1))
     assert (verdict.state, verdict.status, verdict.cause) == ("refused", 401, "credentials")
     assert verdict.state in GIVEN_UP, "its letter can be retried with credentials"
     assert "username_env" in verdict.rule
@@ -102,16 +108,16 @@ def test_what_wants_credentials_is_not_gone() -> None:
 def test_retries_end(policy: Policy, seed: int) -> None:
     chance, ticket = random.Random(seed), TICKET
     for _ in range(policy.retries):
-        verdict = conclude(ticket, Failed("timeout", "why", host=True), None, policy, 0, NOW, chance)
+        verdict = conclude(Visited(ticket, None, Failed("timeout", "why", host=True)), policy, 0, NOW, chance)
         assert verdict.next is not None
         ticket = verdict.next
-    assert conclude(ticket, Failed("timeout", "why"), None, policy, 0, NOW, chance).state == "dead"
+    assert conclude(Visited(ticket, None, Failed("timeout", "why")), policy, 0, NOW, chance).state == "dead"
 
 
 @pytest.mark.parametrize(("after", "pushbacks", "pause"), [(120.0, 1, 120.0), (None, 1, 10.0), (None, 3, 40.0)])
 def test_a_pushback_pauses_host_and_url_alike(after: float | None, pushbacks: int, pause: float) -> None:
     policy = Policy(retries=3, pause=10.0, longest=300.0, revisits=None, jitter=0.0)
-    verdict = conclude(TICKET, Pushback(429, after), None, policy, pushbacks, NOW, random.Random(1))
+    verdict = conclude(Visited(TICKET, None, Pushback(429, after)), policy, pushbacks, NOW, random.Random(1))
     assert (verdict.pause, verdict.due) == (pause, NOW + pause)
 
 
@@ -122,21 +128,23 @@ def test_a_page_is_visited_sooner_the_more_it_changes(changed: int, unchanged: i
 
     def wait(changes: int) -> float:
         known = row(5, "fetched", changed=changes, unchanged=unchanged)
-        return conclude(ticket, Unchanged(), known, policy, 0, NOW, random.Random(seed), held="fetched").due - NOW
+        visited = Visited(ticket, known, Unchanged(), stored=held("fetched"))
+        return conclude(visited, policy, 0, NOW, random.Random(seed)).due - NOW
 
     assert 100.0 <= wait(changed) <= 800.0 * 64
     assert wait(changed + 1) <= wait(changed)
 
 
 @pytest.mark.parametrize("known", ["fetched", "duplicate", "gone", "dead"])
-@pytest.mark.parametrize("held", ["fetched", "duplicate"])
-def test_unchanged_is_what_the_stored_version_was_whatever_came_between(known: State, held: State) -> None:
+@pytest.mark.parametrize("state", ["fetched", "duplicate"])
+def test_unchanged_is_what_the_stored_version_was_whatever_came_between(known: State, state: State) -> None:
     policy = Policy(retries=3, pause=1.0, longest=60.0, revisits=None, jitter=0.0)
-    verdict = conclude(TICKET, Unchanged(), row(1, known), policy, 0, NOW, random.Random(1), held=held)
-    assert (verdict.state, verdict.cause) == (held, "")
+    visited = Visited(TICKET, row(1, known), Unchanged(), stored=held(state))
+    verdict = conclude(visited, policy, 0, NOW, random.Random(1))
+    assert (verdict.state, verdict.cause) == (state, "")
 
 
 def test_unchanged_without_a_condition_is_no_answer() -> None:
     policy = Policy(retries=3, pause=1.0, longest=60.0, revisits=None, jitter=0.0)
-    verdict = conclude(TICKET, Unchanged(), None, policy, 0, NOW, random.Random(1))
+    verdict = conclude(Visited(TICKET, None, Unchanged()), policy, 0, NOW, random.Random(1))
     assert (verdict.state, verdict.status, verdict.cause) == ("dead", 304, "status")

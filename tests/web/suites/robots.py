@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
+from gregor.worker.robots import answers
 from gregor.worker.robots import file as robots_file
 from gregor.worker.robots import lines as robots_lines
 from gregor.worker.robots import match as robots_match
@@ -51,14 +52,14 @@ def _sitemaps(case: Line) -> Verdict:
 
 
 def _outcome(status: int, headers: dict[str, str] | None = None, hops: int = 0) -> str:
-    match robots_file.answer(status, headers or {}, b"User-agent: *\nDisallow: /x", "examplebot", _ORIGIN, hops):
-        case robots_file.Parsed():
+    match answers.meaning(status, headers or {}, _ORIGIN, hops):
+        case answers.Came():
             return "parse"
-        case robots_file.AllowAll():
+        case answers.NoFile():
             return "allow_all"
-        case robots_file.Unreachable():
+        case answers.Unreachable():
             return "disallow_all"
-        case robots_file.Redirect(location, _):
+        case answers.Elsewhere(location, _):
             return location
 
 
@@ -74,10 +75,10 @@ def _redirects(case: Line) -> Verdict:
     for step in steps:
         status, _, location = step.removesuffix(" (relative Location)").partition(" ")
         headers = {"location": location} if location else {}
-        verdict = robots_file.answer(int(status), headers, b"", "examplebot", url, taken)
-        if not isinstance(verdict, robots_file.Redirect):
-            return equal("parse" if isinstance(verdict, robots_file.Parsed) else "allow_all", case["outcome"])
-        url, taken = verdict.location, verdict.hops
+        answer = answers.meaning(int(status), headers, url, taken)
+        if not isinstance(answer, answers.Elsewhere):
+            return equal("parse" if isinstance(answer, answers.Came) else "allow_all", case["outcome"])
+        url, taken = answer.location, answer.hops
     return Verdict(False, f"still redirected after {taken} hops")
 
 

@@ -7,7 +7,7 @@ from typing import Protocol
 import msgspec
 
 from gregor.worker.adapters.transport.http1 import Fields, Target, fields, one_line, split_href
-from gregor.worker.borders.transport import Failure, FetchResult, Limits, Request, Response
+from gregor.worker.borders.transport import Failure, FetchResult, Limits, Permit, Request, Response
 
 _REMOTE_NAMES = {"socks5": "socks5h", "socks4": "socks4a"}
 
@@ -25,7 +25,7 @@ class Job(msgspec.Struct, frozen=True):
     target: Target
     fields: Fields
     limits: Limits
-    may_send: Callable[[], bool]
+    permit: Permit
 
 
 class Way(msgspec.Struct, frozen=True):
@@ -40,11 +40,11 @@ Attempt = Callable[[Job, Way], Awaitable[FetchResult]]
 
 
 async def attempt_all(
-    request: Request, limits: Limits, may_send: Callable[[], bool], guard: AddressGuard, attempt: Attempt
+    request: Request, limits: Limits, permit: Permit, guard: AddressGuard, attempt: Attempt
 ) -> FetchResult:
     """Fetch by `attempt`, which is made again only where the one before it ended before anything was sent."""
     try:
-        job = Job(request, split_href(request.href), fields(request.headers), limits, may_send)
+        job = Job(request, split_href(request.href), fields(request.headers), limits, permit)
     except ValueError as fault:
         return Failure("request", one_line(str(fault)))
     ways = _ways(request, guard)

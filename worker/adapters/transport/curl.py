@@ -3,7 +3,6 @@
 import asyncio
 import os
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 
 import certifi
@@ -15,7 +14,16 @@ from gregor.worker.adapters.transport.curl_loop import CurlLoop
 from gregor.worker.adapters.transport.http1 import one_line, request_head
 from gregor.worker.adapters.transport.kept_connections import KeptSockets
 from gregor.worker.adapters.transport.watch import Watch
-from gregor.worker.borders.transport import Failure, FailureKind, FetchResult, Limits, Request, Response, Truncation
+from gregor.worker.borders.transport import (
+    Failure,
+    FailureKind,
+    FetchResult,
+    Limits,
+    Permit,
+    Request,
+    Response,
+    Truncation,
+)
 from gregor.worker.observe.cpu_time import CpuTime
 
 _KINDS: dict[int, FailureKind] = {
@@ -71,9 +79,9 @@ class CurlTransport:
         self._curl: CurlLoop | None = None
         self._spare: list[Exchange] = []
 
-    async def fetch(self, request: Request, limits: Limits, may_send: Callable[[], bool]) -> FetchResult:
+    async def fetch(self, request: Request, limits: Limits, permit: Permit) -> FetchResult:
         """See `Transport.fetch`."""
-        return await attempt_all(request, limits, may_send, self._guard, self._attempt)
+        return await attempt_all(request, limits, permit, self._guard, self._attempt)
 
     async def close(self) -> None:
         """See `Transport.close`."""

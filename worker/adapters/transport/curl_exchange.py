@@ -4,7 +4,7 @@ import socket
 import time
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Concatenate, Literal, NamedTuple, ParamSpec
+from typing import Concatenate, Final, Literal, NamedTuple, ParamSpec
 
 import pycurl
 
@@ -14,6 +14,7 @@ from gregor.worker.adapters.transport.http1 import Fields, Head, MalformedHeadEr
 from gregor.worker.adapters.transport.kept_connections import KeptSockets, Local
 from gregor.worker.adapters.transport.pace import Pace
 from gregor.worker.adapters.transport.receiver import Receiver
+from gregor.worker.borders.transport import Permit
 
 Refusal = Literal["lease", "repeat", "stale"]
 Arguments = ParamSpec("Arguments")
@@ -90,7 +91,7 @@ class Exchange:
         self.asked = False
         self._opened: list[int] = []
         self._limits = limits
-        self._may_send = job.may_send
+        self._permit: Permit = job.permit
         self.proxied = request.proxy is not None
         self._header_count = 0
         self._header_bytes = 0
@@ -123,7 +124,7 @@ class Exchange:
     def release(self) -> None:
         """Forget the transfer, keep the handle."""
         self.receiver = None
-        self._may_send = _never
+        self._permit = _NEVER
 
     def close(self) -> None:
         """Free the handle and what was received. Not from a callback, nor while the handle runs."""
@@ -165,7 +166,10 @@ class Exchange:
             self._kept.remember(self._opened, local)
         elif not self._kept.is_quiet(local):
             return "stale"
-        return None if self._may_send() else "lease"
+        if not self._permit.allows():
+            return "lease"
+        self._permit.sent()
+        return None
 
     def _header_line(self, line: bytes) -> int | None:
         if self.head is not None:
@@ -211,8 +215,17 @@ class Exchange:
         return None if self.receiver.feed(piece) else _STOP
 
 
-def _never() -> bool:
-    return False
+class _Never:
+    """The permit of a handle that serves no request."""
+
+    def allows(self) -> bool:
+        return False
+
+    def sent(self) -> None:
+        raise AssertionError("no request is allowed")
+
+
+_NEVER: Final = _Never()
 
 
 def _request_target(job: Job) -> str:

@@ -4,7 +4,7 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Callable
 
-from gregor.worker.borders.transport import Failure, FetchResult, Limits, Request, Transport
+from gregor.worker.borders.transport import Failure, FetchResult, Limits, Permit, Request, Transport
 
 REMEMBERED = 10_000
 """Hosts whose need of the second transport is kept in mind."""
@@ -22,14 +22,14 @@ class LenientTransport:
         self._second: Transport | None = None
         self._malformed: OrderedDict[str, None] = OrderedDict()
 
-    async def fetch(self, request: Request, limits: Limits, may_send: Callable[[], bool]) -> FetchResult:
+    async def fetch(self, request: Request, limits: Limits, permit: Permit) -> FetchResult:
         """See `Transport.fetch`."""
         origin = "/".join(request.href.split("/", 3)[:3])
         if origin in self._malformed:
             self._malformed.move_to_end(origin)
             second = self._second = self._second or self._make_second()
-            return await second.fetch(request, limits, may_send)
-        result = await self._first.fetch(request, limits, may_send)
+            return await second.fetch(request, limits, permit)
+        result = await self._first.fetch(request, limits, permit)
         if isinstance(result, Failure) and result.kind == "protocol":
             self._malformed[origin] = None
             if len(self._malformed) > REMEMBERED:

@@ -7,7 +7,7 @@ from typing import TypeAlias
 import msgspec
 
 from gregor.worker.base.spooled import SpooledBody
-from gregor.worker.borders.transport import Failure, FetchResult, Limits, Request, Response, Truncation
+from gregor.worker.borders.transport import Failure, FetchResult, Limits, Permit, Request, Response, Truncation
 
 
 class Scripted(msgspec.Struct, frozen=True):
@@ -45,10 +45,11 @@ class MemoryTransport:
         else:
             self._scripts[href] = _in_turn([script] if isinstance(script, Scripted | Failure) else list(script))
 
-    async def fetch(self, request: Request, limits: Limits, may_send: Callable[[], bool]) -> FetchResult:
+    async def fetch(self, request: Request, limits: Limits, permit: Permit) -> FetchResult:
         """See `Transport.fetch`."""
-        if not may_send():
+        if not permit.allows():
             return Failure("lease", "the lease ended before the request was sent")
+        permit.sent()
         self.requests.append(request)
         script = self._scripts[request.href](request) if request.href in self._scripts else _NOTHING_THERE
         if isinstance(script, Failure):

@@ -1,5 +1,6 @@
 """One request and its answer on a thread, over urllib3 connections that ask it where to go and what to send."""
 
+import asyncio
 import contextlib
 import os
 import socket
@@ -33,9 +34,13 @@ class StopFetch(Exception):
 
 
 class Exchange:
-    """What connection and transport share of one attempt. `abort` may be called from any thread."""
+    """What connection and transport share of one attempt. `abort` may be called from any thread.
+
+    It is made on the event loop, where the permit is told that the request is sent.
+    """
 
     def __init__(self, job: Job, way: Way, guard: AddressGuard, proxy_headers: tuple[tuple[str, str], ...]) -> None:
+        self._loop = asyncio.get_running_loop()
         self.job, self.way, self.guard = job, way, guard
         self.proxied = job.request.proxy is not None
         self.head = request_head(job.target, job.fields)
@@ -96,8 +101,10 @@ class Exchange:
         self.address = self._line.getpeername()[0]  # a SOCKS connection would say what the proxy was asked for
         if self.aborted is not None:
             raise StopFetch(Failure("timeout", self.aborted))
-        if not self.job.may_send():
+        permit = self.job.permit
+        if not permit.allows():
             raise StopFetch(Failure("lease", "the lease ended before the request was sent"))
+        self._loop.call_soon_threadsafe(permit.sent)  # what the loop hears of this attempt later, it hears after that
         self.asked = True
         self.sent_at = time.monotonic()
         self.pace.sent(self.sent_at)

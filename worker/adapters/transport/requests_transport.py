@@ -4,7 +4,6 @@ import asyncio
 import concurrent.futures
 import ssl
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,7 @@ from gregor.worker.adapters.transport.requests_exchange import Exchange, StopFet
 from gregor.worker.adapters.transport.tolerant import HeadTooLargeError, TolerantResponse
 from gregor.worker.adapters.transport.watch import Watch
 from gregor.worker.base.errors import why
-from gregor.worker.borders.transport import Failure, FetchResult, Limits, Request, Response, Truncation
+from gregor.worker.borders.transport import Failure, FetchResult, Limits, Permit, Request, Response, Truncation
 
 _PIECE = 65536
 # An unverified certificate is recorded in the answer; a warning on standard error adds nothing.
@@ -43,9 +42,9 @@ class RequestsTransport:
         self._running: set[Exchange] = set()
         self._watch = Watch()
 
-    async def fetch(self, request: Request, limits: Limits, may_send: Callable[[], bool]) -> FetchResult:
+    async def fetch(self, request: Request, limits: Limits, permit: Permit) -> FetchResult:
         """See `Transport.fetch`."""
-        return await attempt_all(request, limits, may_send, self._guard, self._attempt)
+        return await attempt_all(request, limits, permit, self._guard, self._attempt)
 
     async def close(self) -> None:
         """See `Transport.close`."""

@@ -1,0 +1,28 @@
+"""Why a URL is fetched or not: by the same rules as those of the crawl."""
+
+import pytest
+
+from gregor.schemas.messages import RobotsRecord
+from gregor.worker.config.settings import Config
+from gregor.worker.inspect.explain import judge_robots
+from gregor.worker.robots.copies import in_force
+from gregor.worker.web.urls import Urls
+
+DAY, GOOD = 86_400.0, b"User-agent: *\nDisallow: /private"
+
+
+@pytest.mark.parametrize(
+    ("days", "path", "allows"),
+    [(29.0, "/", True), (29.0, "/private", False), (30.5, "/", False), (30.5, "/private", False), (-1.0, "/", False)],
+)
+def test_an_old_copy_of_a_robots_txt_that_is_unreachable_counts_as_long_as_in_the_crawl(
+    days: float, path: str, allows: bool
+) -> None:
+    url = Urls().parse(f"http://a.example{path}")
+    assert url is not None
+    now = 100 * DAY
+    record = RobotsRecord(url.origin, "unreachable", now, now + 60.0, b"", 503, GOOD, now - days * DAY)
+    view = judge_robots(record, url, Config(), now)
+    assert view is not None
+    assert view.allows == allows
+    assert ("unreachable" in view.rule) == (in_force(record, now) is None) == (not 0.0 <= days <= 30.0)

@@ -1,0 +1,96 @@
+"""What waits outside memory: appointments in the calendar, and what overflows in the backlogs of hosts."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from gregor.schemas.messages import Ticket, url_fingerprint
+from gregor.worker.borders.effects import Effects
+from gregor.worker.borders.seen import SeenSet
+from gregor.worker.borders.store import Entry, PageStore
+from gregor.worker.config.settings import Config
+from gregor.worker.frontier.host import Backlog, Host
+from gregor.worker.frontier.partition import Partition
+from gregor.worker.links.tickets import waking
+
+
+class Waiting:
+    """The waiting tickets of one partition."""
+
+    def __init__(
+        self,
+        partition: Partition,
+        *,
+        config: Config,
+        seen: SeenSet,
+        store: PageStore,
+        effects: Effects,
+        now: Callable[[], float],
+        monotonic: Callable[[], float],
+        wake: Callable[[], None],
+    ) -> None:
+        """``now`` gives the coordinator's time in unix seconds; ``wake`` is told that there is something to read."""
+        self._partition = partition
+        self._config = config
+        self._seen = seen
+        self._store = store
+        self._effect = effects.run
+        self._now = now
+        self._monotonic = monotonic
+        self._wake = wake
+
+    async def put(self, tickets: Sequence[Ticket]) -> None:
+        """Tickets wait: entries written, then seen bits; after that the caller finishes the records."""
+        by_host: dict[str, list[Ticket]] = {}
+        for ticket in tickets:
+            by_host.setdefault(ticket.host, []).append(ticket)
+        for name, waiting in by_host.items():
+            await self._append(name, waiting)
+        prints = [url_fingerprint(ticket.key) for ticket in tickets if ticket.kind == "new"]
+        await self._effect(lambda: self._seen.mark(prints))
+
+    async def _append(self, name: str, tickets: list[Ticket]) -> None:
+        """Append to a host's backlog; the calendar names the host before its backlog holds anything."""
+        partition, store = self._partition, self._store
+        alone = partition.host(name).backlog is None
+        inherited = await self.chunks(name) if alone and partition.lease.epoch > 1 else []
+        host = partition.host(name)  # only now: an idle host without a backlog may have been forgotten meanwhile
+        if host.backlog is None:
+            host.backlog = Backlog(inherited, partition.stamp)
+            await self.call_for(host)
+        backlog = host.backlog
+        size = self._config.chunk_size
+        while tickets:
+            room = size - backlog.open_count
+            part, tickets = tickets[:room], tickets[room:]
+            chunk = backlog.open
+            backlog.appended(len(part), size)  # before the write: a chunk that is read meanwhile is sealed first
+            await self._effect(partial(store.put_chunk, partition.id, host.name, chunk, part, partition.stamp()))
+        self.look_after(host)
+
+    async def call_for(self, host: Host) -> None:
+        """Have the calendar name a host that has a backlog, or will have one: so a later owner finds it too."""
+        until = host.next_turn - self._monotonic()
+        await self.appoint(waking(host.name), self._now() + max(0.0, until))
+
+    async def appoint(self, ticket: Ticket, due: float) -> None:
+        """Write a ticket into the calendar."""
+        partition, store = self._partition, self._store
+        first = partition.calendar.next_due()
+        entry = Entry(partition.calendar.place(due, self._now()), ticket)
+        await self._effect(lambda: store.put_entries(partition.id, [entry], partition.stamp()))
+        partition.calendar.placed(entry.bucket)
+        if partition.calendar.next_due() != first:  # sooner than what we sleep for
+            self._wake()
+
+    def look_after(self, host: Host) -> None:
+        """Note a host whose back queue runs low while its backlog holds more."""
+        backlog = host.backlog
+        low = len(host.queue) < self._config.queue_low
+        if backlog is not None and backlog.to_read and low and not host.pulling:
+            host.pulling = True
+            self._partition.hungry.append(host)
+            self._wake()
+
+    async def chunks(self, name: str) -> list[int]:
+        """The chunks of a host's backlog that an earlier owner left."""
+        return await self._effect(lambda: self._store.chunks(self._partition.id, name))

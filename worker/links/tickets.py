@@ -1,0 +1,153 @@
+"""The tickets of what is found: links, redirects, sitemaps and what they list, robots.txt files of other hosts. Pure.
+
+`source` is the ticket of the visit that found it; `at` is unix seconds.
+"""
+
+from collections.abc import Callable
+
+from gregor.schemas.messages import Page, Row, Ticket
+from gregor.worker.links.priority import of_link, of_sitemap_url
+from gregor.worker.read.sitemaps.entries import SitemapUrl, latest_change
+from gregor.worker.web.urls import Url
+
+
+def linked(source: Ticket, target: Url, kind: str, at: float) -> Ticket:
+    """Of a link of a page."""
+    depth = source.depth + 1
+    return Ticket(
+        href=target.href,
+        key=target.key,
+        host=target.host,
+        priority=of_link(depth),
+        depth=depth,
+        via=source.key,
+        link=kind,
+        label=source.label,
+        at=at,
+    )
+
+
+def of_stored(page: Page, source: Ticket, parse: Callable[[str], Url | None], at: float) -> list[Ticket]:
+    """Of the links of a stored page that are to be published."""
+    sent = [(parse(link.url), link.kind) for link in page.links if link.fate == "sent"]
+    return [linked(source, target, kind, at) for target, kind in sent if target is not None]
+
+
+def redirected(source: Ticket, target: Url, at: float) -> Ticket:
+    """Of the target of a redirect, which keeps the depth. Where a sitemap is redirected to is a sitemap."""
+    return Ticket(
+        href=target.href,
+        key=target.key,
+        host=target.host,
+        priority=source.priority,
+        depth=source.depth,
+        hops=source.hops + 1,
+        via=source.key,
+        link=source.link if source.link == "sitemap" else "redirect",
+        label=source.label,
+        at=at,
+    )
+
+
+def listed(source: Ticket, target: Url, entry: SitemapUrl, at: float, *, dated: bool) -> Ticket:
+    """Of a URL that a sitemap lists; ``dated``: what the sitemap says of it goes along."""
+    return Ticket(
+        href=target.href,
+        key=target.key,
+        host=target.host,
+        priority=of_sitemap_url(entry.priority),
+        depth=source.depth + 1,
+        via=source.key,
+        link="url",
+        label=source.label,
+        lastmod=latest_change(entry.lastmod, at) if dated else 0.0,
+        changefreq=(entry.changefreq or "") if dated else "",
+        at=at,
+    )
+
+
+def nested(source: Ticket, target: Url, entry: SitemapUrl, at: float, *, dated: bool) -> Ticket:
+    """Of a sitemap that an index lists: it is as deep as the index; ``dated`` as above."""
+    return Ticket(
+        href=target.href,
+        key=target.key,
+        host=target.host,
+        priority=1,
+        depth=source.depth,
+        hops=source.hops + 1,
+        via=source.key,
+        link="sitemap",
+        label=source.label,
+        lastmod=latest_change(entry.lastmod, at) if dated else 0.0,
+        changefreq=(entry.changefreq or "") if dated else "",
+        at=at,
+    )
+
+
+def announced(target: Url, robots: str, label: str, at: float) -> Ticket:
+    """Of a sitemap that a robots.txt names; ``robots`` is the URL of that."""
+    return Ticket(
+        href=target.href,
+        key=target.key,
+        host=target.host,
+        priority=1,
+        via=robots,
+        link="sitemap",
+        label=label,
+        at=at,
+    )
+
+
+def of_robots(target: Url, origin: str, hops: int, at: float) -> Ticket:
+    """What asks the owner of another host for the robots.txt of an origin, which is said to be there."""
+    return Ticket(
+        href=target.href,
+        key=target.key,
+        host=target.host,
+        kind="robots",
+        priority=1,
+        hops=hops,
+        link="robots",
+        origin=origin,
+        at=at,
+    )
+
+
+def seeded(url: Url, depth: int, priority: int | None, label: str, at: float) -> Ticket:
+    """Of a seed; without a ``priority`` it has that of a link of its depth."""
+    return Ticket(
+        href=url.href,
+        key=url.key,
+        host=url.host,
+        priority=of_link(depth) if priority is None else priority,
+        depth=depth,
+        label=label,
+        at=at,
+    )
+
+
+def waking(host: str) -> Ticket:
+    """The calendar entry that names a host which has a backlog."""
+    return Ticket(href="", key="", host=host, kind="wake")
+
+
+def again(row: Row, priority: int | None = None, at: float = 0.0) -> Ticket:
+    """What asks for another visit now of a URL that the crawl knows: the owner of its host makes it a revisit.
+
+    It names the visit that comes next by the row, so that asking twice is asking once. ``at``: now, as far as that is
+    known.
+    """
+    return Ticket(
+        href=row.href,
+        key=row.key,
+        host=row.host,
+        visit=row.visits,
+        kind="recrawl",
+        priority=priority or row.priority,
+        depth=row.depth,
+        hops=row.hops,
+        via=row.via,
+        link=row.link,
+        label=row.label,
+        at=at,
+    )

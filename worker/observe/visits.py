@@ -1,0 +1,86 @@
+"""What is counted, timed, traced and logged of visits: beside the story, so that it can be read without."""
+
+from collections.abc import Callable, Collection, Coroutine, Sequence
+from time import perf_counter
+from typing import Any, TypeVar
+
+from gregor.partitioner.hashing import partition_of
+from gregor.schemas.messages import Page, Row, State, Ticket
+from gregor.worker.borders.coordinator import Lease
+from gregor.worker.borders.transport import Response
+from gregor.worker.observe import tracing
+from gregor.worker.observe.logging import logs
+from gregor.worker.observe.stats import Stats
+from gregor.worker.observe.tracing import Tracer, Visit
+
+T = TypeVar("T")
+_LOG = logs("crawl")
+
+
+class Visits:
+    """The visits of one worker."""
+
+    def __init__(
+        self,
+        stats: Stats,
+        tracer: Tracer | None,
+        *,
+        partitions: int,
+        wanted: Callable[[], Collection[int]],
+        monotonic: Callable[[], float],
+    ) -> None:
+        """``partitions`` is how many the crawl has, ``wanted`` gives those that are this worker's."""
+        self._stats = stats
+        self._tracer = tracer
+        self._partitions = partitions
+        self._wanted = wanted
+        self._monotonic = monotonic
+
+    def begun(self, lease: Lease, host: str, late: float) -> Visit:
+        """A visit of a host whose turn came ``late`` seconds after it was due; it runs while the block does."""
+        return Visit(lease.partition, lease.epoch, host, self._tracer, late)
+
+    def answered(self, response: Response) -> None:
+        """A page's request was answered."""
+        self._stats.answered(response)
+
+    async def parse(self, work: Coroutine[Any, Any, T]) -> T:
+        """Have a document read."""
+        begun = perf_counter()
+        result = await self._stats.spending.charge("parse", work)
+        self._stats.stages["parse"].observe(perf_counter() - begun)
+        tracing.ended("parse")
+        return result
+
+    async def settle(self, work: Coroutine[Any, Any, None]) -> None:
+        """Have what was fetched settled."""
+        begun = self._monotonic()
+        await self._stats.spending.charge("settle", work)
+        self._stats.stages["settle"].observe(self._monotonic() - begun)
+        tracing.ended("settle")
+
+    def published(self, tickets: Sequence[Ticket]) -> None:
+        """Links were published: how many, and how many of them stay on this worker."""
+        stats, mine = self._stats, self._wanted()
+        stays = sum(partition_of(ticket.host, self._partitions) in mine for ticket in tickets)
+        stats.links["sent"] += len(tickets)
+        stats.churn["stays"] += stays
+        stats.churn["crosses"] += len(tickets) - stays
+
+    def settled(self, state: State, page: Page | None, row: Row, cause: str) -> None:
+        """What became of a visit, for the counters, the trace and the log: never what a site wrote.
+
+        ``state`` is the verdict's, ``cause`` that of a failure, if it was one.
+        """
+        stats = self._stats
+        stats.settled(state if page is None else page.state)
+        if page is not None:
+            stats.stored(page.status, page.size, page.state)
+        if cause:
+            stats.errors[cause] += 1
+        visit = tracing.current()
+        if visit is not None and visit.stages is not None:
+            visit.facts.update({"url.full": row.href, "gregor.state": row.state})
+            visit.facts.update({"http.response.status_code": row.status} if row.status else {})
+            visit.facts.update({"error": cause} if cause else {})
+        _LOG.debug("visited", url=row.href, state=row.state, status=row.status, cause=cause, visits=row.visits)

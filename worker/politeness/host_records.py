@@ -1,0 +1,155 @@
+"""What a host's turns came to, and the records of hosts that a later owner reads before their first turn there."""
+
+import random
+from collections.abc import Callable
+from typing import TypeAlias
+
+import msgspec
+
+from gregor.schemas.messages import Failing, HostRecord
+from gregor.worker.borders.effects import Effects
+from gregor.worker.borders.store import PageStore
+from gregor.worker.config.settings import Config
+from gregor.worker.frontier.host import Host
+from gregor.worker.frontier.partition import Partition
+from gregor.worker.observe.logging import logs
+from gregor.worker.politeness import delays
+from gregor.worker.politeness.budgets import HostBudgets
+from gregor.worker.politeness.spacing import Spacing
+
+_LOG = logs("politeness")
+
+
+class Answered(msgspec.Struct, frozen=True):
+    """A request to an origin was answered: the next turn is a delay after its start, and after a pause (seconds) that
+    the host asked for.
+
+    `page_bytes`: the size of the page that was stored, if one was. `robots`: it was for a robots.txt. A crawl-delay
+    spaces the pages of a host; the first need not wait for it. `mends`: the origin's failures are over. The redirect of
+    a robots.txt whose target fails does not end them: each try begins with it.
+    """
+
+    origin: str
+    pause: float = 0.0
+    page_bytes: int | None = None
+    robots: bool = False
+    mends: bool = True
+
+
+class OriginFailed(msgspec.Struct, frozen=True):
+    """An origin as a whole failed: one probe a step, the steps double, each `at_least` so many seconds. Its tickets are
+    given up in the end; until then the host waits. `robots`: what failed is its robots.txt, so that it is closed."""
+
+    origin: str
+    cause: str
+    at_least: float = 0.0
+    robots: bool = False
+
+
+class Later(msgspec.Struct, frozen=True):
+    """Nothing was asked for: the next turn is `at` a time, monotonic seconds."""
+
+    at: float
+
+
+Result: TypeAlias = Answered | OriginFailed | Later
+"""What a turn of a host came to."""
+
+
+class HostRecords:
+    """The records of one partition's hosts: each is durable before the first turn that needs it."""
+
+    def __init__(
+        self,
+        partition: Partition,
+        *,
+        config: Config,
+        spacing: Spacing,
+        budgets: HostBudgets,
+        store: PageStore,
+        effects: Effects,
+        now: Callable[[], float],
+        chance: random.Random,
+    ) -> None:
+        """``now`` gives the coordinator's time in unix seconds."""
+        self._partition = partition
+        self._config = config
+        self._spacing = spacing
+        self._budgets = budgets
+        self._store = store
+        self._effect = effects.run
+        self._now = now
+        self._chance = chance
+        self._limit = max(1, min(config.host_failures, config.retries + 1))
+
+    async def read(self, host: Host) -> None:
+        """Know what an earlier owner left of a host."""
+        record = await self._effect(lambda: self._store.host(host.name))
+        host.record = record or HostRecord(host=host.name)
+        host.known = True
+
+    def given_up(self, host: Host, origin: str) -> str:
+        """Why the tickets of an origin are given up until its next probe: it failed too often. Empty if they are not.
+
+        Those of the host's other origin need not be: https may be out of order where http is not.
+        """
+        failing = _failing(host.record, origin)
+        return failing.cause if failing.failures >= self._limit and failing.until > self._now() else ""
+
+    async def promise(self, host: Host) -> None:
+        """Make the delay in force durable when a later owner would not keep it by itself."""
+        ceiling = delays.ceiling(self._spacing.delay(host))
+        if ceiling > max(host.record.ceiling, self._spacing.first_contact):
+            await self._put(host, msgspec.structs.replace(host.record, ceiling=ceiling))
+
+    async def answered(self, host: Host, result: Answered) -> None:
+        """A request was answered."""
+        record = host.record
+        if result.pause:
+            record = msgspec.structs.replace(record, not_before=self._now() + result.pause)
+        elif record.failures and result.mends:
+            record = _with(record, *_others(record, result.origin))
+            host.mended()
+        if result.page_bytes is not None and self._budgets.counts(host):
+            record = msgspec.structs.replace(record, pages=record.pages + 1, bytes=record.bytes + result.page_bytes)
+        if record is not host.record:
+            await self._put(host, record)
+        await self.promise(host)
+
+    async def failed(self, host: Host, result: OriginFailed) -> float:
+        """An origin failed; gives the seconds for which its host is left alone: none once the origin is given up."""
+        config, origin, cause = self._config, result.origin, result.cause
+        failures = _failing(host.record, origin).failures + 1
+        pause = delays.back_off(
+            config.failure_ttl or config.retry_pause,
+            failures,
+            config.retry_pause_max,
+            config.retry_jitter,
+            self._chance,
+        )
+        pause = max(pause, result.at_least)
+        host.failed(cause, robots=result.robots)
+        until, given_up = self._now() + pause, failures >= self._limit
+        record = _with(host.record, *_others(host.record, origin), Failing(origin, failures, until, cause))
+        await self._put(host, record if given_up else msgspec.structs.replace(record, not_before=until))
+        _LOG.debug("host failed", origin=origin, cause=cause, failures=failures, pause=pause, given_up=given_up)
+        return 0.0 if given_up else pause
+
+    async def _put(self, host: Host, record: HostRecord) -> None:
+        partition, store = self._partition, self._store
+        await self._effect(lambda: store.put_host(record, partition.stamp()))
+        host.record = record
+
+
+def _failing(record: HostRecord, origin: str) -> Failing:
+    """What is known of an origin's failures."""
+    return next((failing for failing in record.failing if failing.origin == origin), Failing(origin, 0, 0.0, ""))
+
+
+def _others(record: HostRecord, origin: str) -> list[Failing]:
+    return [failing for failing in record.failing if failing.origin != origin]
+
+
+def _with(record: HostRecord, *failing: Failing) -> HostRecord:
+    worst = max((one.failures for one in failing), default=0)
+    return msgspec.structs.replace(record, failing=failing, failures=worst)

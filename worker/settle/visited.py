@@ -1,0 +1,55 @@
+"""What one visit of a URL found: the record by which its settle is decided. Pure."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from gregor.schemas.messages import Link, Page, Row, State, Ticket
+from gregor.worker.borders.transport import Response
+from gregor.worker.fetch.fetcher import conditions
+from gregor.worker.fetch.outcomes import Denied, Outcome
+from gregor.worker.web.urls import Url
+
+OPTED_OUT = "the host opted out"
+
+
+class Visited(msgspec.Struct, frozen=True):
+    """A visit of the ticket's URL, of which the store says ``row``.
+
+    ``outcome`` is None when the page of this very ticket was stored before: an earlier settle was cut short. ``url``:
+    what was asked for, if anything was to be. ``page`` and ``tickets``: what was read, and its links that are to be
+    published; ``redirect``: where it leads. ``stored``: the version that a revisit asked about. ``seconds``: what the
+    request took.
+    """
+
+    ticket: Ticket
+    row: Row | None
+    outcome: Outcome | None
+    url: Url | None = None
+    response: Response | None = None
+    page: Page | None = None
+    tickets: Sequence[Ticket] = ()
+    redirect: Link | None = None
+    stored: Page | None = None
+    seconds: float = 0.0
+
+    def without_content(self) -> "Visited":
+        """The same visit of a host that opted out, maybe since the request was made: nothing of its answer is kept."""
+        return msgspec.structs.replace(self, outcome=Denied(OPTED_OUT), page=None, tickets=(), stored=None)
+
+    @property
+    def same(self) -> bool:
+        """Whether the document that came says what the stored one says."""
+        return self.page is not None and self.stored is not None and self.page.fingerprint == self.stored.fingerprint
+
+    @property
+    def held(self) -> State | None:
+        """The state of the version that the request asked about; None when it had no condition."""
+        return self.stored.state if self.stored is not None and conditions(self.stored) else None
+
+    @property
+    def pushed_back(self) -> bool:
+        """Whether the host answered that it wants fewer requests."""
+        if isinstance(self.outcome, Denied):
+            return False
+        return self.response is not None and self.response.status in (429, 503)
