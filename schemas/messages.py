@@ -248,14 +248,15 @@ class Takeover(msgspec.Struct, frozen=True, array_like=True):
 
 
 class PartitionRecord(msgspec.Struct, frozen=True, array_like=True):
-    """What survives of a partition: its highest epoch, the calendar's cursor (a bucket number), counts, and who took it
-    last, the newest at the end."""
+    """What survives of a partition: its highest epoch, the calendar's cursor (a bucket number), who took it last, the
+    newest at the end, and counts of its pages: of all, and by the ``domains`` that have a budget ("*.example.org")."""
 
     partition: int
     epoch: int = 0
     cursor: int = 0
     counts: dict[str, int] = {}
     takeovers: tuple[Takeover, ...] = ()
+    domains: dict[str, int] = {}
 
 
 T = TypeVar("T")

@@ -77,7 +77,7 @@ class WorkerBackend(Backend):
             stats.requests,
             dict(stats.states),
             {str(status): count for status, count in sorted(stats.statuses.items())},
-            dict(stats.errors.most_common(50)),
+            dict(stats.troubles.most_common(50)),
             stats.total_pages_200,
             stats.total_bytes,
         )

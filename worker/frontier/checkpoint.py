@@ -10,7 +10,6 @@ from gregor.worker.borders.log import FrontierLog
 from gregor.worker.borders.store import PageStore
 from gregor.worker.config.settings import Config
 from gregor.worker.frontier.counts import KEPT_EVERY, added
-from gregor.worker.frontier.domain_budget import counts_still
 from gregor.worker.frontier.partition import Partition
 from gregor.worker.orders.in_force import OrdersInForce
 
@@ -43,14 +42,16 @@ async def checkpoint(
         await effect(partial(store.drop_bucket, partition.id, bucket, partition.stamp()))
         partition.calendar.dropped(bucket)
     cursor = partition.calendar.settled_up_to()
-    counts = {name: count for name, count in partition.counts.items() if count}
+    counts, domains = {name: count for name, count in partition.counts.items() if count}, partition.domain_pages.copy()
     partition.unkept += bool(counts)
     if cursor > record.cursor or (counts and (last or partition.unkept >= KEPT_EVERY or _budgeted(config, orders))):
-        budgets = orders.table("budget")
-        kept = {name: count for name, count in added(record.counts, counts).items() if counts_still(name, budgets)}
-        record = msgspec.structs.replace(record, cursor=max(cursor, record.cursor), counts=kept)
+        budgets, cursor = orders.table("budget"), max(cursor, record.cursor)
+        by_domain = {name: pages for name, pages in added(record.domains, domains).items() if name in budgets}
+        kept = added(record.counts, counts)
+        record = msgspec.structs.replace(record, cursor=cursor, counts=kept, domains=by_domain)
         await effect(partial(store.put_partition, record, partition.stamp()))
         partition.counts.subtract(counts)  # only now: what is cut short is counted by the next one
+        partition.domain_pages.subtract(domains)
         partition.unkept = 0
         partition.calendar.cursor = record.cursor
     return record

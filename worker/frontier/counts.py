@@ -1,7 +1,7 @@
 """What a partition's owner counts: kept with the partition's record, so that the crawl's totals outlive workers. Pure.
 
 Names are "pages", "pages_200", "bytes" and "requests"; "state fetched" and so on, of URLs by their rows; "status 200",
-of answers to pages; "error dns", of failed visits by cause. Those of domains with a budget are `domain_budget`'s.
+of answers to pages; "error dns", of failed visits by cause.
 """
 
 from collections import Counter

@@ -3,18 +3,6 @@
 from collections import Counter
 from collections.abc import Container, Mapping, Sequence
 
-_PREFIX = "pages "
-
-
-def count_of(domain: str) -> str:
-    """The name of a domain's count in the records of partitions."""
-    return _PREFIX + domain
-
-
-def counts_still(name: str, budgets: Container[str]) -> bool:
-    """Whether a count of a partition's record is needed: not when it is of a domain without a budget."""
-    return not name.startswith(_PREFIX) or name.removeprefix(_PREFIX) in budgets
-
 
 class DomainPages:
     """Counts since the budget was given. ``own``: of this worker, since it started."""
@@ -39,10 +27,8 @@ class DomainPages:
             del self._whole[domain], self._whole_has[domain]
 
     def recounted(self, own: Counter[str], counts: Sequence[Mapping[str, int]]) -> None:
-        """The records of all partitions, which have the ``own`` counts of a moment before."""
+        """The counts by domain in the records of all partitions, which have the ``own`` ones of a moment before."""
         self._whole_has = own
         self._whole = Counter()
-        for one in counts:
-            for name, count in one.items():
-                if name.startswith(_PREFIX):
-                    self._whole[name.removeprefix(_PREFIX)] += count
+        for of_partition in counts:
+            self._whole.update(of_partition)

@@ -41,6 +41,7 @@ class Partition:
         self.finished_chunks: list[FromChunk] = []
         self.counts: Counter[str] = Counter()  # what `counts.py` names, and is not kept with the record yet
         self.unkept = 0  # checkpoints since there is something to keep of them
+        self.domain_pages: Counter[str] = Counter()  # of stored pages by domain that has a budget, not kept either
         self._counter = 0
         self._most_hosts = FEW_HOSTS
 

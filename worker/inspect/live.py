@@ -53,7 +53,7 @@ class Meter:
 
 def line(stats: Stats, rates: Rates, elapsed: float) -> str:
     """The state of the crawl in one line."""
-    errors = sum(stats.errors.values())
+    errors = stats.errors.total() + stats.aways.total()
     return one_line(
         f"{duration(elapsed)}: {count(stats.pages, 'page')} ({rates.pages:.1f}/s, {size(rates.bytes)}/s), "
         f"{stats.queued} queued, hosts {stats.running} active {stats.hosts_waiting} waiting "
@@ -75,7 +75,7 @@ def told(stats: Stats, rates: Rates, elapsed: float) -> str:
         "hosts_active": stats.running,
         "hosts_waiting": stats.hosts_waiting,
         "hosts_blocked": stats.hosts_blocked,
-        "errors": sum(stats.errors.values()),
+        "errors": stats.errors.total() + stats.aways.total(),
         "limiting": one_line(stats.limiting),
     }
     return spoken("info", "progress", "progress", **fields)
@@ -94,7 +94,7 @@ def view(stats: Stats, rates: Rates, elapsed: float, config: Config) -> "Table":
         ("rate", f"{rates.pages:.1f} pages/s, {rates.requests:.1f} requests/s, {size(rates.bytes)}/s"),
         ("queue", f"{stats.queued} URLs in memory"),
         ("hosts", f"{stats.running} active, {stats.hosts_waiting} waiting, {stats.hosts_blocked} blocked"),
-        ("errors", ", ".join(f"{kind} {n}" for kind, n in stats.errors.most_common(_ERRORS)) or "none"),
+        ("errors", ", ".join(f"{kind} {n}" for kind, n in stats.troubles.most_common(_ERRORS)) or "none"),
         ("limited by", stats.limiting),
     ]
     for name, value in rows:

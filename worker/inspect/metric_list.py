@@ -51,8 +51,7 @@ def _statuses(look: Look) -> list[Sample]:
 def _causes(look: Look) -> list[Sample]:
     counts = dict.fromkeys((*sorted(CAUSES), "other"), 0)
     for cause, count in look.stats.errors.items():
-        if not cause.startswith("unavailable: "):
-            counts[cause if cause in CAUSES else "other"] += count
+        counts[cause if cause in CAUSES else "other"] += count
     return _by(counts, counts)
 
 

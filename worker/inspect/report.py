@@ -45,7 +45,7 @@ def report(ending: Ending, stats: Stats, data: str, seconds: float, exit_code: i
         requests=stats.requests,
         states=_sorted(stats.states),
         statuses={str(status): n for status, n in sorted(stats.statuses.items())},
-        errors=_sorted(stats.errors),
+        errors=_sorted(stats.troubles),
         links=_sorted(stats.links),
         total_pages_200=stats.total_pages_200 if whole else None,
         total_bytes=stats.total_bytes if whole else None,

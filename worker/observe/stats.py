@@ -20,7 +20,6 @@ STAGES: Final = ("queue", "robots", "dns", "connect", "tls", "first_byte", "body
 """The stages of a visit, in their order: how late its turn came, then what it waited for and what was done."""
 
 
-_AWAY: Final = "unavailable: "  # how such an error begins
 _TOLERANCE: Final = 0.001  # what the clocks of a machine may differ by, seconds
 
 
@@ -35,7 +34,8 @@ class Stats:
     bytes_by: Counter[str] = field(default_factory=Counter)
     requests: int = 0
     states: Counter[str] = field(default_factory=Counter)
-    errors: Counter[str] = field(default_factory=Counter)
+    errors: Counter[str] = field(default_factory=Counter)  # of visits, by cause
+    aways: Counter[str] = field(default_factory=Counter)  # times that the crawl had to wait for a service
     statuses: Counter[int] = field(default_factory=Counter)
     links: Counter[str] = field(default_factory=Counter)
     before: dict[str, int] = field(default_factory=dict)
@@ -106,12 +106,17 @@ class Stats:
 
     def away(self, error: Unavailable) -> None:
         """A service did not answer what the crawl waits for."""
-        self.errors[f"{_AWAY}{error.service}"] += 1
+        self.aways[error.service] += 1
 
     def retrying(self, error: Unavailable) -> None:
         """A service did not answer; the call will be made again."""
         self.away(error)
         self.retries[error.service] += 1
+
+    @property
+    def troubles(self) -> Counter[str]:
+        """All that went wrong, in words: causes of visits that failed, and services that were waited for."""
+        return self.errors + Counter({f"unavailable: {service}": count for service, count in self.aways.items()})
 
     def unanswered(self, error: Unavailable) -> None:
         """A call failed because a service was away."""
@@ -139,7 +144,7 @@ class Stats:
             at=at,
             cpu=self.spending.process(),
             visits=sum(count for state, count in self.states.items() if state not in ("waiting", "dead")),
-            failures={cause: n for cause, n in self.errors.items() if not cause.startswith(_AWAY)},
+            failures=dict(self.errors),
             occupied=self.occupied,
             stages={**{stage: timing.total for stage, timing in self.stages.items()}, **self.lost},
             calls=calls,

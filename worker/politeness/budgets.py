@@ -3,7 +3,7 @@
 from gregor.schemas.messages import Page, Row
 from gregor.worker.config.settings import Config
 from gregor.worker.frontier.counts import count_settled
-from gregor.worker.frontier.domain_budget import DomainPages, count_of
+from gregor.worker.frontier.domain_budget import DomainPages
 from gregor.worker.frontier.host import Host
 from gregor.worker.frontier.partition import Partition
 from gregor.worker.orders.in_force import OrdersInForce
@@ -50,5 +50,5 @@ class HostBudgets:
         """Count a visit that was settled, and its page for the budgets of the host's domains; see `count_settled`."""
         count_settled(partition.counts, before, after, page, cause)
         for domain, _ in self._orders.domain_budgets(page.host) if page is not None else ():
-            partition.counts[count_of(domain)] += 1
+            partition.domain_pages[domain] += 1
             self._domain_pages.stored(domain)

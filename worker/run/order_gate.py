@@ -125,7 +125,7 @@ class OrderGate:
             if any(target.startswith("*.") for target in budgets):
                 own = self._domain_pages.own.copy()
                 records = await asyncio.gather(*(retry(partial(read, n)) for n in range(self._partitions)))
-                self._domain_pages.recounted(own, [record.counts for record in records])
+                self._domain_pages.recounted(own, [record.domains for record in records])
             await asyncio.sleep(_RECOUNT)
 
     def _domains(self, kind: Kind, host: Host) -> Shared:

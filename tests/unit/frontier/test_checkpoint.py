@@ -19,7 +19,7 @@ from gregor.worker.frontier.counts import KEPT_EVERY
 from gregor.worker.frontier.host import Backlog
 from gregor.worker.frontier.partition import Partition
 from gregor.worker.orders.in_force import OrdersInForce
-from gregor.worker.orders.model import Orders
+from gregor.worker.orders.model import By, Order, Orders, give
 
 NOTHING = dict.fromkeys(PRIORITIES, 0)
 ALL = ["commit 3", "drop_chunk 7", "drop_bucket 4", "put_partition 5 30"]
@@ -61,7 +61,12 @@ class Border:
         await self._do(f"put_partition {record.cursor} {record.counts['bytes']}")
 
 
-def commits(border: Border, lease: Lease, **settings: Any) -> Callable[..., Coroutine[Any, Any, PartitionRecord]]:
+_NO_ORDERS = Orders()
+
+
+def commits(
+    border: Border, lease: Lease, orders: Orders = _NO_ORDERS, **settings: Any
+) -> Callable[..., Coroutine[Any, Any, PartitionRecord]]:
     """`checkpoint` over a border, under a lease."""
     engine: Any = border
     nobody: Any = SimpleNamespace()
@@ -71,7 +76,7 @@ def commits(border: Border, lease: Lease, **settings: Any) -> Callable[..., Coro
         log=engine,
         store=engine,
         effects=Effects(lease, nobody, random.Random(1)),
-        orders=OrdersInForce(Orders),
+        orders=OrdersInForce(lambda: orders),
     )
 
 
@@ -174,3 +179,14 @@ def test_counts_are_kept_every_few_checkpoints_and_by_the_last_one() -> None:
     partition.counts.update({"bytes": 1, "state waiting": 4})
     record = asyncio.run(commit(partition, record, last=True))
     assert record.counts == {"bytes": 35, "state fetched": 4}
+
+
+def test_pages_of_domains_are_kept_as_long_as_there_is_a_budget() -> None:
+    lease = Lease()
+    border, partition = Border(lease), finished(lease)
+    partition.domain_pages.update({"*.here.example": 2, "*.there.example": 4})
+    before = PartitionRecord(0, 3, 3, {"bytes": 7}, domains={"*.here.example": 3, "*.gone.example": 9})
+    orders = give(Orders(), Order("budget", "*.here.example", 9.0), By("me", 1.0))
+    record = asyncio.run(commits(border, lease, orders)(partition, before))
+    assert (record.counts, record.domains) == ({"bytes": 37}, {"*.here.example": 5})
+    assert not +partition.domain_pages
