@@ -1,4 +1,5 @@
 """The protocols between the crawl and what remembers, coordinates, resolves and fetches for it; one file each.
 
-Pure but for effects.py, which waits. Imports what travels over them: schemas, orders, web. Two engines implement them (worker/adapters).
+Pure but for effects.py, which waits. Imports what travels over them: schemas, orders, web. Two engines implement them
+(worker/adapters).
 """
