@@ -8,7 +8,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from gregor.schemas.messages import DeadLetter, Takeover, stamp
-from gregor.worker.run.ownership import KEPT_TAKEOVERS
+from gregor.worker.run.takeover import KEPT_TAKEOVERS
 from tests.contract.kept_site import HOST, HOSTILE, PROSE, START, crawled
 from tests.contract.operated import VIEWER, Operated, over
 

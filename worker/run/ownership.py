@@ -9,9 +9,7 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any
 
-import msgspec
-
-from gregor.schemas.messages import PRIORITIES, DeadLetter, PartitionRecord, Takeover
+from gregor.schemas.messages import PartitionRecord
 from gregor.worker.base.tasks import cancel, until
 from gregor.worker.borders.coordinator import Lease
 from gregor.worker.borders.effects import Effects, LeaseLost, Retries
@@ -20,18 +18,16 @@ from gregor.worker.borders.log import RecordsLost
 from gregor.worker.borders.services import Services
 from gregor.worker.config.settings import Config
 from gregor.worker.crawl import Crawl
-from gregor.worker.frontier.calendar import FAR_BUCKET, MOST_BUCKETS, Calendar
 from gregor.worker.frontier.checkpoint import checkpoint
 from gregor.worker.frontier.partition import Partition
 from gregor.worker.frontier.schedule import HostSchedule
 from gregor.worker.observe.logging import logs
 from gregor.worker.observe.stats import Stats
 from gregor.worker.orders.in_force import OrdersInForce
+from gregor.worker.run.takeover import TakeOver
 
 _LOG = logs("ownership")
 TICK = 0.5  # seconds between two looks at what no event announces
-KEPT_TAKEOVERS = 16
-"""So many of a partition are remembered: some hundred bytes of its record."""
 
 
 class Owned:
@@ -79,6 +75,7 @@ class Ownership:
         self._config = config
         self._services = services
         self._now = services.coordinator.now
+        self._takeover = TakeOver(config, services, stats, name)
         self._crawl_of = crawl_of
         self._name = name
         self._retries = retries
@@ -147,8 +144,7 @@ class Ownership:
 
     async def _acquire(self, number: int) -> None:
         """Take a partition that nobody owns: read where its last owner stopped, then begin."""
-        log, store = self._services.log, self._services.store
-        record = await self.patiently(store.partition, number)
+        record = await self.patiently(self._services.store.partition, number)
         try:
             lease = await self._services.coordinator.acquire(number, record.epoch)
         except Unavailable as error:
@@ -156,30 +152,9 @@ class Ownership:
             return
         if lease is None:
             return
-
         effects = self._retries.under(lease)
-
-        def effect(method: Any, *arguments: Any) -> Awaitable[Any]:
-            return effects.run(lambda: method(*arguments))
-
         try:
-            record = await effect(store.partition, number)
-            committed, starts = await effect(log.committed, number), await effect(log.starts, number)
-            ends = await effect(log.ends, number)
-            # A watermark beyond the end is one of records that are gone: what lies below it now may be new.
-            lost = [p for p in PRIORITIES if committed[p] > ends[p]]
-            begin = {p: starts[p] if p in lost else max(committed[p], starts[p]) for p in PRIORITIES}
-            known = await effect(store.buckets, number, record.cursor + 1, FAR_BUCKET, MOST_BUCKETS)
-            calendar = Calendar(record.cursor, known, self._config.bucket_width, self._config.bucket_size)
-            partition = Partition(lease, begin, ends, calendar)
-            takeover = Takeover(self._name, lease.epoch, lease.taken_at)
-            takeovers = (*record.takeovers, takeover)[-KEPT_TAKEOVERS:]
-            record = msgspec.structs.replace(record, partition=number, epoch=lease.epoch, takeovers=takeovers)
-            await effect(store.put_partition, record, partition.stamp())
-            for p in lost:
-                partition.committed = {}  # what comes up to there must not be taken for finished
-                where = f"priority {p} ends at offset {ends[p]}, but was finished up to {committed[p]}"
-                await self._report_loss(lease, effects, where)
+            partition, record = await self._takeover.take(lease, effects)
         except LeaseLost:
             await self.let_go(self._services.coordinator.release(lease))  # it may come back: nobody would use it
             return
@@ -245,19 +220,10 @@ class Ownership:
             try:
                 await work()
             except RecordsLost as error:
-                await self._report_loss(owned.lease, owned.effects, str(error))
+                await self._takeover.report_loss(owned.lease, owned.effects, str(error))
                 self._end(owned)
         except LeaseLost:
             self._lose(owned)
-
-    async def _report_loss(self, lease: Lease, effects: Effects, what: str) -> None:
-        """For people, where it stays until somebody has seen it: nobody knows which URLs were in what is gone."""
-        self._stats.losses += 1
-        _LOG.error("the log lost records", partition=lease.partition, error=what)
-        letter = DeadLetter("", "", "", "lost", what, self._now(), source=f"partition {lease.partition}")
-        services = self._services
-        await effects.run(lambda: services.store.put_dead_letter(letter))
-        await effects.run(lambda: services.log.announce(letter))
 
     def _lose(self, owned: Owned) -> None:
         if not owned.lost:

@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -36,6 +37,7 @@ class Desk:
         self.clock, self.orders, self.holds = ManualClock(), Orders(), True
         store = cast(PageStore, SimpleNamespace(host=self._no_record, put_host=self._keep))
         stats, chance = Stats(), random.Random(1)
+        self.stats = stats
         self.in_force = OrdersInForce(lambda: self.orders)
         lease: Any = SimpleNamespace(holds=lambda: self.holds, epoch=1, taken_at=0.0, partition=0)
         self.partition = Partition(lease, dict.fromkeys(PRIORITIES, 0), {}, Calendar(0, [], 1.0, 1))
@@ -101,6 +103,26 @@ def test_each_request_is_on_record_with_what_was_in_force() -> None:
     assert second == Asked(second.at, 2.0, 30.0, begun, URL)
     assert (first.at, second.at) == pytest.approx((begun, begun + 2.5))
     assert desk.host.take_requests() == ()
+
+
+def test_the_permission_only_reads_and_the_start_is_what_is_noted() -> None:
+    desk = Desk(delay=2.0)
+    desk.begin()
+    permit = asyncio.run(desk.turn.for_page(URL, 1.0))
+
+    def noted() -> list[object]:
+        state = [getattr(desk.host, name) for name in Host.__slots__ if name not in ("queue", "record")]
+        return [*state, desk.turn.used, desk.stats.requests, desk.stats.margin.value(desk.clock.monotonic())]
+
+    before = noted()
+    desk.order(600.0)  # tables of orders are not made anew by whoever asks
+    with ThreadPoolExecutor(1) as elsewhere:
+        assert elsewhere.submit(permit.allows).result()
+    assert noted() == before
+    permit.sent()
+    assert desk.turn.used
+    assert desk.host.last_start == desk.host.last_page == desk.clock.monotonic()
+    assert [(one.href, one.rules) for one in desk.host.take_requests()] == [(URL, 1.0)]
 
 
 def test_without_a_lease_nothing_is_sent_or_on_record() -> None:
