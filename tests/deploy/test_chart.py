@@ -49,9 +49,20 @@ def workers_of(resources: list[Resource]) -> Resource:
 
 
 def pods(resources: list[Resource]) -> list[Resource]:
-    """The pods' specs, by whatever makes them."""
+    """The specs of the crawl's own pods, by whatever makes them."""
     made = [one["spec"]["template"]["spec"] for one in resources if one["kind"] in ("Deployment", "Job")]
     return made + [one["spec"] for one in of(resources, "Pod")]
+
+
+def servers(resources: list[Resource]) -> list[Resource]:
+    """The specs of the pods of the servers that the chart brings."""
+    return [one["spec"]["template"]["spec"] for one in of(resources, "StatefulSet")]
+
+
+def rendered(helm: Path, *words: str | Path) -> list[Resource]:
+    """What is rendered with the chart's own values but for some."""
+    made = must(run(helm, "template", "crawl", CHART, "--kube-version", "1.33.0", *words, timeout=30))
+    return [one for one in yaml.safe_load_all(made) if one]
 
 
 def test_the_schema_is_the_configs() -> None:
@@ -112,6 +123,13 @@ def test_the_workers_read_what_the_values_say(resources: list[Resource], name: s
         config = load(str(path), {}).config
         assert config.engine == "cluster"
         table = tomllib.loads(path.read_text())
+        if of(resources, "StatefulSet"):
+            names = {one["metadata"]["name"] for one in of(resources, "Service")}
+            for server in ("kafka", "zookeeper", "redis", "cassandra"):
+                (address,) = table[server]
+                assert address.split(":")[0] in names
+                values.pop(server)
+            assert (config.kafka_replication, config.cassandra_replication) == (1, 1)
         assert {key: table["host" if key == "hosts" else key] for key in values} == values
 
 
@@ -139,7 +157,7 @@ def test_pods_are_restricted(resources: list[Resource]) -> None:
         assert pod["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
         assert not {"hostNetwork", "hostPID", "hostIPC"} & set(pod)
         assert all(set(volume) - {"name"} <= {"configMap", "projected", "emptyDir"} for volume in pod["volumes"])
-        for container in pod["containers"]:
+        for container in [*pod["containers"], *pod.get("initContainers", ())]:
             context = container["securityContext"]
             assert context["allowPrivilegeEscalation"] is False
             assert context["readOnlyRootFilesystem"] is True
@@ -147,6 +165,65 @@ def test_pods_are_restricted(resources: list[Resource]) -> None:
             assert "memory" in container["resources"]["limits"]
             assert container["terminationMessagePolicy"] == "FallbackToLogsOnError"
             assert {mount["name"] for mount in container["volumeMounts"]} == {one["name"] for one in pod["volumes"]}
+
+
+def test_servers_of_the_chart_are_restricted(resources: list[Resource]) -> None:
+    for pod in servers(resources):
+        assert pod["automountServiceAccountToken"] is False
+        assert pod["enableServiceLinks"] is False
+        assert pod["securityContext"]["runAsNonRoot"] is True
+        assert pod["securityContext"]["runAsUser"] > 0
+        for container in pod["containers"]:
+            assert container["securityContext"]["allowPrivilegeEscalation"] is False
+            assert container["securityContext"]["capabilities"] == {"drop": ["ALL"]}
+            assert "memory" in container["resources"]["limits"]
+
+
+def test_servers_of_the_chart_are_reached_by_the_crawl_alone(resources: list[Resource]) -> None:
+    if not of(resources, "StatefulSet"):
+        return
+    policies = {one["metadata"]["name"]: one["spec"] for one in of(resources, "NetworkPolicy")}
+    closed = policies["crawl-gregor-servers"]
+    labels = [one["spec"]["template"]["metadata"]["labels"].items() for one in of(resources, "StatefulSet")]
+    assert len(labels) == 4
+    assert all(closed["podSelector"]["matchLabels"].items() <= one for one in labels)
+    crawl = policies["crawl-gregor"]["podSelector"]["matchLabels"]
+    assert not any(crawl.items() <= one for one in labels)
+    assert {"podSelector": {"matchLabels": crawl}} in closed["ingress"][0]["from"]
+    allowed = [peer for rule in policies["crawl-gregor"]["egress"] for peer in rule["to"]]
+    assert {"podSelector": closed["podSelector"]} in allowed
+
+
+def test_the_crawl_is_set_up_before_a_worker_works(resources: list[Resource]) -> None:
+    """By a hook where the servers are there before the install, by each pod where they come with it."""
+    first = workers_of(resources)["spec"]["template"]["spec"].get("initContainers", [])
+    inits = [*of(resources, "Job"), *first]
+    assert len(inits) == 1
+    assert bool(first) == bool(of(resources, "StatefulSet"))
+
+
+def test_a_failed_hook_leaves_nothing_behind(resources: list[Resource]) -> None:
+    hooks = [one for one in resources if "helm.sh/hook" in one["metadata"].get("annotations", {})]
+    for hook in hooks:
+        annotations = hook["metadata"]["annotations"]
+        if annotations["helm.sh/hook"] != "test":
+            policies = annotations["helm.sh/hook-delete-policy"].split(",")
+            assert {"before-hook-creation", "hook-succeeded", "hook-failed"} == set(policies)
+
+
+def test_where_pods_may_run_holds_for_every_pod(helm: Path) -> None:
+    values = "node_selector.pool=crawl,tolerations[0].key=crawl,tolerations[0].operator=Exists,priority_class=low"
+    words = ("--set", values, "--set-json", 'affinity={"nodeAffinity":{"x":1}}')
+    for brings in ("false", "true"):
+        made = rendered(helm, *words, "--set", f"servers.enabled={brings}", "--set", "console.node_selector.pool=tools")
+        found = pods(made) + servers(made)
+        assert len(found) == (7 if brings == "true" else 4)
+        for pod in found:
+            console = pod["containers"][0]["name"] == "console"
+            assert pod["nodeSelector"] == {"pool": "tools" if console else "crawl"}
+            assert pod["tolerations"] == [{"key": "crawl", "operator": "Exists"}]
+            assert pod["affinity"] == {"nodeAffinity": {"x": 1}}
+            assert pod["priorityClassName"] == "low"
 
 
 def test_there_is_time_for_the_hand_over(resources: list[Resource]) -> None:
@@ -191,8 +268,8 @@ def test_a_worker_has_what_was_measured() -> None:
 def test_selectors_find_the_workers_alone(resources: list[Resource]) -> None:
     workers = workers_of(resources)
     labels = workers["spec"]["template"]["metadata"]["labels"].items()
-    (job,) = of(resources, "Job")
-    others = job["spec"]["template"]["metadata"]["labels"].items()
+    makers = [one for kind in ("Job", "StatefulSet") for one in of(resources, kind)]
+    others = [one["spec"]["template"]["metadata"]["labels"].items() for one in makers]
     (service,) = (one for one in of(resources, "Service") if one["metadata"]["name"] == "crawl-gregor")
     (budget,) = of(resources, "PodDisruptionBudget")
     for selector in (
@@ -201,7 +278,7 @@ def test_selectors_find_the_workers_alone(resources: list[Resource]) -> None:
         budget["spec"]["selector"]["matchLabels"],
     ):
         assert selector.items() <= labels
-        assert not selector.items() <= others
+        assert not any(selector.items() <= one for one in others)
 
 
 def test_the_console_is_found_by_its_own_service(resources: list[Resource], name: str | None) -> None:
@@ -256,7 +333,7 @@ def test_lag_is_that_of_the_frontiers_group(resources: list[Resource]) -> None:
 def test_a_worker_reaches_the_web_and_its_servers(
     resources: list[Resource], name: str | None, address: str, port: int, open_: bool
 ) -> None:
-    for policy in of(resources, "NetworkPolicy"):
+    for policy in (one for one in of(resources, "NetworkPolicy") if one["metadata"]["name"] == "crawl-gregor"):
         assert {"Ingress", "Egress"} == set(policy["spec"]["policyTypes"])
         assert _reached(policy["spec"]["egress"], ipaddress.ip_address(address), port) == open_
         names = [peer.get("namespaceSelector") for rule in policy["spec"]["egress"] for peer in rule["to"]]

@@ -15,6 +15,7 @@ from tests.deploy.tools import ROOT, etcd, fetched, must, run
 
 WAIT = "--timeout=300s"  # under load all of Kubernetes is slow
 CHART = ROOT / "helm/gregor"
+OURS = "app.kubernetes.io/name in (gregor,gregor-servers)"
 RESTRICTED = {"pod-security.kubernetes.io/enforce": "restricted"}
 
 
@@ -86,8 +87,44 @@ def test_a_releases_life(cluster: Cluster) -> None:
         cluster.ready(replicas)
     cluster.helm("rollback", "crawl", "2", "--wait", WAIT)
     cluster.ready(6)
+    # What scales takes over from where the release was: nothing falls to one worker meanwhile.
+    cluster.helm("upgrade", "crawl", CHART, "--wait", WAIT, "--set=autoscaling.kind=hpa,autoscaling.minimum=2")
+    assert cluster.get("deployment/crawl-gregor")["spec"]["replicas"] == 6
+    cluster.kubectl("-n", "web", "scale", "deployment/crawl-gregor", "--replicas=9")
+    cluster.helm("upgrade", "crawl", CHART, "--set=autoscaling.kind=hpa,autoscaling.minimum=2,config.delay=3")
+    assert cluster.get("deployment/crawl-gregor")["spec"]["replicas"] == 9
     cluster.helm("uninstall", "crawl", "--wait", WAIT)
-    assert cluster.get("all,configmaps,networkpolicies", "-l", "app.kubernetes.io/name=gregor")["items"] == []
+    assert left(cluster) == []
+
+
+def left(cluster: Cluster) -> list[Any]:
+    """What there is of the chart in the namespace."""
+    found: list[Any] = cluster.get("all,configmaps,serviceaccounts,networkpolicies", "-l", OURS)["items"]
+    return found
+
+
+def test_a_failed_install_leaves_nothing_behind(cluster: Cluster) -> None:
+    with ThreadPoolExecutor(1) as pool:
+        tried = pool.submit(cluster.tried, "install", "crawl", CHART, WAIT)
+        job = ("-n", "web", "job/crawl-gregor-init")
+        cluster.kubectl("wait", "--for=create", WAIT, *job)
+        failed = [{"type": kind, "status": "True"} for kind in ("FailureTarget", "Failed")]
+        times = {"startTime": "2026-01-01T00:00:00Z"}
+        status = {"status": {**times, "conditions": failed}}
+        cluster.kubectl("patch", *job, "--subresource=status", "--type=merge", "-p", json.dumps(status))
+        assert tried.result().returncode == 1
+    cluster.helm("uninstall", "crawl")  # the record that it failed
+    assert left(cluster) == []
+
+
+def test_an_install_brings_its_own_servers_to_a_bare_cluster(cluster: Cluster) -> None:
+    cluster.helm("install", "crawl", CHART, "--wait", WAIT, "--set=servers.enabled=true")
+    cluster.ready(3)
+    assert {one["metadata"]["name"] for one in cluster.get("statefulsets")["items"]} == {
+        f"crawl-gregor-{server}" for server in ("kafka", "zookeeper", "redis", "cassandra")
+    }
+    cluster.helm("uninstall", "crawl", "--wait", WAIT)
+    assert left(cluster) == []
 
 
 @pytest.mark.parametrize("values", sorted((ROOT / "tests/deploy/values").glob("*.yaml")), ids=lambda path: path.stem)

@@ -57,6 +57,13 @@ def schema() -> _Schema:
     config, others = _config()
     files = sorted(name for name in Config.__struct_fields__ if name.endswith("_file") and name not in CHARTS_OWN)
     resources = _map(_QUANTITY, "^(cpu|memory|ephemeral-storage)$")
+    requested = _object({"requests": resources, "limits": resources})
+    place = {
+        "node_selector": _TEXTS,
+        "tolerations": {"type": "array", "items": {"type": "object"}},
+        "affinity": {"type": "object"},
+        "priority_class": {"anyOf": [{"const": ""}, _NAME]},
+    }
     values = {
         "global": {"type": "object"},
         "image": _object(
@@ -72,20 +79,17 @@ def schema() -> _Schema:
         "files": _object(dict.fromkeys(files, _KEY), description="settings that name a file: keys of Secrets"),
         "secret_env": _map(_KEY, _VARIABLE),
         "env": {**_map(_TEXT), "propertyNames": {"pattern": _VARIABLE, "not": {"pattern": "^GREGOR_"}}},
-        "workers": _object(
-            {
-                "replicas": _whole(0),
-                "resources": _object({"requests": resources, "limits": resources}),
-                "node_selector": _TEXTS,
-                "tolerations": {"type": "array", "items": {"type": "object"}},
-                "annotations": _TEXTS,
-                "priority_class": {"anyOf": [{"const": ""}, _NAME]},
-            }
-        ),
-        "console": _object(
+        **place,
+        "workers": _object({"replicas": _whole(0), "resources": requested, "annotations": _TEXTS, **place}),
+        "console": _object({"enabled": {"type": "boolean"}, "resources": requested, **place}),
+        "servers": _object(
             {
                 "enabled": {"type": "boolean"},
-                "resources": _object({"requests": resources, "limits": resources}),
+                "storage": {"type": "string", "pattern": "^([0-9]+([.][0-9]+)?[KMGT]i?)?$"},
+                "storage_class": {"anyOf": [{"const": ""}, _NAME]},
+                **dict.fromkeys(
+                    _SERVERS, _object({"image": {"type": "string", "minLength": 1}, "resources": requested})
+                ),
             }
         ),
         "autoscaling": _object(

@@ -23,7 +23,22 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{/* Before anything else of a release; once, and away again. */}}
 {{- define "gregor.hook" -}}
 helm.sh/hook: pre-install,pre-upgrade,pre-rollback
-helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded
+# One that failed goes too, so that a failed install leaves nothing behind; helm prints its log first.
+helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded,hook-failed
+helm.sh/hook-output-log-policy: hook-failed
+{{- end }}
+
+{{/* The settings: the chart's own servers, where it brings them, instead of those of the values. */}}
+{{- define "gregor.settings" -}}
+{{- $name := include "gregor.name" . }}
+{{- $settings := deepCopy .Values.config }}
+{{- if .Values.servers.enabled }}
+{{- range $server, $port := dict "kafka" 9092 "zookeeper" 2181 "redis" 6379 "cassandra" 9042 }}
+{{- $_ := set $settings $server (list (printf "%s-%s:%d" $name $server $port)) }}
+{{- end }}
+{{- $settings = merge (dict "kafka_replication" 1 "cassandra_replication" 1) $settings }}
+{{- end }}
+{{- toJson $settings }}
 {{- end }}
 
 {{/* JSON is TOML for texts, numbers, booleans and lists of them; tables are written out. */}}
@@ -34,10 +49,11 @@ data = "/data"
 {{- range $name := keys .Values.files | sortAlpha }}
 {{ $name }} = "/etc/gregor/files/{{ $name }}"
 {{- end }}
-{{- range $name := keys (omit .Values.config "hosts") | sortAlpha }}
-{{ $name }} = {{ include "gregor.value" (index $.Values.config $name) }}
+{{- $settings := include "gregor.settings" . | fromJson }}
+{{- range $name := keys (omit $settings "hosts") | sortAlpha }}
+{{ $name }} = {{ include "gregor.value" (index $settings $name) }}
 {{- end }}
-{{- range $host := .Values.config.hosts }}
+{{- range $host := $settings.hosts }}
 
 [[host]]
 {{- range $name := keys $host | sortAlpha }}
@@ -54,7 +70,26 @@ data = "/data"
 {{- end }}
 {{- end }}
 
+{{/* Where a pod may run: what its own values say, else what holds for all. */}}
+{{- define "gregor.place" -}}
+{{- with .own.priority_class | default .root.Values.priority_class }}
+priorityClassName: {{ . }}
+{{- end }}
+{{- with .own.node_selector | default .root.Values.node_selector }}
+nodeSelector: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .own.tolerations | default .root.Values.tolerations }}
+tolerations: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .own.affinity | default .root.Values.affinity }}
+affinity: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+
 {{- define "gregor.pod" -}}
+{{- with include "gregor.place" . | trim }}
+{{- . | nindent 0 }}
+{{- end }}
 serviceAccountName: {{ .account }}
 automountServiceAccountToken: false
 enableServiceLinks: false
@@ -101,6 +136,19 @@ volumeMounts:
 {{/* Who asks the API by its Service is no longer led here when SIGTERM comes. */}}
 {{- define "gregor.leave" -}}
 preStop: {exec: {command: [sleep, "5"]}}
+{{- end }}
+
+{{/* With servers of its own the crawl is set up by who comes first: before an install there is nothing to set up. */}}
+{{- define "gregor.setup" -}}
+{{- if .Values.servers.enabled }}
+initContainers:
+  - name: init
+    args: [init]
+    {{- include "gregor.container" (dict "root" .) | nindent 4 }}
+    resources:
+      requests: {cpu: 100m, memory: 256Mi}
+      limits: {memory: 512Mi}
+{{- end }}
 {{- end }}
 
 {{- define "gregor.volumes" -}}
