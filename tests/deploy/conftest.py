@@ -12,14 +12,14 @@ import pytest
 
 from tests.deploy import kubernetes
 from tests.deploy.podman import IMAGE, Built, Podman
-from tests.deploy.terraform import EXAMPLES, Applied, applied, copied, initialised
+from tests.deploy.terraform import EXAMPLES, Applied, applied, copied, initialised, unguarded
 from tests.deploy.tools import ROOT, fetched, missing, must
 
 
 @pytest.fixture(scope="session")
 def terraform(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the folder, which may be written to."""
-    return copied(tmp_path_factory.mktemp("terraform"))
+    """A copy of the folder, which may be written to, and what it makes destroyed: `terraform test` cleans up."""
+    return unguarded(copied(tmp_path_factory.mktemp("terraform")))
 
 
 @pytest.fixture(scope="session")

@@ -51,6 +51,13 @@ def copied(to: Path) -> Path:
     return Path(shutil.copytree(ROOT / "terraform", to, dirs_exist_ok=True))
 
 
+def unguarded(folder: Path) -> Path:
+    """The same folder, in which everything may be destroyed, as docs/deployment.md says for the end of a crawl."""
+    for path in folder.glob("modules/*/*.tf"):
+        path.write_text(path.read_text().replace("prevent_destroy = true", "prevent_destroy = false"))
+    return folder
+
+
 def tf(folder: Path, *words: str, variables: Mapping[str, object] | None = None) -> Any:
     """Run terraform in a folder, with the given variables."""
     if variables is not None:

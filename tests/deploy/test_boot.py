@@ -18,7 +18,7 @@ PROMTOOL = shutil.which("promtool")
 STUB = ROOT / "tests/deploy/machine/stub"
 REPLACED = (
     *("aws", "blkid", "curl", "dnf", "docker", "hostname", "ip", "mkfs.xfs", "mount", "mountpoint", "sleep"),
-    *("systemctl", "udevadm", "xfs_growfs"),
+    *("sysctl", "systemctl", "timeout", "udevadm", "xfs_growfs"),
 )
 """Commands that the stub stands in for."""
 
@@ -78,7 +78,7 @@ def boot(podman: Podman, cluster: Applied, containers: list[str], tmp_path: Path
         machine = Machine(execute, state)
         machine.fails("dnf")
         # As on a machine: these are there before.
-        execute("mkdir", "-p", "/etc/systemd/system", "/usr/local/bin")
+        execute("mkdir", "-p", "/etc/systemd/system", "/etc/sysctl.d", "/usr/local/bin")
         execute("bash", "/state/boot")
         assert machine.calls("dnf") == ["dnf install -y -q docker"] * 2, "it waits for its way out"
         return machine
@@ -141,6 +141,61 @@ def test_a_server_takes_its_address_and_its_disk(boot: Callable[[str], Machine],
     again = machine.calls()
     assert not [call for call in again if call.startswith(("mkfs", "aws ec2 attach-network-interface"))]
     assert first(again, "docker run --rm --name server")
+
+
+@pytest.mark.parametrize(
+    ("joined", "data", "peers", "told"),
+    [
+        ("no", False, False, "CASSANDRA_SEEDS=ADDRESS"),  # the first of all
+        ("no", False, True, ""),  # the others are there already: it joins them
+        ("no", True, False, ""),  # it was here before it was ready
+        ("yes", True, True, "JVM_EXTRA_OPTS=-Dcassandra.replace_address_first_boot=ADDRESS"),  # ignored by Cassandra
+        ("yes", False, True, "JVM_EXTRA_OPTS=-Dcassandra.replace_address_first_boot=ADDRESS"),  # its disk is lost
+    ],
+)
+def test_the_first_of_cassandra_begins_alone_once(
+    boot: Callable[[str], Machine], cluster: Applied, joined: str, data: bool, peers: bool, told: str
+) -> None:
+    machine = boot("cassandra")
+    (machine.state / "joined").write_text(joined)
+    if peers:
+        (machine.state / "peers").touch()
+    if data:
+        machine.execute("mkdir", "-p", "/data/data/system")
+    machine.execute("run-server")
+    (address,) = [
+        one["private_ip"] for one in cluster.of("aws_network_interface") if one["tags"]["Name"].endswith("cassandra-1")
+    ]
+    assert machine.execute("cat", "/run/server.env").strip() == told.replace("ADDRESS", address)
+    environment = dict(line.split("=", 1) for line in machine.execute("cat", "/etc/server.env").splitlines())
+    assert "cassandra-1." not in environment["CASSANDRA_SEEDS"]
+    (started,) = [call for call in machine.calls("docker run") if "--name server" in call]
+    assert started.index("/etc/server.env") < started.index("/run/server.env")
+
+
+def test_a_node_that_is_ready_is_remembered(boot: Callable[[str], Machine]) -> None:
+    machine = boot("cassandra")
+    assert "systemctl enable --now server joined repair.timer" in (machine.state / "boot").read_text()
+    machine.execute("note-joined")
+    calls = machine.calls()
+    asked, noted = first(calls, "docker exec server nodetool netstats", "aws ssm put-parameter --name")
+    assert asked < noted
+    assert "--value yes --overwrite" in calls[noted]
+    timer = machine.execute("cat", "/etc/systemd/system/repair.timer")
+    assert "OnCalendar=Mon 05:00" in timer and "Persistent=true" in timer
+    assert "nodetool repair" in machine.execute("cat", "/etc/systemd/system/repair.service")
+    assert "1048575" in machine.execute("cat", "/etc/sysctl.d/90-server.conf")
+
+
+def test_a_machine_whose_worker_is_not_well_is_replaced(boot: Callable[[str], Machine]) -> None:
+    machine = boot("worker")
+    (machine.state / "health").write_text("ok\n" * 3 + "away\n" * 20 + "ill\n" * 5 + "ok\n" + "ill\n" * 10)
+    machine.calls()
+    machine.execute("heed")
+    calls = machine.calls()
+    assert len([call for call in calls if "/healthz" in call]) == 39, "while it waits for a server it is left alone"
+    (told,) = [call for call in calls if call.startswith("aws")]
+    assert told.endswith("autoscaling set-instance-health --instance-id i-0123456789abcdef0 --health-status Unhealthy")
 
 
 def test_a_worker_waits_for_its_secrets_and_its_servers(boot: Callable[[str], Machine], cluster: Applied) -> None:

@@ -3,6 +3,7 @@
 import base64
 import json
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import yaml
 
 from gregor.worker.config.sources import load
 from tests.deploy import values_schema
-from tests.deploy.terraform import EXAMPLES, PASSWORD, SETTINGS, Applied, beside, initialised, tf
+from tests.deploy.terraform import EXAMPLES, PASSWORD, SETTINGS, Applied, applied, beside, copied, initialised, tf
 from tests.deploy.tools import ROOT, must, run
 
 MODULES = sorted(path.name for path in (ROOT / "terraform/modules").iterdir())
@@ -21,6 +22,7 @@ WIDE = {
     "LogInToRegistry": "AWS knows no narrower resource for it",
     "FindWorkers": "AWS knows no narrower resource for it",
     "Shell": "AWS knows no narrower resource for it",
+    "LookAtDisks": "AWS knows no narrower resource for it",
     "Account": "in a key's policy the star is the key, and without it nobody could administer it",
     "Logs": "in a key's policy the star is the key",
     "Alarms": "in a key's policy the star is the key",
@@ -70,6 +72,64 @@ def test_destroy_leaves_nothing(root: Applied) -> None:
     folder = beside(root.folder, "destroyed")
     must(tf(folder, "destroy", "-auto-approve"))
     assert "resources" not in json.loads(must(tf(folder, "show", "-json"))).get("values", {})
+
+
+GUARDED = {"aws_ebs_volume", "aws_msk_cluster", "aws_elasticache_replication_group", "aws_kms_key"}
+"""What holds data that nothing else has, or the key to it."""
+
+
+@pytest.fixture(scope="module")
+def guarded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The example `cluster` as it is given out, applied."""
+    folder = initialised(copied(tmp_path_factory.mktemp("guarded")) / "examples/cluster")
+    applied(folder, EXAMPLES["cluster"] | THREE_ZONES)
+    return folder
+
+
+THREE_ZONES = {"zones": ["us-east-1a", "us-east-1b", "us-east-1c"]}
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ({"cassandra_nodes": 2}, "prevent_destroy"),
+        ({"zones": ["us-east-1a", "us-east-1b"]}, "its data would be lost"),
+    ],
+)
+def test_no_change_deletes_data(guarded: Path, change: dict[str, object], named: str) -> None:
+    folder = beside(guarded, f"changed-{len(named)}")
+    refused = tf(folder, "plan", variables=EXAMPLES["cluster"] | THREE_ZONES | {"cassandra_replication": 1} | change)
+    assert refused.returncode == 1
+    assert named in " ".join((refused.stdout + refused.stderr).split())
+
+
+def test_destroy_is_refused_while_there_is_data(guarded: Path) -> None:
+    refused = tf(beside(guarded, "destroyed"), "destroy", "-auto-approve")
+    assert refused.returncode == 1
+    assert "prevent_destroy" in refused.stderr
+
+
+def test_what_holds_data_is_guarded() -> None:
+    text = "".join(path.read_text() for path in (ROOT / "terraform/modules").glob("*/*.tf"))
+    for kind in GUARDED:
+        (block,) = re.findall(rf'^resource "{kind}" .*?^}}', text, re.DOTALL | re.MULTILINE)
+        assert "prevent_destroy = true" in block, kind
+
+
+@pytest.mark.parametrize("root", ["cluster"], indirect=True)
+def test_a_larger_disk_of_kafka_is_made(root: Applied) -> None:
+    folder = beside(root.folder, "larger")
+    (before,) = root.of("aws_msk_cluster")
+    storage = before["broker_node_group_info"][0]["storage_info"][0]["ebs_storage_info"][0]
+    larger = EXAMPLES[root.name] | {"kafka_volume_size": storage["volume_size"] + 50}
+    assert tf(folder, "plan", "-detailed-exitcode", variables=larger).returncode == 2
+
+
+def test_the_example_of_a_backend(terraform: Path) -> None:
+    folder = Path(shutil.copytree(ROOT / "terraform/examples/small", terraform / "examples/backed"))
+    shutil.copy(ROOT / "terraform/examples/backend.tf.example", folder / "backend.tf")
+    must(tf(folder, "init", "-backend=false"))
+    must(tf(folder, "validate"))
 
 
 def test_an_examples_own_tests(root: Applied) -> None:
@@ -188,6 +248,10 @@ def test_all_is_tagged(root: Applied) -> None:
     for one in root.resources:
         tags = one["values"].get("tags_all")
         assert tags is None or tags.get("Project") == "gregor", one["address"]
+    for template in root.of("aws_launch_template"):
+        made = {one["resource_type"]: one["tags"] for one in template["tag_specifications"]}
+        assert {"instance", "volume"} <= set(made)
+        assert all(tags.get("Project") == "gregor" for tags in made.values()), template["name_prefix"]
 
 
 def test_a_machine_waits_for_the_hand_over(root: Applied) -> None:

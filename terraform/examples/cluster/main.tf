@@ -9,17 +9,22 @@ terraform {
   }
 }
 
+locals {
+  tags = { Project = var.name, ManagedBy = "terraform" }
+}
+
 provider "aws" {
   region = var.region
 
   default_tags {
-    tags = { Project = var.name, ManagedBy = "terraform" }
+    tags = local.tags
   }
 }
 
 module "crawl" {
   source                  = "../../modules/crawl"
   name                    = var.name
+  tags                    = local.tags
   zones                   = var.zones
   crawl                   = var.crawl
   partitions              = var.partitions

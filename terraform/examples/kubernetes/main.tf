@@ -9,17 +9,22 @@ terraform {
   }
 }
 
+locals {
+  tags = { Project = var.name, ManagedBy = "terraform" }
+}
+
 provider "aws" {
   region = var.region
 
   default_tags {
-    tags = { Project = var.name, ManagedBy = "terraform" }
+    tags = local.tags
   }
 }
 
 module "crawl" {
   source                  = "../../modules/crawl"
   name                    = var.name
+  tags                    = local.tags
   zones                   = var.zones
   crawl                   = var.crawl
   partitions              = var.partitions
@@ -45,6 +50,7 @@ module "crawl" {
 module "kubernetes" {
   source            = "../../modules/kubernetes"
   name              = var.name
+  tags              = local.tags
   subnets           = module.crawl.network.subnets
   security_group_id = module.crawl.network.security_group_id
   kms_key_arn       = module.crawl.kms_key_arn

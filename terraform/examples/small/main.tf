@@ -11,17 +11,22 @@ terraform {
   }
 }
 
+locals {
+  tags = { Project = var.name, ManagedBy = "terraform" }
+}
+
 provider "aws" {
   region = var.region
 
   default_tags {
-    tags = { Project = var.name, ManagedBy = "terraform" }
+    tags = local.tags
   }
 }
 
 module "crawl" {
   source                  = "../../modules/crawl"
   name                    = var.name
+  tags                    = local.tags
   zones                   = var.zones
   one_nat                 = true
   crawl                   = var.crawl

@@ -105,3 +105,20 @@ variable "image" {
   default     = "docker.io/library/cassandra:5.0.6"
   description = "Its container image."
 }
+
+variable "snapshots" {
+  type        = number
+  default     = 7
+  description = "How many daily snapshots of each disk are kept."
+
+  validation {
+    condition     = var.snapshots >= 1 && var.snapshots <= 1000 && floor(var.snapshots) == var.snapshots
+    error_message = "snapshots must be a whole number from 1 to 1000."
+  }
+}
+
+variable "tags" {
+  type        = map(string)
+  default     = {}
+  description = "Tags of machines and their disks, which the provider's default tags do not reach."
+}

@@ -122,4 +122,9 @@ resource "aws_kms_key" "this" {
   enable_key_rotation     = true
   deletion_window_in_days = 30
   policy                  = data.aws_iam_policy_document.key.json
+
+  # Without it nothing of what it encrypted can be read again.
+  lifecycle {
+    prevent_destroy = true
+  }
 }

@@ -104,6 +104,7 @@ module "redis" {
 module "zookeeper" {
   source                   = "../zookeeper"
   name                     = var.name
+  tags                     = var.tags
   vpc_id                   = module.network.vpc_id
   subnets                  = module.network.subnets
   zone_id                  = module.network.zone_id
@@ -117,6 +118,7 @@ module "zookeeper" {
 module "cassandra" {
   source                   = "../cassandra"
   name                     = var.name
+  tags                     = var.tags
   vpc_id                   = module.network.vpc_id
   subnets                  = module.network.subnets
   zone_id                  = module.network.zone_id
@@ -155,6 +157,7 @@ module "workers" {
   count             = var.workers_on == "ec2" ? 1 : 0
   source            = "../workers"
   name              = var.name
+  tags              = var.tags
   subnets           = module.network.subnets
   security_group_id = aws_security_group.workers.id
   kms_key_arn       = aws_kms_key.this.arn
@@ -176,6 +179,7 @@ module "console" {
   source            = "../workers"
   command           = "console"
   name              = var.name
+  tags              = var.tags
   subnets           = module.network.subnets
   security_group_id = aws_security_group.workers.id
   kms_key_arn       = aws_kms_key.this.arn

@@ -155,3 +155,9 @@ variable "schedules" {
   default     = {}
   description = "By name: at which times (cron, UTC) how many workers; 0 stops the crawl, which goes on later."
 }
+
+variable "tags" {
+  type        = map(string)
+  default     = {}
+  description = "Tags of machines and their disks, which the provider's default tags do not reach."
+}

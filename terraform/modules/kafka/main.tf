@@ -99,8 +99,10 @@ resource "aws_msk_cluster" "this" {
     }
   }
 
+  # It stays in the zones it was made in: MSK knows no way into another one but a new cluster, without what is in this one.
   lifecycle {
-    ignore_changes = [broker_node_group_info[0].storage_info[0].ebs_storage_info[0].volume_size] # it grows by itself
+    prevent_destroy = true
+    ignore_changes  = [broker_node_group_info[0].client_subnets]
   }
 }
 

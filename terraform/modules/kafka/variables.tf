@@ -46,12 +46,12 @@ variable "kafka_replication" {
 
 variable "kafka_version" {
   type        = string
-  default     = "3.9.x"
+  default     = "3.9.x.kraft"
   description = "Version of MSK."
 
   validation {
     condition     = can(regex("^[0-9]+[.][0-9]+[.]([0-9]+|x)([.]kraft)?$", var.kafka_version))
-    error_message = "kafka_version must be a version as MSK names it, for example 3.9.x."
+    error_message = "kafka_version must be a version as MSK names it, for example 3.9.x.kraft."
   }
 }
 
@@ -80,7 +80,7 @@ variable "instance_type" {
 variable "volume_size" {
   type        = number
   default     = 100
-  description = "GiB of a broker at first."
+  description = "GiB of a broker. It grows by itself when it fills up; then say here what it has grown to: MSK takes no smaller one."
 
   validation {
     condition     = var.volume_size >= 1 && var.volume_size <= var.volume_size_max && floor(var.volume_size) == var.volume_size

@@ -48,7 +48,12 @@ resource "aws_launch_template" "node" {
 
   tag_specifications {
     resource_type = "instance"
-    tags          = { Name = "${var.name}-node" }
+    tags          = merge(var.tags, { Name = "${var.name}-node" })
+  }
+
+  tag_specifications {
+    resource_type = "volume"
+    tags          = merge(var.tags, { Name = "${var.name}-node" })
   }
 }
 

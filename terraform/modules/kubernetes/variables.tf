@@ -100,3 +100,9 @@ variable "release" {
     error_message = "release must be at most 43 of a-z, 0-9 and -."
   }
 }
+
+variable "tags" {
+  type        = map(string)
+  default     = {}
+  description = "Tags of machines and their disks, which the provider's default tags do not reach."
+}

@@ -2,10 +2,20 @@
 # takes both over, so its server is the same node to the others. Used by the modules zookeeper and cassandra.
 
 locals {
-  zones   = keys(var.subnets)
-  nodes   = { for index in range(var.nodes) : tostring(index + 1) => local.zones[index % length(local.zones)] }
-  names   = { for node, _ in local.nodes : node => "${var.kind}-${node}.${var.domain}" }
+  numbers = [for index in range(var.nodes) : tostring(index + 1)]
+  names   = { for node in local.numbers : node => "${var.kind}-${node}.${var.domain}" }
   purpose = "${var.name}-${var.kind}"
+
+  # A node stays where its disk was made: another number of zones says where further ones go.
+  zones = { for node in local.numbers : node => aws_ebs_volume.data[node].availability_zone }
+
+  # Some of the others' names: who is not among those that it asks may be replaced by itself.
+  others = {
+    for node in local.numbers : node => join(",", [
+      for other in slice(concat([for each in local.numbers : each if each != node], [node]), 0, min(3, max(1, var.nodes - 1))) :
+      local.names[other]
+    ])
+  }
 }
 
 data "aws_ssm_parameter" "image" {
@@ -17,6 +27,7 @@ data "aws_region" "current" {}
 data "aws_caller_identity" "current" {}
 
 locals {
+  days    = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
   account = "${data.aws_region.current.region}:${data.aws_caller_identity.current.account_id}"
 }
 
@@ -71,17 +82,24 @@ resource "aws_vpc_security_group_egress_rule" "peers" {
 
 # The address that peers and clients know; a machine has one more of its own, for what goes out.
 resource "aws_network_interface" "this" {
-  for_each        = local.nodes
+  for_each        = local.zones
   subnet_id       = var.subnets[each.value]
   security_groups = [aws_security_group.this.id]
   tags            = { Name = "${local.purpose}-${each.key}" }
+
+  lifecycle {
+    precondition {
+      condition     = contains(keys(var.subnets), each.value)
+      error_message = "The disk of ${var.kind}-${each.key} is in ${each.value}, which is not among the zones any more: its data would be lost. Keep the zone, or move the node first (docs/deployment.md)."
+    }
+  }
 }
 
 resource "aws_route53_record" "this" {
   # checkov:skip=CKV2_AWS_23:Its address is that of a network interface, which the check does not know
-  for_each = local.nodes
+  for_each = local.names
   zone_id  = var.zone_id
-  name     = local.names[each.key]
+  name     = each.value
   type     = "A"
   ttl      = 60
   records  = [aws_network_interface.this[each.key].private_ip]
@@ -94,18 +112,37 @@ resource "aws_cloudwatch_log_group" "this" {
   kms_key_id        = var.kms_key_arn
 }
 
+# What cannot be had again. Fewer nodes, or the end of it all, is refused until somebody takes the guard away.
 resource "aws_ebs_volume" "data" {
-  for_each          = local.nodes
-  availability_zone = each.value
+  for_each          = toset(local.numbers)
+  availability_zone = keys(var.subnets)[(tonumber(each.key) - 1) % length(var.subnets)]
   size              = var.volume_size
   type              = "gp3"
   encrypted         = true
   kms_key_id        = var.kms_key_arn
-  tags              = { Name = "${local.purpose}-${each.key}" }
+  tags              = { Name = "${local.purpose}-${each.key}", Snapshots = local.purpose }
+
+  lifecycle {
+    prevent_destroy = true
+    ignore_changes  = [availability_zone, snapshot_id]
+  }
+}
+
+# Whether a node has ever been one of them: then an empty disk is a lost one, and no new beginning.
+resource "aws_ssm_parameter" "joined" {
+  # checkov:skip=CKV2_AWS_34:It says yes or no
+  for_each = toset(local.numbers)
+  name     = "/${var.name}/${var.kind}/${each.key}/joined"
+  type     = "String"
+  value    = "no"
+
+  lifecycle {
+    ignore_changes = [value]
+  }
 }
 
 resource "aws_launch_template" "this" {
-  for_each               = local.nodes
+  for_each               = local.names
   name_prefix            = "${local.purpose}-${each.key}-"
   image_id               = data.aws_ssm_parameter.image.insecure_value
   instance_type          = var.instance_type
@@ -115,15 +152,22 @@ resource "aws_launch_template" "this" {
     volume_id    = aws_ebs_volume.data[each.key].id
     interface_id = aws_network_interface.this[each.key].id
     address      = aws_network_interface.this[each.key].private_ip
-    name         = local.names[each.key]
+    name         = each.value
+    number       = each.key
+    others       = local.others[each.key]
+    joined       = aws_ssm_parameter.joined[each.key].name
+    before       = var.before
+    ready        = var.ready
+    timers       = { for name, timer in var.timers : name => merge(timer, { on = replace(timer.on, "DAY", element(local.days, tonumber(each.key) - 1)) }) }
     region       = data.aws_region.current.region
     image        = var.image
     user         = var.user
     mount        = var.mount
     log_group    = aws_cloudwatch_log_group.this.name
     environment = merge(var.environment, {
-      for key, value in var.environment_by_node : key => replace(replace(replace(value,
-        "NODE", each.key), "ZONE", each.value), "ADDRESS", aws_network_interface.this[each.key].private_ip
+      for key, value in var.environment_by_node : key => replace(replace(replace(replace(value,
+        "NODE", each.key), "OTHERS", local.others[each.key]), "ZONE", local.zones[each.key]),
+        "ADDRESS", aws_network_interface.this[each.key].private_ip
       )
     })
   }))
@@ -157,12 +201,17 @@ resource "aws_launch_template" "this" {
 
   tag_specifications {
     resource_type = "instance"
-    tags          = { Name = "${local.purpose}-${each.key}", Purpose = local.purpose }
+    tags          = merge(var.tags, { Name = "${local.purpose}-${each.key}", Purpose = local.purpose })
+  }
+
+  tag_specifications {
+    resource_type = "volume"
+    tags          = merge(var.tags, { Name = "${local.purpose}-${each.key}-system" })
   }
 }
 
 resource "aws_autoscaling_group" "this" {
-  for_each                  = local.nodes
+  for_each                  = local.zones
   name                      = "${local.purpose}-${each.key}"
   min_size                  = 1
   max_size                  = 1

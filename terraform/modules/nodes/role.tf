@@ -54,6 +54,12 @@ data "aws_iam_policy_document" "node" {
     }
   }
 
+  statement {
+    sid       = "RememberThatItJoined"
+    actions   = ["ssm:GetParameter", "ssm:PutParameter"]
+    resources = [for parameter in aws_ssm_parameter.joined : parameter.arn]
+  }
+
   # A disk is encrypted: who attaches it lends the key to EC2.
   statement {
     sid       = "LendTheKey"

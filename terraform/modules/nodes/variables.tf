@@ -96,7 +96,36 @@ variable "environment" {
 variable "environment_by_node" {
   type        = map(string)
   default     = {}
-  description = "More of it, in which NODE stands for the node's number, ZONE for its zone, ADDRESS for its address."
+  description = "More of it, in which NODE stands for its number, OTHERS for the names of other nodes, ZONE for its zone, ADDRESS for its address."
+}
+
+variable "before" {
+  type        = string
+  default     = ""
+  description = "Shell before each start of the server, with number, address, others, joined (yes, if it ever was ready) and data (its disk): what it prints is added to the server's environment."
+}
+
+variable "ready" {
+  type        = string
+  default     = "true"
+  description = "Shell that succeeds once the node is one of them."
+}
+
+variable "timers" {
+  type        = map(object({ on = string, command = string }))
+  default     = {}
+  description = "What is done from time to time, by name: when (a calendar of systemd; DAY stands for another weekday for each node), and a command."
+}
+
+variable "snapshots" {
+  type        = number
+  default     = 7
+  description = "How many daily snapshots of each disk are kept."
+
+  validation {
+    condition     = var.snapshots >= 1 && var.snapshots <= 1000 && floor(var.snapshots) == var.snapshots
+    error_message = "snapshots must be a whole number from 1 to 1000."
+  }
 }
 
 variable "client_port" {
@@ -107,4 +136,10 @@ variable "client_port" {
 variable "peer_ports" {
   type        = list(number)
   description = "What the nodes connect to among themselves."
+}
+
+variable "tags" {
+  type        = map(string)
+  default     = {}
+  description = "Tags of machines and their disks, which the provider's default tags do not reach."
 }

@@ -56,4 +56,8 @@ resource "aws_elasticache_replication_group" "this" {
   auth_token_update_strategy = "ROTATE"
   snapshot_retention_limit   = 7
   auto_minor_version_upgrade = true
+
+  lifecycle {
+    prevent_destroy = true
+  }
 }

@@ -89,7 +89,12 @@ resource "aws_launch_template" "this" {
 
   tag_specifications {
     resource_type = "instance"
-    tags          = { Name = "${var.name}-${var.command}" }
+    tags          = merge(var.tags, { Name = "${var.name}-${var.command}" })
+  }
+
+  tag_specifications {
+    resource_type = "volume"
+    tags          = merge(var.tags, { Name = "${var.name}-${var.command}" })
   }
 }
 

@@ -100,8 +100,8 @@ data "aws_iam_policy_document" "worker" {
   }
 
   statement {
-    sid     = "SayThatItLetGo"
-    actions = ["autoscaling:CompleteLifecycleAction"]
+    sid     = "SayThatItLetGoOrIsUnwell"
+    actions = ["autoscaling:CompleteLifecycleAction", "autoscaling:SetInstanceHealth"]
     resources = [
       "arn:${data.aws_partition.current.partition}:autoscaling:${data.aws_region.current.region}:${data.aws_caller_identity.current.account_id}:autoScalingGroup:*:autoScalingGroupName/${var.name}-${var.command}s"
     ]

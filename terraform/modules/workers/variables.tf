@@ -145,3 +145,9 @@ variable "grafana_image" {
   default     = "docker.io/grafana/grafana:12.1.1"
   description = "Grafana, beside the console."
 }
+
+variable "tags" {
+  type        = map(string)
+  default     = {}
+  description = "Tags of machines and their disks, which the provider's default tags do not reach."
+}

@@ -4,6 +4,7 @@ module "nodes" {
   source = "../nodes"
 
   name                     = var.name
+  tags                     = var.tags
   vpc_id                   = var.vpc_id
   subnets                  = var.subnets
   zone_id                  = var.zone_id

@@ -83,3 +83,9 @@ variable "image" {
   default     = "docker.io/library/zookeeper:3.9.4"
   description = "Its container image."
 }
+
+variable "tags" {
+  type        = map(string)
+  default     = {}
+  description = "Tags of machines and their disks, which the provider's default tags do not reach."
+}

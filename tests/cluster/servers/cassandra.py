@@ -1,7 +1,8 @@
 """Cassandra: one node, several, or one with passwords and TLS."""
 
+import shutil
 import ssl
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -112,6 +113,44 @@ def start_secure(folder: Path, guard: Guard | None) -> Service:
     return service
 
 
+class Ring:
+    """Nodes that join one after another and may be replaced, as the machines of the Terraform modules do."""
+
+    def __init__(self, folder: Path, guard: Guard | None, count: int) -> None:
+        self._folder, self._guard = folder, guard
+        self._port, self._storage = free_ports(2)
+        self.hosts = [f"127.0.0.{number}" for number in range(1, count + 1)]
+
+    def others(self, host: str) -> tuple[str, ...]:
+        """The seeds of a node: never itself."""
+        return tuple(other for other in self.hosts if other != host)
+
+    def node(self, host: str, seeds: Sequence[str], *properties: str) -> Service:
+        """A node in its folder, where its data may be from before; it does not run yet."""
+        config = _CONFIG.replace("num_tokens: 1\ninitial_token: {token}", "num_tokens: 4")
+        home = self._folder / host
+        places = {"host": host, "port": self._port, "storage": self._storage, "seeds": ",".join(seeds)}
+        # Who joins must have heard of a seed within that time.
+        settled = ("cassandra.ring_delay_ms=5000", *properties)
+        process = _node(home, self._guard, config, properties=settled, **places)
+        address = f"{host}:{self._port}"
+        return Service(name=host, addresses=(address,), nodes=(process,), answers=lambda: listens(address))
+
+    def lose(self, host: str) -> None:
+        """What a lost disk takes along."""
+        for kept in ("data", "commitlog", "hints", "caches", "cdc"):
+            shutil.rmtree(self._folder / host / kept, ignore_errors=True)  # not all are made at once
+
+    def joined(self, count: int) -> bool:
+        """Whether so many, the first of them, answer and see each other."""
+        return all(_answers(f"{host}:{self._port}", count, {}) for host in self.hosts[:count])
+
+    @property
+    def port(self) -> int:
+        """Of clients."""
+        return self._port
+
+
 def answers(addresses: tuple[str, ...], **secret: Any) -> bool:
     """Whether all answer a query, and see all the others."""
     return all(listens(address) and _answers(address, len(addresses), secret) for address in addresses)
@@ -133,16 +172,16 @@ def _answers(address: str, count: int, secret: Mapping[str, Any]) -> bool:
     return len(peers) == count - 1
 
 
-def _node(home: Path, guard: Guard | None, config: str, **places: object) -> Process:
-    """A node in a folder of its own; it does not run yet."""
+def _node(home: Path, guard: Guard | None, config: str, properties: Sequence[str] = (), **places: object) -> Process:
+    """A node in a folder of its own; it does not run yet. ``properties``: NAME=VALUE of its JVM."""
     library = jars("cassandra", _ARTIFACTS)
     home.mkdir(parents=True, exist_ok=True)
     (home / "cassandra.yaml").write_text(config.format(folder=home, **places))
     (home / "logback.xml").write_text(_LOGGING)
-    return Process("cassandra", _command(library, home), home, guard)
+    return Process("cassandra", _command(library, home, properties), home, guard)
 
 
-def _command(library: Path, home: Path) -> list[str]:
+def _command(library: Path, home: Path, further: Sequence[str]) -> list[str]:
     (agent,) = library.glob("jamm-*.jar")
     modules = [f"--add-exports={name}=ALL-UNNAMED" for name in _EXPORTS]
     modules += [f"--add-opens=java.base/{name}=ALL-UNNAMED" for name in _OPENS]
@@ -155,7 +194,7 @@ def _command(library: Path, home: Path) -> list[str]:
         "cassandra.memtable_row_overhead_computation_step": "100",
         "logback.configurationFile": str(home / "logback.xml"),
     }
-    properties = [f"-D{name}={value}" for name, value in settings.items()]
+    properties = [f"-D{name}={value}" for name, value in settings.items()] + [f"-D{one}" for one in further]
     heap = ["-Xms256m", "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", f"-javaagent:{agent}"]
     main = "org.apache.cassandra.service.CassandraDaemon"
     return ["java", *heap, *modules, *properties, "-cp", f"{library}/*", main]

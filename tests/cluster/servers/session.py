@@ -45,6 +45,11 @@ class Servers:
         self._guard = Guard(self._folder)
         self._found: dict[str, Service | Missing] = {}
 
+    @property
+    def guard(self) -> Guard:
+        """Ends what a test starts by itself, should the run be killed."""
+        return self._guard
+
     def get(self, name: str) -> Service:
         """One of `NAMES`; raises `Missing` when there is no way to it, `ServerFailed` when it does not come up."""
         if name not in self._found:

@@ -24,10 +24,11 @@ run "wrong_values" {
     nodes                = 0
     cassandra_datacenter = "the first"
     heap_size            = "much"
+    snapshots            = 0
   }
 
   expect_failures = [
-    var.volume_size, var.instance_type, var.nodes, var.cassandra_datacenter, var.heap_size,
+    var.volume_size, var.instance_type, var.nodes, var.cassandra_datacenter, var.heap_size, var.snapshots,
   ]
 }
 

@@ -52,6 +52,28 @@ run "what_the_frontier_needs" {
   }
 }
 
+run "as_large_as_is_said" {
+  variables {
+    volume_size = 250
+  }
+
+  assert {
+    condition     = aws_msk_cluster.this.broker_node_group_info[0].storage_info[0].ebs_storage_info[0].volume_size == 250
+    error_message = "A larger disk is made of a larger volume_size, also later."
+  }
+}
+
+run "another_zone_moves_no_broker" {
+  variables {
+    subnet_ids = ["subnet-0123456789abcdef0", "subnet-0123456789abcdef1", "subnet-0123456789abcdef3"]
+  }
+
+  assert {
+    condition     = contains(aws_msk_cluster.this.broker_node_group_info[0].client_subnets, "subnet-0123456789abcdef2")
+    error_message = "Brokers stay in the subnets they were made in."
+  }
+}
+
 run "a_worker_may_touch_its_own_crawl" {
   assert {
     condition = alltrue([

@@ -11,7 +11,8 @@ variables {
   user                     = "999:999"
   mount                    = "/var/lib/cassandra"
   environment              = { A = "1" }
-  environment_by_node      = { B = "NODE ZONE ADDRESS" }
+  environment_by_node      = { B = "NODE ZONE ADDRESS", C = "OTHERS" }
+  timers                   = { repair = { on = "DAY 05:00", command = "true" } }
   client_port              = 9042
   peer_ports               = [7000]
 }
@@ -76,13 +77,73 @@ run "a_dead_node_comes_back_as_itself" {
   }
 }
 
+run "nobody_asks_itself" {
+  assert {
+    condition = alltrue([
+      for node, template in aws_launch_template.this : anytrue([
+        for line in split("\n", base64decode(template.user_data)) : startswith(line, "C=") && !strcontains(line, "cassandra-${node}.") && length(split(",", line)) == 2
+      ])
+    ])
+    error_message = "A node asks the others for what they know, never itself."
+  }
+}
+
+run "what_is_kept" {
+  assert {
+    condition = (
+      aws_dlm_lifecycle_policy.this.state == "ENABLED" &&
+      aws_dlm_lifecycle_policy.this.policy_details[0].schedule[0].retain_rule[0].count == 7 &&
+      alltrue([for volume in aws_ebs_volume.data : volume.tags["Snapshots"] == aws_dlm_lifecycle_policy.this.policy_details[0].target_tags["Snapshots"]])
+    )
+    error_message = "Each disk has a snapshot every day."
+  }
+
+  assert {
+    condition = length(distinct([
+      for template in aws_launch_template.this : regex("OnCalendar=(... 05:00)", base64decode(template.user_data))[0]
+    ])) == 3
+    error_message = "Each node has a day of its own for what is done from time to time."
+  }
+}
+
+run "another_zone_moves_nobody" {
+  variables {
+    subnets = {
+      us-east-1a = "subnet-0123456789abcdef0", us-east-1b = "subnet-0123456789abcdef1", us-east-1c = "subnet-0123456789abcdef2"
+    }
+    nodes = 4
+  }
+
+  assert {
+    condition     = [for node in ["1", "2", "3", "4"] : aws_ebs_volume.data[node].availability_zone] == ["us-east-1a", "us-east-1b", "us-east-1a", "us-east-1a"]
+    error_message = "A node stays where its disk is; one that comes goes where it is wanted."
+  }
+
+  assert {
+    condition     = alltrue([for node, group in aws_autoscaling_group.this : one(group.vpc_zone_identifier) == var.subnets[aws_ebs_volume.data[node].availability_zone]])
+    error_message = "Its machine is where its disk is."
+  }
+}
+
+run "a_zone_with_a_disk_stays" {
+  command = plan
+
+  variables {
+    subnets = { us-east-1a = "subnet-0123456789abcdef0" }
+    nodes   = 4
+  }
+
+  expect_failures = [aws_network_interface.this]
+}
+
 run "wrong_values" {
   command = plan
 
   variables {
     volume_size   = 1
     instance_type = "t3.large"
+    snapshots     = 0
   }
 
-  expect_failures = [var.volume_size, var.instance_type]
+  expect_failures = [var.volume_size, var.instance_type, var.snapshots]
 }
