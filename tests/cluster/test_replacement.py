@@ -1,7 +1,8 @@
 """A node of Cassandra whose disk is lost takes its place again, with the seeds that the Terraform modules give it."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -33,15 +34,14 @@ def nodes(ring: Ring) -> Iterator[dict[str, Service]]:
         for count, host in enumerate(ring.hosts, 1):
             started[host] = ring.node(host, (host,) if count == 1 else ring.others(host))
             started[host].start()
-            until(lambda count=count: ring.joined(count))  # type: ignore[misc]
+            until(partial(ring.joined, count))
         yield started
     finally:
         for node in started.values():
             node.kill()
 
 
-def until(holds: object) -> None:
-    assert callable(holds)
+def until(holds: Callable[[], bool]) -> None:
     deadline = time.monotonic() + START_TIMEOUT
     while not holds():
         assert time.monotonic() < deadline, "the ring did not settle"

@@ -82,7 +82,7 @@ GUARDED = {"aws_ebs_volume", "aws_msk_cluster", "aws_elasticache_replication_gro
 def guarded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The example `cluster` as it is given out, applied."""
     folder = initialised(copied(tmp_path_factory.mktemp("guarded")) / "examples/cluster")
-    applied(folder, EXAMPLES["cluster"] | THREE_ZONES)
+    applied(folder, {**EXAMPLES["cluster"], **THREE_ZONES})
     return folder
 
 
@@ -98,7 +98,7 @@ THREE_ZONES = {"zones": ["us-east-1a", "us-east-1b", "us-east-1c"]}
 )
 def test_no_change_deletes_data(guarded: Path, change: dict[str, object], named: str) -> None:
     folder = beside(guarded, f"changed-{len(named)}")
-    refused = tf(folder, "plan", variables=EXAMPLES["cluster"] | THREE_ZONES | {"cassandra_replication": 1} | change)
+    refused = tf(folder, "plan", variables={**EXAMPLES["cluster"], **THREE_ZONES, "cassandra_replication": 1, **change})
     assert refused.returncode == 1
     assert named in " ".join((refused.stdout + refused.stderr).split())
 
@@ -121,7 +121,7 @@ def test_a_larger_disk_of_kafka_is_made(root: Applied) -> None:
     folder = beside(root.folder, "larger")
     (before,) = root.of("aws_msk_cluster")
     storage = before["broker_node_group_info"][0]["storage_info"][0]["ebs_storage_info"][0]
-    larger = EXAMPLES[root.name] | {"kafka_volume_size": storage["volume_size"] + 50}
+    larger = {**EXAMPLES[root.name], "kafka_volume_size": storage["volume_size"] + 50}
     assert tf(folder, "plan", "-detailed-exitcode", variables=larger).returncode == 2
 
 

@@ -87,8 +87,9 @@ def start(folder: Path, guard: Guard | None, count: int = 1) -> Service:
     nodes = []
     for number, host in enumerate(hosts):
         # All are seeds, which join at once, with a share of the ring each.
-        places = {"host": host, "token": (number << 64) // count - (1 << 63), "seeds": ",".join(hosts)}
-        nodes.append(_node(folder / f"cassandra{number + 1}", guard, _CONFIG, port=port, storage=storage, **places))
+        token = (number << 64) // count - (1 << 63)
+        places = {"host": host, "port": port, "storage": storage, "token": token, "seeds": ",".join(hosts)}
+        nodes.append(_node(folder / f"cassandra{number + 1}", guard, _CONFIG, places))
     addresses = tuple(f"{host}:{port}" for host in hosts)
     service = Service(name="cassandra", addresses=addresses, nodes=tuple(nodes), answers=lambda: answers(addresses))
     service.start()
@@ -101,8 +102,8 @@ def start_secure(folder: Path, guard: Guard | None) -> Service:
     home.mkdir(parents=True, exist_ok=True)
     authority = write_certificates(home)
     port, storage = free_ports(2)
-    places = {"host": "127.0.0.1", "token": 0, "seeds": "127.0.0.1"}
-    node = _node(home, guard, _CONFIG + _SECURE, port=port, storage=storage, **places)
+    places = {"host": "127.0.0.1", "port": port, "storage": storage, "token": 0, "seeds": "127.0.0.1"}
+    node = _node(home, guard, _CONFIG + _SECURE, places)
     address = f"127.0.0.1:{port}"
     context = ssl.create_default_context(cafile=str(authority))
     secret = {"ssl_context": context, "auth_provider": PlainTextAuthProvider(USER, PASSWORD)}
@@ -132,7 +133,7 @@ class Ring:
         places = {"host": host, "port": self._port, "storage": self._storage, "seeds": ",".join(seeds)}
         # Who joins must have heard of a seed within that time.
         settled = ("cassandra.ring_delay_ms=5000", *properties)
-        process = _node(home, self._guard, config, properties=settled, **places)
+        process = _node(home, self._guard, config, places, settled)
         address = f"{host}:{self._port}"
         return Service(name=host, addresses=(address,), nodes=(process,), answers=lambda: listens(address))
 
@@ -172,7 +173,9 @@ def _answers(address: str, count: int, secret: Mapping[str, Any]) -> bool:
     return len(peers) == count - 1
 
 
-def _node(home: Path, guard: Guard | None, config: str, properties: Sequence[str] = (), **places: object) -> Process:
+def _node(
+    home: Path, guard: Guard | None, config: str, places: Mapping[str, object], properties: Sequence[str] = ()
+) -> Process:
     """A node in a folder of its own; it does not run yet. ``properties``: NAME=VALUE of its JVM."""
     library = jars("cassandra", _ARTIFACTS)
     home.mkdir(parents=True, exist_ok=True)
