@@ -1,12 +1,13 @@
 """A `Reader` over plain values, and the pages and rows that tests of the reading commands start from."""
 
 import io
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from hashlib import sha256
 from typing import BinaryIO
 
 from gregor.schemas.messages import DeadLetter, HostRecord, Link, Page, PartitionRecord, RobotsRecord, Row, Ticket
-from gregor.worker.borders.reader import Similar, Waiting
+from gregor.worker.borders.errors import Damaged
+from gregor.worker.borders.reader import Similar, Waiting, refuse
 
 AT = 1_700_000_000.25
 
@@ -25,6 +26,7 @@ class MemoryReader:
         hosts: Sequence[HostRecord] = (),
         partitions: Sequence[PartitionRecord] = (),
     ) -> None:
+        self.on_damage: Callable[[Damaged], None] = refuse
         self._partitions = partitions
         self._rows = {row.key: row for row in rows}
         self._pages = {page.key: page for page in pages}

@@ -15,6 +15,7 @@ from gregor.schemas.messages import (
     Ticket,
     stamp,
 )
+from gregor.worker.borders.errors import Damaged
 from gregor.worker.borders.store import Entry
 from tests.contract.world import World, run, ticket
 
@@ -121,6 +122,24 @@ async def test_bodies_are_stored_once_and_whole(world: World) -> None:
         with found:
             assert found.read() == body
     assert await reader.body(sha256(b"none")) is None
+
+
+@run
+async def test_a_body_that_is_not_what_its_name_says_is_never_given_out(world: World) -> None:
+    engine = await world.open()
+    large = bytes(range(256)) * 12_000
+    cut, flipped = large[:-1], b"X" + large[1:]
+    for number, (named, stored) in enumerate(((b"whole", b"who1e"), (b"", b"more"), (large, cut), (cut, flipped))):
+        await engine.store.put_page(page(visit=number, body=sha256(named)), io.BytesIO(stored), None, NEW)
+    await world.again()
+    reader = await world.reader()
+    for named in (b"whole", b"", large, cut):
+        try:
+            found = await reader.body(sha256(named))
+        except Damaged as damage:
+            assert damage.name == sha256(named)
+        else:
+            assert found is None or sha256(found.read()) == sha256(named)  # an engine may know bodies by what they are
 
 
 @run

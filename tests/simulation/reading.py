@@ -1,8 +1,7 @@
 """`Reader` over a world: what the reading commands would see of a simulated crawl."""
 
-import io
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from typing import BinaryIO
 
 import msgspec
@@ -19,7 +18,9 @@ from gregor.schemas.messages import (
     Ticket,
     decode_ticket,
 )
-from gregor.worker.borders.reader import Similar, Waiting
+from gregor.worker.adapters.compression import whole
+from gregor.worker.borders.errors import Damaged
+from gregor.worker.borders.reader import Similar, Waiting, refuse
 from tests.simulation.engine import World
 
 
@@ -27,6 +28,7 @@ class SimulatedReader:
     """Sees the servers as they are now."""
 
     def __init__(self, world: World, bucket_width: float = 1.0) -> None:
+        self.on_damage: Callable[[Damaged], None] = refuse
         self._world = world
         self._store = world.store
         self._width = bucket_width
@@ -52,7 +54,7 @@ class SimulatedReader:
 
     async def body(self, sha256: str) -> BinaryIO | None:
         data = self._store.bodies.get(sha256)
-        return None if data is None else io.BytesIO(data)
+        return None if data is None else whole(sha256, data)
 
     async def similar(self, simhash: int, distance: int, limit: int) -> list[Similar]:
         apart = sorted(((one.simhash ^ simhash).bit_count(), one.key) for one in self._newest() if one.simhash)

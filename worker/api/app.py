@@ -20,10 +20,12 @@ from gregor.worker.api.endpoints import ENDPOINTS
 from gregor.worker.api.openapi import document
 from gregor.worker.api.problems import Problem
 from gregor.worker.base.errors import BadInput
-from gregor.worker.borders.errors import DiskFull, Unavailable
+from gregor.worker.borders.errors import Damaged, DiskFull, Unavailable
+from gregor.worker.observe.logging import logs
 from gregor.worker.operate.control import InProgress
 from gregor.worker.orders.model import KeyReused
 
+_LOG: Final = logs("api")
 _ROLE: Final = "gregor.role"
 MOST_AT_ONCE: Final = 200
 """Requests that are being answered, before more are refused: each holds its answer until its reader took it."""
@@ -165,6 +167,9 @@ def _dispatch(desk: Backend, methods: dict[str, Endpoint], told: _Told) -> Calla
             raise Problem(status, f"{str(error)[:1].upper()}{str(error)[1:]}.") from None
         except (Unavailable, DiskFull):
             raise Problem(503, "What the crawl is kept in cannot be reached now.", {"Retry-After": "5"}) from None
+        except Damaged as error:
+            _LOG.warning("what is stored is damaged", what=error.what, name=error.name, why=error.why)
+            raise Problem(500, "What is stored of this is damaged: `gregor check` says what can be mended.") from None
         finally:
             if one.method != "GET":
                 told.changed()

@@ -16,6 +16,7 @@ from gregor.schemas.events import rfc3339
 from gregor.schemas.messages import DeadLetter, Page
 from gregor.worker.api.problems import Problem
 from gregor.worker.base.errors import BadInput
+from gregor.worker.borders.errors import Damaged
 from gregor.worker.borders.members import HandOver, hand_overs
 from gregor.worker.borders.reader import Reader
 from gregor.worker.config.settings import Config
@@ -25,10 +26,12 @@ from gregor.worker.inspect.heads import masked, printable
 from gregor.worker.inspect.url_record import Record
 from gregor.worker.links.configured import scope_rules
 from gregor.worker.links.scope import Scope
+from gregor.worker.observe.logging import logs
 from gregor.worker.operate.dead_letters import dead, holding, place
 from gregor.worker.web.urls import Url, Urls
 
 T = TypeVar("T")
+_LOG: Final = logs("api")
 NEAR: Final = 3
 """Bits in which the simhashes of near-duplicates differ at most."""
 PATIENCE: Final = 10.0
@@ -51,7 +54,10 @@ class LinkView(Struct, frozen=True):
 
 
 class PageView(Struct, frozen=True):
-    """A stored page. ``record`` tells its URL as `gregor show` does, without text and links."""
+    """A stored page. ``record`` tells its URL as `gregor show` does, without text and links.
+
+    ``damage``: what is wrong with its stored body; empty when it is whole.
+    """
 
     record: Record
     visit: int
@@ -66,6 +72,7 @@ class PageView(Struct, frozen=True):
     elapsed: float
     tls_fault: str
     language: str
+    damage: str
 
 
 class SimilarView(Struct, frozen=True):
@@ -151,6 +158,7 @@ class Archive:
         self.urls = urls
         self._config = config
         self._scanning = asyncio.Semaphore(_SCANS)
+        reader.on_damage = _note
 
     async def explain(self, text: str) -> Explanation:
         """Why a URL was fetched or not. Raises `BadInput`, `Unavailable`, `Problem` (503)."""
@@ -266,7 +274,20 @@ class Archive:
             elapsed=page.elapsed,
             tls_fault=page.tls_fault,
             language=page.language,
+            damage=await self._damage(page),
         )
+
+    async def _damage(self, page: Page) -> str:
+        """What is wrong with the stored bodies of a page."""
+        for sha256 in filter(None, (page.body, page.wire)):
+            try:
+                body = await self._reader.body(sha256)
+            except Damaged as damage:
+                return damage.why
+            if body is None:
+                return "it is missing"
+            body.close()
+        return ""
 
     async def _stored(self, url: Url, visit: int | None) -> Page:
         page = await self._reader.page(url.key, visit)
@@ -296,6 +317,11 @@ class Archive:
             return await asyncio.wait_for(in_turn(), PATIENCE)
         except TimeoutError:
             return False
+
+
+def _note(damage: Damaged) -> None:
+    """The rest is answered all the same."""
+    _LOG.warning("what is stored is damaged", what=damage.what, name=damage.name, why=damage.why)
 
 
 async def _newest(reader: Reader, cause: str | None, behind: tuple[float, ...] | None) -> list[DeadLetter]:

@@ -15,3 +15,16 @@ class Unavailable(Exception):
 
 class DiskFull(Exception):
     """No space is left where the crawl writes: it must stop cleanly; nothing is lost."""
+
+
+class Damaged(Exception):
+    """What is stored is not what was stored: its name, and what is wrong with it. The rest is whole as far as is known.
+
+    ``what``: "body", "page", "row", "entry", …; ``name``: of a body its sha256, else the key of the URL or the place.
+    """
+
+    def __init__(self, what: str, name: str, why: str) -> None:
+        super().__init__(f"the {what} {name} is damaged: {why}")
+        self.what = what
+        self.name = name
+        self.why = why

@@ -1,6 +1,6 @@
 """The border of those who only read what the crawl remembers."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import BinaryIO, Protocol
 
 import msgspec
@@ -14,6 +14,7 @@ from gregor.schemas.messages import (
     Row,
     Ticket,
 )
+from gregor.worker.borders.errors import Damaged
 
 
 class Waiting(msgspec.Struct, frozen=True):
@@ -31,8 +32,19 @@ class Similar(msgspec.Struct, frozen=True):
     apart: int
 
 
+def refuse(damage: Damaged) -> None:
+    """What a reader does with damage when nobody else wants to hear of it."""
+    raise damage
+
+
 class Reader(Protocol):
-    """What the reading commands ask, beside a running crawl or after it. No method needs all in memory."""
+    """What the reading commands ask, beside a running crawl or after it. No method needs all in memory.
+
+    What is asked for by its name raises `Damaged` when it is not what was stored; what goes through many tells
+    ``on_damage`` of each that is damaged, and goes on behind it.
+    """
+
+    on_damage: Callable[[Damaged], None]
 
     def rows(self, state: str | None, host: str | None, after: str = "") -> AsyncIterator[Row]:
         """In an order of the engine's that stays: behind the key ``after``, or all."""
@@ -48,7 +60,8 @@ class Reader(Protocol):
     async def page(self, key: str, visit: int | None = None) -> Page | None:
         """A version of a page, the newest by default."""
 
-    async def body(self, sha256: str) -> BinaryIO | None: ...
+    async def body(self, sha256: str) -> BinaryIO | None:
+        """A body from its beginning, compared with the sha256 that names it; None when it is not stored."""
 
     async def similar(self, simhash: int, distance: int, limit: int) -> list[Similar]:
         """Stored pages whose simhash is within ``distance`` (<= 3) bits, the nearest first; one for each simhash."""

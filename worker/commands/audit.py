@@ -12,7 +12,7 @@ import msgspec
 from gregor.schemas.events import rfc3339
 from gregor.worker.base.printable import one_line
 from gregor.worker.commands import FAILED, FINISHED
-from gregor.worker.commands.common import add_settings, given_host, settings
+from gregor.worker.commands.common import Damages, add_settings, given_host, settings
 from gregor.worker.inspect import report, url_record
 from gregor.worker.inspect.audit import Findings, Margin, Violation
 
@@ -28,12 +28,14 @@ def run(arguments: argparse.Namespace) -> int:
     """Judge every request that is on record."""
     from gregor.worker.compose import beside
 
-    findings = asyncio.run(beside.audit(settings(arguments).config, given_host(arguments.host)))
+    damages = Damages()
+    findings = asyncio.run(beside.audit(settings(arguments).config, given_host(arguments.host), damages))
+    damages.advise()
     if arguments.json:
         sys.stdout.buffer.write(url_record.encode(_public(findings)) + b"\n")
     else:
         _print(findings)
-    return FAILED if findings.violations else FINISHED
+    return FAILED if findings.violations or damages.count else FINISHED
 
 
 def _print(findings: Findings) -> None:

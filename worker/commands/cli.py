@@ -12,7 +12,7 @@ from typing import NoReturn
 
 from gregor import __version__
 from gregor.worker.base.errors import BadInput, complain, speak, why
-from gregor.worker.borders.errors import DiskFull, Unavailable
+from gregor.worker.borders.errors import Damaged, DiskFull, Unavailable
 from gregor.worker.borders.log import RecordsLost
 from gregor.worker.commands import BAD_INPUT, COMMANDS, FAILED, FINISHED, INTERRUPTED
 from gregor.worker.run.signals import interrupting
@@ -98,6 +98,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BadInput as error:
         complain(str(error), "error")
         return BAD_INPUT
+    except Damaged as error:
+        complain(f"{error}; `gregor check` looks through all that is stored, and says what it can mend")
+        return FAILED
     except (DiskFull, Unavailable, sqlite3.Error) as error:
         complain(f"{error}; nothing is lost: remove the cause, then run the same command again", "error")
         return FAILED

@@ -8,8 +8,9 @@ from collections.abc import Coroutine, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from gregor.worker.base.errors import BadInput, speak
+from gregor.worker.base.errors import BadInput, complain, speak
 from gregor.worker.base.printable import one_line
+from gregor.worker.commands import FAILED, FINISHED
 from gregor.worker.config.docs import meaning
 from gregor.worker.config.settings import Config
 from gregor.worker.config.sources import Given, Settings, load
@@ -17,10 +18,12 @@ from gregor.worker.config.sources import Given, Settings, load
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
+    from gregor.worker.borders.errors import Damaged
     from gregor.worker.borders.reader import Reader
     from gregor.worker.web.urls import Url, Urls
 
 T = TypeVar("T")
+_REMEMBERED = 10_000
 
 
 class Flag(NamedTuple):
@@ -80,11 +83,39 @@ def settings(arguments: argparse.Namespace) -> Settings:
     return found
 
 
+class Damages:
+    """Tells each damage once, on standard error, and counts them."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._told: set[tuple[str, str]] = set()
+
+    def __call__(self, damage: "Damaged") -> None:
+        if (damage.what, damage.name) not in self._told:
+            self.count += 1
+            complain(str(damage))
+            if len(self._told) < _REMEMBERED:
+                self._told.add((damage.what, damage.name))
+
+    def advise(self) -> None:
+        """Say what can be done, if there is anything."""
+        if self.count:
+            complain(
+                f"damaged: {self.count}; `gregor check` looks through all that is stored, and says what it can mend"
+            )
+
+
 class Crawl(NamedTuple):
     """A crawl that is read, and how its URLs are written."""
 
     reader: "Reader"
     urls: "Urls"
+    damages: "Damages"
+
+    @property
+    def code(self) -> int:
+        """The exit code of who read it: failed when something was damaged."""
+        return FAILED if self.damages.count else FINISHED
 
     def url(self, text: str) -> "Url":
         """What a person gave as a URL; BadInput if it is none."""
@@ -137,7 +168,9 @@ async def reading(config: Config) -> "AsyncIterator[Crawl]":
 
     reader, urls = await beside.open_crawl(config)
     try:
-        yield Crawl(reader, urls)
+        damages = reader.on_damage = Damages()
+        yield Crawl(reader, urls, damages)
+        damages.advise()
     finally:
         await reader.close()
 

@@ -53,14 +53,14 @@ async def _list(arguments: argparse.Namespace, config: Config) -> int:
             if counts[letter.cause] <= _EXAMPLES:
                 examples.setdefault(letter.cause, []).append(letter)
     if arguments.json:
-        return FINISHED
+        return crawl.code
     for cause, count in counts.most_common():
         print(f"{count:>8}  {one_line(cause)}")
         for letter in examples[cause]:
             print(f"{'':>10}{one_line(letter.href or letter.source, 200)}: {one_line(letter.detail, 200)}")
     if not counts:
         print("nothing was given up" + (f" for the cause {one_line(arguments.cause, 80)!r}" if arguments.cause else ""))
-    return FINISHED
+    return crawl.code
 
 
 def _treat(arguments: argparse.Namespace, verb: str) -> int:

@@ -5,7 +5,6 @@ import sys
 import time
 
 from gregor.worker.base.printable import one_line
-from gregor.worker.commands import FINISHED
 from gregor.worker.commands.common import SCOPE, add_settings, not_negative, reading, run_reading, settings
 from gregor.worker.config.settings import Config
 from gregor.worker.inspect import url_record
@@ -41,12 +40,12 @@ async def _explain(arguments: argparse.Namespace, config: Config) -> int:
         url = crawl.url(arguments.url)
         scope = Scope(scope_rules(config), await crawl.reader.seed_hosts())
         found = await explain(crawl.reader, crawl.urls, url, config, scope, arguments.mentions, time.time())
-    if arguments.json:
-        sys.stdout.buffer.write(url_record.encode(found) + b"\n")
-    else:
-        for line in told(found):
-            print(one_line(line, 3000))
-    return FINISHED
+        if arguments.json:
+            sys.stdout.buffer.write(url_record.encode(found) + b"\n")
+        else:
+            for line in told(found):
+                print(one_line(line, 3000))
+        return crawl.code
 
 
 def told(found: Explanation) -> list[str]:

@@ -10,7 +10,6 @@ from typing import BinaryIO
 
 from gregor.worker.base.errors import BadInput, complain, why
 from gregor.worker.base.printable import one_line
-from gregor.worker.commands import FINISHED
 from gregor.worker.commands.common import add_settings, reading, run_reading, settings
 from gregor.worker.config.settings import Config
 from gregor.worker.inspect import report
@@ -36,8 +35,8 @@ async def _export(form: str, path: str, config: Config) -> int:
         with _output(path, form == "warc") as file:
             write = export.warc if form == "warc" else export.jsonl
             count = await write(crawl.reader, file)
-    complain(f"{report.count(count, 'page')} exported")
-    return FINISHED
+        complain(f"{report.count(count, 'page')} exported")
+        return crawl.code
 
 
 @contextmanager

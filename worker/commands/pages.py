@@ -6,7 +6,6 @@ from typing import get_args
 
 from gregor.schemas.messages import Page, State
 from gregor.worker.base.printable import one_line
-from gregor.worker.commands import FINISHED
 from gregor.worker.commands.common import add_settings, given_host, not_negative, reading, run_reading, settings
 from gregor.worker.config.settings import Config
 from gregor.worker.inspect.url_record import Record, all_records, encode
@@ -43,7 +42,7 @@ async def _list(arguments: argparse.Namespace, config: Config) -> int:
             if _wanted(arguments, record, page):
                 left -= 1
                 write(record, arguments.json)
-    return FINISHED
+        return crawl.code
 
 
 def _wanted(arguments: argparse.Namespace, record: Record, page: Page | None) -> bool:

@@ -7,7 +7,7 @@ import sys
 from gregor.schemas.messages import Page
 from gregor.worker.base.errors import complain
 from gregor.worker.base.printable import escape, one_line
-from gregor.worker.commands import FAILED, FINISHED
+from gregor.worker.commands import FAILED
 from gregor.worker.commands.common import Crawl, add_settings, reading, run_reading, settings
 from gregor.worker.config.settings import Config
 from gregor.worker.inspect import url_record
@@ -54,7 +54,7 @@ async def _show(arguments: argparse.Namespace, config: Config) -> int:
             return await _part(arguments, crawl, record, page)
         else:
             _summary(record, page)
-    return FINISHED
+        return crawl.code
 
 
 async def _part(arguments: argparse.Namespace, crawl: Crawl, record: Record, page: Page | None) -> int:
@@ -71,13 +71,12 @@ async def _part(arguments: argparse.Namespace, crawl: Crawl, record: Record, pag
     elif arguments.text:
         print("\n".join(escape(line) for line in page.text.split("\n")))
     else:
-        body = await crawl.reader.body(page.body)
+        body = await url_record.body_of(crawl.reader, page, page.body)
         if body is None:
-            complain(f"the body of {record.url} is not stored")
             return FAILED
         with body:
             shutil.copyfileobj(body, sys.stdout.buffer)
-    return FINISHED
+    return crawl.code
 
 
 def _summary(record: Record, page: Page | None) -> None:

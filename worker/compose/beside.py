@@ -12,6 +12,7 @@ from gregor.worker.adapters import embedded
 from gregor.worker.adapters.sorting import Sorted
 from gregor.worker.base.errors import BadInput
 from gregor.worker.borders.coordinator import Coordinator
+from gregor.worker.borders.errors import Damaged
 from gregor.worker.borders.reader import Reader
 from gregor.worker.compose.engines import SystemClock, made_for, open_engine, reader_beside, worker_name
 from gregor.worker.config.servers import check_server
@@ -76,9 +77,10 @@ async def open_crawl(config: Config) -> tuple[Reader, Urls]:
     return await embedded.open_reader(Path(config.data)), Urls(rules, max_length=config.max_url_length)
 
 
-async def audit(config: Config, host: str | None) -> Findings:
+async def audit(config: Config, host: str | None, on_damage: Callable[[Damaged], None]) -> Findings:
     """Judge the requests that the crawl has on record, or those to one host."""
     reader, _ = await open_crawl(config)
+    reader.on_damage = on_damage
     try:
         with Sorted() as sorting:
             return await audit_crawl.audit(reader, sorting, config.user_agent, host)

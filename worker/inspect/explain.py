@@ -6,7 +6,7 @@ from gregor.schemas.events import rfc3339
 from gregor.schemas.messages import HostRecord, RobotsRecord
 from gregor.worker.borders.reader import Reader, Waiting
 from gregor.worker.config.settings import Config
-from gregor.worker.inspect.url_record import KEPT, href_of
+from gregor.worker.inspect.url_record import KEPT, href_of, whole
 from gregor.worker.links.scope import OutOfScope, Scope
 from gregor.worker.robots import file as robots_file
 from gregor.worker.robots.copies import in_force
@@ -87,10 +87,10 @@ async def explain(
     await _settled(reader, found)
     waiting = await reader.find(url.key, url.host)
     _waiting(found, waiting)
-    host = await reader.host(url.host)
+    host = await whole(reader, reader.host(url.host))
     if host is not None:
         _host(found, host)
-    found.robots = judge_robots(await reader.robots(url.origin), url, config, now)
+    found.robots = judge_robots(await whole(reader, reader.robots(url.origin)), url, config, now)
     verdict = scope.allows_sitemap(url) if found.discovered_as == "sitemap" else scope.allows(url)
     found.scope = RuleView(not isinstance(verdict, OutOfScope), verdict.rule)
     if found.state is None and mentions:
@@ -101,7 +101,7 @@ async def explain(
 
 
 async def _settled(reader: Reader, found: Explanation) -> None:
-    row = await reader.row(found.key)
+    row = await whole(reader, reader.row(found.key))
     if row is None:
         return
     found.url, found.state, found.status = row.href, row.state, row.status or None
@@ -110,7 +110,7 @@ async def _settled(reader: Reader, found: Explanation) -> None:
     found.discovered_via, found.discovered_as = row.via or None, row.link
     found.first_seen = rfc3339(row.first_seen) if row.first_seen else None
     found.redirected_to = row.target or None
-    page = await reader.page(row.key) if row.state in KEPT else None
+    page = await whole(reader, reader.page(row.key)) if row.state in KEPT else None
     if page is not None:
         found.duplicate_of = await href_of(reader, page.duplicate_of)
         found.near_duplicate_of = await href_of(reader, page.near_duplicate_of)

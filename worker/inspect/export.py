@@ -36,6 +36,8 @@ async def jsonl(reader: Reader, file: BinaryIO) -> int:
     """Every stored page with its text and links, one object a line; returns how many."""
     count = 0
     async for page in reader.pages():
+        if page.body and (body := await url_record.body_of(reader, page, page.body)) is not None:
+            body.close()  # whoever is told its sha256 may rely on it
         file.write(url_record.encode(await url_record.of_page(reader, page, text=True)) + b"\n")
         count += 1
     return count
@@ -73,7 +75,7 @@ async def _payload(reader: Reader, page: Page) -> tuple[BinaryIO, bool]:
     """The body as it was received, or, when only that is kept, decoded (True). Its place is at the start."""
     spool = cast(BinaryIO, tempfile.SpooledTemporaryFile(_SPOOLED))  # noqa: SIM115 - closed by who gets it
     for sha256 in filter(None, (page.wire, page.body)):
-        body = await reader.body(sha256)
+        body = await url_record.body_of(reader, page, sha256)
         if body is not None:
             with body:
                 shutil.copyfileobj(body, spool)
@@ -84,7 +86,7 @@ async def _payload(reader: Reader, page: Page) -> tuple[BinaryIO, bool]:
 
 async def _original(reader: Reader, page: Page) -> Page | None:
     """The page of which this one is a copy, byte for byte as received; a copy of the text only is no revisit."""
-    original = await reader.page(page.duplicate_of) if page.duplicate_of else None
+    original = await url_record.whole(reader, reader.page(page.duplicate_of)) if page.duplicate_of else None
     if original is None or (original.wire or original.body) != (page.wire or page.body):
         return None
     return original

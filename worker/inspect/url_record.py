@@ -1,16 +1,19 @@
 """What the reading commands say of a URL: its row, page and waiting tickets joined, and their form in JSON."""
 
 import sqlite3
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable
+from typing import BinaryIO, TypeVar
 
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from gregor.schemas.events import rfc3339
 from gregor.schemas.messages import Page, Row, Ticket, url_fingerprint
+from gregor.worker.borders.errors import Damaged
 from gregor.worker.borders.reader import Reader
 from gregor.worker.web.urls import Url
 
+T = TypeVar("T")
 KEPT = ("fetched", "duplicate")
 """States of URLs of which a document is kept."""
 
@@ -71,7 +74,7 @@ async def of_row(reader: Reader, row: Row, *, text: bool = False) -> tuple[Recor
         redirected_to=row.target or None,
         fetched_at=next((rfc3339(one.at) for one in reversed(row.attempts) if one.status), None),
     )
-    page = await reader.page(row.key) if row.state in KEPT else None
+    page = await whole(reader, reader.page(row.key)) if row.state in KEPT else None
     if page is not None:
         await _describe(reader, record, page, text)
     return record, page
@@ -120,8 +123,29 @@ async def href_of(reader: Reader, key: str) -> str | None:
     """What was requested for a key: keys are internal, people and tools know URLs as they were found."""
     if not key:
         return None
-    row = await reader.row(key)
+    row = await whole(reader, reader.row(key))
     return key if row is None else row.href
+
+
+async def whole(reader: Reader, asked: Awaitable[T | None]) -> T | None:
+    """What is read; None, and the reader's listener hears of it, when it is damaged."""
+    try:
+        return await asked
+    except Damaged as damage:
+        reader.on_damage(damage)
+        return None
+
+
+async def body_of(reader: Reader, page: Page, sha256: str) -> BinaryIO | None:
+    """A body of a page; None, and the reader's listener hears of the URL, when it is damaged or missing."""
+    try:
+        body = await reader.body(sha256)
+    except Damaged as damage:
+        reader.on_damage(Damaged("body of", page.href, damage.why))
+        return None
+    if body is None:
+        reader.on_damage(Damaged("body of", page.href, "it is missing"))
+    return body
 
 
 def mime(page: Page) -> str | None:

@@ -13,6 +13,7 @@ from gregor.schemas.messages import DeadLetter, Page, Row, decode, encode
 from gregor.worker.adapters.cluster.cassandra_client import Cassandra
 from gregor.worker.adapters.cluster.seen import RedisSeen
 from gregor.worker.adapters.cluster.store_pages import Pages, bands_of, signed
+from gregor.worker.borders.errors import Damaged
 from gregor.worker.operate.erase import Erased, Whose
 from gregor.worker.settle.rows import forgotten
 
@@ -72,7 +73,14 @@ class _Eraser:
         async for found in self._cassandra.pages(_PAGES, size=_SLICE):
             for key, visit, data, overflow, stamp in found:
                 if self._whose.url(key) is of_it:
-                    yield key, visit, b"" if data else overflow, stamp, await self._pages.unpack(data, overflow)
+                    yield key, visit, b"" if data else overflow, stamp, await self._page(key, data, overflow)
+
+    async def _page(self, key: str, data: bytes, overflow: bytes) -> Page | None:
+        """A stored page; None when it is damaged: then nothing is known of what it names."""
+        try:
+            return await self._pages.unpack(key, data, overflow)
+        except Damaged:
+            return None
 
     async def _erase_bodies(self, began: int) -> int:
         """Delete the bodies that no other host's page names, and what else leads to the host's pages."""

@@ -6,8 +6,9 @@ for a day or longer, and reading over it takes time.
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Sequence
-from typing import BinaryIO, Final
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from functools import partial
+from typing import BinaryIO, Final, TypeVar
 
 from gregor.partitioner.hashing import partition_of
 from gregor.schemas.messages import (
@@ -23,25 +24,29 @@ from gregor.schemas.messages import (
     url_fingerprint,
 )
 from gregor.worker.adapters.cluster.cassandra_client import Cassandra
-from gregor.worker.adapters.cluster.store import HOST, ROBOTS, ROW, read_one, read_rows, read_seed_hosts
+from gregor.worker.adapters.cluster.store import HOST, ROBOTS, decode_row, read_one, read_rows, read_seed_hosts
 from gregor.worker.adapters.cluster.store_backlogs import Backlogs
 from gregor.worker.adapters.cluster.store_calendar import Calendars
 from gregor.worker.adapters.cluster.store_pages import Pages
+from gregor.worker.adapters.compression import decoded
 from gregor.worker.adapters.distinct import Distinct
+from gregor.worker.borders.errors import Damaged
 from gregor.worker.borders.log import FrontierLog
-from gregor.worker.borders.reader import Similar, Waiting
+from gregor.worker.borders.reader import Similar, Waiting, refuse
 from gregor.worker.frontier.tickets import is_stale
+
+T = TypeVar("T")
 
 _SLICE: Final = 1000
 _PAGES: Final = 16
 
-_ROWS: Final = "SELECT state, host, data FROM rows"
+_ROWS: Final = "SELECT key, state, host, data FROM rows"
 _ROWS_BEHIND: Final = f"{_ROWS} WHERE token(key) > token(?)"
-_PARTITIONS: Final = "SELECT data FROM partitions"
+_PARTITIONS: Final = "SELECT partition, data FROM partitions"
 _STATES: Final = "SELECT key, state FROM rows"
-_NEWEST: Final = "SELECT data, overflow FROM pages PER PARTITION LIMIT 1"
+_NEWEST: Final = "SELECT key, data, overflow FROM pages PER PARTITION LIMIT 1"
 _SIZES: Final = "SELECT status, size FROM pages PER PARTITION LIMIT 1"
-_LETTERS: Final = "SELECT data FROM dead_letters"
+_LETTERS: Final = "SELECT id, data FROM dead_letters"
 
 
 class ClusterReader:
@@ -55,29 +60,36 @@ class ClusterReader:
         self._width = bucket_width
         self._log = log
         self._pages = Pages(cassandra)
+        self.on_damage: Callable[[Damaged], None] = refuse
         self._calendars = Calendars(cassandra)
         self._backlogs = Backlogs(cassandra)
 
     async def rows(self, state: str | None, host: str | None, after: str = "") -> AsyncIterator[Row]:
         async for page in self._cassandra.pages(*((_ROWS_BEHIND, (after,)) if after else (_ROWS,))):
-            for its_state, its_host, data in page:
+            for key, its_state, its_host, data in page:
                 if state in (None, its_state) and host in (None, its_host):
-                    yield decode(data, Row)
+                    for row in self._whole(partial(decode_row, key, data)):
+                        yield row
 
     async def partitions(self) -> AsyncIterator[PartitionRecord]:
         async for page in self._cassandra.pages(_PARTITIONS):
-            for (data,) in page:
-                yield decode(data, PartitionRecord)
+            for number, data in page:
+                for record in self._whole(partial(_record, "record of partition", number, data, PartitionRecord)):
+                    yield record
 
     async def pages(self) -> AsyncIterator[Page]:
         async for found in self._cassandra.pages(_NEWEST, size=_PAGES):
-            for data, overflow in found:
-                page = await self._pages.unpack(data, overflow)
-                if page is not None:
-                    yield page
+            for key, data, overflow in found:
+                try:
+                    page = await self._pages.unpack(key, data, overflow)
+                except Damaged as damage:
+                    self.on_damage(damage)
+                else:
+                    if page is not None:
+                        yield page
 
     async def row(self, key: str) -> Row | None:
-        return await read_one(self._cassandra, ROW, key, Row)
+        return (await read_rows(self._cassandra, [key]))[0]
 
     async def page(self, key: str, visit: int | None = None) -> Page | None:
         return await self._pages.page(key, visit)
@@ -101,8 +113,9 @@ class ClusterReader:
 
     async def dead_letters(self) -> AsyncIterator[DeadLetter]:
         async for page in self._cassandra.pages(_LETTERS):
-            for (data,) in page:
-                yield decode(data, DeadLetter)
+            for number, data in page:
+                for letter in self._whole(partial(_record, "dead letter", number, data, DeadLetter)):
+                    yield letter
 
     async def robots(self, origin: str) -> RobotsRecord | None:
         return await read_one(self._cassandra, ROBOTS, origin, RobotsRecord)
@@ -143,7 +156,7 @@ class ClusterReader:
 
     async def _unfinished(self, tickets: Sequence[Waiting]) -> list[tuple[Waiting, Row | None]]:
         asking = [waiting for waiting in tickets if waiting.ticket.kind not in ("wake", "robots")]
-        rows = await read_rows(self._cassandra, [waiting.ticket.key for waiting in asking])
+        rows = await self._rows([waiting.ticket.key for waiting in asking])
         paired = zip(asking, rows, strict=True)
         return [(waiting, row) for waiting, row in paired if not is_stale(waiting.ticket, row)]
 
@@ -163,7 +176,7 @@ class ClusterReader:
 
     async def _in_calendar(self, partition: int) -> AsyncIterator[list[Waiting]]:
         async for buckets in self._calendars.all_buckets(partition):
-            read = [self._calendars.read(partition, bucket) for bucket in buckets]
+            read = [self._told(self._calendars.read(partition, bucket)) for bucket in buckets]
             for bucket, tickets in zip(buckets, await asyncio.gather(*read), strict=True):
                 yield [Waiting(ticket, "calendar", bucket * self._width) for ticket in tickets]
 
@@ -176,4 +189,34 @@ class ClusterReader:
             yield await self._in_chunk(partition, host, chunk)
 
     async def _in_chunk(self, partition: int, host: str, chunk: int) -> list[Waiting]:
-        return [Waiting(ticket, "backlog") for ticket in await self._backlogs.read(partition, host, chunk)]
+        return [Waiting(ticket, "backlog") for ticket in await self._told(self._backlogs.read(partition, host, chunk))]
+
+    async def _rows(self, keys: Sequence[str]) -> list[Row | None]:
+        """As `read_rows`; without those that are damaged, which whoever goes through the rows is told of."""
+        try:
+            return await read_rows(self._cassandra, keys)
+        except Damaged:
+            found = await asyncio.gather(*(self.row(key) for key in keys), return_exceptions=True)
+            for error in found:
+                if isinstance(error, BaseException) and not isinstance(error, Damaged):
+                    raise error from None
+            return [row if isinstance(row, Row) else None for row in found]
+
+    async def _told(self, read: Awaitable[list[Ticket]]) -> list[Ticket]:
+        """The tickets of a bucket or chunk; none when it is damaged."""
+        try:
+            return await read
+        except Damaged as damage:
+            self.on_damage(damage)
+            return []
+
+    def _whole(self, read: Callable[[], T]) -> Iterator[T]:
+        """What is read, if it is whole."""
+        try:
+            yield read()
+        except Damaged as damage:
+            self.on_damage(damage)
+
+
+def _record(what: str, where: object, data: bytes, kind: type[T]) -> T:
+    return decoded(what, str(where), lambda: decode(data, kind))

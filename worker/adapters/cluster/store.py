@@ -27,6 +27,8 @@ from gregor.worker.adapters.cluster.coalesce import Coalesced
 from gregor.worker.adapters.cluster.store_backlogs import Backlogs
 from gregor.worker.adapters.cluster.store_calendar import Calendars
 from gregor.worker.adapters.cluster.store_pages import Pages
+from gregor.worker.adapters.compression import decoded
+from gregor.worker.borders.errors import Damaged
 from gregor.worker.borders.store import Entry
 
 T = TypeVar("T", bound=msgspec.Struct)
@@ -150,16 +152,25 @@ class ClusterStore:
 async def read_rows(cassandra: Cassandra, keys: Sequence[str]) -> list[Row | None]:
     """The row of each key."""
     if len(keys) == 1:
-        return [await read_one(cassandra, ROW, keys[0], Row)]
+        one = await cassandra.find(ROW, (keys[0],))
+        return [decode_row(keys[0], one[0][0]) if one else None]
     asked = [(keys[start : start + _KEYS],) for start in range(0, len(keys), _KEYS)]
     found = {key: data for rows in await cassandra.read_each(_ROWS, asked) for key, data in rows}
-    return [decode(found[key], Row) if key in found else None for key in keys]
+    return [decode_row(key, found[key]) if key in found else None for key in keys]
+
+
+def decode_row(key: str, data: bytes) -> Row:
+    """A row as it is stored under a key. Raises `Damaged`."""
+    row = decoded("row", key, lambda: decode(data, Row))
+    if row.key != key:
+        raise Damaged("row", key, "it is of another URL")
+    return row
 
 
 async def read_one(cassandra: Cassandra, statement: str, name: object, kind: type[T]) -> T | None:
     """The record that a statement finds by its name."""
     found = await cassandra.find(statement, (name,))
-    return decode(found[0][0], kind) if found else None
+    return decoded(kind.__name__, str(name), lambda: decode(found[0][0], kind)) if found else None
 
 
 async def read_seed_hosts(cassandra: Cassandra) -> list[str]:

@@ -44,7 +44,8 @@ class Backlogs:
 
     async def read(self, partition: int, host: str, chunk: int) -> list[Ticket]:
         """The tickets of a chunk in the order of their stamps."""
-        return tickets_of(await self._cassandra.read(_ENTRIES, (partition, host, chunk)))
+        found = await self._cassandra.read(_ENTRIES, (partition, host, chunk))
+        return tickets_of(found, f"of {host} in chunk {chunk} of partition {partition}")
 
     async def put(self, partition: int, host: str, chunk: int, tickets: Sequence[Ticket], stamp: int) -> None:
         """The index is there before the tickets."""

@@ -5,10 +5,12 @@ without looking: what is written meanwhile, under a later stamp, keeps its index
 """
 
 from collections.abc import AsyncIterator, Sequence
+from functools import partial
 from typing import Final
 
 from gregor.schemas.messages import Ticket, decode_ticket, encode
 from gregor.worker.adapters.cluster.cassandra_client import Cassandra, Found
+from gregor.worker.adapters.compression import decoded
 from gregor.worker.borders.store import Entry
 
 _SPAN_BITS: Final = 14
@@ -54,7 +56,8 @@ class Calendars:
 
     async def read(self, partition: int, bucket: int) -> list[Ticket]:
         """The tickets of a bucket in the order of their stamps."""
-        return tickets_of(await self._cassandra.read(_ENTRIES, (partition, bucket)))
+        found = await self._cassandra.read(_ENTRIES, (partition, bucket))
+        return tickets_of(found, f"in bucket {bucket} of partition {partition}")
 
     async def put(self, partition: int, entries: Sequence[Entry], stamp: int) -> None:
         """The index is there before the entries; one entry goes with it, since nobody relies on it before both are."""
@@ -108,9 +111,10 @@ class Calendars:
         known |= new
 
 
-def tickets_of(found: Found) -> list[Ticket]:
-    """The tickets of (id, data, stamp), in the order of their stamps."""
-    return [decode_ticket(data) for _, data, _ in sorted(found, key=lambda entry: (entry[2], entry[0]))]
+def tickets_of(found: Found, where: str) -> list[Ticket]:
+    """The tickets of (id, data, stamp), in the order of their stamps. Raises `Damaged`, naming this place."""
+    in_order = sorted(found, key=lambda entry: (entry[2], entry[0]))
+    return [decoded("entry", where, partial(decode_ticket, data)) for _, data, _ in in_order]
 
 
 def _span(bucket: int) -> int:

@@ -3,23 +3,24 @@
 import asyncio
 import hashlib
 import io
-import tempfile
 import threading
 from collections.abc import Sequence
 from typing import BinaryIO, Final, NamedTuple
 
-import zstandard
 from cassandra.query import UNSET_VALUE
 
 from gregor.schemas.messages import Page, decode, encode
 from gregor.worker.adapters.cluster.cassandra_client import Cassandra, Found, Values
 from gregor.worker.adapters.cluster.coalesce import Coalesced
-from gregor.worker.adapters.compression import LEVEL
+from gregor.worker.adapters.compression import Whole, compressor, decoded, decompressed, whole
+from gregor.worker.borders.errors import Damaged
 from gregor.worker.borders.reader import Similar
 from gregor.worker.read.fingerprints import bands
 
 CHUNK: Final = 512 * 1024
 """Bytes of a body in a chunk, before compression."""
+
+_LONGEST_PAGE: Final = 1 << 30  # bytes of a record, decompressed
 
 # In one band a flood of similar pages must not make every look-up slow; at a million pages it holds some 15 simhashes.
 _CANDIDATES: Final = 1000
@@ -89,40 +90,49 @@ class Pages:
             found = await self._cassandra.find(_NEWEST, (key,))
         else:
             found = await self._cassandra.find(_PAGE, (key, visit))
-        return await self.unpack(*found[0]) if found else None
+        return await self.unpack(key, *found[0]) if found else None
 
-    async def unpack(self, data: bytes, overflow: bytes) -> Page | None:
-        """A page as it is stored; None when what it overflowed to is gone. ``overflow`` counts without data only."""
+    async def unpack(self, key: str, data: bytes, overflow: bytes) -> Page | None:
+        """A page as it is stored; None when what it overflowed to is gone. ``overflow`` counts without data only.
+
+        Raises `Damaged`.
+        """
         if not data:
             stream = await self.body(overflow)
             if stream is None:
                 return None
             with stream:
                 data = stream.read()
-        return decode(_decompress(data), Page)
+        page = decoded("page", key, lambda: decode(decompressed(data, _LONGEST_PAGE), Page))
+        if page.key != key:
+            raise Damaged("page", key, "it is of another URL")
+        return page
 
     async def body(self, sha256: bytes) -> BinaryIO | None:
-        """A stored body from its beginning; a large one in an unnamed file. None when a part of it is gone."""
+        """A stored body from its beginning; a large one in an unnamed file. None when a part of it is gone.
+
+        Raises `Damaged` when it is not what its sha256 names.
+        """
         found = await self._cassandra.read(_BODY, (sha256,))
         if not found:
             return None
         chunks, data = found[0]
+        name = sha256.hex()
         if chunks == 1:
-            return io.BytesIO(_decompress(data))
-        body = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it
+            return whole(name, _chunk(name, data))
+        body = Whole(name)
         try:
-            await asyncio.to_thread(body.write, _decompress(data))
-            for chunk in range(1, chunks):
+            await asyncio.to_thread(body.write, _chunk(name, data))
+            for chunk in range(1, chunks or 0):
                 found = await self._cassandra.read(_CHUNK, (sha256, chunk))
                 if not found:
                     body.close()
                     return None
-                await asyncio.to_thread(body.write, _decompress(found[0][0]))
+                await asyncio.to_thread(body.write, _chunk(name, found[0][0]))
         except BaseException:
             body.close()
             raise
-        body.seek(0)
-        return body
+        return body.opened()
 
     async def near(self, simhash: int, distance: int) -> str | None:
         """See `PageStore.near`; the nearest that is still stored. None for 0, the simhash of a page without text."""
@@ -186,7 +196,7 @@ class _Zstd(threading.local):
     """A compressor for each thread: it cannot be shared, and to make one for every page costs as much as a page."""
 
     def __init__(self) -> None:
-        self.compressor = zstandard.ZstdCompressor(level=LEVEL)
+        self.compressor = compressor()
 
 
 _ZSTD: Final = _Zstd()
@@ -196,8 +206,9 @@ def _compress(data: bytes) -> bytes:
     return _ZSTD.compressor.compress(data)
 
 
-def _decompress(data: bytes) -> bytes:
-    return zstandard.ZstdDecompressor().decompress(data)
+def _chunk(name: str, data: bytes | None) -> bytes:
+    """A chunk of the body of this name. Raises `Damaged`."""
+    return decoded("body", name, lambda: decompressed(data or b"", CHUNK))
 
 
 def bands_of(simhash: int) -> list[int]:

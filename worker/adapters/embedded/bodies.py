@@ -1,16 +1,13 @@
 """Bodies by their sha256, compressed: small ones in the database, large ones as files."""
 
 import asyncio
-import io
 import os
 import sqlite3
 import tempfile
 from pathlib import Path
 from typing import BinaryIO, Final
 
-import zstandard
-
-from gregor.worker.adapters.compression import LEVEL
+from gregor.worker.adapters.compression import compressor, copy_whole, decoded, decompressed, whole
 from gregor.worker.adapters.embedded.database import full
 from gregor.worker.adapters.embedded.folder import flush_names
 
@@ -23,7 +20,7 @@ class Bodies:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._compressor = zstandard.ZstdCompressor(level=LEVEL)
+        self._compressor = compressor()
 
     async def put_large(self, sha256: str, body: BinaryIO) -> bytes | None:
         """Store a large body; a small one is returned instead, for `put_small` in the transaction of its page."""
@@ -42,19 +39,16 @@ class Bodies:
 
 
 def open_body(connection: sqlite3.Connection, folder: Path, sha256: str) -> BinaryIO | None:
-    """A stored body, decompressed, from its beginning; a large one in an unnamed file."""
+    """A stored body, decompressed, from its beginning; a large one in an unnamed file. Raises `Damaged`."""
     found = connection.execute("SELECT data FROM bodies WHERE sha256 = ?", (bytes.fromhex(sha256),)).fetchone()
     if found:
-        return io.BytesIO(zstandard.ZstdDecompressor().decompress(found[0]))
+        return whole(sha256, decoded("body", sha256, lambda: decompressed(found[0], SMALL)))
     try:
         source = body_path(folder, sha256).open("rb")
     except FileNotFoundError:
         return None
     with source:
-        body = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it
-        zstandard.ZstdDecompressor().copy_stream(source, body)
-    body.seek(0)
-    return body
+        return copy_whole(sha256, source)
 
 
 def body_path(folder: Path, sha256: str) -> Path:
@@ -81,7 +75,7 @@ def _write_whole(path: Path, body: BinaryIO) -> None:
     with tempfile.NamedTemporaryFile(dir=path.parent, prefix="part-", delete=False) as part:
         try:
             body.seek(0)
-            zstandard.ZstdCompressor(level=LEVEL).copy_stream(body, part)
+            compressor().copy_stream(body, part)
             part.flush()
             os.fsync(part.fileno())
             Path(part.name).rename(path)

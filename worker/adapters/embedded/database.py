@@ -13,8 +13,9 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
+from gregor.worker.adapters.embedded.slices import is_broken
 from gregor.worker.base.errors import why
-from gregor.worker.borders.errors import DiskFull, Unavailable
+from gregor.worker.borders.errors import Damaged, DiskFull, Unavailable
 
 T = TypeVar("T")
 Work = Callable[[sqlite3.Connection], T]
@@ -168,6 +169,8 @@ def _translate(error: Exception) -> Exception:
             return DiskFull(f"no space is left for the database: {error}")
         if code & 0xFF in _BUSY:
             return Unavailable("store", str(error))
+        if is_broken(error):
+            return Damaged("database", "of the data folder", str(error))
     return full(error) if isinstance(error, OSError) else error
 
 

@@ -14,6 +14,7 @@ from gregor.worker.adapters.embedded import simhashes
 from gregor.worker.adapters.embedded.bodies import body_path
 from gregor.worker.adapters.embedded.folder import connect_reading, connect_writable
 from gregor.worker.adapters.embedded.queries import decode_page
+from gregor.worker.borders.errors import Damaged
 from gregor.worker.operate.erase import Erased, Whose
 from gregor.worker.settle.rows import forgotten
 
@@ -84,8 +85,10 @@ class _Eraser:
     def _look_at_pages(self, statement: str, *, of_it: bool) -> None:
         """Apply a statement to each body that is named by the pages that are, or are not, of the host."""
         for found in self._slices(_PAGES, self._looked):
-            pages = [decode_page(data) for _, key, data in found if self._whose.url(key) is of_it]
-            self._connection.executemany(statement, [(name,) for page in pages for name in _named(page)])
+            pages = [_page(key, data) for _, key, data in found if self._whose.url(key) is of_it]
+            self._connection.executemany(
+                statement, [(name,) for page in pages if page is not None for name in _named(page)]
+            )
             self._looked = found[-1][0]
 
     def _erase_some_bodies(self, most: int) -> int:
@@ -104,7 +107,8 @@ class _Eraser:
     def _erase_page(self, key: str) -> int:
         versions = self._connection.execute("SELECT data FROM pages WHERE key = ?", (key,)).fetchall()
         for (data,) in versions:
-            page = decode_page(data)
+            if (page := _page(key, data)) is None:
+                continue
             self._connection.execute("DELETE FROM contents WHERE fingerprint = ? AND key = ?", (page.fingerprint, key))
             simhashes.forget(self._connection, page.simhash, key)
         self._connection.execute(_UNCOUNT, (key,))
@@ -139,6 +143,14 @@ class _Eraser:
         while found := self._connection.execute(statement, (after, _SLICE)).fetchall():
             yield found
             after = found[-1][0]
+
+
+def _page(key: str, data: bytes) -> Page | None:
+    """A stored page; None when it is damaged: then nothing is known of what it names."""
+    try:
+        return decode_page(key, data)
+    except Damaged:
+        return None
 
 
 def _named(page: Page) -> Iterator[str]:

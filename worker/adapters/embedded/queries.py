@@ -1,36 +1,39 @@
-"""What the store and the reader both ask of the tables."""
+"""What the store and the reader both ask of the tables. What is found damaged is raised as `Damaged`."""
 
 import sqlite3
 from collections.abc import Sequence
-from typing import Final, TypeVar
+from typing import Final, NoReturn, TypeVar
 
 import msgspec
-import zstandard
 
 from gregor.schemas.messages import Page, Row, decode
+from gregor.worker.adapters.compression import decoded, decompressed
+from gregor.worker.borders.errors import Damaged
 
 T = TypeVar("T", bound=msgspec.Struct)
 
 HOST: Final = "SELECT data FROM hosts WHERE host = ?"
 ROBOTS: Final = "SELECT data FROM robots WHERE origin = ?"
+_LONGEST_PAGE: Final = 1 << 30
+"""Bytes of a record: more is no page of a crawl."""
 
 
 def read_one(connection: sqlite3.Connection, statement: str, name: object, kind: type[T]) -> T | None:
     """The record that a statement finds by its name."""
     found = connection.execute(statement, (name,)).fetchone()
-    return decode(found[0], kind) if found else None
+    return decoded(kind.__name__, str(name), lambda: decode(found[0], kind)) if found else None
 
 
 def read_rows(connection: sqlite3.Connection, keys: Sequence[str]) -> dict[str, Row]:
     """The rows that exist, by key, in one statement."""
     if len(keys) == 1:  # what every visit asks
         found = connection.execute("SELECT key, data FROM rows WHERE key = ?", keys)
-        return {key: decode(data, Row) for key, data in found}
+        return {key: decode_row(key, data) for key, data in found}
     found = connection.execute(
         "SELECT key, data FROM rows WHERE key IN (SELECT value FROM json_each(?))",
         (msgspec.json.encode(keys).decode(),),
     )
-    return {key: decode(data, Row) for key, data in found}
+    return {key: decode_row(key, data) for key, data in found}
 
 
 def read_page(connection: sqlite3.Connection, key: str, visit: int | None) -> Page | None:
@@ -39,9 +42,20 @@ def read_page(connection: sqlite3.Connection, key: str, visit: int | None) -> Pa
         "SELECT data FROM pages WHERE key = ?1 AND (?2 IS NULL OR visit = ?2) ORDER BY visit DESC LIMIT 1",
         (key, visit),
     ).fetchone()
-    return decode_page(found[0]) if found else None
+    return decode_page(key, found[0]) if found else None
 
 
-def decode_page(data: bytes) -> Page:
-    """A page as it is stored."""
-    return decode(zstandard.ZstdDecompressor().decompress(data), Page)
+def decode_row(key: str, data: bytes) -> Row:
+    """A row as it is stored under a key."""
+    row = decoded("row", key, lambda: decode(data, Row))
+    return row if row.key == key else _other("row", key)
+
+
+def decode_page(key: str, data: bytes) -> Page:
+    """A page as it is stored under a key."""
+    page = decoded("page", key, lambda: decode(decompressed(data, _LONGEST_PAGE), Page))
+    return page if page.key == key else _other("page", key)
+
+
+def _other(what: str, key: str) -> NoReturn:
+    raise Damaged(what, key, "it is of another URL")

@@ -4,9 +4,14 @@ No transaction stays open between two slices: an open one would make the write-a
 """
 
 import asyncio
-from collections.abc import AsyncIterator
+import sqlite3
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from functools import partial
+from itertools import islice
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, BinaryIO, Final, TypeVar
 
 import msgspec
@@ -25,37 +30,44 @@ from gregor.schemas.messages import (
     decode_ticket,
     url_fingerprint,
 )
+from gregor.worker.adapters.compression import decoded
 from gregor.worker.adapters.distinct import Distinct
 from gregor.worker.adapters.embedded.bodies import open_body
 from gregor.worker.adapters.embedded.database import Work
-from gregor.worker.adapters.embedded.folder import connect_reading
+from gregor.worker.adapters.embedded.folder import DATABASE, connect_reading
 from gregor.worker.adapters.embedded.log import read_committed, read_lag, read_records
-from gregor.worker.adapters.embedded.queries import HOST, ROBOTS, decode_page, read_one, read_page, read_rows
+from gregor.worker.adapters.embedded.queries import (
+    HOST,
+    ROBOTS,
+    decode_page,
+    decode_row,
+    read_one,
+    read_page,
+    read_rows,
+)
 from gregor.worker.adapters.embedded.simhashes import similar
-from gregor.worker.borders.reader import Similar, Waiting
+from gregor.worker.adapters.embedded.slices import Salvage, Table, is_broken, read_slice
+from gregor.worker.borders.errors import Damaged
+from gregor.worker.borders.reader import Similar, Waiting, refuse
 from gregor.worker.frontier.tickets import is_stale
 
 T = TypeVar("T")
 
+NONE: Final[Mapping[str, object]] = MappingProxyType({})
 _SLICE: Final = 1000
 _PAGES: Final = 32
 
-# The first columns of each are the place after which the next slice begins; filters and the limit come behind them.
-_ROWS: Final = """SELECT key, data FROM rows WHERE key > ?1 AND (?2 IS NULL OR state = ?2) AND (?3 IS NULL OR host = ?3)
-    ORDER BY key LIMIT ?4"""
-_PAGE: Final = """SELECT key, data FROM pages AS page WHERE key > ?1
-    AND visit = (SELECT max(visit) FROM pages WHERE key = page.key) ORDER BY key LIMIT ?2"""
-_LETTERS: Final = "SELECT number, data FROM dead_letters WHERE number > ?1 ORDER BY number LIMIT ?2"
-_CALENDAR: Final = """SELECT partition, bucket, id, data FROM calendar WHERE (partition, bucket, id) > (?1, ?2, ?3)
-    ORDER BY partition, bucket, id LIMIT ?4"""
-_BACKLOG: Final = """SELECT partition, host, chunk, id, data FROM backlog
-    WHERE (partition, host, chunk, id) > (?1, ?2, ?3, ?4) ORDER BY partition, host, chunk, id LIMIT ?5"""
+_ROWS: Final = Table("rows", ("key",), "(:state IS NULL OR state = :state) AND (:host IS NULL OR host = :host)")
+_PAGE: Final = Table("pages AS page", ("key",), "visit = (SELECT max(visit) FROM pages WHERE key = page.key)")
+_LETTERS: Final = Table("dead_letters", ("number",))
+_CALENDAR: Final = Table("calendar", ("partition", "bucket", "id"))
+_BACKLOG: Final = Table("backlog", ("partition", "host", "chunk", "id"))
 # The key is written in every ticket as it is: comparing bytes spares reading all of them.
 _FIND_CALENDAR: Final = "SELECT bucket, data FROM calendar WHERE partition = ? AND instr(data, ?)"
 _FIND_BACKLOG: Final = "SELECT data FROM backlog WHERE partition = ? AND host = ? AND instr(data, ?)"
-_WAITING_ROWS: Final = "SELECT key FROM rows WHERE key > ? AND state = 'waiting' ORDER BY key LIMIT ?"
+_WAITING_ROWS: Final = Table("rows", ("key",), "state = 'waiting'", data="NULL")
 _STATES: Final = "SELECT state, urls FROM states WHERE urls > 0"
-_PARTITIONS: Final = "SELECT data FROM partitions"
+_PARTITIONS: Final = "SELECT partition, data FROM partitions"
 _TOTALS: Final = "SELECT pages, pages_200, bytes FROM totals"
 
 
@@ -69,20 +81,24 @@ class EmbeddedReader:
         self._partitions = int(made_for["partitions"])
         self._width = float(made_for["bucket_width"])
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="gregor-reader")
+        self.on_damage: Callable[[Damaged], None] = refuse
 
     async def rows(self, state: str | None, host: str | None, after: str = "") -> AsyncIterator[Row]:
-        async for found in self._slices(_ROWS, (after,), (state, host, _SLICE)):
-            for _, data in found:
-                yield decode(data, Row)
+        async for found in self._slices(_ROWS, (after,), {"state": state, "host": host}):
+            for key, data in found:
+                for row in self._whole(partial(decode_row, key, data)):
+                    yield row
 
     async def partitions(self) -> AsyncIterator[PartitionRecord]:
-        for (data,) in await self._fetch(_PARTITIONS):
-            yield decode(data, PartitionRecord)
+        for number, data in await self._fetch(_PARTITIONS):
+            for record in self._whole(partial(_record, "record of partition", number, data, PartitionRecord)):
+                yield record
 
     async def pages(self) -> AsyncIterator[Page]:
-        async for found in self._slices(_PAGE, ("",), (_PAGES,)):
-            for _, data in found:
-                yield decode_page(data)
+        async for found in self._slices(_PAGE, ("",), limit=_PAGES):
+            for key, data in found:
+                for page in self._whole(partial(decode_page, key, data)):
+                    yield page
 
     async def row(self, key: str) -> Row | None:
         return await self._ask(lambda connection: read_rows(connection, [key]).get(key))
@@ -101,9 +117,9 @@ class EmbeddedReader:
         found = [waiting async for records in self._log(partition) for waiting in records if waiting.ticket.key == key]
         needle = key.encode()
         buckets = await self._fetch(_FIND_CALENDAR, (partition, needle))
-        found += [self._entry(bucket, data) for bucket, data in buckets]
+        found += [waiting for bucket, data in buckets for waiting in self._entry(bucket, data)]
         chunks = await self._fetch(_FIND_BACKLOG, (partition, host, needle))
-        found += [Waiting(decode_ticket(data), "backlog") for (data,) in chunks]
+        found += [waiting for (data,) in chunks for waiting in self._overflow(f"of {host}", data)]
         unfinished = await self._unfinished([waiting for waiting in found if waiting.ticket.key == key])
         return [waiting for waiting, _ in unfinished]
 
@@ -113,9 +129,10 @@ class EmbeddedReader:
                 yield waiting
 
     async def dead_letters(self) -> AsyncIterator[DeadLetter]:
-        async for found in self._slices(_LETTERS, (0,), (_SLICE,)):
-            for _, data in found:
-                yield decode(data, DeadLetter)
+        async for found in self._slices(_LETTERS, (0,)):
+            for number, data in found:
+                for letter in self._whole(partial(_record, "dead letter", number, data, DeadLetter)):
+                    yield letter
 
     async def robots(self, origin: str) -> RobotsRecord | None:
         return await self._ask(lambda connection: read_one(connection, ROBOTS, origin, RobotsRecord))
@@ -155,8 +172,8 @@ class EmbeddedReader:
             async for batch in self._batches():
                 keys = [waiting.ticket.key for waiting, row in batch if row is None or row.state not in TERMINAL]
                 distinct.add([url_fingerprint(key) for key in keys])
-            async for rows in self._slices(_WAITING_ROWS, ("",), (_SLICE,)):
-                distinct.add([url_fingerprint(key) for (key,) in rows])
+            async for rows in self._slices(_WAITING_ROWS, ("",)):
+                distinct.add([url_fingerprint(key) for key, _ in rows])
             return await self._ask(lambda _: distinct.count())
 
     async def _batches(self) -> AsyncIterator[list[tuple[Waiting, Row | None]]]:
@@ -164,14 +181,16 @@ class EmbeddedReader:
         for partition in range(self._partitions):
             async for records in self._log(partition):
                 yield await self._unfinished(records)
-        async for entries in self._slices(_CALENDAR, (-1, 0, 0), (_SLICE,)):
-            yield await self._unfinished([self._entry(bucket, data) for _, bucket, _, data in entries])
-        async for tickets in self._slices(_BACKLOG, (-1, "", 0, 0), (_SLICE,)):
-            yield await self._unfinished([Waiting(decode_ticket(columns[-1]), "backlog") for columns in tickets])
+        async for entries in self._slices(_CALENDAR, (-1, 0, 0)):
+            placed = [waiting for _, bucket, _, data in entries for waiting in self._entry(bucket, data)]
+            yield await self._unfinished(placed)
+        async for tickets in self._slices(_BACKLOG, (-1, "", 0, 0)):
+            placed = [waiting for _, host, *_, data in tickets for waiting in self._overflow(f"of {host}", data)]
+            yield await self._unfinished(placed)
 
     async def _unfinished(self, tickets: list[Waiting]) -> list[tuple[Waiting, Row | None]]:
         keys = list({waiting.ticket.key for waiting in tickets})
-        rows = await self._ask(lambda connection: read_rows(connection, keys))
+        rows = await self._ask(lambda connection: _rows(connection, keys))
         paired = [(waiting, rows.get(waiting.ticket.key)) for waiting in tickets]
         return [
             (waiting, row)
@@ -190,22 +209,64 @@ class EmbeddedReader:
     async def _records(self, partition: int, priority: int, offset: int) -> list[tuple[int, bytes]]:
         return await self._ask(lambda connection: read_records(connection, partition, priority, offset, _SLICE))
 
-    def _entry(self, bucket: int, data: bytes) -> Waiting:
-        return Waiting(decode_ticket(data), "calendar", bucket * self._width)
+    def _entry(self, bucket: int, data: bytes) -> Iterator[Waiting]:
+        for ticket in self._whole(partial(_record, "calendar entry in bucket", bucket, data, Ticket)):
+            yield Waiting(ticket, "calendar", bucket * self._width)
+
+    def _overflow(self, where: str, data: bytes) -> Iterator[Waiting]:
+        for ticket in self._whole(partial(_record, "backlog entry", where, data, Ticket)):
+            yield Waiting(ticket, "backlog")
+
+    def _whole(self, read: Callable[[], T]) -> Iterator[T]:
+        """What is read, if it is whole."""
+        try:
+            yield read()
+        except Damaged as damage:
+            self.on_damage(damage)
 
     async def _slices(
-        self, statement: str, after: tuple[Any, ...], rest: tuple[Any, ...]
+        self, table: Table, after: tuple[Any, ...], filters: Mapping[str, object] = NONE, limit: int = _SLICE
     ) -> AsyncIterator[list[tuple[Any, ...]]]:
-        """All that a statement finds, slice by slice."""
-        while found := await self._fetch(statement, (*after, *rest)):
-            yield found
-            after = found[-1][: len(after)]
+        """All of a table behind a place, slice by slice."""
+        try:
+            while found := await self._ask(partial(read_slice, table=table, after=after, filters=filters, limit=limit)):
+                yield found
+                after = found[-1][: len(after)]
+        except Damaged:
+            met: list[Damaged] = []
+            records = Salvage(self._connection, table, filters, met.append).records(after)
+            while found := await self._ask(lambda _: list(islice(records, limit))):
+                yield found
+            for damage in met:
+                self.on_damage(damage)
 
     async def _fetch(self, statement: str, values: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
         return await self._ask(lambda connection: connection.execute(statement, values).fetchall())
 
     async def _ask(self, work: Work[T]) -> T:
-        return await asyncio.get_running_loop().run_in_executor(self._thread, work, self._connection)
+        """Raises `Damaged` when the file cannot be read there."""
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._thread, work, self._connection)
+        except sqlite3.Error as error:
+            if is_broken(error):
+                raise Damaged("database", str(self._path / DATABASE), str(error)) from error
+            raise
+
+
+def _rows(connection: sqlite3.Connection, keys: list[str]) -> dict[str, Row]:
+    """As `read_rows`; without those that are damaged, which whoever goes through the rows is told of."""
+    try:
+        return read_rows(connection, keys)
+    except Damaged:
+        found: dict[str, Row] = {}
+        for key in keys:
+            with suppress(Damaged):
+                found |= read_rows(connection, [key])
+        return found
+
+
+def _record(what: str, where: object, data: bytes, kind: type[T]) -> T:
+    return decoded(what, str(where), lambda: decode(data, kind))
 
 
 def _ticket(data: bytes) -> Ticket | None:

@@ -2,12 +2,12 @@
 
 import sqlite3
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO, Final, TypeVar
 
 import msgspec
 import xxhash
-import zstandard
 
 from gregor.schemas.messages import (
     DeadLetter,
@@ -20,7 +20,7 @@ from gregor.schemas.messages import (
     decode_ticket,
     encode,
 )
-from gregor.worker.adapters.compression import LEVEL
+from gregor.worker.adapters.compression import compressor, decoded
 from gregor.worker.adapters.embedded import simhashes
 from gregor.worker.adapters.embedded.bodies import Bodies
 from gregor.worker.adapters.embedded.database import Database
@@ -67,7 +67,7 @@ class EmbeddedStore:
     def __init__(self, database: Database, folder: Path) -> None:
         self._database = database
         self._bodies = Bodies(folder)
-        self._compressor = zstandard.ZstdCompressor(level=LEVEL)
+        self._compressor = compressor()
 
     async def rows(self, keys: Sequence[str]) -> list[Row | None]:
         wanted = list(keys)
@@ -211,7 +211,8 @@ class EmbeddedStore:
         def tickets(connection: sqlite3.Connection) -> list[bytes]:
             return [data for (data,) in connection.execute(statement, values)]
 
-        return [decode_ticket(data) for data in self._database.read(tickets)]
+        where = f"in {' '.join(map(str, values))}"
+        return [decoded("entry", where, partial(decode_ticket, data)) for data in self._database.read(tickets)]
 
 
 def _execute(connection: sqlite3.Connection, statement: str, rows: Sequence[tuple[object, ...]]) -> None:

@@ -65,7 +65,8 @@ async function stored(url, visit = "") {
     ["title", record.title], ["status", record.status], ["fetched", moment(record.fetched_at)], ["type", record.mime], ["charset", record.charset],
     ["language", page.language], ["size", size(record.size ?? 0)], ["sha256", record.sha256], ["cut short", record.truncated && "yes"],
     [record.duplicate_of ? "same as" : "nearly the same as", others && toUrl(others)], ["canonical", record.canonical && toUrl(record.canonical)],
-    ["directives", record.directives.join(", ")], ["server", page.address && `${page.address}, ${page.elapsed.toFixed(3)} s`], ["certificate", page.tls_fault]]);
+    ["directives", record.directives.join(", ")], ["server", page.address && `${page.address}, ${page.elapsed.toFixed(3)} s`], ["certificate", page.tls_fault],
+    ["stored body", page.damage && `damaged: ${page.damage}`]]);
   el("versions").hidden = page.visits < 2;
   el("visit").replaceChildren(...Array.from({ length: page.visits }, (_, at) => new Option(at + 1, at + 1, false, at + 1 === page.visit)));
   el("text").textContent = page.text + (page.text_cut ? "\n… (cut here)" : "");
