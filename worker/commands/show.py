@@ -71,9 +71,10 @@ async def _part(arguments: argparse.Namespace, crawl: Crawl, record: Record, pag
     elif arguments.text:
         print("\n".join(escape(line) for line in page.text.split("\n")))
     else:
-        body = await url_record.body_of(crawl.reader, page, page.body)
-        if body is None:
+        found = await url_record.body_of(crawl.reader, page, page.body)
+        if found is None:
             return FAILED
+        body, _ = found
         with body:
             shutil.copyfileobj(body, sys.stdout.buffer)
     return crawl.code

@@ -36,8 +36,8 @@ async def jsonl(reader: Reader, file: BinaryIO) -> int:
     """Every stored page with its text and links, one object a line; returns how many."""
     count = 0
     async for page in reader.pages():
-        if page.body and (body := await url_record.body_of(reader, page, page.body)) is not None:
-            body.close()  # whoever is told its sha256 may rely on it
+        if page.body and (found := await url_record.body_of(reader, page, page.body)) is not None:
+            found[0].close()  # whoever is told its sha256 may rely on it
         file.write(url_record.encode(await url_record.of_page(reader, page, text=True)) + b"\n")
         count += 1
     return count
@@ -74,14 +74,14 @@ async def _write(writer: Any, reader: Reader, page: Page) -> None:
 async def _payload(reader: Reader, page: Page) -> tuple[BinaryIO, bool]:
     """The body as it was received, or, when only that is kept, decoded (True). Its place is at the start."""
     spool = cast(BinaryIO, tempfile.SpooledTemporaryFile(_SPOOLED))  # noqa: SIM115 - closed by who gets it
-    for sha256 in filter(None, (page.wire, page.body)):
-        body = await url_record.body_of(reader, page, sha256)
-        if body is not None:
-            with body:
-                shutil.copyfileobj(body, spool)
-            spool.seek(0)
-            return spool, sha256 != (page.wire or page.body)
-    return spool, False
+    found = await url_record.body_of(reader, page, *filter(None, (page.wire, page.body)))
+    if found is None:
+        return spool, False
+    body, sha256 = found
+    with body:
+        shutil.copyfileobj(body, spool)
+    spool.seek(0)
+    return spool, sha256 != (page.wire or page.body)
 
 
 async def _original(reader: Reader, page: Page) -> Page | None:

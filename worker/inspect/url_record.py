@@ -136,16 +136,24 @@ async def whole(reader: Reader, asked: Awaitable[T | None]) -> T | None:
         return None
 
 
-async def body_of(reader: Reader, page: Page, sha256: str) -> BinaryIO | None:
-    """A body of a page; None, and the reader's listener hears of the URL, when it is damaged or missing."""
-    try:
-        body = await reader.body(sha256)
-    except Damaged as damage:
-        reader.on_damage(Damaged("body of", page.href, damage.why))
-        return None
-    if body is None:
+async def body_of(reader: Reader, page: Page, *names: str) -> tuple[BinaryIO, str] | None:
+    """The first of these bodies of a page that is there and whole, with its sha256; None when none is.
+
+    The reader's listener hears of the URL when one is damaged, or all are missing.
+    """
+    damaged = False
+    for sha256 in names:
+        try:
+            body = await reader.body(sha256)
+        except Damaged as damage:
+            damaged = True
+            reader.on_damage(Damaged("body of", page.href, damage.why))
+        else:
+            if body is not None:
+                return body, sha256
+    if names and not damaged:
         reader.on_damage(Damaged("body of", page.href, "it is missing"))
-    return body
+    return None
 
 
 def mime(page: Page) -> str | None:

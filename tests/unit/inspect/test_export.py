@@ -12,11 +12,13 @@ import msgspec
 from warcio.archiveiterator import ArchiveIterator
 from warcio.checker import Checker
 
+from gregor.worker.borders.errors import Damaged
 from gregor.worker.inspect import export
 from tests.reading import MemoryReader, page, row
 
 BODY = b"<title>One</title><p>one"
 CODED = gzip.compress(BODY, mtime=0)
+MISSING: list[Damaged] = []
 
 
 def crawled() -> MemoryReader:
@@ -35,12 +37,16 @@ def crawled() -> MemoryReader:
         page("http://a.test/cut", BODY, truncated="size"),
         page("http://[::1]/lost", b"lost", address="::1"),
     ]
-    return MemoryReader([row(one) for one in pages], pages, [BODY, b"<p>one", CODED])
+    reader = MemoryReader([row(one) for one in pages], pages, [BODY, b"<p>one", CODED])
+    reader.on_damage = MISSING.append
+    return reader
 
 
 def warc() -> bytes:
     file = io.BytesIO()
+    MISSING.clear()
     assert asyncio.run(export.warc(crawled(), file)) == 7
+    assert [str(damage) for damage in MISSING] == ["the body of http://[::1]/lost is damaged: it is missing"]
     return file.getvalue()
 
 
