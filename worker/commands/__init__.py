@@ -24,6 +24,7 @@ COMMANDS: dict[str, Command] = {
     "export": Command("export", "write the stored pages as WARC or JSON lines"),
     "deadletters": Command("deadletters", "list the URLs that were given up, by cause; retry or drop them"),
     "audit": Command("audit", "judge every request by robots.txt and the delays that were in force"),
+    "check": Command("check", "verify all that a crawl stored; mend what can be mended"),
     "config": Command("config", "print the settings in force and where each comes from"),
     "status": Command("status", "show the workers, the partitions' owners and what is unfinished"),
     "about": Command("about", "write the page for webmasters: who crawls, why, how to be left alone"),

@@ -109,6 +109,7 @@ def connect_reading(path: Path) -> tuple[sqlite3.Connection, dict[str, str]]:
             isolation_level=None,
             check_same_thread=False,
         )
+        connection.text_factory = _text
         try:
             return connection, _settings(path, connection)
         except BaseException:
@@ -116,6 +117,11 @@ def connect_reading(path: Path) -> tuple[sqlite3.Connection, dict[str, str]]:
             raise
     except sqlite3.Error as error:
         raise FolderError(f"{file} cannot be read: {error}") from error
+
+
+def _text(data: bytes) -> str:
+    """A text of the database, which may be damaged."""
+    return data.decode(errors="replace")
 
 
 def _refuse_foreign(path: Path) -> None:

@@ -84,7 +84,7 @@ class EmbeddedReader:
         self.on_damage: Callable[[Damaged], None] = refuse
 
     async def rows(self, state: str | None, host: str | None, after: str = "") -> AsyncIterator[Row]:
-        async for found in self._slices(_ROWS, (after,), {"state": state, "host": host}):
+        async for found in self.slices(_ROWS, (after,), {"state": state, "host": host}):
             for key, data in found:
                 for row in self._whole(partial(decode_row, key, data)):
                     yield row
@@ -95,22 +95,22 @@ class EmbeddedReader:
                 yield record
 
     async def pages(self) -> AsyncIterator[Page]:
-        async for found in self._slices(_PAGE, ("",), limit=_PAGES):
+        async for found in self.slices(_PAGE, ("",), limit=_PAGES):
             for key, data in found:
                 for page in self._whole(partial(decode_page, key, data)):
                     yield page
 
     async def row(self, key: str) -> Row | None:
-        return await self._ask(lambda connection: read_rows(connection, [key]).get(key))
+        return await self.ask(lambda connection: read_rows(connection, [key]).get(key))
 
     async def page(self, key: str, visit: int | None = None) -> Page | None:
-        return await self._ask(lambda connection: read_page(connection, key, visit))
+        return await self.ask(lambda connection: read_page(connection, key, visit))
 
     async def body(self, sha256: str) -> BinaryIO | None:
-        return await self._ask(lambda connection: open_body(connection, self._path, sha256))
+        return await self.ask(lambda connection: open_body(connection, self._path, sha256))
 
     async def similar(self, simhash: int, distance: int, limit: int) -> list[Similar]:
-        return await self._ask(lambda connection: similar(connection, simhash, distance, limit))
+        return await self.ask(lambda connection: similar(connection, simhash, distance, limit))
 
     async def find(self, key: str, host: str) -> list[Waiting]:
         partition = partition_of(host, self._partitions)
@@ -129,16 +129,16 @@ class EmbeddedReader:
                 yield waiting
 
     async def dead_letters(self) -> AsyncIterator[DeadLetter]:
-        async for found in self._slices(_LETTERS, (0,)):
+        async for found in self.slices(_LETTERS, (0,)):
             for number, data in found:
                 for letter in self._whole(partial(_record, "dead letter", number, data, DeadLetter)):
                     yield letter
 
     async def robots(self, origin: str) -> RobotsRecord | None:
-        return await self._ask(lambda connection: read_one(connection, ROBOTS, origin, RobotsRecord))
+        return await self.ask(lambda connection: read_one(connection, ROBOTS, origin, RobotsRecord))
 
     async def host(self, host: str) -> HostRecord | None:
-        return await self._ask(lambda connection: read_one(connection, HOST, host, HostRecord))
+        return await self.ask(lambda connection: read_one(connection, HOST, host, HostRecord))
 
     async def seed_hosts(self) -> list[str]:
         return [host for (host,) in await self._fetch("SELECT host FROM seed_hosts")]
@@ -158,12 +158,12 @@ class EmbeddedReader:
 
         The answer is immediate.
         """
-        return await self._ask(
+        return await self.ask(
             lambda connection: sum(read_lag(connection, partition) for partition in range(self._partitions))
         )
 
     async def close(self) -> None:
-        await self._ask(lambda connection: connection.close())
+        await self.ask(lambda connection: connection.close())
         self._thread.shutdown()
 
     async def _count_waiting(self) -> int:
@@ -172,25 +172,25 @@ class EmbeddedReader:
             async for batch in self._batches():
                 keys = [waiting.ticket.key for waiting, row in batch if row is None or row.state not in TERMINAL]
                 distinct.add([url_fingerprint(key) for key in keys])
-            async for rows in self._slices(_WAITING_ROWS, ("",)):
+            async for rows in self.slices(_WAITING_ROWS, ("",)):
                 distinct.add([url_fingerprint(key) for key, _ in rows])
-            return await self._ask(lambda _: distinct.count())
+            return await self.ask(lambda _: distinct.count())
 
     async def _batches(self) -> AsyncIterator[list[tuple[Waiting, Row | None]]]:
         """All unfinished tickets, with the rows of their URLs."""
         for partition in range(self._partitions):
             async for records in self._log(partition):
                 yield await self._unfinished(records)
-        async for entries in self._slices(_CALENDAR, (-1, 0, 0)):
+        async for entries in self.slices(_CALENDAR, (-1, 0, 0)):
             placed = [waiting for _, bucket, _, data in entries for waiting in self._entry(bucket, data)]
             yield await self._unfinished(placed)
-        async for tickets in self._slices(_BACKLOG, (-1, "", 0, 0)):
+        async for tickets in self.slices(_BACKLOG, (-1, "", 0, 0)):
             placed = [waiting for _, host, *_, data in tickets for waiting in self._overflow(f"of {host}", data)]
             yield await self._unfinished(placed)
 
     async def _unfinished(self, tickets: list[Waiting]) -> list[tuple[Waiting, Row | None]]:
         keys = list({waiting.ticket.key for waiting in tickets})
-        rows = await self._ask(lambda connection: _rows(connection, keys))
+        rows = await self.ask(lambda connection: _rows(connection, keys))
         paired = [(waiting, rows.get(waiting.ticket.key)) for waiting in tickets]
         return [
             (waiting, row)
@@ -200,14 +200,14 @@ class EmbeddedReader:
 
     async def _log(self, partition: int) -> AsyncIterator[list[Waiting]]:
         """The records above the watermarks; what cannot be read is no URL."""
-        committed = await self._ask(lambda connection: read_committed(connection, partition))
+        committed = await self.ask(lambda connection: read_committed(connection, partition))
         for priority, offset in committed.items():
             while found := await self._records(partition, priority, offset):
                 yield [Waiting(ticket, "log") for _, data in found if (ticket := _ticket(data)) is not None]
                 offset = found[-1][0] + 1
 
     async def _records(self, partition: int, priority: int, offset: int) -> list[tuple[int, bytes]]:
-        return await self._ask(lambda connection: read_records(connection, partition, priority, offset, _SLICE))
+        return await self.ask(lambda connection: read_records(connection, partition, priority, offset, _SLICE))
 
     def _entry(self, bucket: int, data: bytes) -> Iterator[Waiting]:
         for ticket in self._whole(partial(_record, "calendar entry in bucket", bucket, data, Ticket)):
@@ -224,27 +224,27 @@ class EmbeddedReader:
         except Damaged as damage:
             self.on_damage(damage)
 
-    async def _slices(
+    async def slices(
         self, table: Table, after: tuple[Any, ...], filters: Mapping[str, object] = NONE, limit: int = _SLICE
     ) -> AsyncIterator[list[tuple[Any, ...]]]:
         """All of a table behind a place, slice by slice."""
         try:
-            while found := await self._ask(partial(read_slice, table=table, after=after, filters=filters, limit=limit)):
+            while found := await self.ask(partial(read_slice, table=table, after=after, filters=filters, limit=limit)):
                 yield found
                 after = found[-1][: len(after)]
         except Damaged:
             met: list[Damaged] = []
             records = Salvage(self._connection, table, filters, met.append).records(after)
-            while found := await self._ask(lambda _: list(islice(records, limit))):
+            while found := await self.ask(lambda _: list(islice(records, limit))):
                 yield found
             for damage in met:
                 self.on_damage(damage)
 
     async def _fetch(self, statement: str, values: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-        return await self._ask(lambda connection: connection.execute(statement, values).fetchall())
+        return await self.ask(lambda connection: connection.execute(statement, values).fetchall())
 
-    async def _ask(self, work: Work[T]) -> T:
-        """Raises `Damaged` when the file cannot be read there."""
+    async def ask(self, work: Work[T]) -> T:
+        """Do it with the connection, on its thread. Raises `Damaged` when the file cannot be read there."""
         try:
             return await asyncio.get_running_loop().run_in_executor(self._thread, work, self._connection)
         except sqlite3.Error as error:

@@ -1,0 +1,124 @@
+"""What SQLite and plain sums find wrong in a data folder, and how that is put right."""
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from gregor.schemas.messages import PRIORITIES
+from gregor.worker.adapters.embedded.slices import is_broken
+from gregor.worker.borders.stock import Fault
+
+_MOST: Final = 100
+
+_STATES: Final = """SELECT count(*) FROM (
+    SELECT state, count(*) AS urls FROM rows GROUP BY state
+    EXCEPT SELECT state, urls FROM states WHERE urls > 0)"""
+_TOTALS: Final = """SELECT count(*), coalesce(sum(status = 200), 0), coalesce(sum(size), 0) FROM (
+    SELECT status, size, max(visit) FROM pages GROUP BY key)"""
+_NAMELESS: Final = "FROM {table} WHERE NOT EXISTS (SELECT 1 FROM pages WHERE pages.key = {table}.key)"
+
+
+def faults_of(connection: sqlite3.Connection, partitions: int) -> list[Fault]:
+    """All of them."""
+    found: list[Fault] = []
+    for look in (_integrity, _sums, _dangling, lambda c: _log(c, partitions)):
+        found += _guarded(connection, look)
+    return found
+
+
+def right(connection: sqlite3.Connection, fault: Fault) -> None:
+    """Do what a fault says of its mend. Part of a transaction."""
+    match fault.place:
+        case ("index", *_):
+            connection.execute("REINDEX")
+        case ("totals",):
+            connection.execute("DELETE FROM states")
+            connection.execute("INSERT INTO states SELECT state, count(*) FROM rows GROUP BY state")
+            connection.execute(f"UPDATE totals SET (pages, pages_200, bytes) = ({_TOTALS})")
+        case ("contents",) | ("simhashes",):
+            connection.execute(f"DELETE {_NAMELESS.format(table=fault.place[0])}")
+            if fault.place[0] == "simhashes":
+                connection.execute("DELETE FROM bands WHERE simhash NOT IN (SELECT simhash FROM simhashes)")
+        case ("watermark", partition, priority):
+            end = _end(connection, int(partition), int(priority))
+            connection.execute(
+                "UPDATE watermarks SET committed = min(committed, ?1), start = min(start, ?1)"
+                " WHERE partition = ?2 AND priority = ?3",
+                (end, partition, priority),
+            )
+        case _:
+            raise ValueError(f"nothing is known to mend {fault.place}")
+
+
+def _guarded(connection: sqlite3.Connection, look: Callable[[sqlite3.Connection], Iterator[Fault]]) -> list[Fault]:
+    """What a look finds, as far as the file can be read: the first look says where it cannot."""
+    found: list[Fault] = []
+    try:
+        for fault in look(connection):
+            found.append(fault)  # noqa: PERF402 - those before an error count
+    except sqlite3.Error as error:
+        if not is_broken(error):
+            raise
+        found.append(Fault(("file", "crawl.db"), str(error)))
+    return found
+
+
+def _integrity(connection: sqlite3.Connection) -> Iterator[Fault]:
+    for (line,) in connection.execute(f"PRAGMA integrity_check({_MOST})"):
+        if line == "ok":
+            continue
+        if "index" in line and not line.startswith("***"):
+            yield Fault(("index", "crawl.db"), line, "made anew")
+        else:
+            yield Fault(("file", "crawl.db"), " ".join(line.split()))
+
+
+def _sums(connection: sqlite3.Connection) -> Iterator[Fault]:
+    (states,) = connection.execute(_STATES).fetchone()
+    more = connection.execute(
+        "SELECT count(*) FROM states WHERE urls > 0 AND state NOT IN (SELECT DISTINCT state FROM rows)"
+    ).fetchone()[0]
+    kept = connection.execute("SELECT pages, pages_200, bytes FROM totals").fetchone()
+    if states or more or kept != connection.execute(_TOTALS).fetchone():
+        yield Fault(("totals",), "the counts of URLs or pages are not what there are", "counted anew")
+
+
+def _dangling(connection: sqlite3.Connection) -> Iterator[Fault]:
+    for table, what in (("contents", "contents"), ("simhashes", "simhashes")):
+        (count,) = connection.execute(f"SELECT count(*) {_NAMELESS.format(table=table)}").fetchone()
+        if count:
+            yield Fault((table,), f"{count} {what} belong to pages that are not stored", "forgotten")
+
+
+def _log(connection: sqlite3.Connection, partitions: int) -> Iterator[Fault]:
+    for partition in range(partitions):
+        for priority in PRIORITIES:
+            kept = connection.execute(
+                "SELECT committed, start FROM watermarks WHERE partition = ? AND priority = ?", (partition, priority)
+            ).fetchone()
+            committed, start = kept or (0, 0)
+            end, place = _end(connection, partition, priority), (partition, priority)
+            if committed > end:
+                why = f"committed up to {committed}, and the log ends at {end}: what is published next is never read"
+                yield Fault(("watermark", *place), why, "set back to the end")
+                continue
+            (there,) = connection.execute(
+                "SELECT count(*) FROM records WHERE partition = ? AND priority = ? AND offset >= ?",
+                (*place, max(committed, start)),
+            ).fetchone()
+            if there < end - max(committed, start):
+                why = f"{end - max(committed, start) - there} unfinished records are missing"
+                yield Fault(("log", *place), why)
+
+
+def _end(connection: sqlite3.Connection, partition: int, priority: int) -> int:
+    """The offset after the last record; without one the first that may come."""
+    (last,) = connection.execute(
+        "SELECT max(offset) FROM records WHERE partition = ? AND priority = ?", (partition, priority)
+    ).fetchone()
+    if last is not None:
+        return int(last) + 1
+    found = connection.execute(
+        "SELECT start FROM watermarks WHERE partition = ? AND priority = ?", (partition, priority)
+    ).fetchone()
+    return int(found[0]) if found else 0

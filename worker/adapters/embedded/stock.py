@@ -1,0 +1,224 @@
+"""All that a data folder holds, record by record, for whoever verifies it; beside a running crawl or not."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+from gregor.partitioner.hashing import partition_of
+from gregor.schemas.messages import (
+    PRIORITIES,
+    DeadLetter,
+    HostRecord,
+    Page,
+    PartitionRecord,
+    RobotsRecord,
+    Row,
+    Ticket,
+    decode,
+    decode_ticket,
+)
+from gregor.worker.adapters.compression import copy_whole, decoded, decompressed, whole
+from gregor.worker.adapters.embedded.bodies import SMALL
+from gregor.worker.adapters.embedded.faults import faults_of
+from gregor.worker.adapters.embedded.log import read_committed, read_records
+from gregor.worker.adapters.embedded.queries import decode_page, decode_row
+from gregor.worker.adapters.embedded.reader import EmbeddedReader
+from gregor.worker.adapters.embedded.seen import signed_json, unsigned
+from gregor.worker.adapters.embedded.slices import Table
+from gregor.worker.borders.errors import Damaged
+from gregor.worker.borders.stock import Fault, Kept, Place
+
+T = TypeVar("T")
+Record = tuple[Any, ...]
+
+_SLICE: Final = 1000
+_LARGE: Final = 64  # records of a slice that may be large
+_UNFINISHED: Final = 3600.0  # seconds after which nobody writes a file any more
+
+_ROWS: Final = Table("rows", ("key",), data="host, state, data")
+_PAGES: Final = Table("pages", ("key", "visit"), data="status, size, data")
+_BODIES: Final = Table("bodies", ("sha256",))
+_CALENDAR: Final = Table("calendar", ("partition", "bucket", "id"))
+_BACKLOG: Final = Table("backlog", ("partition", "host", "chunk", "id"))
+_OTHERS: Final[tuple[tuple[Table, str | int, type[Any], str], ...]] = (
+    (Table("hosts", ("host",)), "", HostRecord, "host"),
+    (Table("robots", ("origin",)), "", RobotsRecord, "origin"),
+    (Table("partitions", ("partition",)), -1, PartitionRecord, "partition"),
+    (Table("dead_letters", ("number",)), 0, DeadLetter, ""),
+)
+
+
+class EmbeddedStock:
+    """`Stock`."""
+
+    def __init__(self, path: Path, partitions: int) -> None:
+        """Raises `FolderError`."""
+        self._path = path
+        self._partitions = partitions
+        self._reader = EmbeddedReader(path)
+
+    async def rows(self) -> AsyncIterator[list[Kept[Row]]]:
+        async for found in self._through(_ROWS, ("",), _SLICE, lambda one: ("rows", one[0]), _row):
+            yield found
+
+    async def pages(self) -> AsyncIterator[list[Kept[Page]]]:
+        async for found in self._through(_PAGES, ("", -1), _LARGE, lambda one: ("pages", one[0], one[1]), _page):
+            yield found
+
+    async def bodies(self) -> AsyncIterator[list[Kept[str]]]:
+        async for found in self._through(_BODIES, (b"",), _LARGE, lambda one: ("bodies", one[0].hex()), _small):
+            yield found
+        for folder in await asyncio.to_thread(_listed, self._path / "bodies"):
+            for file in await asyncio.to_thread(_listed, folder):
+                if (kept := await asyncio.to_thread(_large, self._path, file)) is not None:
+                    yield [kept]
+
+    async def waiting(self) -> AsyncIterator[list[Kept[Ticket]]]:
+        for partition in range(self._partitions):
+            async for found in self._log(partition):
+                yield found
+        place: Callable[[Record], Place] = lambda one: ("calendar", *one[:3])  # noqa: E731
+        async for found in self._through(_CALENDAR, (-1, 0, 0), _SLICE, place, self._entry):
+            yield found
+        place = lambda one: ("backlog", *one[:4])  # noqa: E731
+        async for found in self._through(_BACKLOG, (-1, "", 0, 0), _SLICE, place, self._entry):
+            yield found
+
+    async def others(self) -> AsyncIterator[list[Kept[object]]]:
+        for table, first, kind, name in _OTHERS:
+            read = partial(_other, kind=kind, name=name)
+            place = partial(_named_place, table.name)
+            async for found in self._through(table, (first,), _SLICE, place, read):
+                yield found
+
+    async def faults(self) -> AsyncIterator[Fault]:
+        for fault in await self._reader.ask(lambda connection: faults_of(connection, self._partitions)):
+            yield fault
+
+    async def unseen(self, fingerprints: Sequence[int]) -> list[int]:
+        """See `Stock.unseen`."""
+        statement = "SELECT value FROM json_each(?) WHERE value NOT IN (SELECT fingerprint FROM seen)"
+        asked = signed_json(fingerprints)
+        found = await self._reader.ask(lambda connection: connection.execute(statement, (asked,)).fetchall())
+        return [unsigned(number) for (number,) in found]
+
+    async def unfinished(self, key: str, host: str) -> bool:
+        """See `Stock.unfinished`."""
+        return bool(await self._reader.find(key, host))
+
+    async def row(self, key: str) -> Row | None:
+        """See `Stock.row`."""
+        try:
+            return await self._reader.row(key)
+        except Damaged:
+            return None
+
+    async def sizes(self) -> dict[str, int]:
+        """See `Stock.sizes`."""
+        rows, pages = "SELECT coalesce(sum(urls), 0) FROM states", "SELECT pages FROM totals"
+        found = await self._reader.ask(lambda c: (c.execute(rows).fetchone()[0], c.execute(pages).fetchone()[0]))
+        return {"rows": found[0], "pages": found[1]}
+
+    async def close(self) -> None:
+        """See `Stock.close`."""
+        await self._reader.close()
+
+    async def _through(
+        self, table: Table, first: Record, limit: int, place: Callable[[Record], Place], read: Callable[[Record], T]
+    ) -> AsyncIterator[list[Kept[T]]]:
+        """All of a table; what the file cannot give is told at the end of the slice in which it was missed."""
+        met: list[Damaged] = []
+        self._reader.on_damage = met.append
+        async for found in self._reader.slices(table, first, limit=limit):
+            yield [_kept(place(one), partial(read, one)) for one in found]
+        if met:
+            yield [Kept(("file", "crawl.db"), None, str(damage)) for damage in met]
+
+    async def _log(self, partition: int) -> AsyncIterator[list[Kept[Ticket]]]:
+        """The records above the watermarks; one that is no ticket is buried by the owner, and told here."""
+        committed = await self._reader.ask(lambda connection: read_committed(connection, partition))
+        for priority in PRIORITIES:
+            offset = committed[priority]
+            while found := await self._reader.ask(
+                partial(read_records, partition=partition, priority=priority, offset=offset, limit=_SLICE)
+            ):
+                yield [_kept(("log", partition, priority, at), partial(_ticket, data)) for at, data in found]
+                offset = found[-1][0] + 1
+
+    def _entry(self, record: Record) -> Ticket:
+        ticket = _ticket(record[-1])
+        if (home := partition_of(ticket.host, self._partitions)) != record[0]:
+            raise ValueError(f"it is of partition {home}")
+        if ticket.id != record[-2] or (len(record) == 5 and ticket.host != record[1]):
+            raise ValueError("it stands under another name")
+        return ticket
+
+
+def _kept(place: Place, read: Callable[[], T]) -> Kept[T]:
+    try:
+        return Kept(place, decoded(str(place[0]), str(place[1]), read))
+    except Damaged as damage:
+        return Kept(place, None, damage.why)
+
+
+def _row(record: Record) -> Row:
+    key, host, state, data = record
+    row = decode_row(key, data)
+    if (row.host, row.state) != (host, state):
+        raise ValueError("its host or state is not what it is filed under")
+    return row
+
+
+def _page(record: Record) -> Page:
+    key, visit, status, size, data = record
+    page = decode_page(key, data)
+    if (page.visit, page.status, page.size) != (visit, status, size):
+        raise ValueError("its visit, status or size is not what it is filed under")
+    return page
+
+
+def _small(record: Record) -> str:
+    name: str = record[0].hex()
+    whole(name, decompressed(record[1], SMALL)).close()
+    return name
+
+
+def _listed(folder: Path) -> list[Path]:
+    """What is in a folder, in order."""
+    return sorted(folder.iterdir()) if folder.is_dir() else []
+
+
+def _large(path: Path, file: Path) -> Kept[str] | None:
+    """A body in a file; None for one that is being written."""
+    name, where = file.name.removesuffix(".zst"), str(file.relative_to(path))
+    if file.name.startswith("part-"):
+        written = time.time() - file.stat().st_mtime < _UNFINISHED
+        return None if written else Kept(("file of a body", where), None, "its writing was cut short")
+    if len(name) != 64 or set(name) - set("0123456789abcdef") or file.parent.name != name[:2]:
+        return Kept(("file of a body", where), None, "its name is none of a body")
+    try:
+        with file.open("rb") as source:
+            copy_whole(name, source).close()
+    except Damaged as damage:
+        return Kept(("bodies", name), None, damage.why)
+    except OSError as error:
+        return Kept(("bodies", name), None, str(error))
+    return Kept(("bodies", name), name)
+
+
+def _ticket(data: bytes) -> Ticket:
+    return decode_ticket(data)
+
+
+def _other(record: Record, kind: type[Any], name: str) -> object:
+    value = decode(record[1], kind)
+    if name and getattr(value, name) != record[0]:
+        raise ValueError("it stands under another name")
+    return value
+
+
+def _named_place(table: str, record: Record) -> Place:
+    return (table, record[0])

@@ -1,0 +1,110 @@
+"""The border of those who verify all that a crawl stored: every record as it stands, whole or not."""
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
+
+import msgspec
+
+from gregor.schemas.messages import Page, Row, Ticket
+
+T = TypeVar("T")
+Place = tuple[str | int, ...]
+"""The table and the columns that name a record in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept(Generic[T]):
+    """A record where it stands: what was read there, or None and why it cannot be."""
+
+    place: Place
+    value: T | None
+    why: str = ""
+
+
+class Fault(msgspec.Struct, frozen=True):
+    """What an engine finds wrong by its own means. ``mend``: what `Stock.mend` does about it, empty for nothing."""
+
+    place: Place
+    why: str
+    mend: str = ""
+
+
+class Stock(Protocol):
+    """All that one crawl has stored, a slice at a time; every method may raise `Unavailable`.
+
+    What goes through all of a table never ends at a damaged record.
+    """
+
+    def rows(self) -> AsyncIterator[list[Kept[Row]]]:
+        """Place: rows, key."""
+
+    def pages(self) -> AsyncIterator[list[Kept[Page]]]:
+        """Every version. Place: pages, key, visit."""
+
+    def bodies(self) -> AsyncIterator[list[Kept[str]]]:
+        """The sha256 of each stored body that is whole. Place: bodies, sha256 in hexadecimal digits."""
+
+    def waiting(self) -> AsyncIterator[list[Kept[Ticket]]]:
+        """Unfinished tickets. Place: calendar, partition, bucket, id; backlog, partition, host, chunk, id; or log,
+        partition, priority, offset."""
+
+    def others(self) -> AsyncIterator[list[Kept[object]]]:
+        """Records of hosts, partitions, robots.txt files and dead letters. Place: the table, its name."""
+
+    def faults(self) -> AsyncIterator[Fault]:
+        """What the engine finds wrong by its own means."""
+
+    async def unseen(self, fingerprints: Sequence[int]) -> list[int]:
+        """Which of these the seen set does not know."""
+
+    async def unfinished(self, key: str, host: str) -> bool:
+        """Whether a ticket of a URL waits anywhere, looked for at this moment."""
+
+    async def row(self, key: str) -> Row | None:
+        """A row at this moment; None when there is none that can be read."""
+
+    async def sizes(self) -> dict[str, int]:
+        """About how many records there are of "rows", "pages" and "bodies"; without what is not known at once."""
+
+    async def close(self) -> None: ...
+
+
+class Sets(Protocol):
+    """Two sets of 64-bit numbers that need not fit into memory."""
+
+    def left(self, numbers: Sequence[int]) -> None: ...
+
+    def right(self, numbers: Sequence[int]) -> None: ...
+
+    def only_left(self, most: int) -> tuple[set[int], int]:
+        """At most so many of those that are in the left set alone, and how many there are."""
+
+    def close(self) -> None: ...
+
+
+NewSets = Callable[[], Sets]
+
+
+class Mending(Protocol):
+    """What a mend may do to the stock, as its only writer or beside workers whose own writes win."""
+
+    async def drop(self, place: Place) -> None:
+        """Delete a damaged record, where it still stands as it was found."""
+
+    async def rebuild(self, row: Row) -> None:
+        """Put a row in the place of one that is damaged or lost."""
+
+    async def forget_validators(self, page: Page) -> None:
+        """Let the next visit of a stored version ask for the whole document."""
+
+    async def ask_again(self, row: Row) -> None:
+        """Have a URL that has a row visited once more."""
+
+    async def mark(self, fingerprints: Sequence[int]) -> None:
+        """Let the seen set know these."""
+
+    async def right(self, fault: Fault) -> None:
+        """Do what the fault says of its mend."""
+
+    async def close(self) -> None: ...

@@ -1,0 +1,124 @@
+"""`gregor check`: whether all that a crawl stored is whole and fits together; with `--mend` what can be mended is.
+
+Exit code 1 when something is wrong, and was not mended.
+"""
+
+import argparse
+import asyncio
+import sys
+import time
+from collections import Counter
+from typing import TYPE_CHECKING, TextIO
+
+from gregor.worker.base.errors import complain
+from gregor.worker.base.printable import one_line
+from gregor.worker.commands import FAILED, FINISHED
+from gregor.worker.commands.common import add_settings, settings
+from gregor.worker.config.settings import Config
+from gregor.worker.inspect import report, url_record
+
+if TYPE_CHECKING:
+    from gregor.worker.inspect.check import Finding
+
+_LISTED = 1000
+_EVERY = 0.5
+_MENDS = {
+    "drop": "delete it",
+    "rebuild": "make its row anew, and visit it again",
+    "ask again": "visit it again",
+    "fetch again": "fetch it again",
+    "mark": "mark them",
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Form, and whether to mend."""
+    parser.add_argument("--mend", action="store_true", help="mend what can be; on one machine while no crawl runs")
+    parser.add_argument("--json", action="store_true", help="one JSON object a finding, on a line each")
+    add_settings(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Look at everything."""
+    return asyncio.run(_check(settings(arguments).config, mend=arguments.mend, as_json=arguments.json))
+
+
+async def _check(config: Config, *, mend: bool, as_json: bool) -> int:
+    from gregor.worker.compose.check import checking
+
+    telling = _Telling(sys.stderr, as_json=as_json)
+    async with checking(config, telling.progress, mend=mend) as opened:
+        telling.sizes = opened.sizes
+        to_mend: list[Finding] = []
+        async for finding in opened.check.findings():
+            telling.tell(finding)
+            if finding.mend and opened.mender is not None:
+                to_mend.append(finding)
+        mended = 0
+        for finding in to_mend:
+            if opened.mender is not None:
+                mended += await opened.mender.mend(finding)
+        telling.end(opened.check.counts)
+    left = sum(telling.kinds.values()) - mended
+    if mend:
+        complain(
+            f"{mended} mended; `gregor crawl` or the workers fetch again what is missing" if mended else "0 mended"
+        )
+    elif telling.mendable:
+        complain(f"{telling.mendable} can be mended: `gregor check --mend`")
+    return FAILED if left else FINISHED
+
+
+class _Telling:
+    """Tells findings on standard output, and how far it is on a terminal."""
+
+    def __init__(self, terminal: TextIO, *, as_json: bool) -> None:
+        self._terminal = terminal
+        self._shows = terminal.isatty()
+        self._json = as_json
+        self._last = 0.0
+        self._began = time.monotonic()
+        self.kinds: Counter[str] = Counter()
+        self.mendable = 0
+        self.sizes: dict[str, int] = {}
+
+    def progress(self, what: str, count: int) -> None:
+        """So many were looked at."""
+        now = time.monotonic()
+        if self._shows and now - self._last > _EVERY:
+            self._last = now
+            whole = f" of {self.sizes[what]}" if what in self.sizes else ""
+            print(f"\r\x1b[K{what}: {count}{whole}", end="", file=self._terminal, flush=True)
+
+    def tell(self, finding: "Finding") -> None:
+        """Tell one; beyond a thousand they are only counted."""
+        self.kinds[str(finding.place[0])] += 1
+        self.mendable += bool(finding.mend)
+        self._clear()
+        if self._json:
+            sys.stdout.buffer.write(url_record.encode(_public(finding)) + b"\n")
+        elif sum(self.kinds.values()) <= _LISTED:
+            can = _MENDS.get(finding.mend) or (finding.fault.mend if finding.fault is not None else "")
+            mend = f"; can be mended: {can}" if can else "; cannot be mended here"
+            where = " ".join(map(str, finding.place))
+            print(f"{one_line(where, 500)}: {one_line(finding.why, 300)}{mend}")
+
+    def end(self, counts: dict[str, int]) -> None:
+        """The sums."""
+        self._clear()
+        if self._json:
+            return
+        if (more := sum(self.kinds.values()) - _LISTED) > 0:
+            print(f"… and {more} more")
+        looked = ", ".join(f"{count} {what}" for what, count in counts.items())
+        print(f"looked at {looked or 'nothing'} in {time.monotonic() - self._began:.1f} s")
+        found = ", ".join(f"{count} of {what}" for what, count in self.kinds.most_common())
+        print(f"{report.count(sum(self.kinds.values()), 'fault')}: {found}" if self.kinds else "all is whole")
+
+    def _clear(self) -> None:
+        if self._shows:
+            print("\r\x1b[K", end="", file=self._terminal, flush=True)
+
+
+def _public(finding: "Finding") -> dict[str, object]:
+    return {"place": list(finding.place), "why": finding.why, "mend": finding.mend or None, "key": finding.key or None}

@@ -1,0 +1,70 @@
+"""Mending what a check found, so that nothing is lost by it: what is damaged goes after what takes its place is there.
+
+May be cut short at any point and repeated: what is left is found again by the next check.
+"""
+
+from gregor.schemas.messages import Row
+from gregor.worker.borders.reader import Reader
+from gregor.worker.borders.stock import Mending
+from gregor.worker.inspect.check import Finding, rebuilt
+from gregor.worker.inspect.url_record import whole
+from gregor.worker.web.urls import Urls
+
+
+class Mender:
+    """Applies findings one by one."""
+
+    def __init__(self, mending: Mending, reader: Reader, urls: Urls) -> None:
+        self._mending = mending
+        self._reader = reader
+        self._urls = urls
+        self._asked: set[str] = set()
+
+    async def mend(self, finding: Finding) -> bool:
+        """Do what the finding says of its mend; False when there is nothing that can be done."""
+        match finding.mend:
+            case "drop":
+                await self._mending.drop(finding.place)
+            case "mark":
+                await self._mending.mark(finding.fingerprints)
+            case "right" if finding.fault is not None:
+                await self._mending.right(finding.fault)
+            case "rebuild":
+                await self._rebuild(finding)
+            case "ask again":
+                await self._ask_again(finding.key)
+            case "fetch again":
+                return await self._fetch_again(finding.key, finding.visit)
+            case _:
+                return False
+        return True
+
+    async def _rebuild(self, finding: Finding) -> None:
+        if finding.place[0] == "pages":
+            await self._mending.drop(finding.place)
+        await self._ask_again(finding.key)
+
+    async def _ask_again(self, key: str) -> None:
+        """Another visit, of a URL whose row may have to be made anew."""
+        if key in self._asked:
+            return
+        row = await whole(self._reader, self._reader.row(key))
+        if row is None:
+            row = await self._made(key)
+            await self._mending.rebuild(row)
+        await self._mending.ask_again(row)
+        self._asked.add(key)
+
+    async def _made(self, key: str) -> Row:
+        url = self._urls.parse(key)
+        newest = await whole(self._reader, self._reader.page(key))
+        return rebuilt(None, key, url.host if url is not None else "", newest)
+
+    async def _fetch_again(self, key: str, visit: int) -> bool:
+        """The newest version is asked for whole; what an older one had cannot be had again."""
+        newest = await whole(self._reader, self._reader.page(key))
+        if newest is None or newest.visit != visit:
+            return False
+        await self._mending.forget_validators(newest)
+        await self._ask_again(key)
+        return True
