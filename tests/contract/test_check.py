@@ -120,11 +120,16 @@ def _lost_url(checked: Checked) -> None:
     checked.change("DELETE FROM pages WHERE key LIKE '%/4'")
 
 
+def _stray_file(checked: Checked) -> None:
+    (checked.folder / "bodies" / "aa").mkdir()
+    (checked.folder / "bodies" / "aa" / "x").touch()
+
+
 HARMS: dict[str, tuple[Callable[[Checked], object], str]] = {
     "file flipped": (lambda c: c.file().write_bytes(flipped(c.file().read_bytes(), 3000)), "bodies"),
     "file cut": (lambda c: c.file().write_bytes(c.file().read_bytes()[:-5]), "bodies"),
     "file deleted": (lambda c: c.file().unlink(), "pages"),
-    "file of another name": (lambda c: (c.folder / "bodies" / "aa").mkdir() or (c.folder / "bodies/aa/x").touch(), ""),
+    "file of another name": (_stray_file, "file of a body"),
     "body flipped": (_body_in_database, "bodies"),
     "body deleted": (lambda c: c.change("DELETE FROM bodies WHERE rowid = 2"), "pages"),
     "orphan body": (

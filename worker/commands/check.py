@@ -10,7 +10,7 @@ import time
 from collections import Counter
 from typing import TYPE_CHECKING, TextIO
 
-from gregor.worker.base.errors import complain
+from gregor.worker.base.errors import complain, speaks_json
 from gregor.worker.base.printable import one_line
 from gregor.worker.commands import FAILED, FINISHED
 from gregor.worker.commands.common import add_settings, settings
@@ -74,7 +74,7 @@ class _Telling:
 
     def __init__(self, terminal: TextIO, *, as_json: bool) -> None:
         self._terminal = terminal
-        self._shows = terminal.isatty()
+        self._shows = terminal.isatty() and not speaks_json()
         self._json = as_json
         self._last = 0.0
         self._began = time.monotonic()

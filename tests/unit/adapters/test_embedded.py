@@ -407,7 +407,7 @@ def test_how_many_there_are_is_counted_as_they_come(tmp_path: Path) -> None:
         def step() -> None:
             steps[-1] += 1
 
-        await reader._ask(lambda connection: connection.set_progress_handler(step, 1))
+        await reader.ask(lambda connection: connection.set_progress_handler(step, 1))
         for begin, end in ((0, 10), (10, 2000)):
             urls = [f"http://a.example/{number}" for number in range(begin, end)]
             await engine.store.put_rows([Row(url, url, "a.example", 1, "fetched", "fetched") for url in urls], 1)

@@ -16,6 +16,7 @@ from gregor.worker.adapters.cluster.look import ClusterStatus, look
 from gregor.worker.adapters.cluster.reader import ClusterReader
 from gregor.worker.adapters.cluster.redis_client import RedisClient
 from gregor.worker.adapters.cluster.seen import RedisSeen, rebuild
+from gregor.worker.adapters.cluster.stock import ClusterMending, ClusterStock
 from gregor.worker.adapters.cluster.store import ClusterStore
 from gregor.worker.adapters.cluster.zookeeper_client import ZooKeeper
 from gregor.worker.adapters.cluster.zookeeper_setup import ensure_tree
@@ -171,6 +172,33 @@ async def erase(config: Config, canonical: str, whose: Whose, environ: Mapping[s
         opening.keep(seen)
         return await erasing.erase(cassandra, seen, whose)
     raise AssertionError("an exit stack swallows nothing")
+
+
+async def _opened_beside(
+    config: Config, canonical: str, environ: Mapping[str, str]
+) -> tuple[Cassandra, KafkaLog, RedisSeen]:
+    """The services of a crawl without its coordinator, for the caller to close. Raises `BadInput`."""
+    opening = _Opening(config, environ)
+    async with opening.stack:
+        cassandra = await opening(lambda: Cassandra.connect(config, keyspace(config), environ))
+        opening.keep(cassandra)
+        crawl_id = await opening(lambda: cassandra_setup.check(cassandra, keyspace(config), facts(config, canonical)))
+        await opening(lambda: asyncio.to_thread(check_topics, config, config.crawl, config.partitions))
+        seen = await opening(lambda: RedisSeen.open(config, crawl_id, environ))
+        log = KafkaLog(config, config.crawl, config.partitions)
+        opening.stack.pop_all()
+        return cassandra, log, seen
+    raise AssertionError("an exit stack swallows nothing")
+
+
+async def open_stock(config: Config, canonical: str, environ: Mapping[str, str]) -> ClusterStock:
+    """All that a crawl stored, beside its workers. Raises `BadInput`."""
+    return ClusterStock(*await _opened_beside(config, canonical, environ), config.partitions, config.bucket_width)
+
+
+async def open_mending(config: Config, canonical: str, environ: Mapping[str, str]) -> ClusterMending:
+    """What mends a crawl, beside its workers. Raises `BadInput`."""
+    return ClusterMending(*await _opened_beside(config, canonical, environ))
 
 
 class _CrawlReader(ClusterReader):

@@ -50,9 +50,13 @@ class Backlogs:
     async def put(self, partition: int, host: str, chunk: int, tickets: Sequence[Ticket], stamp: int) -> None:
         """The index is there before the tickets."""
         if tickets:
-            await self._cassandra.write(_PUT_CHUNK, (partition, _shard(host), host, chunk, stamp))
+            await self.index(partition, host, chunk, stamp)
             entries = [(partition, host, chunk, ticket.id, encode(ticket), stamp) for ticket in tickets]
             await self._cassandra.write_together(_PUT_ENTRY, entries)
+
+    async def index(self, partition: int, host: str, chunk: int, stamp: int) -> None:
+        """Let a chunk be found."""
+        await self._cassandra.write(_PUT_CHUNK, (partition, _shard(host), host, chunk, stamp))
 
     async def drop(self, partition: int, host: str, chunk: int, stamp: int) -> None:
         """Delete what is older than ``stamp``; the index goes after the tickets."""

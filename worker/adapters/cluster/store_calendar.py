@@ -77,6 +77,11 @@ class Calendars:
             if len(together) > 1:
                 await self._cassandra.write_together(_PUT_ENTRY, together)
 
+    async def index(self, partition: int, buckets: Sequence[int], stamp: int) -> None:
+        """Let buckets be found that hold something."""
+        await self._cassandra.write_each(_PUT_SPAN, [(partition, _span(bucket), stamp) for bucket in buckets])
+        await self._cassandra.write_each(_PUT_BUCKET, [(partition, _span(one), one, stamp) for one in buckets])
+
     async def drop(self, partition: int, bucket: int, stamp: int) -> None:
         """Delete what is older than ``stamp``; the index goes after the entries."""
         await self._cassandra.write(_DROP_ENTRIES, (stamp - 1, partition, bucket))

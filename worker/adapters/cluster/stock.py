@@ -1,0 +1,294 @@
+"""All that a crawl has in Cassandra, record by record, for whoever verifies it beside its workers; and its mending.
+
+What a mend writes has the stamp of what it takes the place of, and one more: what an owner writes later wins.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from functools import partial
+from typing import Any, Final, TypeVar
+
+from gregor.partitioner.hashing import partition_of
+from gregor.schemas.messages import (
+    DeadLetter,
+    HostRecord,
+    Page,
+    PartitionRecord,
+    RobotsRecord,
+    Row,
+    Ticket,
+    decode,
+    decode_ticket,
+    encode,
+)
+from gregor.worker.adapters.cluster.cassandra_client import Cassandra, Found
+from gregor.worker.adapters.cluster.reader import ClusterReader
+from gregor.worker.adapters.cluster.seen import RedisSeen
+from gregor.worker.adapters.cluster.store import decode_row
+from gregor.worker.adapters.cluster.store_backlogs import Backlogs
+from gregor.worker.adapters.cluster.store_calendar import Calendars
+from gregor.worker.adapters.cluster.store_pages import Pages
+from gregor.worker.adapters.compression import decoded
+from gregor.worker.borders.errors import Damaged
+from gregor.worker.borders.log import FrontierLog
+from gregor.worker.borders.stock import Fault, Kept, Place
+from gregor.worker.operate.recrawl import again
+
+T = TypeVar("T")
+_AT_ONCE: Final = 16
+
+_ROWS: Final = "SELECT key, host, state, data FROM rows"
+_PAGES: Final = "SELECT key, visit, status, size, data, overflow FROM pages"
+_BODIES: Final = "SELECT sha256 FROM bodies"
+_ENTRIES: Final = "SELECT id, data FROM calendar WHERE partition = ? AND bucket = ?"
+_OVERFLOW: Final = "SELECT id, data FROM backlog WHERE partition = ? AND host = ? AND chunk = ?"
+_BUCKETS: Final = "SELECT DISTINCT partition, bucket FROM calendar"
+_CHUNKS: Final = "SELECT DISTINCT partition, host, chunk FROM backlog"
+_OTHERS: Final[tuple[tuple[str, str, type[Any]], ...]] = (
+    ("hosts", "host", HostRecord),
+    ("robots", "origin", RobotsRecord),
+    ("partitions", "partition", PartitionRecord),
+)
+_LETTERS: Final = "SELECT day, shard, id, data FROM dead_letters"
+_STAMP: Final = "SELECT writetime(data) FROM rows WHERE key = ?"
+_PUT_ROW: Final = "INSERT INTO rows (key, host, state, data) VALUES (?, ?, ?, ?) USING TIMESTAMP ?"
+_DROPS: Final = {
+    "bodies": "DELETE FROM bodies WHERE sha256 = ?",
+    "pages": "DELETE FROM pages USING TIMESTAMP ? WHERE key = ? AND visit = ?",
+    "calendar": "DELETE FROM calendar USING TIMESTAMP ? WHERE partition = ? AND bucket = ? AND id = ?",
+    "backlog": "DELETE FROM backlog USING TIMESTAMP ? WHERE partition = ? AND host = ? AND chunk = ? AND id = ?",
+    "hosts": "DELETE FROM hosts USING TIMESTAMP ? WHERE host = ?",
+    "robots": "DELETE FROM robots USING TIMESTAMP ? WHERE origin = ?",
+    "partitions": "DELETE FROM partitions USING TIMESTAMP ? WHERE partition = ?",
+    "dead_letters": "DELETE FROM dead_letters WHERE day = ? AND shard = ? AND id = ?",
+}
+
+
+class ClusterStock:
+    """`Stock`."""
+
+    def __init__(
+        self, cassandra: Cassandra, log: FrontierLog, seen: RedisSeen, partitions: int, bucket_width: float
+    ) -> None:
+        self._cassandra = cassandra
+        self._log = log
+        self._seen = seen
+        self._partitions = partitions
+        self._pages = Pages(cassandra)
+        self._calendars = Calendars(cassandra)
+        self._backlogs = Backlogs(cassandra)
+        self._reader = ClusterReader(cassandra, partitions, bucket_width, log)
+        self._reader.on_damage = _passed_over
+
+    async def rows(self) -> AsyncIterator[list[Kept[Row]]]:
+        async for found in self._cassandra.pages(_ROWS):
+            yield [_kept(("rows", one[0]), partial(_row, one)) for one in found]
+
+    async def pages(self) -> AsyncIterator[list[Kept[Page]]]:
+        async for found in self._cassandra.pages(_PAGES, size=_AT_ONCE):
+            pages = [_awaited(("pages", one[0], one[1]), self._page(one)) for one in found]
+            yield list(await asyncio.gather(*pages))
+
+    async def bodies(self) -> AsyncIterator[list[Kept[str]]]:
+        async for found in self._cassandra.pages(_BODIES, size=_AT_ONCE):
+            bodies = [_awaited(("bodies", sha256.hex()), self._body(sha256)) for (sha256,) in found]
+            yield list(await asyncio.gather(*bodies))
+
+    async def waiting(self) -> AsyncIterator[list[Kept[Ticket]]]:
+        for partition in range(self._partitions):
+            async for tickets in self._in_log(partition):
+                yield tickets
+            async for buckets in self._calendars.all_buckets(partition):
+                for bucket in buckets:
+                    found = await self._cassandra.read(_ENTRIES, (partition, bucket))
+                    yield self._tickets(("calendar", partition, bucket), found)
+            async for host, chunk in self._backlogs.all_chunks(partition):
+                found = await self._cassandra.read(_OVERFLOW, (partition, host, chunk))
+                yield self._tickets(("backlog", partition, host, chunk), found)
+
+    async def others(self) -> AsyncIterator[list[Kept[object]]]:
+        for table, name, kind in _OTHERS:
+            async for found in self._cassandra.pages(f"SELECT {name}, data FROM {table}"):
+                yield [_kept((table, one[0]), partial(_named, one, kind, name)) for one in found]
+        async for found in self._cassandra.pages(_LETTERS):
+            yield [_kept(("dead_letters", *one[:3]), partial(decode, one[3], DeadLetter)) for one in found]
+
+    async def faults(self) -> AsyncIterator[Fault]:
+        """Buckets and chunks that hold something and are in no index: nobody would ever read them."""
+        async for found in self._cassandra.pages(_BUCKETS):
+            for partition, bucket in found:
+                if not await self._calendars.buckets(partition, bucket, bucket, 1) and await self._cassandra.read(
+                    _ENTRIES, (partition, bucket)
+                ):
+                    yield Fault(
+                        ("calendar", partition, bucket), "it is in no index, so that nobody reads it", "indexed"
+                    )
+        async for found in self._cassandra.pages(_CHUNKS):
+            for partition, host, chunk in found:
+                if chunk not in await self._backlogs.chunks(partition, host) and await self._cassandra.read(
+                    _OVERFLOW, (partition, host, chunk)
+                ):
+                    place = ("backlog", partition, host, chunk)
+                    yield Fault(place, "it is in no index, so that nobody reads it", "indexed")
+
+    async def unseen(self, fingerprints: Sequence[int]) -> list[int]:
+        """See `Stock.unseen`."""
+        known = await self._seen.seen(fingerprints)
+        return [number for number, is_known in zip(fingerprints, known, strict=True) if not is_known]
+
+    async def unfinished(self, key: str, host: str) -> bool:
+        """See `Stock.unfinished`."""
+        return bool(await self._reader.find(key, host))
+
+    async def row(self, key: str) -> Row | None:
+        """See `Stock.row`."""
+        try:
+            return await self._reader.row(key)
+        except Damaged:
+            return None
+
+    async def sizes(self) -> dict[str, int]:
+        """Cassandra counts nothing by itself."""
+        return {}
+
+    async def close(self) -> None:
+        """End the connections."""
+        for service in (self._log, self._seen, self._cassandra):
+            await service.close()
+
+    async def _page(self, record: tuple[Any, ...]) -> Page:
+        key, visit, status, size, data, overflow = record
+        page = await self._pages.unpack(key, data, overflow)
+        if page is None:
+            raise Damaged("page", key, "a part of it is missing")
+        if (page.visit, page.status, page.size) != (visit, status, size):
+            raise Damaged("page", key, "its visit, status or size is not what it is filed under")
+        return page
+
+    async def _body(self, sha256: bytes) -> str:
+        body = await self._pages.body(sha256)
+        if body is None:
+            raise Damaged("body", sha256.hex(), "a part of it is missing")
+        body.close()
+        return sha256.hex()
+
+    async def _in_log(self, partition: int) -> AsyncIterator[list[Kept[Ticket]]]:
+        starts, committed = await self._log.starts(partition), await self._log.committed(partition)
+        for priority, end in (await self._log.ends(partition)).items():
+            offset = max(starts[priority], committed.get(priority, 0))
+            while offset < end and (records := await self._log.read(partition, priority, offset, 1000)):
+                yield [
+                    Kept(("log", partition, priority, one.offset), one.ticket)
+                    if isinstance(one.ticket, Ticket)
+                    else Kept(("log", partition, priority, one.offset), None, one.ticket.error)
+                    for one in records
+                ]
+                offset = records[-1].offset + 1
+
+    def _tickets(self, place: Place, found: Found) -> list[Kept[Ticket]]:
+        return [_kept((*place, one[0]), partial(self._ticket, place, one)) for one in found]
+
+    def _ticket(self, place: Place, record: tuple[Any, ...]) -> Ticket:
+        ticket = decode_ticket(record[1])
+        if (home := partition_of(ticket.host, self._partitions)) != place[1]:
+            raise ValueError(f"it is of partition {home}")
+        if ticket.id != record[0]:
+            raise ValueError("it stands under another name")
+        return ticket
+
+
+class ClusterMending:
+    """`Mending`, beside workers."""
+
+    def __init__(self, cassandra: Cassandra, log: FrontierLog, seen: RedisSeen) -> None:
+        self._cassandra = cassandra
+        self._log = log
+        self._seen = seen
+
+    async def drop(self, place: Place) -> None:
+        """See `Mending.drop`; with the stamp of what is dropped, so that what came since stays."""
+        table, *name = place
+        if table == "bodies":
+            await self._cassandra.write(_DROPS["bodies"], (bytes.fromhex(str(name[0])),))
+            return
+        if table == "dead_letters":
+            await self._cassandra.write(_DROPS["dead_letters"], name)
+            return
+        statement = _DROPS[str(table)]
+        where = statement.partition(" WHERE ")[2]
+        for (stamp,) in await self._cassandra.read(f"SELECT writetime(data) FROM {table} WHERE {where}", name):
+            await self._cassandra.write(statement, (stamp, *name))
+
+    async def rebuild(self, row: Row) -> None:
+        """See `Mending.rebuild`."""
+        found = await self._cassandra.read(_STAMP, (row.key,))
+        stamp = found[0][0] + 1 if found and found[0][0] is not None else 1
+        await self._cassandra.write(_PUT_ROW, (row.key, row.host, row.state, encode(row), stamp))
+
+    async def forget_validators(self, page: Page) -> None:
+        """See `Mending.forget_validators`."""
+        found = await self._cassandra.read(
+            "SELECT writetime(status), ttl(status) FROM pages WHERE key = ? AND visit = ?", (page.key, page.visit)
+        )
+        page.etag = page.last_modified = ""
+        for stamp, left in found:
+            await Pages(self._cassandra, left or 0).put(page, None, None, stamp + 1)
+
+    async def ask_again(self, row: Row) -> None:
+        """See `Mending.ask_again`."""
+        await self._log.publish([again(row)])
+
+    async def mark(self, fingerprints: Sequence[int]) -> None:
+        """See `Mending.mark`."""
+        await self._seen.mark(fingerprints)
+
+    async def right(self, fault: Fault) -> None:
+        """Write the index of a bucket or chunk, with the stamp of its newest entry, as it should have been."""
+        table, *place = fault.place
+        where = "partition = ? AND bucket = ?" if table == "calendar" else "partition = ? AND host = ? AND chunk = ?"
+        found = await self._cassandra.read(f"SELECT writetime(data) FROM {table} WHERE {where}", place)
+        stamp = max((stamp for (stamp,) in found), default=None)
+        if stamp is None:
+            return
+        if table == "calendar":
+            await Calendars(self._cassandra).index(int(place[0]), [int(place[1])], stamp)
+        else:
+            await Backlogs(self._cassandra).index(int(place[0]), str(place[1]), int(place[2]), stamp)
+
+    async def close(self) -> None:
+        """End the connections."""
+        for service in (self._log, self._seen, self._cassandra):
+            await service.close()
+
+
+def _passed_over(damage: Damaged) -> None:
+    """Who goes through the tables tells of it."""
+
+
+def _kept(place: Place, read: Callable[[], T]) -> Kept[T]:
+    try:
+        return Kept(place, decoded(str(place[0]), str(place[1]), read))
+    except Damaged as damage:
+        return Kept(place, None, damage.why)
+
+
+async def _awaited(place: Place, read: Awaitable[T]) -> Kept[T]:
+    try:
+        return Kept(place, await read)
+    except Damaged as damage:
+        return Kept(place, None, damage.why)
+
+
+def _row(record: tuple[Any, ...]) -> Row:
+    key, host, state, data = record
+    row = decode_row(key, data)
+    if (row.host, row.state) != (host, state):
+        raise ValueError("its host or state is not what it is filed under")
+    return row
+
+
+def _named(record: tuple[Any, ...], kind: type[Any], name: str) -> object:
+    value: object = decode(record[1], kind)
+    if getattr(value, name) != record[0]:
+        raise ValueError("it stands under another name")
+    return value
