@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import functools
 import random
+import shutil
 import ssl
 from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import AsyncExitStack
@@ -14,7 +15,7 @@ import msgspec
 import pytest
 import trustme
 from kazoo.client import KazooClient
-from kazoo.exceptions import NotEmptyError
+from kazoo.exceptions import ConnectionDropped, NotEmptyError, SessionExpiredError
 from kazoo.protocol.connection import ConnectionHandler
 from kazoo.protocol.serialization import Connect
 
@@ -333,6 +334,33 @@ async def test_workers_outlive_the_tree_and_go_on_once_it_is_made_anew(crawl: Cr
     assert one.orders() == two.orders() == orders
 
 
+@over(session_timeout=3.0)
+async def test_workers_outlive_all_of_zookeepers_data(crawl: Crawl) -> None:
+    """Servers that come back empty refuse whoever saw more than they have: another session is begun in time."""
+    service = stoppable(crawl.service)
+    one, two = await crawl.worker("a"), await crawl.worker("b")
+    orders = ordered(Order("pause"))
+    await one.change_orders(lambda _: orders)
+    await until(lambda: two.orders() == orders and one.wanted() | two.wanted() == ALL, one, two)
+    lease, session = await take(one, 3), session_of(one)
+    for number in range(300):  # what the server counts is far behind this for a while
+        await one.put_status(WorkerStatus(name="a", at=float(number)))
+    await asyncio.to_thread(service.stop)
+    for node in service.nodes:
+        shutil.rmtree(node.folder / "data" / "version-2")  # type: ignore[attr-defined]
+    await asyncio.to_thread(service.start)
+    began = crawl.clock.monotonic()
+    await until(lambda: session.lost and session_of(one) is not session, one)
+    assert crawl.clock.monotonic() - began < 5 * crawl.settings.session_timeout
+    assert not lease.holds()
+    await patiently(lambda: crawl.factory.set_up(crawl.clock))
+    for worker in (one, two):
+        await patiently(worker.join)
+    await until(lambda: (one.wanted() | two.wanted(), one.wanted() & two.wanted()) == (ALL, frozenset()), one, two)
+    assert (await take(two, 3)).holds()
+    assert one.orders() == two.orders() == orders
+
+
 @over()
 async def test_what_could_not_be_released_is_released_later(crawl: Crawl) -> None:
     service = stoppable(crawl.service)
@@ -521,6 +549,36 @@ def test_a_session_that_is_over_grants_no_time(
     client = make_client(Servers(), {}, granted.append)
     assert client._connection._invoke(1.0, Connect(0, 0, 4000, 1, b"", False)) is answer
     assert granted == counts
+
+
+def test_a_session_that_no_server_takes_is_given_up_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not at the first refusal: another server may be further, or this one soon."""
+    now, answers = [0.0], iter([False, False, True, False, False, False])
+
+    def invoke(*_: object) -> tuple[SimpleNamespace, None]:
+        if next(answers):
+            return SimpleNamespace(time_out=4000), None
+        raise ConnectionDropped
+
+    monkeypatch.setattr(ConnectionHandler, "_invoke", invoke)
+    client = make_client(Servers(session_timeout=10.0), {}, lambda _: None, lambda: now[0])
+    client.last_zxid = 700
+
+    def ask(at: float) -> None:
+        now[0] = at
+        client._connection._invoke(1.0, Connect(0, 0, 4000, 1, b"", False))
+
+    for at in (0.0, 9.9):
+        with pytest.raises(ConnectionDropped):
+            ask(at)
+    ask(10.5)  # taken: what was refused before counts no more
+    for at in (11.0, 20.9):
+        with pytest.raises(ConnectionDropped):
+            ask(at)
+    assert client.last_zxid == 700
+    with pytest.raises(SessionExpiredError):
+        ask(21.0)
+    assert client.last_zxid == 0
 
 
 def test_a_session_by_the_clock() -> None:

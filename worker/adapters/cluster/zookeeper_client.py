@@ -56,7 +56,7 @@ class ZooKeeper:
         self._connected = asyncio.Event()
         self.session: Session | None = None
         self.heard: Callable[[str | None], None] = lambda _: None
-        self._client = make_client(servers, environ, self._grant)
+        self._client = make_client(servers, environ, self._grant, clock.monotonic)
         self._client.add_listener(self._listen)
 
     @classmethod
