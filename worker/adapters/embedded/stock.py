@@ -28,6 +28,7 @@ from gregor.worker.adapters.embedded.queries import decode_page, decode_row
 from gregor.worker.adapters.embedded.reader import EmbeddedReader
 from gregor.worker.adapters.embedded.seen import signed_json, unsigned
 from gregor.worker.adapters.embedded.slices import Table
+from gregor.worker.base.errors import why
 from gregor.worker.borders.errors import Damaged
 from gregor.worker.borders.stock import Fault, Kept, Place
 
@@ -205,7 +206,7 @@ def _large(path: Path, file: Path) -> Kept[str] | None:
     except Damaged as damage:
         return Kept(("bodies", name), None, damage.why)
     except OSError as error:
-        return Kept(("bodies", name), None, str(error))
+        return Kept(("bodies", name), None, why(error))
     return Kept(("bodies", name), name)
 
 
