@@ -220,6 +220,24 @@ async def test_asks_of_one_url_are_entries_of_their_own(world: World) -> None:
 
 
 @run
+async def test_an_older_owners_entry_does_not_take_the_place_of_a_newer_one(world: World) -> None:
+    """In a bucket as in a chunk; the same ask has the same name, whatever else it says."""
+    engine = await world.open()
+    newer, older = ticket("a", priority=1), ticket("a", priority=4)
+    for entry, number in ((newer, NEW), (older, OLD)):
+        await engine.store.put_entries(3, [Entry(50, entry)], number)
+        await engine.store.put_chunk(3, "example.org", 7, [entry], number)
+    engine = await world.again()
+    assert await engine.store.read_bucket(3, 50) == [newer]
+    assert await engine.store.read_chunk(3, "example.org", 7) == [newer]
+    for bucket in (60, 61):  # alone, and together with another
+        both = [Entry(bucket, newer), *([Entry(bucket, ticket("b"))] if bucket == 61 else [])]
+        await engine.store.put_entries(3, both, NEW)
+        await engine.store.put_entries(3, [Entry(bucket, older), *both[1:]], OLD)
+        assert newer in await engine.store.read_bucket(3, bucket)
+
+
+@run
 async def test_a_backlog_is_in_chunks_of_a_host(world: World) -> None:
     engine = await world.open()
     await engine.store.put_chunk(3, "example.org", 7, [ticket("a"), ticket("b")], NEW)

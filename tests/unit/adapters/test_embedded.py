@@ -419,3 +419,16 @@ def test_how_many_there_are_is_counted_as_they_come(tmp_path: Path) -> None:
         await reader.close()
 
     with_engine(tmp_path, case)
+
+
+def test_an_older_owners_commit_sets_no_watermark_back(tmp_path: Path) -> None:
+    async def case(engine: EmbeddedEngine) -> None:
+        await engine.log.publish([ticket(str(number)) for number in range(9)])
+        home = partition_of("example.org", PARTITIONS)
+        await engine.log.commit(home, {2: 7}, epoch=5)
+        await engine.log.commit(home, {2: 3}, epoch=4)
+        assert (await engine.log.committed(home))[2] == 7
+        await engine.log.commit(home, {2: 8}, epoch=6)
+        assert (await engine.log.committed(home))[2] == 8
+
+    with_engine(tmp_path, case)

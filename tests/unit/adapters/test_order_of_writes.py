@@ -1,0 +1,209 @@
+"""In which order adapters write: what is relied upon is durable before what relies on it, and goes after it."""
+
+import asyncio
+import hashlib
+import io
+import os
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from gregor.worker.adapters.cluster import kafka_producer
+from gregor.worker.adapters.cluster.cassandra_client import Cassandra
+from gregor.worker.adapters.cluster.kafka_producer import Publisher
+from gregor.worker.adapters.cluster.log import KafkaLog
+from gregor.worker.adapters.cluster.redis_scripts import MARK
+from gregor.worker.adapters.cluster.store_backlogs import Backlogs
+from gregor.worker.adapters.cluster.store_calendar import Calendars
+from gregor.worker.adapters.embedded.bodies import SMALL, Bodies, body_path
+from gregor.worker.borders.errors import Unavailable
+from gregor.worker.borders.store import Entry
+from tests.contract.world import ticket
+
+LARGE = bytes(range(256)) * (SMALL // 256 + 1)
+NAME = hashlib.sha256(LARGE).hexdigest()
+
+
+class Disk:
+    """What was flushed and renamed, in order."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.done: list[tuple[str, str]] = []
+        fsync, rename = os.fsync, Path.rename
+
+        def flush(descriptor: int) -> None:
+            self.done.append(("flush", str(Path(f"/proc/self/fd/{descriptor}").readlink())))
+            fsync(descriptor)
+
+        def renamed(path: Path, target: Path) -> Path:
+            self.done.append(("name", str(target)))
+            return rename(path, target)
+
+        monkeypatch.setattr(os, "fsync", flush)
+        monkeypatch.setattr(Path, "rename", renamed)
+
+
+def test_a_large_body_is_on_the_disk_before_its_name_and_its_name_before_it_is_stored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    disk = Disk(monkeypatch)
+    assert asyncio.run(Bodies(tmp_path).put_large(NAME, io.BytesIO(LARGE))) is None
+    file = body_path(tmp_path, NAME)
+    (first, part), second, *names = disk.done
+    assert first == "flush" and Path(part).parent == file.parent and Path(part).name.startswith("part-")
+    assert second == ("name", str(file))
+    assert {Path(name) for kind, name in names if kind == "flush"} == {
+        file.parent,
+        file.parent.parent,
+        file.parent.parent.parent,
+    }
+
+
+def test_a_name_that_is_there_is_flushed_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever wrote the file may have been killed before it flushed the name."""
+    asyncio.run(Bodies(tmp_path).put_large(NAME, io.BytesIO(LARGE)))
+    disk = Disk(monkeypatch)
+    asyncio.run(Bodies(tmp_path).put_large(NAME, io.BytesIO(LARGE)))
+    assert ("flush", str(body_path(tmp_path, NAME).parent)) in disk.done
+
+
+class Statements:
+    """A Cassandra that takes a while for everything, and remembers when what was begun and done."""
+
+    def __init__(self) -> None:
+        self.told: list[tuple[str, str]] = []
+
+    async def write(self, statement: str, _: object) -> None:
+        await self._take([statement])
+
+    async def write_each(self, statement: str, many: Sequence[object]) -> None:
+        await self._take([statement] if many else [])
+
+    async def write_together(self, statement: str, many: Sequence[object]) -> None:
+        await self._take([statement] if many else [])
+
+    async def write_at_once(self, changes: Sequence[tuple[str, object]]) -> None:
+        await self._take([statement for statement, _ in changes])
+
+    async def _take(self, statements: Sequence[str]) -> None:
+        tables = [_table(statement) for statement in statements]
+        self.told += [("begun", table) for table in tables]
+        for _ in range(3):
+            await asyncio.sleep(0)
+        self.told += [("done", table) for table in tables]
+
+
+def _table(statement: str) -> str:
+    words = statement.split()
+    return words[words.index("INTO" if "INTO" in words else "FROM") + 1]
+
+
+def in_order(call: Callable[[Any], Any], *tables: str) -> None:
+    """Each of the tables is written whole before the next is begun."""
+    statements = Statements()
+    asyncio.run(call(statements))
+    met = [table for _, table in statements.told]
+    assert set(met) == set(tables)
+    for before, after in pairwise(tables):
+        last = max(at for at, told in enumerate(statements.told) if told == ("done", before))
+        assert last < statements.told.index(("begun", after)), statements.told
+
+
+ENTRIES = [Entry(bucket, ticket(f"{bucket} {number}")) for bucket in (5, 9) for number in range(3)]
+SPARSE = [Entry(bucket, ticket(str(bucket))) for bucket in (5, 9)]
+
+
+@pytest.mark.parametrize("entries", [ENTRIES, SPARSE], ids=["several in a bucket", "one in each"])
+def test_the_index_of_the_calendar_is_there_before_its_entries(entries: list[Entry]) -> None:
+    in_order(
+        lambda cassandra: Calendars(cast(Cassandra, cassandra)).put(3, entries, 7),
+        *("calendar_spans", "calendar_buckets", "calendar"),
+    )
+
+
+def test_the_index_of_the_calendar_goes_after_its_entries() -> None:
+    in_order(lambda cassandra: Calendars(cast(Cassandra, cassandra)).drop(3, 5, 7), "calendar", "calendar_buckets")
+
+
+def test_the_index_of_a_backlog_is_there_before_its_entries_and_goes_after_them() -> None:
+    in_order(
+        lambda cassandra: Backlogs(cast(Cassandra, cassandra)).put(3, "a.test", 1, [ticket("a"), ticket("b")], 7),
+        *("backlog_chunks", "backlog"),
+    )
+    in_order(
+        lambda cassandra: Backlogs(cast(Cassandra, cassandra)).drop(3, "a.test", 1, 7), "backlog", "backlog_chunks"
+    )
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_records_are_deleted_below_a_committed_watermark_only(fails: bool) -> None:
+    told: list[str] = []
+
+    async def commit(*_: object) -> None:
+        told.append("asked")
+        await asyncio.sleep(0)
+        if fails:
+            raise Unavailable("Kafka", "away")
+        told.append("committed")
+
+    log = object.__new__(KafkaLog)
+    log.__dict__.update(
+        _epochs={},
+        _topics={2: "crawl.frontier.p2"},
+        _offsets=SimpleNamespace(commit=commit),
+        _trimmer=SimpleNamespace(add=lambda marks: told.append(f"may delete {marks}")),
+    )
+
+    async def case() -> None:
+        await log.commit(1, {2: 70}, 1)
+
+    if fails:
+        with pytest.raises(Unavailable):
+            asyncio.run(case())
+        assert told == ["asked"]
+    else:
+        asyncio.run(case())
+        assert told == ["asked", "committed", "may delete {('crawl.frontier.p2', 1): 70}"]
+
+
+def test_an_older_epochs_commit_is_not_passed_on() -> None:
+    told: list[int] = []
+
+    async def commit(_: object, epoch: int) -> None:
+        told.append(epoch)
+
+    log = object.__new__(KafkaLog)
+    trimmer = SimpleNamespace(add=lambda _: None)
+    log.__dict__.update(_epochs={}, _topics={2: "t"}, _offsets=SimpleNamespace(commit=commit), _trimmer=trimmer)
+
+    async def case() -> None:
+        for epoch in (5, 4, 5, 6):
+            await log.commit(1, {2: 70}, epoch)
+
+    asyncio.run(case())
+    assert told == [5, 5, 6]
+
+
+def test_a_message_is_acknowledged_by_every_replica_in_sync_and_appended_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[dict[str, Any]] = []
+    monkeypatch.setattr(kafka_producer, "Producer", given.append)
+
+    async def case() -> None:
+        Publisher(cast(Any, None), {"acks": 1, "enable.idempotence": False}, 5.0, lambda _: None)
+
+    asyncio.run(case())
+    (settings,) = given
+    assert (settings["acks"], settings["enable.idempotence"]) == ("all", True)
+
+
+def test_a_bucket_of_redis_is_deleted_after_its_successor_is_there() -> None:
+    """A script that a full memory stops has lost nothing."""
+    split = MARK.text[MARK.text.index("local function split") :]
+    order = [split.index(step) for step in ("add(group.key .. count, move)", "call('DEL', old)", "add(old, keep)")]
+    assert order == sorted(order)
+    assert split.count("'DEL'") == 1
+    assert split.index("add(old, keep)") < split.index("call('SET', group.key, group.count)")
