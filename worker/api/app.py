@@ -25,7 +25,7 @@ from gregor.worker.observe.logging import logs
 from gregor.worker.operate.control import InProgress
 from gregor.worker.orders.model import KeyReused
 
-_LOG: Final = logs("api")
+_LOG = logs("api")
 _ROLE: Final = "gregor.role"
 MOST_AT_ONCE: Final = 200
 """Requests that are being answered, before more are refused: each holds its answer until its reader took it."""

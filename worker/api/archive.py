@@ -31,7 +31,7 @@ from gregor.worker.operate.dead_letters import dead, holding, place
 from gregor.worker.web.urls import Url, Urls
 
 T = TypeVar("T")
-_LOG: Final = logs("api")
+_LOG = logs("api")
 NEAR: Final = 3
 """Bits in which the simhashes of near-duplicates differ at most."""
 PATIENCE: Final = 10.0

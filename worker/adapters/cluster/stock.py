@@ -32,7 +32,7 @@ from gregor.worker.adapters.compression import decoded
 from gregor.worker.borders.errors import Damaged
 from gregor.worker.borders.log import FrontierLog
 from gregor.worker.borders.stock import Fault, Kept, Place
-from gregor.worker.operate.recrawl import again
+from gregor.worker.links.tickets import again
 
 T = TypeVar("T")
 _AT_ONCE: Final = 16

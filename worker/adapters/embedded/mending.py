@@ -16,7 +16,7 @@ from gregor.worker.adapters.embedded.folder import Folder
 from gregor.worker.adapters.embedded.log import EmbeddedLog
 from gregor.worker.adapters.embedded.seen import EmbeddedSeen
 from gregor.worker.borders.stock import Fault, Place
-from gregor.worker.operate.recrawl import again
+from gregor.worker.links.tickets import again
 
 _DELETE: Final = {
     "pages": "DELETE FROM pages WHERE key = ? AND visit = ?",
