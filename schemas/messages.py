@@ -25,7 +25,7 @@ class Ticket(msgspec.Struct, frozen=True, array_like=True):
     names a ``host`` which has a backlog. ``recrawl`` comes from the frontier and asks the owner for a revisit that is
     due now, of a URL that has a row. ``attempts`` counts failed attempts in a row. ``hops`` counts the redirects
     that led here. ``lastmod`` and ``changefreq`` are what a sitemap says of the URL. ``at``: when it was made, 0 when
-    that is not known.
+    that is not known. ``ordered``: when a person asked for this visit; nothing that was known before refuses it.
     """
 
     href: str
@@ -44,6 +44,7 @@ class Ticket(msgspec.Struct, frozen=True, array_like=True):
     lastmod: float = 0.0
     changefreq: str = ""
     at: float = 0.0
+    ordered: float = 0.0
 
     @property
     def identity(self) -> tuple[str, int, str]:
@@ -89,7 +90,10 @@ class Attempt(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Row(msgspec.Struct, frozen=True, array_like=True):
-    """What the store says of a URL: visits settled so far, state, outcome."""
+    """What the store says of a URL: visits settled so far, state, outcome.
+
+    ``page``: the visit of its newest stored version, 0 without one; ``kept_status`` and ``kept_size`` are that one's.
+    """
 
     key: str
     href: str
@@ -114,6 +118,8 @@ class Row(msgspec.Struct, frozen=True, array_like=True):
     unchanged: int = 0
     lastmod: float = 0.0
     changefreq: str = ""
+    kept_status: int = 0
+    kept_size: int = 0
 
 
 class Link(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -172,12 +178,16 @@ class Page(msgspec.Struct, array_like=True):
 
 
 class Failing(msgspec.Struct, frozen=True, array_like=True):
-    """An origin that cannot be reached: failed connections in a row, the next try not before ``until``, the cause."""
+    """An origin that cannot be reached: failed connections in a row, the next try not before ``until``, the cause.
+
+    ``at``: the last try.
+    """
 
     origin: str
     failures: int
     until: float
     cause: str
+    at: float = 0.0
 
 
 class HostRecord(msgspec.Struct, frozen=True, array_like=True):

@@ -97,7 +97,7 @@ class Crawl:
             stored = await effect(lambda: store.page(ticket.key, ticket.visit + 1)) if item.inherited else None
             if stored is not None and stored.kind == ticket.kind:
                 return await self._settle_stored(turn, item, row, stored)
-            if (refusal := turn.refusal(url.origin)) is not None:
+            if (refusal := turn.refusal(url.origin, ticket.ordered, more=row is None or not row.page)) is not None:
                 return await self.settle(turn, item, Visited(ticket, row, refusal))
             match await self.rulings.rule(turn, url, ticket):
                 case Allowed(known):
@@ -192,6 +192,6 @@ class Crawl:
         row = settled_row(visited, verdict, now(), self.name, turn.host.take_requests())
         await effect(lambda: store.put_rows([row], self.partition.stamp()))  # 4 the row
         await effect(lambda: self.services.seen.mark([url_fingerprint(visited.ticket.key)]))  # 5 seen, finished
-        self.budgets.settled(self.partition, visited.row, row, page, verdict.cause)
-        self.visits.settled(verdict.state, page, row, verdict.cause)
+        change = self.budgets.settled(self.partition, visited.row, row, page, verdict.cause)
+        self.visits.settled(verdict.state, page, row, verdict.cause, (change.pages_200, change.bytes))
         self.intake.finish(item, moved=verdict.state == "waiting")

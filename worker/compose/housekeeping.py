@@ -11,7 +11,6 @@ from gregor.worker.compose.engines import SystemClock
 from gregor.worker.config.api import reachable
 from gregor.worker.config.settings import Config
 from gregor.worker.observe.instrumented import instrumented
-from gregor.worker.observe.stats import Stats
 from gregor.worker.orders.model import CRAWL
 
 if TYPE_CHECKING:
@@ -35,7 +34,7 @@ async def keep_house(
         try:
             ordered = CRAWL in engine.coordinator.orders().of("budget")
             if ordered or config.max_pages is not None or config.max_bytes is not None:
-                await _recount(config, engine, runtime.stats)
+                await recount(config, engine, runtime)
             found = await engine.store.seed_hosts()
             if len(found) != hosts:
                 measure(found)
@@ -47,11 +46,12 @@ async def keep_house(
         await asyncio.sleep(EVERY)
 
 
-async def _recount(config: Config, engine: ClusterEngine, stats: Stats) -> None:
-    """The pages and bytes of the whole crawl, as the partitions' records have them."""
+async def recount(config: Config, engine: ClusterEngine, runtime: "Runtime") -> None:
+    """The pages and bytes of the whole crawl: as the partitions' records have them, and what this worker has not told
+    its own yet."""
     records = await asyncio.gather(*(engine.store.partition(number) for number in range(config.partitions)))
-    names = ("pages_200", "bytes")
-    stats.recounted({name: sum(record.counts.get(name, 0) for record in records) for name in names})
+    kept = [record.counts for record in records] + [owned.crawl.partition.counts for owned in runtime.owned.values()]
+    runtime.stats.recounted({name: sum(counts.get(name, 0) for counts in kept) for name in ("pages_200", "bytes")})
 
 
 def _status(runtime: "Runtime", api: str, now: float, last: tuple[float, int, int]) -> WorkerStatus:

@@ -88,6 +88,9 @@ async def crawl(config: Config, seeds: Iterable[Seed], started: Callable[[Runtim
         if isinstance(engine, embedded.EmbeddedEngine):
             runtime.stats.before = await settled(config)
         else:
+            from gregor.worker.compose.housekeeping import recount
+
+            await when_there(lambda: recount(config, engine, runtime), config.start_timeout, config)
             housekeeping = asyncio.create_task(_keep_house(config, engine, runtime, measure, api))
             stack.callback(housekeeping.cancel)
         started(runtime)

@@ -6,7 +6,7 @@ of answers to pages; "error dns", of failed visits by cause.
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import Final
+from typing import Final, NamedTuple
 
 from gregor.schemas.messages import Page, Row
 
@@ -17,6 +17,25 @@ KEPT_EVERY: Final = 5
 """Checkpoints after which counts are kept at the latest: so much is uncounted when a worker dies."""
 
 
+class Change(NamedTuple):
+    """What a stored version changes of what is counted: a URL counts as one page, by its newest version."""
+
+    pages: int = 0
+    pages_200: int = 0
+    bytes: int = 0
+
+
+NO_CHANGE: Final = Change()
+
+
+def change_of(before: Row | None, page: Page) -> Change:
+    """By the row until then. Rows that were written before they told their version's status told the last answer's."""
+    if before is None or not before.page:
+        return Change(1, int(page.status == 200), page.size)
+    kept = before.kept_status or before.status
+    return Change(0, (page.status == 200) - (kept == 200), page.size - before.kept_size)
+
+
 def count_settled(counts: Counter[str], before: Row | None, after: Row, page: Page | None, cause: str) -> None:
     """Count a visit that was settled; ``before``: the URL's row until then."""
     if before is not None:
@@ -25,9 +44,10 @@ def count_settled(counts: Counter[str], before: Row | None, after: Row, page: Pa
     if cause:
         counts[ERROR + cause] += 1
     if page is not None:
-        counts["pages"] += 1
-        counts["pages_200"] += page.status == 200
-        counts["bytes"] += page.size
+        change = change_of(before, page)
+        counts["pages"] += change.pages
+        counts["pages_200"] += change.pages_200
+        counts["bytes"] += change.bytes
         counts[f"{STATUS}{page.status}"] += 1
 
 

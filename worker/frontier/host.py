@@ -126,9 +126,13 @@ class Host:
 
     @property
     def idle(self) -> bool:
-        """Whether nothing is left to do of it, and nothing to tell. A robots.txt that nobody waits for is nothing."""
+        """Whether nothing is left to do of it, and nothing to tell.
+
+        A robots.txt that was asked for, maybe for another host, and that no URL of this one follows, is nothing: else a
+        host that never gets a row would never be forgotten.
+        """
         has_work = self.queue or self.busy or self.ticketed or self.backlog is not None
-        return not has_work and not self.asked
+        return not has_work and all(one.robots for one in self.asked)
 
     def failed(self, cause: str, *, robots: bool) -> None:
         """An origin failed as a whole, or its robots.txt did."""

@@ -181,7 +181,7 @@ class Intake:
         asking = [(ticket, source) for ticket, source in tickets if ticket.kind == "recrawl"]
         if not asking:
             return tickets
-        revisits = [msgspec.structs.replace(ticket, kind="revisit") for ticket, _ in asking]
+        revisits = [msgspec.structs.replace(ticket, kind="revisit", ordered=ticket.at) for ticket, _ in asking]
         entries = [Entry(partition.calendar.place(now, now), ticket) for ticket in revisits]
         await self._effect(lambda: store.put_entries(partition.id, entries, partition.stamp()))
         for entry in entries:

@@ -7,12 +7,14 @@ from gregor.worker.observe.stats import Stats
 from gregor.worker.run.ending import Ending
 
 _GIVEN_UP = {"dead", "refused"}
+_UNFETCHED = ("dead", "refused", "denied")
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 
 
 class Report(Struct, frozen=True):
     """One run. ``pages`` to ``links`` count this run; ``total_…`` count the data folder, None on servers, where nobody
-    has counted it. ``data`` says where the crawl is; ``seconds`` is the run's length."""
+    has counted it. ``unfetched``: URLs that were given up or denied in this run; ever, where nothing was left to do.
+    ``data`` says where the crawl is; ``seconds`` is the run's length."""
 
     reason: str
     detail: str
@@ -29,6 +31,7 @@ class Report(Struct, frozen=True):
     links: dict[str, int]
     total_pages_200: int | None
     total_bytes: int | None
+    unfetched: dict[str, int] = {}
 
 
 def report(ending: Ending, stats: Stats, data: str, seconds: float, exit_code: int, *, whole: bool = True) -> Report:
@@ -49,6 +52,7 @@ def report(ending: Ending, stats: Stats, data: str, seconds: float, exit_code: i
         links=_sorted(stats.links),
         total_pages_200=stats.total_pages_200 if whole else None,
         total_bytes=stats.total_bytes if whole else None,
+        unfetched=_sorted({state: n for state in _UNFETCHED if (n := (stats.states or stats.before).get(state, 0))}),
     )
 
 
@@ -60,7 +64,8 @@ def told(one: Report) -> str:
     """The report for a person."""
     if one.reason == "finished" and not one.states:
         crawl = one.data if one.total_pages_200 is None else f"the crawl in {one.data}"
-        return f"Nothing is left to do: {one_line(crawl)} has finished{_total(one, ', ')}."
+        nothing = f"Nothing is left to do: {one_line(crawl)} has finished{_total(one, ', ')}."
+        return "\n".join([nothing, *_unfetched(one)])
     lines = [
         _first(one),
         f"  this run   {count(one.pages, 'page')}, {size(one.bytes)}, {count(one.requests, 'request')} "
@@ -70,13 +75,29 @@ def told(one: Report) -> str:
     for name, counts in (("states", one.states), ("statuses", one.statuses), ("errors", one.errors)):
         if counts:
             lines.append(f"  {name:<10} {one_line(', '.join(f'{what} {n}' for what, n in counts.items()))}")
-    if one.states.keys() & _GIVEN_UP:
-        lines.append("  `gregor deadletters` tells what was given up and why; with --retry it is asked for again.")
+    lines += _unfetched(one)
     if one.reason == "budget" and not one.detail.startswith("max_time"):  # the only one that each run begins anew
         lines.append("  With a larger budget the same command goes on from here.")
     elif one.reason != "finished":
         lines.append("  The same command goes on from here.")
     return "\n".join(lines)
+
+
+def _unfetched(one: Report) -> list[str]:
+    """What was not fetched for good, and the command that brings it back: neither a link nor a seed does."""
+    given_up, denied = sum(one.unfetched.get(state, 0) for state in _GIVEN_UP), one.unfetched.get("denied", 0)
+    lines = []
+    if given_up:
+        lines.append(
+            f"  {count(given_up, 'URL')} given up: `gregor deadletters` tells what and why; with --retry it is asked "
+            "for again."
+        )
+    if denied:
+        lines.append(
+            f"  {count(denied, 'URL')} denied: `gregor pages --state denied` tells which; `gregor recrawl URL` asks "
+            "again, by a robots.txt read anew."
+        )
+    return lines
 
 
 def _first(one: Report) -> str:

@@ -46,6 +46,7 @@ class Stats:
     later: bool = False  # whether a calendar holds anything
     hosts_blocked: int = 0
     _counted: tuple[int, int] = (0, 0)  # own pages and bytes that `before` has already
+    _again: tuple[int, int] = (0, 0)  # own pages and bytes that took the place of earlier versions
     partitions: int = 0
     health: Health = field(default_factory=Health)
     limit: str = "starting"  # one word for `limiting`, a key of `limits.ADVICE`
@@ -80,8 +81,11 @@ class Stats:
         """A URL reached a state."""
         self.states[state] += 1
 
-    def stored(self, status: int, size: int, state: State = "fetched") -> None:
-        """A page was stored."""
+    def stored(self, status: int, size: int, state: State = "fetched", change: tuple[int, int] | None = None) -> None:
+        """A version of a page was stored. ``change``: what it adds to the crawl's pages with status 200, and bytes."""
+        if change is not None:
+            ok, more = change
+            self._again = (self._again[0] + (status == 200) - ok, self._again[1] + size - more)
         self.bytes_by[state] += size
         self.pages += 1
         self.pages_200 += status == 200
@@ -161,14 +165,19 @@ class Stats:
 
     def recounted(self, counts: dict[str, int]) -> None:
         """The whole crawl, all its workers, was counted anew: own counts go on from here."""
-        self.before, self._counted = counts, (self.pages_200, self.bytes)
+        self.before, self._counted = counts, self._own
+
+    @property
+    def _own(self) -> tuple[int, int]:
+        """What this worker added to the crawl's pages with status 200, and to its bytes."""
+        return self.pages_200 - self._again[0], self.bytes - self._again[1]
 
     @property
     def total_pages_200(self) -> int:
         """Stored pages with status 200 of the whole crawl, what `max_pages` counts."""
-        return self.before.get("pages_200", 0) + self.pages_200 - self._counted[0]
+        return self.before.get("pages_200", 0) + self._own[0] - self._counted[0]
 
     @property
     def total_bytes(self) -> int:
         """Stored bytes of the whole crawl, what `max_bytes` counts."""
-        return self.before.get("bytes", 0) + self.bytes - self._counted[1]
+        return self.before.get("bytes", 0) + self._own[1] - self._counted[1]

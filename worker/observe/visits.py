@@ -67,15 +67,16 @@ class Visits:
         stats.churn["stays"] += stays
         stats.churn["crosses"] += len(tickets) - stays
 
-    def settled(self, state: State, page: Page | None, row: Row, cause: str) -> None:
+    def settled(self, state: State, page: Page | None, row: Row, cause: str, added: tuple[int, int]) -> None:
         """What became of a visit, for the counters, the trace and the log: never what a site wrote.
 
+        ``added``: to the crawl's pages with status 200, and to its bytes.
         ``state`` is the verdict's, ``cause`` that of a failure, if it was one.
         """
         stats = self._stats
         stats.settled(state if page is None else page.state)
         if page is not None:
-            stats.stored(page.status, page.size, page.state)
+            stats.stored(page.status, page.size, page.state, added)
         if cause:
             stats.errors[cause] += 1
         visit = tracing.current()

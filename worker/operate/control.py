@@ -125,7 +125,9 @@ class Control(Ordering):
         """
         letters, more = await dead_letters.some(self._reader, cause, keys, of_urls=True)
         what = f"retry dead letters{_of(cause, keys)}"
-        count = await self._once(what, by, lambda: dead_letters.retry(self._log, self._store, letters))
+        count = await self._once(
+            what, by, lambda: dead_letters.retry(self._log, self._store, letters, self._coordinator.now())
+        )
         return Treated(count, more)
 
     async def drop_dead(self, cause: str | None, keys: Sequence[str], by: By) -> Treated:

@@ -75,9 +75,9 @@ async def some(
     return found, False
 
 
-async def retry(log: FrontierLog, store: PageStore, letters: Collection[Dead]) -> int:
-    """Ask for another visit of each URL, then forget its letter; how many there were. May be repeated."""
-    await log.publish([again(one.row) for one in letters if one.row is not None])
+async def retry(log: FrontierLog, store: PageStore, letters: Collection[Dead], at: float) -> int:
+    """Ask for another visit of each URL, then forget its letter; how many there were. ``at``: now. May be repeated."""
+    await log.publish([again(one.row, at=at) for one in letters if one.row is not None])
     return await drop(store, letters)
 
 

@@ -2,7 +2,7 @@
 
 from gregor.schemas.messages import Page, Row
 from gregor.worker.config.settings import Config
-from gregor.worker.frontier.counts import count_settled
+from gregor.worker.frontier.counts import NO_CHANGE, Change, change_of, count_settled
 from gregor.worker.frontier.domain_budget import DomainPages
 from gregor.worker.frontier.host import Host
 from gregor.worker.frontier.partition import Partition
@@ -46,9 +46,14 @@ class HostBudgets:
             or self._orders.budget(host.name) is not None
         )
 
-    def settled(self, partition: Partition, before: Row | None, after: Row, page: Page | None, cause: str) -> None:
-        """Count a visit that was settled, and its page for the budgets of the host's domains; see `count_settled`."""
+    def settled(self, partition: Partition, before: Row | None, after: Row, page: Page | None, cause: str) -> Change:
+        """Count a visit that was settled, and its page for the budgets of the host's domains; see `count_settled`.
+
+        Gives what the crawl has more by it.
+        """
         count_settled(partition.counts, before, after, page, cause)
-        for domain, _ in self._orders.domain_budgets(page.host) if page is not None else ():
+        change = change_of(before, page) if page is not None else NO_CHANGE
+        for domain, _ in self._orders.domain_budgets(after.host) if change.pages else ():
             partition.domain_pages[domain] += 1
             self._domain_pages.stored(domain)
+        return change

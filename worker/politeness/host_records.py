@@ -10,6 +10,7 @@ from gregor.schemas.messages import Failing, HostRecord
 from gregor.worker.borders.effects import Effects
 from gregor.worker.borders.store import PageStore
 from gregor.worker.config.settings import Config
+from gregor.worker.frontier.counts import NO_CHANGE, Change
 from gregor.worker.frontier.host import Host
 from gregor.worker.frontier.partition import Partition
 from gregor.worker.observe.logging import logs
@@ -24,14 +25,14 @@ class Answered(msgspec.Struct, frozen=True):
     """A request to an origin was answered: the next turn is a delay after its start, and after a pause (seconds) that
     the host asked for.
 
-    `page_bytes`: the size of the page that was stored, if one was. `robots`: it was for a robots.txt. A crawl-delay
-    spaces the pages of a host; the first need not wait for it. `mends`: the origin's failures are over. The redirect of
-    a robots.txt whose target fails does not end them: each try begins with it.
+    `change`: what the version that was stored, if one was, changes of the host's pages and bytes. `robots`: it was for
+    a robots.txt. A crawl-delay spaces the pages of a host; the first need not wait for it. `mends`: the origin's
+    failures are over. The redirect of a robots.txt whose target fails does not end them: each try begins with it.
     """
 
     origin: str
     pause: float = 0.0
-    page_bytes: int | None = None
+    change: Change = NO_CHANGE
     robots: bool = False
     mends: bool = True
 
@@ -88,13 +89,16 @@ class HostRecords:
         host.record = record or HostRecord(host=host.name)
         host.known = True
 
-    def given_up(self, host: Host, origin: str) -> str:
+    def given_up(self, host: Host, origin: str, ordered: float = 0.0) -> str:
         """Why the tickets of an origin are given up until its next probe: it failed too often. Empty if they are not.
+
+        A visit that was ordered (unix seconds) after the last try is the next probe: the cause may have been mended.
 
         Those of the host's other origin need not be: https may be out of order where http is not.
         """
         failing = _failing(host.record, origin)
-        return failing.cause if failing.failures >= self._limit and failing.until > self._now() else ""
+        shut = failing.failures >= self._limit and failing.until > self._now() and ordered <= failing.at
+        return failing.cause if shut else ""
 
     async def promise(self, host: Host) -> None:
         """Make the delay in force durable when a later owner would not keep it by itself."""
@@ -110,8 +114,10 @@ class HostRecords:
         elif record.failures and result.mends:
             record = _with(record, *_others(record, result.origin))
             host.mended()
-        if result.page_bytes is not None and self._budgets.counts(host):
-            record = msgspec.structs.replace(record, pages=record.pages + 1, bytes=record.bytes + result.page_bytes)
+        change = result.change
+        if (change.pages or change.bytes) and self._budgets.counts(host):
+            pages, size = record.pages + change.pages, max(0, record.bytes + change.bytes)
+            record = msgspec.structs.replace(record, pages=pages, bytes=size)
         if record is not host.record:
             await self._put(host, record)
         await self.promise(host)
@@ -129,8 +135,9 @@ class HostRecords:
         )
         pause = max(pause, result.at_least)
         host.failed(cause, robots=result.robots)
-        until, given_up = self._now() + pause, failures >= self._limit
-        record = _with(host.record, *_others(host.record, origin), Failing(origin, failures, until, cause))
+        now, given_up = self._now(), failures >= self._limit
+        until = now + pause
+        record = _with(host.record, *_others(host.record, origin), Failing(origin, failures, until, cause, now))
         await self._put(host, record if given_up else msgspec.structs.replace(record, not_before=until))
         _LOG.debug("host failed", origin=origin, cause=cause, failures=failures, pause=pause, given_up=given_up)
         return 0.0 if given_up else pause

@@ -148,11 +148,15 @@ class Turn:
         """Seconds since it was due."""
         return self.now - self.host.next_turn
 
-    def refusal(self, origin: str) -> Broken | Denied | None:
-        """What becomes of the tickets of an origin without a request: it failed too often, or a budget is spent."""
-        if cause := self._turns.records.given_up(self.host, origin):
+    def refusal(self, origin: str, ordered: float = 0.0, *, more: bool = True) -> Broken | Denied | None:
+        """What becomes of the tickets of an origin without a request: it failed too often, or a budget is spent.
+
+        ``ordered``: when a person asked for the visit, unix seconds. ``more``: it would store a page more; a version
+        more of one that counts already is none.
+        """
+        if cause := self._turns.records.given_up(self.host, origin, ordered):
             return Broken("host", cause)
-        if budget := self._turns.budgets.spent(self.host):
+        if more and (budget := self._turns.budgets.spent(self.host)):
             return Denied(budget)
         return None
 

@@ -84,8 +84,10 @@ class RobotsRulings:
 
     async def _rule(self, turn: Turn, url: Url, ticket: Ticket) -> Ruling:
         remembered = self._cache.find(url.origin, self._now()) if self._obeys else None
+        if remembered is not None and _outdated(remembered.rules, url, remembered.rules.known, ticket.ordered):
+            remembered = None
         if remembered is None:
-            found = await self._learn(turn, url) if self._obeys else Rules(ALLOW_ALL)
+            found = await self._learn(turn, url, ticket.ordered) if self._obeys else Rules(ALLOW_ALL)
             if not isinstance(found, Rules):
                 return found
             rules = found
@@ -124,15 +126,16 @@ class RobotsRulings:
         known[url.origin] = crawl_delay
         return turn.too_early()
 
-    async def _learn(self, turn: Turn, url: Url) -> Rules | OriginRefused | NotNow:
-        """The rules by the store's record, or by a step of a fetch."""
+    async def _learn(self, turn: Turn, url: Url, ordered: float) -> Rules | OriginRefused | NotNow:
+        """The rules by the store's record, or by a step of a fetch; see `_outdated`."""
         now, walks = self._now(), turn.host.walks
         record = await self._effect(lambda: self._store.robots(url.origin))
         walk = walks.get(url.origin)
         answered = record is not None and walk is not None and 0.0 < walk.asked_at <= record.fetched_at
-        if record is not None and (answered or copies.holds(record, self._agent, now)):
+        held = record is not None and (answered or copies.holds(record, self._agent, now))
+        rules = self._rules(record, url, now) if record is not None and held else None
+        if record is not None and held and not _outdated(rules, url, record.fetched_at, ordered):
             walks.pop(url.origin, None)
-            rules = self._rules(record, url, now)
             return rules or await self._closed(turn, url, str(record.status or "no answer"), record.expires - now)
         match await self._fetch.step(turn, url, record):
             case Settled(record, answer, failure):
@@ -163,3 +166,8 @@ class RobotsRulings:
         self._stats.robots["unreachable"] += 1
         await turn.over(OriginFailed(url.origin, f"robots.txt unreachable ({why})", after, robots=True))
         return _NOT_NOW
+
+
+def _outdated(rules: Rules | None, url: Url, fetched_at: float, ordered: float) -> bool:
+    """Whether a visit was ordered after what refuses it was fetched: then the file is asked for anew."""
+    return fetched_at < ordered and (rules is None or not rules.robots.decide(url.href).allowed)

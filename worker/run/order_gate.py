@@ -118,15 +118,19 @@ class OrderGate:
 
     async def count(self) -> None:
         """For ever: know what all workers have stored of the domains that have a budget."""
-        read, retry = self._store.partition, self._retries.retry_until_available
         while True:
-            budgets = self._in_force.table("budget")
-            self._domain_pages.forget(budgets)
-            if any(target.startswith("*.") for target in budgets):
-                own = self._domain_pages.own.copy()
-                records = await asyncio.gather(*(retry(partial(read, n)) for n in range(self._partitions)))
-                self._domain_pages.recounted(own, [record.domains for record in records])
+            await self.recount()
             await asyncio.sleep(_RECOUNT)
+
+    async def recount(self) -> None:
+        """Know it as it is now; what was stored before this worker began counts, too."""
+        read, retry = self._store.partition, self._retries.retry_until_available
+        budgets = self._in_force.table("budget")
+        self._domain_pages.forget(budgets)
+        if any(target.startswith("*.") for target in budgets):
+            own = self._domain_pages.own.copy()
+            records = await asyncio.gather(*(retry(partial(read, n)) for n in range(self._partitions)))
+            self._domain_pages.recounted(own, [record.domains for record in records])
 
     def _domains(self, kind: Kind, host: Host) -> Shared:
         if not self._orders.standing:

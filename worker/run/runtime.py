@@ -158,6 +158,7 @@ class Runtime:
         """Start turns as they come due, as many at once as configured, until the crawl ends."""
         steering, schedule, woken = self._steering, self._schedule, self._woken
         checked, pause = 0.0, TICK / 5
+        await self._steering.recount()  # before the first turn: a restart grants no more
         while self._ending is None:
             woken.clear()
             now = self._clock.monotonic()

@@ -46,6 +46,8 @@ def settled_row(visited: Visited, verdict: Verdict, now: float, owner: str, aske
         unchanged=(row.unchanged if row is not None else 0) + verdict.same,
         lastmod=said.lastmod,
         changefreq=said.changefreq,
+        kept_status=page.status if page is not None else row.kept_status if row is not None else 0,
+        kept_size=page.size if page is not None else row.kept_size if row is not None else 0,
     )
     return forgotten(settled) if verdict.rule == OPTED_OUT else settled
 

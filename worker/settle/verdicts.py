@@ -20,6 +20,7 @@ from gregor.worker.fetch.outcomes import (
     Redirected,
     Unchanged,
 )
+from gregor.worker.frontier.counts import NO_CHANGE, change_of
 from gregor.worker.frontier.tickets import may_return
 from gregor.worker.politeness.delays import back_off
 from gregor.worker.politeness.host_records import Answered, OriginFailed, Result
@@ -148,7 +149,8 @@ def turn_result(visited: Visited, verdict: Verdict, used: bool) -> Result | None
     """What a turn came to by a visit, if it is over with it; ``used``: a request was made."""
     origin = visited.url.origin if visited.url is not None else ""
     if visited.response is not None:
-        return Answered(origin, verdict.pause, visited.page.size if visited.page is not None else None)
+        change = change_of(visited.row, visited.page) if visited.page is not None else NO_CHANGE
+        return Answered(origin, verdict.pause, change)
     if verdict.host_failed:
         return OriginFailed(origin, verdict.outcome)
     return Answered(origin) if used else None

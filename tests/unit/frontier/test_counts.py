@@ -2,11 +2,12 @@
 
 from collections import Counter
 
+import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gregor.schemas.messages import Row, State
-from gregor.worker.frontier.counts import STATE, added, count_settled, of_kind, total
+from gregor.schemas.messages import Page, Row, State
+from gregor.worker.frontier.counts import STATE, Change, added, change_of, count_settled, of_kind, total
 
 VISITS = st.lists(st.tuples(st.integers(0, 5), st.sampled_from(["fetched", "waiting", "gone", "dead"])))
 
@@ -25,3 +26,14 @@ def test_urls_are_counted_by_the_state_of_their_rows(visits: list[tuple[int, Sta
             counts[url % 2].clear()
     whole = total([added(record, count) for record, count in zip(records, counts, strict=True)])
     assert of_kind(whole, STATE) == Counter(row.state for row in rows.values())
+
+
+def test_a_url_counts_as_one_page_by_its_newest_version() -> None:
+    page = Page("k", "k", "a.test", 1, "new", 200, 1.0, size=70)
+    row = Row("k", "k", "a.test", 1, "fetched", "fetched", 200)
+    assert change_of(None, page) == change_of(row, page) == Change(1, 1, 70)
+    kept = msgspec.structs.replace(row, page=1, kept_status=200, kept_size=70)
+    assert change_of(kept, msgspec.structs.replace(page, size=90)) == Change(0, 0, 20)
+    assert change_of(kept, msgspec.structs.replace(page, status=404, size=5)) == Change(0, -1, -65)
+    gone = msgspec.structs.replace(kept, kept_status=404, kept_size=5, status=0)
+    assert change_of(gone, page) == Change(0, 1, 65)
