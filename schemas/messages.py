@@ -58,8 +58,10 @@ class Ticket(msgspec.Struct, frozen=True, array_like=True):
 
     @property
     def id(self) -> int:
-        """The identity as 63 bits: the name of its calendar or backlog entry, so that a repeated write adds nothing."""
-        return xxhash.xxh3_64_intdigest(f"{self.kind} {self.visit} {self.origin} {self.key or self.host}".encode()) >> 1
+        """Identity and depth as 63 bits, the name of its calendar or backlog entry: a repeated write adds nothing, and
+        what was found on a longer way does not take the place of what was found on a shorter one."""
+        name = f"{self.kind} {self.visit} {self.depth} {self.origin} {self.key or self.host}"
+        return xxhash.xxh3_64_intdigest(name.encode()) >> 1
 
 
 class Asked(msgspec.Struct, frozen=True, array_like=True):

@@ -11,7 +11,7 @@ after all of its effects. What is counted and timed on the way stands in observe
 import random
 from dataclasses import dataclass
 
-from gregor.schemas.messages import Page, Row, Ticket, url_fingerprint
+from gregor.schemas.messages import Page, Row, url_fingerprint
 from gregor.worker.borders.effects import Effects, LeaseLost
 from gregor.worker.borders.services import Services
 from gregor.worker.examine import Examiner
@@ -23,7 +23,7 @@ from gregor.worker.frontier.intake import Intake
 from gregor.worker.frontier.partition import Partition
 from gregor.worker.frontier.schedule import HostSchedule
 from gregor.worker.frontier.sent import RecentlySent
-from gregor.worker.frontier.tickets import is_stale
+from gregor.worker.frontier.tickets import is_stale, nearest
 from gregor.worker.links.tickets import of_stored
 from gregor.worker.observe.visits import Visits
 from gregor.worker.orders.in_force import OrdersInForce
@@ -32,9 +32,10 @@ from gregor.worker.politeness.host_records import Answered
 from gregor.worker.politeness.turns import Turn, Turns
 from gregor.worker.robots.rulings import Allowed, Disallowed, NotNow, RobotsRulings
 from gregor.worker.robots.walk import OriginRefused
+from gregor.worker.settle.news import News
 from gregor.worker.settle.page_writer import PageWriter
 from gregor.worker.settle.rows import dead_letter, settled_row
-from gregor.worker.settle.verdicts import GIVEN_UP, Policy, Verdict, conclude, sitemap_news, turn_result
+from gregor.worker.settle.verdicts import GIVEN_UP, Policy, Verdict, conclude, turn_result
 from gregor.worker.settle.visited import OPTED_OUT, Visited
 from gregor.worker.web.urls import Url, Urls
 
@@ -50,6 +51,7 @@ class Crawl:
     fetcher: Fetcher
     examiner: Examiner
     pages: PageWriter
+    news: News
     budgets: HostBudgets
     visits: Visits
     policy: Policy
@@ -89,9 +91,10 @@ class Crawl:
                 await self.rulings.answer_for(turn, ticket, url)
                 return self.intake.finish(item)
             row = (await effect(lambda: store.rows([ticket.key])))[0]
-            if is_stale(ticket, row):
-                await self._apply_sitemap_news(ticket, row)
+            if row is not None and is_stale(ticket, row):
+                await self.news.apply(ticket, row)
                 return self.intake.finish(item)
+            item.ticket = ticket = nearest(ticket, row)
             if self.orders.opted_out(turn.host.name):
                 return await self.settle(turn, item, Visited(ticket, row, Denied(OPTED_OUT)))
             stored = await effect(lambda: store.page(ticket.key, ticket.visit + 1)) if item.inherited else None
@@ -111,15 +114,6 @@ class Crawl:
         except AddressBusy as busy:
             turn.host.queue.put_back(item)
             turn.wait_for_room(self.fetcher.gate, str(busy))
-
-    async def _apply_sitemap_news(self, ticket: Ticket, row: Row | None) -> None:
-        """What a sitemap says of a known page is kept, and may bring a visit forward: the later entry gets stale."""
-        if (news := sitemap_news(ticket, row, self.policy, self.services.coordinator.now())) is None:
-            return
-        known, again = news
-        if again is not None:
-            await self.intake.waiting.appoint(again, known.due)
-        await self.effects.run(lambda: self.services.store.put_rows([known], self.partition.stamp()))
 
     async def _fetch(self, turn: Turn, item: Item, row: Row | None, url: Url, rules: float) -> None:
         """The request itself, and what it brought."""
@@ -194,4 +188,5 @@ class Crawl:
         await effect(lambda: self.services.seen.mark([url_fingerprint(visited.ticket.key)]))  # 5 seen, finished
         change = self.budgets.settled(self.partition, visited.row, row, page, verdict.cause)
         self.visits.settled(verdict.state, page, row, verdict.cause, (change.pages_200, change.bytes))
+        await self.news.shorten(item.ticket, row)  # it may have been found on a shorter way meanwhile
         self.intake.finish(item, moved=verdict.state == "waiting")

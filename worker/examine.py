@@ -194,7 +194,7 @@ class Examiner:
         return [
             tickets.linked(ticket, target, kind, now)
             for number, (target, kind) in chosen.items()
-            if not self._sent.knows(number)
+            if not self._sent.knows(number, ticket.depth + 1)
         ]
 
     def _fates(self, ticket: Ticket, source: Url) -> Callable[[Target, str, bool], str]:
@@ -269,6 +269,6 @@ class Examiner:
             page.links.append(Link(target.url.href, kind, False, fate))
             if fate == "sent":
                 follow = ticket_of(ticket, target.url, entry, now, dated=dated)
-                if not self._sent.knows(url_fingerprint(follow.news)):
+                if not self._sent.knows(url_fingerprint(follow.news), follow.depth):
                     found.append(follow)
         return found

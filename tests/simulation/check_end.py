@@ -70,6 +70,8 @@ def complete(run: Run) -> list[Finding]:
         if row.state in ("fetched", "duplicate"):
             found += _stored(run, url, row)
         for target in _leads_to(run, url, row):
+            if run.config.max_depth is not None and (reached := rows.get(target)) and reached.depth > row.depth + 1:
+                found.append((run.ended, f"{target} has depth {reached.depth}, though {url} links there: {row.depth}"))
             if target not in ways:
                 ways[target] = f"linked from {url}, depth {row.depth}"
                 queue.append(target)

@@ -190,6 +190,25 @@ def test_14_a_url_first_met_where_it_may_not_be_followed() -> None:
     assert row(run, "/y").state == "fetched"
 
 
+def test_a_page_first_met_on_a_longer_way_is_followed_from_its_shorter_way_too() -> None:
+    """With the shorter way found later: by a slow page, of another host, after the long one was settled."""
+    web: dict[str, Resource] = {
+        "/": page("first", "/a", f"http://{OTHER}/"),
+        "/a": page("a", "/b"),
+        "/b": page("b", "/moved"),
+        "/moved": Redirect(302, "/x"),  # at depth 3 on this way, at 2 by the slow host
+        "/x": page("x", "/y"),
+        "/y": page("y", "/z"),  # one link too deep on the long way
+        "/z": page("z", "/end"),
+        "/end": page("end"),
+    }
+    slow = site({"/": page("slow", f"http://{HOST}/moved")}, OTHER, robots=(RobotsPhase(30.0, 503),))
+    run = crawl([site(web), slow], max_depth=4)
+    assert [row(run, path).depth for path in ("/a", "/b", "/moved", "/x", "/y", "/z")] == [1, 2, 2, 2, 3, 4]
+    assert all(len(requests(run, path)) == 1 for path in web if path != "/end"), "nothing is fetched again for that"
+    assert not requests(run, "/end")
+
+
 def test_15_a_slow_host_does_not_hold_up_its_partition() -> None:
     paths = [(f"http://{OTHER}/p{number}", f"/p{number}") for number in range(40)]
     resources = star(40)

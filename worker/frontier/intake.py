@@ -22,7 +22,7 @@ from gregor.worker.frontier.calendar import FAR_BUCKET, MOST_BUCKETS
 from gregor.worker.frontier.host import Backlog
 from gregor.worker.frontier.partition import MOST_FOLLOWERS, Partition
 from gregor.worker.frontier.schedule import HostSchedule
-from gregor.worker.frontier.tickets import may_return
+from gregor.worker.frontier.tickets import joined, may_return, may_shorten
 from gregor.worker.frontier.waiting import Waiting
 from gregor.worker.observe.stats import Stats
 
@@ -164,6 +164,7 @@ class Intake:
         overflow: list[tuple[Ticket, FromLog]] = []
         for (ticket, source), known in zip(tickets, seen, strict=True):
             told = ticket.news != ticket.key or may_return(ticket, self._config.cookies)
+            told = told or may_shorten(ticket, self._config.max_depth)
             if known and ticket.kind == "new" and not told:  # what it tells is compared with the row at its turn
                 partition.finish([source])
             elif not self._enter(ticket, source):
@@ -197,8 +198,7 @@ class Intake:
             if isinstance(source, FromLog) and len(twin.followers) >= MOST_FOLLOWERS:
                 return False
             twin.followers.append(source)
-            if ticket.news != ticket.key:  # what a sitemap says of it goes along
-                twin.ticket = msgspec.structs.replace(twin.ticket, lastmod=ticket.lastmod, changefreq=ticket.changefreq)
+            twin.ticket = joined(twin.ticket, ticket)
             return True
         host = partition.host(ticket.host)
         if isinstance(source, FromLog) and ticket.kind == "new":

@@ -17,8 +17,8 @@ class RecentlySent:
         self._young: set[int] = set()
         self._old: set[int] = set()
 
-    def knows(self, fingerprint: int) -> bool:
-        """Whether the URL of this fingerprint was published lately."""
+    def knows(self, fingerprint: int, depth: int = 0) -> bool:
+        """Whether the URL of this fingerprint was published lately, and need not be for a link that is so deep."""
         return fingerprint in self._young or fingerprint in self._old
 
     def learn(self, tickets: Iterable[Ticket]) -> None:
@@ -29,3 +29,29 @@ class RecentlySent:
                 self._young.add(url_fingerprint(ticket.news))
             if len(self._young) >= self._most:
                 self._old, self._young = self._young, set()
+
+
+class SentByDepth(RecentlySent):
+    """Where depth decides what is followed: a link is known unless it was found on a shorter way."""
+
+    def __init__(self, size: int) -> None:
+        super().__init__(size)
+        self._near: dict[int, int] = {}
+        self._before: dict[int, int] = {}
+
+    def knows(self, fingerprint: int, depth: int = 0) -> bool:
+        """Whether it was published lately, and not only as deeper than ``depth``."""
+        least = self._near.get(fingerprint)
+        if least is None:
+            least = self._before.get(fingerprint)
+        return least is not None and least <= depth
+
+    def learn(self, tickets: Iterable[Ticket]) -> None:
+        """Tickets were published and acknowledged."""
+        for ticket in tickets if self._most else ():
+            for name in {ticket.key, ticket.news}:
+                fingerprint = url_fingerprint(name)
+                if not self.knows(fingerprint, ticket.depth):
+                    self._near[fingerprint] = ticket.depth
+            if len(self._near) >= self._most:
+                self._before, self._near = self._near, {}

@@ -1,5 +1,7 @@
 """What a ticket is worth when its turn has come."""
 
+import msgspec
+
 from gregor.schemas.messages import Row, Ticket
 
 
@@ -13,6 +15,24 @@ def is_stale(ticket: Ticket, row: Row | None) -> bool:
     if ticket.visit < row.visits:
         return True
     return ticket.visit == row.visits and row.state != "waiting" and ticket.kind not in ("revisit", "recrawl")
+
+
+def joined(live: Ticket, other: Ticket) -> Ticket:
+    """A live ticket with what a further record of it tells: what a sitemap says, and a shorter way."""
+    if other.news != other.key:
+        live = msgspec.structs.replace(live, lastmod=other.lastmod, changefreq=other.changefreq)
+    return msgspec.structs.replace(live, depth=other.depth) if other.depth < live.depth else live
+
+
+def nearest(ticket: Ticket, row: Row | None) -> Ticket:
+    """The ticket of a URL to which a shorter way was found since it was made."""
+    return ticket if row is None or row.depth >= ticket.depth else msgspec.structs.replace(ticket, depth=row.depth)
+
+
+def may_shorten(ticket: Ticket, max_depth: int | None) -> bool:
+    """Whether a ticket of a known URL may tell of a shorter way, on which more can be followed. A sitemap's depth says
+    nothing."""
+    return max_depth is not None and ticket.depth < max_depth and ticket.link != "sitemap"
 
 
 def may_return(ticket: Ticket, cookies: bool) -> bool:

@@ -28,9 +28,11 @@ def linked(source: Ticket, target: Url, kind: str, at: float) -> Ticket:
 
 
 def of_stored(page: Page, source: Ticket, parse: Callable[[str], Url | None], at: float) -> list[Ticket]:
-    """Of the links of a stored page that are to be published."""
-    sent = [(parse(link.url), link.kind) for link in page.links if link.fate == "sent"]
-    return [linked(source, target, kind, at) for target, kind in sent if target is not None]
+    """Of the links of a stored page that are to be published; also of those that were too deep, if it was found on a
+    shorter way since."""
+    fates = ("sent", "depth") if source.depth < page.depth else ("sent",)
+    followed = [(parse(link.url), link.kind) for link in page.links if link.fate in fates]
+    return [linked(source, target, kind, at) for target, kind in followed if target is not None]
 
 
 def redirected(source: Ticket, target: Url, at: float) -> Ticket:

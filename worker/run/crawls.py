@@ -15,7 +15,7 @@ from gregor.worker.frontier.domain_budget import DomainPages
 from gregor.worker.frontier.intake import Intake
 from gregor.worker.frontier.partition import Partition
 from gregor.worker.frontier.schedule import HostSchedule
-from gregor.worker.frontier.sent import RecentlySent
+from gregor.worker.frontier.sent import RecentlySent, SentByDepth
 from gregor.worker.links.scope import Scope
 from gregor.worker.links.traps import Traps
 from gregor.worker.observe.stats import Stats
@@ -31,6 +31,7 @@ from gregor.worker.robots.announce import Announcer
 from gregor.worker.robots.cache import RobotsCache
 from gregor.worker.robots.rulings import RobotsRulings
 from gregor.worker.robots.walk import RobotsFetch
+from gregor.worker.settle.news import News
 from gregor.worker.settle.page_writer import PageWriter
 from gregor.worker.settle.verdicts import Policy
 from gregor.worker.web.urls import Urls
@@ -79,7 +80,8 @@ class Crawls:
         )
         gate = AddressGate(config.per_address)
         self.fetcher = Fetcher(config, services.transport, services.resolver, gate, urls, authorizations)
-        self._sent, self._traps = RecentlySent(config.recently_sent), Traps()
+        sent = RecentlySent if config.max_depth is None else SentByDepth
+        self._sent, self._traps = sent(config.recently_sent), Traps()
         self._robots = RobotsCache(config.robots_memory, stats)
         self._examiner = Examiner(
             config,
@@ -136,6 +138,18 @@ class Crawls:
             stats=stats,
             near_duplicate_bits=config.near_duplicate_bits,
         )
+        news = News(
+            partition,
+            intake.waiting,
+            policy=self._policy,
+            log=services.log,
+            store=store,
+            effects=effects,
+            orders=self._orders,
+            urls=self._urls,
+            sent=self._sent,
+            now=now,
+        )
         return Crawl(
             partition=partition,
             intake=intake,
@@ -144,6 +158,7 @@ class Crawls:
             fetcher=self.fetcher,
             examiner=self._examiner,
             pages=pages,
+            news=news,
             budgets=self._budgets,
             visits=self._visits,
             policy=self._policy,

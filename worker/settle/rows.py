@@ -30,7 +30,7 @@ def settled_row(visited: Visited, verdict: Verdict, now: float, owner: str, aske
         state=page.state if page is not None else verdict.state,
         outcome=verdict.outcome,
         status=verdict.status,
-        depth=first.depth,
+        depth=min(first.depth, ticket.depth),
         hops=ticket.hops,
         via=first.via,
         link=first.link,

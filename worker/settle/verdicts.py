@@ -59,13 +59,20 @@ class Policy(msgspec.Struct, frozen=True):
     jitter: float
     cookies: bool = False
     max_redirects: int = 0
+    max_depth: int | None = None
 
     @classmethod
     def of(cls, config: Config) -> "Policy":
         """The policy of a configuration."""
         pauses = config.retry_pause, config.retry_pause_max
         return cls(
-            config.retries, *pauses, Revisits.of(config), config.retry_jitter, config.cookies, config.max_redirects
+            config.retries,
+            *pauses,
+            Revisits.of(config),
+            config.retry_jitter,
+            config.cookies,
+            config.max_redirects,
+            config.max_depth,
         )
 
 
