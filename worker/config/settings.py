@@ -99,7 +99,7 @@ class Config(Api, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     # Budgets
     max_pages: Annotated[int, Meta(ge=0, description="stored pages with status 200, per data folder")] | None = None
-    max_depth: Annotated[int, Meta(ge=0, description="links from a seed")] | None = None
+    max_depth: Annotated[int, Meta(ge=0, description="links from a seed, on the shortest way found")] | None = None
     max_bytes: Annotated[int, Meta(ge=0, description="stored bytes, per data folder")] | None = None
     max_pages_per_host: Annotated[int, Meta(ge=0, description="stored pages of one host")] | None = None
     max_bytes_per_host: Annotated[int, Meta(ge=0, description="stored bytes of one host")] | None = None
