@@ -98,7 +98,7 @@ class Config(Api, frozen=True, kw_only=True, forbid_unknown_fields=True):
     sitemap_only: Annotated[bool, Meta(description="follow sitemaps only, no link of any page")] = False
 
     # Budgets
-    max_pages: Annotated[int, Meta(ge=0, description="stored pages with status 200, per data folder")] | None = None
+    max_pages: Annotated[int, Meta(ge=0, description="URLs whose newest page has status 200, per crawl")] | None = None
     max_depth: Annotated[int, Meta(ge=0, description="links from a seed, on the shortest way found")] | None = None
     max_bytes: Annotated[int, Meta(ge=0, description="stored bytes, per data folder")] | None = None
     max_pages_per_host: Annotated[int, Meta(ge=0, description="stored pages of one host")] | None = None
