@@ -134,12 +134,13 @@ def test_versions_of_a_page_are_one_page_of_a_budget(there: There) -> None:
     first = there.crawl("http://www.test/0", "--max-pages", "5")
     assert first["total_pages_200"] == 5
     there.said("recrawl", *(f"http://www.test/{number}" for number in range(4)))
-    second = there.crawl("--max-pages", "9")  # four versions more, and four pages more
-    assert (second["total_pages_200"], second["reason"]) == (9, "budget")
-    third = there.crawl("--max-pages", "9")
-    assert (third["total_pages_200"], third["pages"]) == (9, 0)
-    stored = there.said("pages", "--state", "fetched", "--jsonl").splitlines()
-    assert len(stored) == 9
+    second = there.crawl("--max-pages", "100")  # four versions more, and all twenty pages
+    assert (second["total_pages_200"], second["pages_200"], second["reason"]) == (20, 19, "finished")
+    there.said("recrawl", "http://www.test/0")
+    third = there.crawl("--max-pages", "21")
+    assert (third["total_pages_200"], third["pages_200"]) == (20, 1)
+    fourth = there.crawl("--max-pages", "20", "http://www.test/0")
+    assert (fourth["total_pages_200"], fourth["pages"]) == (20, 0)
 
 
 def test_versions_of_a_page_are_one_page_of_a_hosts_budget(there: There) -> None:
