@@ -100,6 +100,8 @@ class Crawl:
             stored = await effect(lambda: store.page(ticket.key, ticket.visit + 1)) if item.inherited else None
             if stored is not None and stored.kind == ticket.kind:
                 return await self._settle_stored(turn, item, row, stored)
+            if item.refused:
+                return await self.settle(turn, item, Visited(ticket, row, Denied(f"trap: {item.refused}")))
             if (refusal := turn.refusal(url.origin, ticket.ordered, more=row is None or not row.page)) is not None:
                 return await self.settle(turn, item, Visited(ticket, row, refusal))
             match await self.rulings.rule(turn, url, ticket):

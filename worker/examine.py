@@ -192,7 +192,7 @@ class Examiner:
                 chosen[target.fingerprint] = target.url, kind
         now = self._now()
         return [
-            tickets.linked(ticket, target, kind, now)
+            self._traps.ranked(tickets.linked(ticket, target, kind, now))
             for number, (target, kind) in chosen.items()
             if not self._sent.knows(number, ticket.depth + 1)
         ]

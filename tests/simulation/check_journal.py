@@ -7,6 +7,7 @@ import msgspec
 
 from gregor.partitioner.hashing import partition_of
 from gregor.schemas.messages import Page
+from gregor.worker.frontier.back_queue import SLOTS
 from tests.simulation.crawl import Run
 from tests.simulation.engine import Effect
 from tests.simulation.web import Exchange
@@ -71,7 +72,11 @@ def bounded(run: Run) -> list[Finding]:
     """I9: what the watch saw of buckets and chunks; requests at once; what a worker holds in memory."""
     config = run.config
     batch = max(config.chunk_size, config.bucket_size)  # what is read at once may pass a bound by as much
-    bounds = {"window": config.window, "queue": config.queue_size + batch, "memory": config.memory_urls + batch}
+    bounds = {
+        "window": config.window,
+        "queue": SLOTS * (config.queue_size + batch),
+        "memory": config.memory_urls + batch,
+    }
     return (
         run.watch.found["I9"]
         + _crowded(run)

@@ -1,19 +1,25 @@
 """Small made-up sites with traps in them, and a crawl of one that knows no budget but its own limit of pages."""
 
+import re
 from calendar import month_name
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import date, timedelta
+from html import unescape
 from random import Random
 from urllib.parse import parse_qsl, quote, urlsplit
 
 import xxhash
 
+from gregor.schemas.messages import Ticket
+from gregor.worker.frontier.back_queue import BackQueue, FromLog, Item
+from gregor.worker.links.priority import of_link
 from gregor.worker.links.traps import Traps
 from gregor.worker.links.url_loops import malformed
-from gregor.worker.read.fingerprints import Tables, simhash64, text_fingerprint
-from gregor.worker.web.urls import Urls
+from gregor.worker.read.fingerprints import text_fingerprint
+from gregor.worker.web.urls import Url, Urls
+from tests.web.trap_web import TrapWeb
 
 WORDS = ("alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "omicron")
 
@@ -31,33 +37,55 @@ class Crawled:
 
 
 def crawl(site: Site, seed: str, limit: int = 3000, traps: Traps | None = None) -> Crawled:
-    """Breadth first, as one worker does it: a page's links are judged, then the page is learnt."""
-    urls, traps, stored, prints = Urls(), traps or Traps(), Tables(), set[bytes]()
+    """As one worker does it: links are judged, wait in the back queue of their host, and are judged again there."""
+    urls, traps, prints, seen = Urls(), traps or Traps(), dict[bytes, str](), set[str]()
+    queues: dict[str, BackQueue] = {}
     crawled = Crawled([], Counter())
+
+    def add(url: Url, depth: int, via: str) -> None:
+        if url.key not in seen:
+            seen.add(url.key)
+            ticket = Ticket(url.href, url.key, url.host, 0, "new", of_link(depth), depth, 0, via, "a")
+            queues.setdefault(url.host, BackQueue(traps.judge)).put(Item(ticket, FromLog(1, 0), False))
+
     first = urls.parse(seed)
     assert first is not None
-    queue, seen = deque([first]), {first.key}
-    while queue and len(crawled.pages) < limit:
-        url = queue.popleft()
-        if (answer := site(url.href)) is None:
+    add(first, 0, "")
+    while len(crawled.pages) < limit:
+        item = next((item for queue in list(queues.values()) if (item := queue.take()) is not None), None)
+        if item is None:
+            break
+        if item.refused:
+            crawled.refused[item.refused] += 1
+            continue
+        url = urls.parse(item.ticket.href)
+        if url is None or (answer := site(url.href)) is None:
             continue
         crawled.pages.append(url.href)
         text, links = answer
         for link in links:
-            if (target := urls.resolve(link, url.href)) is None or target.key in seen:
+            if (target := urls.resolve(link, url.href)) is None:
                 continue
             if reason := malformed(target) or traps.refuses(url, target):
                 crawled.refused[reason] += 1
             else:
-                seen.add(target.key)
-                queue.append(target)
-        simhash, fingerprint = simhash64(text), text_fingerprint(text)
-        fresh = fingerprint not in prints and not (simhash and stored.near(simhash))
-        prints.add(fingerprint)
-        if simhash:
-            stored.add(simhash)
-        traps.learn(url, fresh=fresh, text=text)
+                add(target, item.ticket.depth + 1, url.key)
+        owner = prints.setdefault(text_fingerprint(text), url.key)
+        traps.learn(url, text=text, copy_of=owner if owner != url.key else "", via=item.ticket.via)
     return crawled
+
+
+def of_web(web: TrapWeb) -> Site:
+    """A made-up web as a site."""
+
+    def site(url: str) -> Answer | None:
+        parts = urlsplit(url)
+        page = web.page(parts.path + (f"?{parts.query}" if parts.query else ""))
+        if page is None:
+            return None
+        return unescape(re.sub("<[^>]*>", " ", page)), map(unescape, re.findall('href="([^"]*)"', page))
+
+    return site
 
 
 def parameters(url: str) -> dict[str, str]:
@@ -186,7 +214,8 @@ def articles(url: str) -> Answer:
     return f"Article {number}\n{text}", (f"/article/{number + 1}",) if number < 1999 else ()
 
 
-def numbered(url: str) -> Answer:
-    """No trap: 2,000 pages with nothing but a number, linked in no order."""
-    number = int(urlsplit(url).path.rpartition("/")[2] or 0)
-    return f"page {number}", [f"/p/{Random(number).randrange(2000) + n}" for n in range(20)]
+def gallery(url: str) -> Answer:
+    """No trap: a list of 500 pages with nothing on them but a number and a link to the next."""
+    number = int(urlsplit(url).path.rpartition("/")[2] or -1)
+    links = [f"/p/{each}" for each in range(500)] if number < 0 else [f"/p/{number + 1}"] if number < 499 else []
+    return f"page {number}", links

@@ -1,10 +1,37 @@
 """The URLs of one host in its owner's memory, in order, and where each ticket came from. Pure."""
 
 import heapq
-from collections.abc import Iterable
-from typing import NamedTuple, TypeAlias
+import zlib
+from collections.abc import Callable, Iterable
+from typing import Final, NamedTuple, TypeAlias
 
 from gregor.schemas.messages import Ticket
+from gregor.worker.links.traps import Judged, Standing
+
+Judge: TypeAlias = Callable[[Ticket], Judged]
+"""Says how a ticket stands among those of its host."""
+
+LANES: Final = (Standing.OPEN, Standing.LARGE, Standing.SUNK, Standing.SPENT)
+LANES_IN_TURN: Final = tuple(
+    {3: (Standing.LARGE, *LANES), 7: (Standing.SUNK, *LANES)}.get(turn, LANES) for turn in range(8)
+)
+"""In which order the lanes are asked, by turn: one turn in eight is for what sank, one for what is large."""
+IN_TURNS: Final = (Standing.LARGE, Standing.SUNK)
+"""Lanes in which the sections of a site take turns."""
+SLOTS: Final = 16
+"""Parts of a back queue that have room of their own: for the open items, and for the others of each section."""
+OPEN_SLOT: Final = 0
+TURN: Final = 64
+"""A section has its turn after another one when so many more of its tickets wait as it is later: what grows sinks."""
+MOST_GROWTH: Final = 64 * TURN
+MOST_SECTIONS: Final = 256
+
+_OPEN: Final = Judged(Standing.OPEN)
+
+
+def open_to_all(ticket: Ticket) -> Judged:
+    """The judge where nothing is learnt."""
+    return _OPEN
 
 
 class FromLog(NamedTuple):
@@ -34,16 +61,19 @@ class Item:
     """A live ticket: one identity, one item. Followers are further sources of the same ticket; they finish with it.
 
     ``inherited``: the ticket was there at the takeover, so an earlier owner may have begun its visit. ``lenient``: its
-    answer was malformed, and it is asked for once more.
+    answer was malformed, and it is asked for once more. ``refused``: why it need not be visited; empty as a rule.
     """
 
-    __slots__ = ("followers", "inherited", "lenient", "source", "state", "ticket")
+    __slots__ = ("followers", "inherited", "lane", "lenient", "refused", "slot", "source", "state", "ticket")
 
     def __init__(self, ticket: Ticket, source: Source, inherited: bool) -> None:
         self.ticket = ticket
         self.source = source
         self.inherited = inherited
         self.lenient = False
+        self.refused = ""
+        self.lane = Standing.OPEN
+        self.slot = OPEN_SLOT
         self.followers: list[Source] = []
         self.state = "queued"  # then "visited" while its visit runs, "left" when it is no longer in the queue
 
@@ -54,49 +84,119 @@ class Item:
 
 
 class BackQueue:
-    """Best priority first, then in order of arrival. An item that left is skipped."""
+    """Four lanes by standing: what grows without end sinks behind what does not, and nothing starves.
 
-    def __init__(self) -> None:
-        self._heap: list[tuple[int, int, Item]] = []
+    In the open lane the best priority is first, then arrival. It is served before the others, which get a share of the
+    turns while they wait; in the next two the sections of the site take turns, the
+    rarer the more of a section waits. What is spent comes when nothing else is
+    left, from all over its shapes. A standing may change while an item waits: it is asked again when the item would be
+    next. An item that left is skipped.
+    """
+
+    def __init__(self, judge: Judge = open_to_all) -> None:
+        self._judge = judge
+        self._lanes: list[list[tuple[int, int, Item]]] = [[] for _ in LANES]
+        self._slots = [0] * SLOTS
+        self._grown = [0] * SLOTS  # tickets of a slot that came, here or into the backlog, less those that were taken
+        self._sections: dict[str, int] = {}
         self._sequence = 0
-        self._size = 0
+        self._turn = 0
+        self._served = dict.fromkeys(IN_TURNS, 0)  # how far the sections were served, and the place of the last of each
+        self._last: dict[Standing, dict[str, int]] = {lane: {} for lane in IN_TURNS}
 
     def __len__(self) -> int:
-        return self._size
+        return sum(self._slots)
+
+    def waiting(self, slot: int) -> int:
+        """Items of a slot: all open ones have one, the sections of the site one each; those beyond share the last."""
+        return self._slots[slot]
+
+    def slot_of(self, ticket: Ticket) -> int:
+        """The slot of a ticket as it is judged now."""
+        return self._slot(self._judge(ticket))
+
+    def takes(self, ticket: Ticket, size: int) -> bool:
+        """Whether there is room for one more such ticket: each slot has `size` places."""
+        slot = self.slot_of(ticket)
+        self._grown[slot] += 1
+        return self._slots[slot] < size
 
     def put(self, item: Item) -> None:
         """Add at the end of its priority. Tickets that were waiting before go ahead of new ones."""
-        self._sequence += 1
-        rank = item.ticket.priority if item.ticket.kind == "new" else 0
-        item.state = "queued"
-        heapq.heappush(self._heap, (rank, self._sequence, item))
-        self._size += 1
+        self._push(item, self._judge(item.ticket))
 
     def put_back(self, item: Item) -> None:
         """Return an item to the front."""
         self._sequence += 1
-        item.state = "queued"
-        heapq.heappush(self._heap, (-1, -self._sequence, item))
-        self._size += 1
+        self._add(item, Standing.OPEN, OPEN_SLOT, -1, -self._sequence)
 
     def take(self) -> Item | None:
-        """The first item, now being visited."""
-        while self._heap:
-            item = heapq.heappop(self._heap)[2]
-            if item.state == "queued":
-                item.state = "visited"
-                self._size -= 1
-                return item
-        return None
+        """The first item, now being visited. `Item.refused` says why it need not be."""
+        lane = self._next()
+        if lane is None:
+            return None
+        place, _, item = heapq.heappop(self._lanes[lane])
+        if lane in IN_TURNS:
+            self._served[lane] = max(self._served[lane], place)
+        if lane == Standing.SPENT and (judged := self._judge(item.ticket)).standing is Standing.REFUSED:
+            item.refused = judged.reason
+        else:
+            self._turn += 1
+        item.state = "visited"
+        self._slots[item.slot] -= 1
+        self._grown[item.slot] -= 1
+        return item
 
     def first(self) -> Item | None:
         """The item that `take` would give."""
-        while self._heap and self._heap[0][2].state != "queued":
-            heapq.heappop(self._heap)
-        return self._heap[0][2] if self._heap else None
+        lane = self._next()
+        return None if lane is None else self._lanes[lane][0][2]
 
     def remove(self, item: Item) -> None:
         """Take an item out of the middle."""
         if item.state == "queued":
             item.state = "left"
-            self._size -= 1
+            self._slots[item.slot] -= 1
+
+    def _push(self, item: Item, judged: Judged) -> None:
+        self._sequence += 1
+        lane = min(judged.standing, Standing.SPENT)
+        place: int
+        if lane is Standing.SPENT:
+            place = zlib.crc32(item.ticket.key.encode())
+        elif lane in IN_TURNS:
+            last, served = self._last[lane], self._served[lane]
+            growth = max(0, min(self._grown[self._slot(judged)], MOST_GROWTH))
+            place = last[judged.section] = max(served, last.get(judged.section, 0)) + TURN + growth
+            if len(last) > MOST_SECTIONS:
+                self._last[lane] = {section: ahead for section, ahead in last.items() if ahead > served}
+        else:
+            place = item.ticket.priority if item.ticket.kind == "new" else 0
+        self._add(item, lane, self._slot(judged), place, self._sequence)
+
+    def _add(self, item: Item, lane: Standing, slot: int, place: int, sequence: int) -> None:
+        item.state, item.lane, item.slot = "queued", lane, slot
+        heapq.heappush(self._lanes[lane], (place, sequence, item))
+        self._slots[slot] += 1
+
+    def _slot(self, judged: Judged) -> int:
+        if judged.standing is Standing.OPEN:
+            return OPEN_SLOT
+        if judged.section not in self._sections and len(self._sections) < SLOTS - 2:
+            self._sections[judged.section] = 1 + len(self._sections)
+        return self._sections.get(judged.section, SLOTS - 1)
+
+    def _next(self) -> Standing | None:
+        """The lane whose first item is next; items that sank meanwhile were moved."""
+        for lane in LANES_IN_TURN[self._turn % len(LANES_IN_TURN)]:
+            while heap := self._lanes[lane]:
+                place, _, item = heap[0]
+                if item.state != "queued" or item.lane != lane:
+                    heapq.heappop(heap)
+                elif place < 0 or min((judged := self._judge(item.ticket)).standing, Standing.SPENT) <= lane:
+                    return lane
+                else:
+                    heapq.heappop(heap)
+                    self._slots[item.slot] -= 1
+                    self._push(item, judged)
+        return None

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Literal, TypeAlias
 
 from gregor.schemas.messages import Asked, HostRecord
-from gregor.worker.frontier.back_queue import BackQueue, FromBucket
+from gregor.worker.frontier.back_queue import OPEN_SLOT, BackQueue, FromBucket, Judge, open_to_all
 
 UNTOLD = 32
 """Requests of a host that wait for a row to be told in; most are told by the visit that made them."""
@@ -15,14 +15,49 @@ Trouble: TypeAlias = Literal["none", "unreachable", "robots"]
 """What failed last of a host as a whole: nothing, an origin of it, or the robots.txt of one."""
 
 
-class Backlog:
-    """The chunks of a host's overflow: sealed ones are read, the open one is appended to, finished ones deleted."""
+class Stream:
+    """Chunks of a backlog in order: sealed ones are read, the open one is appended to."""
 
     def __init__(self, chunks: list[int], new: Callable[[], int]) -> None:
-        self._new = new  # numbers for new chunks: always greater, so that a dropped chunk is never written again
+        self._new = new
         self.sealed = deque(chunks)
         self.open = new()
         self.open_count = 0
+
+    @property
+    def to_read(self) -> bool:
+        """Whether a chunk waits to be read."""
+        return bool(self.sealed or self.open_count)
+
+    def next_chunk(self) -> int:
+        """The chunk to read now; the open one is sealed for it if need be."""
+        if not self.sealed:
+            self._seal()
+        return self.sealed.popleft()
+
+    def appended(self, count: int, size: int) -> None:
+        """Tickets went to the open chunk."""
+        self.open_count += count
+        if self.open_count >= size:
+            self._seal()
+
+    def _seal(self) -> None:
+        """Append to a new chunk from now on."""
+        self.sealed.append(self.open)
+        self.open = self._new()
+        self.open_count = 0
+
+
+class Backlog:
+    """The chunks of a host's overflow, finished ones deleted.
+
+    Each slot of the back queue has chunks of its own: a flood of one kind is never in the way of the rest. Nobody else
+    knows which chunk is which: an heir takes all of them for open.
+    """
+
+    def __init__(self, chunks: list[int], new: Callable[[], int]) -> None:
+        self._new = new  # numbers for new chunks: always greater, so that a dropped chunk is never written again
+        self._streams = {OPEN_SLOT: Stream(chunks, new)}
         self.reading: dict[int, int] = {}  # unfinished tickets of each chunk that was read
         self.finished: set[int] = set()  # chunks whose tickets have all finished, not deleted yet
         self.wakes: list[FromBucket] = []  # the calendar entries that name this backlog
@@ -30,30 +65,25 @@ class Backlog:
     @property
     def to_read(self) -> bool:
         """Whether a chunk waits to be read."""
-        return bool(self.sealed or self.open_count)
+        return any(stream.to_read for stream in self._streams.values())
 
     @property
     def empty(self) -> bool:
         """Whether nothing is left of it."""
-        return not (self.sealed or self.open_count or self.reading or self.finished)
+        return not (self.to_read or self.reading or self.finished)
 
-    def next_chunk(self) -> int:
-        """The chunk to read now; the open one is sealed for it if need be."""
-        if not self.sealed:
-            self.seal()
-        return self.sealed.popleft()
+    def stream(self, slot: int) -> Stream:
+        """The chunks of a slot."""
+        if slot not in self._streams:
+            self._streams[slot] = Stream([], self._new)
+        return self._streams[slot]
 
-    def seal(self) -> None:
-        """Append to a new chunk from now on."""
-        self.sealed.append(self.open)
-        self.open = self._new()
-        self.open_count = 0
-
-    def appended(self, count: int, size: int) -> None:
-        """Tickets went to the open chunk."""
-        self.open_count += count
-        if self.open_count >= size:
-            self.seal()
+    def wanted(self, queue: BackQueue, low: int) -> Stream | None:
+        """The chunks to read from, of the first slot that has fewer than `low` items to visit; None while all have."""
+        for slot, stream in self._streams.items():
+            if stream.to_read and queue.waiting(slot) < low:
+                return stream
+        return None
 
 
 class RobotsWalk:
@@ -93,10 +123,10 @@ class Host:
         "walks",
     )
 
-    def __init__(self, name: str, partition: int) -> None:
+    def __init__(self, name: str, partition: int, judge: Judge = open_to_all) -> None:
         self.name = name
         self.partition = partition
-        self.queue = BackQueue()
+        self.queue = BackQueue(judge)
         self.record = HostRecord(host=name)
         self.known = False  # whether its record was read
         self.next_turn = 0.0

@@ -203,7 +203,7 @@ class Intake:
         host = partition.host(ticket.host)
         if isinstance(source, FromLog) and ticket.kind == "new":
             far = host.next_turn - self._monotonic() > FAR
-            if far or len(host.queue) >= self._config.queue_size:
+            if far or not host.queue.takes(ticket, self._config.queue_size):
                 return False
         partition.enter(ticket, source)
         if not host.ticketed:
@@ -228,9 +228,10 @@ class Intake:
         host = self._partition.hungry.popleft()
         host.pulling = False
         backlog = host.backlog
-        if backlog is None or not backlog.to_read:
+        stream = backlog.wanted(host.queue, self._config.queue_low) if backlog is not None else None
+        if backlog is None or stream is None:
             return True
-        chunk = backlog.next_chunk()
+        chunk = stream.next_chunk()
         backlog.reading[chunk] = 1  # held open while it is read
         tickets = await self._effect(lambda: self._store.read_chunk(self._partition.id, host.name, chunk))
         backlog.reading[chunk] += len(tickets)

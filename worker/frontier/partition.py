@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from gregor.schemas import messages
 from gregor.schemas.messages import PRIORITIES, Ticket
 from gregor.worker.borders.coordinator import Lease
-from gregor.worker.frontier.back_queue import FromBucket, FromChunk, FromLog, Item, Source
+from gregor.worker.frontier.back_queue import FromBucket, FromChunk, FromLog, Item, Judge, Source, open_to_all
 from gregor.worker.frontier.calendar import Calendar
 from gregor.worker.frontier.host import Host
 from gregor.worker.frontier.watermark import Watermark
@@ -26,6 +26,7 @@ class Partition:
 
     def __init__(self, lease: Lease, committed: dict[int, int], ends: dict[int, int], calendar: Calendar) -> None:
         self.lease = lease
+        self.judge: Judge = open_to_all  # how tickets stand in the back queues of hosts that are made from now on
         self.id = lease.partition
         self.calendar = calendar
         self.hosts: dict[str, Host] = {}
@@ -54,7 +55,7 @@ class Partition:
         """A host in memory, made on first sight."""
         host = self.hosts.get(name)
         if host is None:
-            host = self.hosts[name] = Host(name, self.id)
+            host = self.hosts[name] = Host(name, self.id, self.judge)
             host.alive = not self.closed
             host.last_page = self.forgotten  # it may be that one: a longer delay may come into force only now
         return host

@@ -57,14 +57,18 @@ class Waiting:
         if host.backlog is None:
             host.backlog = Backlog(inherited, partition.stamp)
             await self.call_for(host)
-        backlog = host.backlog
+        by_slot: dict[int, list[Ticket]] = {}
+        for ticket in tickets:
+            by_slot.setdefault(host.queue.slot_of(ticket), []).append(ticket)
         size = self._config.chunk_size
-        while tickets:
-            room = size - backlog.open_count
-            part, tickets = tickets[:room], tickets[room:]
-            chunk = backlog.open
-            backlog.appended(len(part), size)  # before the write: a chunk that is read meanwhile is sealed first
-            await self._effect(partial(store.put_chunk, partition.id, host.name, chunk, part, partition.stamp()))
+        for slot, left in by_slot.items():
+            stream = host.backlog.stream(slot)
+            while left:
+                room = size - stream.open_count
+                part, left = left[:room], left[room:]
+                chunk = stream.open
+                stream.appended(len(part), size)  # before the write: a chunk that is read meanwhile is sealed first
+                await self._effect(partial(store.put_chunk, partition.id, host.name, chunk, part, partition.stamp()))
         self.look_after(host)
 
     async def call_for(self, host: Host) -> None:
@@ -85,8 +89,7 @@ class Waiting:
     def look_after(self, host: Host) -> None:
         """Note a host whose back queue runs low while its backlog holds more."""
         backlog = host.backlog
-        low = len(host.queue) < self._config.queue_low
-        if backlog is not None and backlog.to_read and low and not host.pulling:
+        if backlog is not None and not host.pulling and backlog.wanted(host.queue, self._config.queue_low) is not None:
             host.pulling = True
             self._partition.hungry.append(host)
             self._wake()

@@ -2,8 +2,8 @@
 
 
 def of_link(depth: int) -> int:
-    """By depth: near the seeds first."""
-    return min(4, 1 + (depth + 1) // 2) if depth else 1
+    """By depth: near the seeds first. The last front queue is left to what looks endless, or brings little."""
+    return min(3, 1 + (depth + 1) // 2) if depth else 1
 
 
 def of_sitemap_url(priority: float) -> int:

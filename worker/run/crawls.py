@@ -97,6 +97,7 @@ class Crawls:
     def of(self, partition: Partition, effects: Effects, capacity: int) -> Crawl:
         """The crawl of a partition; ``capacity``: its share of memory, in tickets."""
         config, services, stats, monotonic = self._config, self._services, self._stats, self._clock.monotonic
+        partition.judge = self._traps.judge
         intake = Intake(
             partition,
             config=config,

@@ -1,6 +1,7 @@
 """A page becomes durable: its links and bodies, then its content's fingerprint, which always names a stored page."""
 
 from contextlib import nullcontext
+from typing import Final
 
 from gregor.schemas.messages import Page, Row, Ticket
 from gregor.worker.borders.effects import Effects
@@ -11,6 +12,9 @@ from gregor.worker.frontier.partition import Partition
 from gregor.worker.links.traps import Traps
 from gregor.worker.observe.stats import Stats
 from gregor.worker.web.urls import Url
+
+SHOWN: Final = frozenset({"img", "source", "video", "audio", "embed", "object"})
+"""Kinds of links to what a page shows: a page with other pictures is another page."""
 
 
 class PageWriter:
@@ -63,8 +67,9 @@ class PageWriter:
         if owner in (None, page.key):  # its own: it may be owned for a time only, which begins anew
             await self.claim(page)
         if url is not None and page.kind != "revisit":
-            fresh = page.state == "fetched" and not page.near_duplicate_of
-            self._traps.learn(url, fresh=fresh, text=f"{page.title or ''}\n{page.text}")
+            media = [link.url for link in page.links if link.kind in SHOWN]
+            text = f"{page.title or ''}\n{page.text}"
+            self._traps.learn(url, text=text, media=media, copy_of=page.duplicate_of, via=page.via)
 
     async def claim(self, page: Page) -> None:
         """Let the content name this stored page; a page that comes second is a duplicate after all."""

@@ -29,7 +29,8 @@ class CanonicalRules(msgspec.Struct, frozen=True):
 
     def fingerprint(self) -> str:
         """What the keys of a crawl depend on. A crawl must not go on under another fingerprint: it would see anew."""
-        return "+".join([f"canonical-{FORM}", *(name for name in self.__struct_fields__ if getattr(self, name))])
+        form = FORM + self.session_ids  # which names are sessions became more
+        return "+".join([f"canonical-{form}", *(name for name in self.__struct_fields__ if getattr(self, name))])
 
     @classmethod
     def of_fingerprint(cls, fingerprint: str) -> "CanonicalRules":
@@ -46,10 +47,14 @@ _STRAY = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _UNRESERVED = string.ascii_letters + string.digits + "-._~"
 _DECODED = {f"%{ord(character):02X}": character for character in _UNRESERVED}
 
-_SESSION_NAME = r"(?:bv_|_|[jl])?(?:session_?id|sid)|phpsessid|aspsessionid[a-z]*|cfid|cftoken"
-_SESSION_PARAMETER = re.compile(rf"(?:{_SESSION_NAME})=[^/]*", re.IGNORECASE)
+SESSION_NAME = (
+    r"(?:bv_|_|[jl]|asp\.net_)?(?:session_?id|sid)|(?:php|cgi)?sess_?id|aspsessionid[a-z]*|cfid|cftoken"
+    r"|(?:os|xt)csid|zenid|mscsid"
+)
+"""A regular expression for the names of parameters that are known to hold a session."""
+_SESSION_PARAMETER = re.compile(rf"(?:{SESSION_NAME})=[^/]*", re.IGNORECASE)
 """A slash speaks against a session: Slash, for one, names its stories ``sid=01/02/03/123``."""
-_SESSION_SUFFIX = re.compile(rf";(?:{_SESSION_NAME})=[^/?&;]*", re.IGNORECASE)
+_SESSION_SUFFIX = re.compile(rf";(?:{SESSION_NAME})=[^/?&;]*", re.IGNORECASE)
 _SESSION_SEGMENT = re.compile(r"/\((?:[0-9a-z]{24}|(?:[a-z]\([0-9a-z]{24}\))+)\)(?=/)", re.IGNORECASE)
 """ASP.NET's cookieless sessions."""
 _TRACKING_PARAMETER = re.compile(

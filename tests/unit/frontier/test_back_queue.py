@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 
 from gregor.schemas.messages import Ticket, TicketKind
 from gregor.worker.frontier.back_queue import BackQueue, FromBucket, FromLog, Item
+from gregor.worker.links.traps import Judged, Standing
 
 KINDS: list[TicketKind] = ["new", "retry", "revisit"]
 STEPS = st.lists(st.tuples(st.sampled_from(["put", "take", "back", "remove"]), st.integers(0, 11)), max_size=60)
@@ -58,6 +59,73 @@ def test_an_item_that_is_visited_stays_visited() -> None:
     assert queue.take() is one
     queue.remove(one)
     assert (one.state, len(queue), queue.take()) == ("visited", 0, None)
+
+
+class Judge:
+    """Judges by the section of a URL, as a test says."""
+
+    def __init__(self, **standings: Standing) -> None:
+        self.standings = standings
+
+    def __call__(self, ticket: Ticket) -> Judged:
+        section = ticket.key.split("/")[3]
+        return Judged(self.standings.get(section, Standing.OPEN), "reason", section)
+
+
+def of(section: str, count: int) -> list[Item]:
+    urls = [f"http://h/{section}/{number}" for number in range(count)]
+    return [Item(Ticket(url, url, "h", depth=1), FromLog(2, number), False) for number, url in enumerate(urls)]
+
+
+def taken(queue: BackQueue, count: int) -> list[str]:
+    items = [queue.take() for _ in range(count)]
+    return [item.ticket.key.split("/")[3] for item in items if item is not None]
+
+
+def test_what_sank_gets_one_turn_in_eight_and_its_sections_take_turns() -> None:
+    queue = BackQueue(Judge(cal=Standing.SUNK, shop=Standing.SUNK))
+    for one in [*of("cal", 99), *of("shop", 40), *of("page", 30)]:
+        queue.put(one)
+    assert taken(queue, 24).count("page") == 21
+    assert taken(queue, 25).count("page") == 9
+    assert taken(queue, 6).count("shop") == 3
+
+
+def test_a_standing_is_asked_again_when_an_item_would_be_next() -> None:
+    judge = Judge()
+    queue = BackQueue(judge)
+    for one in [*of("cal", 300), *of("page", 20)]:
+        queue.put(one)
+    assert taken(queue, 10) == ["cal"] * 10
+    judge.standings["cal"] = Standing.SPENT
+    assert taken(queue, 20) == ["page"] * 20
+    assert (queue.waiting(0), len(queue)) == (0, 290)
+    judge.standings["cal"] = Standing.OPEN
+    assert taken(queue, 300) == ["cal"] * 290
+
+
+def test_what_is_spent_comes_last_from_all_over_its_shape_or_is_refused() -> None:
+    judge = Judge(cal=Standing.SPENT)
+    queue = BackQueue(judge)
+    for one in [*of("cal", 100), *of("page", 1)]:
+        queue.put(one)
+    assert taken(queue, 1) == ["page"]
+    tried = [int(item.ticket.key.split("/")[4]) for _ in range(8) if (item := queue.take()) and not item.refused]
+    assert len(tried) == 8
+    assert max(tried) - min(tried) > 30
+    judge.standings["cal"] = Standing.REFUSED
+    refused = [item.refused for _ in range(92) if (item := queue.take())]
+    assert refused == ["reason"] * 92
+    assert queue.take() is None
+
+
+def test_a_flood_of_what_sank_leaves_room_for_the_rest() -> None:
+    queue = BackQueue(Judge(cal=Standing.SUNK))
+    for one in of("cal", 4):
+        assert queue.takes(one.ticket, 4)
+        queue.put(one)
+    assert not queue.takes(of("cal", 5)[4].ticket, 4)
+    assert queue.takes(of("page", 1)[0].ticket, 4)
 
 
 def test_followers_finish_with_their_item() -> None:

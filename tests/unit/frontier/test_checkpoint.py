@@ -95,7 +95,7 @@ def finished(lease: Lease) -> Partition:
     calendar.finish(4)  # the entry; the wake-up is held by the backlog
     host = partition.host("h")
     backlog = host.backlog = Backlog([7], partition.stamp)
-    assert backlog.next_chunk() == 7
+    assert backlog.stream(0).next_chunk() == 7
     backlog.reading[7] = 1
     backlog.wakes.append(FromBucket(4))
     partition.finish([FromChunk("h", 7)])

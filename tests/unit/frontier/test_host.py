@@ -17,16 +17,20 @@ def test_all_that_was_appended_is_read_once(inherited: list[int], steps: list[tu
     numbers = count(100)
     backlog = Backlog(inherited, lambda: next(numbers))
     stored = dict.fromkeys(inherited, SIZE)
+    later: set[int] = set()
     read: list[int] = []
     for step, number in steps:
+        stream = backlog.stream(number % 2)
         if step == "append":
-            part = min(number, SIZE - backlog.open_count)
-            assert backlog.open not in read, "appended to a chunk that was read"
-            stored[backlog.open] = stored.get(backlog.open, 0) + part
-            backlog.appended(part, SIZE)
-        elif step == "read" and backlog.to_read:
-            chunk = backlog.next_chunk()
-            assert chunk == min(set(stored) - set(read)), "not the oldest"
+            part = min(number, SIZE - stream.open_count)
+            assert stream.open not in read, "appended to a chunk that was read"
+            stored[stream.open] = stored.get(stream.open, 0) + part
+            later.update({stream.open} if number % 2 else ())
+            stream.appended(part, SIZE)
+        elif step == "read" and stream.to_read:
+            chunk = stream.next_chunk()
+            unread = {one for one in stored if (one in later) == bool(number % 2)} - set(read)
+            assert chunk == min(unread), "not the oldest"
             read.append(chunk)
             backlog.reading[chunk] = stored[chunk]
         elif step == "finish" and backlog.reading:
@@ -39,7 +43,7 @@ def test_all_that_was_appended_is_read_once(inherited: list[int], steps: list[tu
         assert backlog.to_read == bool(set(stored) - set(read))
         assert backlog.empty == (not stored)
         assert len(read) == len(set(read))
-        assert backlog.open_count < SIZE, "there is always room in the open chunk"
+        assert stream.open_count < SIZE, "there is always room in the open chunk"
         assert not [amount for amount in stored.values() if amount > SIZE]
 
 

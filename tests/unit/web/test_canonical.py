@@ -89,4 +89,4 @@ def test_a_hostile_url_takes_linear_time() -> None:
 
 def test_a_changed_form_is_noticed() -> None:
     assert CORE.fingerprint() == "canonical-2"
-    assert CanonicalRules(session_ids=True, sort_query=True).fingerprint() == "canonical-2+session_ids+sort_query"
+    assert CanonicalRules(session_ids=True, sort_query=True).fingerprint() == "canonical-3+session_ids+sort_query"

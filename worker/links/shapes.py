@@ -1,0 +1,124 @@
+"""The shape of a URL: what is left of it without what varies. Pages of one shape come from one part of a site. Pure."""
+
+import re
+from typing import Final
+
+from gregor.worker.links.url_loops import LETTER, pairs
+from gregor.worker.web.canonical import SESSION_NAME
+
+REPEATING: Final = "/**"
+"""The shape of all paths in which a segment comes twice."""
+
+_KINDS: Final = 4
+_WORD: Final = 12
+_NAME: Final = 200
+
+_FIRST: Final = 8
+_INTEGER: Final = re.compile(r"(?<==)-?\d+|\d+")
+_MONTHS: Final = (
+    r"jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
+    r"|nov(?:ember)?|dec(?:ember)?"
+)
+_VARIABLE: Final = re.compile(rf"[0-9a-f]{{8,}}|\d+|(?<![a-z])(?:{_MONTHS})(?![a-z])", re.IGNORECASE)
+_WORDS: Final = re.compile(
+    r"(?:;(?P<name>[a-z_]{1,32})=)?(?P<open>\((?:[a-z]\()?)?(?<![0-9a-z])(?P<word>[0-9a-z]{8,})\)*", re.IGNORECASE
+)
+"""Words that may be session ids in a path or a query: path parameters and ASP.NET's ``(S(...))`` as a whole. Each
+position is looked at once, whatever a site writes: what a word is made of is counted afterwards."""
+_HEXADECIMAL: Final = frozenset("0123456789abcdefABCDEF")
+_LONG: Final = 16
+_DIGITS: Final = 3
+_NAMED: Final = re.compile(rf"(?<=[?&;])(?:{SESSION_NAME})=[^&;/]*", re.IGNORECASE)
+_CALENDAR: Final = re.compile(
+    r"(?:^|[/?&;_.-])(?:cal|calendar|calendars|date|day|days|events?|month|months|week|weeks|year|agenda|schedule)"
+    r"(?=[/?&=_.-])",
+    re.IGNORECASE,
+)
+_DIGIT: Final = re.compile(r"\d")
+
+
+def _session(found: re.Match[str]) -> bool:
+    """Whether a word is made as session ids are: hexadecimal with letters and digits, or long with some digits."""
+    word = found["word"]
+    if found["open"] is not None and len(word) > _LONG:
+        return True
+    digits = sum(map(str.isdigit, word))
+    if not digits or digits == len(word):
+        return False
+    return _HEXADECIMAL.issuperset(word) or (len(word) >= _LONG and digits >= _DIGITS)
+
+
+def _first_session(text: str) -> re.Match[str] | None:
+    return next(filter(_session, _WORDS.finditer(text)), None)
+
+
+def _without_sessions(text: str) -> str:
+    return _WORDS.sub(lambda found: "" if _session(found) else found[0], text)
+
+
+def target_of(href: str) -> str:
+    """Path and query of an http(s) URL as it is serialised."""
+    return href[href.find("/", 8) :]
+
+
+def sessionless(target: str) -> str:
+    """A path with its query without what may be session ids in it, by the look of the values or by their names."""
+    return _NAMED.sub("", _without_sessions(target))
+
+
+def section(target: str) -> str:
+    """The part of its site that a URL belongs to: the first segment of its path, without what varies."""
+    return _VARIABLE.sub("N", target.partition("?")[0].split("/", 2)[1])
+
+
+def shapes(target: str) -> tuple[str, ...]:
+    """The shapes of a path with its query, none if nothing in it is variable.
+
+    Numbers, long hexadecimal words, session ids and names of months in a path are variable. A query counts twice: with
+    its path, whatever it says (for facets combine), and by its parameters, wherever they stand (a session goes
+    everywhere; months and days may differ in one word). What is below a session id in a path is one shape. So are all
+    paths in which a segment comes twice: relative links on a page that answers under any path make them. A path of two
+    segments or more has that of its section as well, whatever else it says.
+    """
+    path, _, query = target.partition("?")
+    if (session := _first_session(path)) is not None:
+        shape = f";{session['name']}" if session["name"] else f"{_VARIABLE.sub('N', path[: session.start()])}N**"
+    else:
+        shape = _VARIABLE.sub("N", path)
+    names: tuple[str, ...] = (shape[:_NAME],) if shape != path else ()
+    if path.count("/") > 1:
+        if path.count("/") > 2 and _repeats(shape):
+            names = (REPEATING,)
+        names += (f"{shape[: shape.find('/', 1)]}/*",) if session is None else ()
+    if query:
+        kinds = sorted({_kind(pair) for pair in pairs(query)})
+        return (f"{shape[:_NAME]}?", "?" + ("&".join(kinds)[:_NAME] if len(kinds) <= _KINDS else "*"), *names[1:])
+    return names
+
+
+def _repeats(shape: str) -> bool:
+    """Whether a segment with a letter of its own stands twice in a path whose numbers were left out."""
+    words = [segment for segment in shape.split("/") if segment != "N" and LETTER.search(segment)]
+    return len(set(words)) < len(words)
+
+
+def numbers(target: str) -> tuple[int, ...]:
+    """The first numbers of a URL, by which pages of one shape may be in a row; those of session ids are none."""
+    return tuple(int(number[:18]) for number in _INTEGER.findall(_without_sessions(target))[:_FIRST])
+
+
+def _kind(pair: str) -> str:
+    """A parameter whose value is left out unless it is one short word."""
+    name, _, value = pair.partition("=")
+    return f"{_VARIABLE.sub('N', name)}={value if value.isalpha() and len(value) <= _WORD else ''}"
+
+
+def looks_endless(target: str, names: tuple[str, ...]) -> bool:
+    """Whether the text of a URL is of a kind that endless spaces are made of, though most such URLs are honest:
+    session ids, dates of a calendar, combined parameters, segments that repeat. ``names`` are its shapes."""
+    if not names:
+        return False
+    if REPEATING in names or "&" in target:
+        return True
+    dated = _CALENDAR.search(target) is not None and _DIGIT.search(target) is not None
+    return dated or _first_session(target) is not None
