@@ -45,6 +45,8 @@ class Extract(msgspec.Struct):
     """Seconds after which a browser would follow ``refresh``."""
     truncated: bool = False
     """Whether there were more links than were kept."""
+    cut: str = ""
+    """Of what there was so much that the document was not read to its end (``size``, ``tags``); empty: it was."""
 
 
 class Document:

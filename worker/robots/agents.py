@@ -1,13 +1,21 @@
 """Who is meant by a User-agent line of a robots.txt (RFC 9309 section 2.2.1), and what a crawler is called there."""
 
 import re
+from typing import Final, NamedTuple
 
 from gregor.worker.robots.match import normal, pattern
+
+NOBODY: Final = 0
+PERHAPS: Final = 1
+"""A line means us only by a reading that RFC 9309 does not know: it counts where no other group holds for us."""
+EVERYONE: Final = 2
+"""A line means all crawlers; lines that name us go before it, the longest name first."""
 
 _WORD = re.compile(r"[^\s,;()]+")
 _COMMENT = re.compile(r"\([^()]*\)")
 _BROWSER = ("mozilla", "compatible")
 _TOKEN = re.compile(r"[A-Za-z_-]+")
+_ALL = re.compile(r"\*(?=[\s,;]|\Z)")
 
 
 def product_token(user_agent: str) -> str:
@@ -25,35 +33,56 @@ def is_product_token(text: str) -> bool:
     return _TOKEN.fullmatch(text) is not None
 
 
-def names(agent: str) -> frozenset[str]:
-    """Lower-case names by which a User-agent line may mean a crawler: its whole header, and each product in it.
-    Comments hold none, unless the header poses as a browser's."""
+class Names(NamedTuple):
+    """By which lower-case names a User-agent line may mean a crawler."""
+
+    ours: frozenset[str]
+    """Its whole header, and what it is called: the first product that is not a browser's."""
+    others: frozenset[str]
+    """The further products of its header; other crawlers may be called so."""
+
+
+def names(agent: str) -> Names:
+    """The names in a User-Agent. Comments hold none, unless the header poses as a browser's."""
     whole = agent.strip().lower()
     products = whole if whole.startswith(_BROWSER) else _COMMENT.sub(" ", whole)
-    words = {word.partition("/")[0] for word in _WORD.findall(products)}
-    return frozenset({whole, *words}.difference(_BROWSER, ("",)))
+    words = [word.partition("/")[0] for word in _WORD.findall(products)]
+    words = [word for word in words if word and word not in _BROWSER]
+    return Names(frozenset({whole, *words[:1]} - {*_BROWSER, ""}), frozenset(words[1:]))
 
 
-def affinity(value: str, known: frozenset[str]) -> int:
-    """How well a User-agent line names the crawler: 0 not at all, 1 as everyone, else the name's length and one more.
+def affinity(value: str, known: Names) -> int:
+    """How well a User-agent line names the crawler: `NOBODY`, `PERHAPS`, `EVERYONE`, or more, by the name's length.
 
-    By the RFC a line holds one token, which ends where its grammar ends it; names with digits or other letters, several
-    names on a line and ``*`` inside a name are found in the wild and honoured too.
+    By the RFC a line holds one token, which ends where its grammar ends it. A list with commas names each of its
+    members, and names with digits or other letters are taken as they stand. Further words of a line, and ``*`` inside a
+    name, may mean others: what a line says by them never takes the place of what the RFC's reading says.
     """
     value = value.lower()
+    if value in known.ours:
+        return EVERYONE + len(value)
     token = _TOKEN.match(value)
     if token is not None and token.end() == len(value):
-        return 1 + len(value) if value in known else 0
-    candidates = {value, token[0] if token else "", *(word.partition("/")[0] for word in _WORD.findall(value))}
-    best = max((1 + len(name) for name in candidates & known), default=0)
-    if "*" not in value or best:
+        return PERHAPS if value in known.others else NOBODY
+    members = (member.strip() for member in value.split(","))
+    candidates = {name for member in members for name in _first_names(member)}
+    best = max((EVERYONE + len(name) for name in candidates & known.ours), default=NOBODY)
+    if best:
         return best
-    return max((_pattern_affinity(name, known) for name in candidates if "*" in name), default=0)
+    if _ALL.match(value):
+        return EVERYONE
+    words, all_names = {word.partition("/")[0] for word in _WORD.findall(value)}, known.ours | known.others
+    return PERHAPS if words & all_names or any("*" in word and _is_pattern_of(word, all_names) for word in words) else 0
 
 
-def _pattern_affinity(name: str, known: frozenset[str]) -> int:
-    literal = len(name.replace("*", ""))
-    if not literal:
-        return 1
+def _first_names(member: str) -> tuple[str, ...]:
+    """What one member of a line names: its first word without version, and the token that begins it."""
+    word, token = _WORD.match(member), _TOKEN.match(member)
+    return (word[0].partition("/")[0] if word else "", token[0] if token else "")
+
+
+def _is_pattern_of(name: str, known: frozenset[str]) -> bool:
+    if not name.strip("*"):
+        return False
     wanted = pattern(f"{name}$", (0, "user-agent", name, name))
-    return 1 + literal if any(wanted.matches(normal(each)) for each in known) else 0
+    return any(wanted.matches(normal(each)) for each in known)

@@ -30,9 +30,18 @@ LAST_GOOD: Final = 30 * 86_400.0
 """Seconds for which the last good copy stands in for an unreachable file (RFC 9309 section 2.3.1.4)."""
 
 _MAX_SITEMAPS = 5_000
-_NUMBER = re.compile(r"\d{1,300}(?:\.\d{0,300})?|\.\d{1,300}", re.ASCII)
-"""Of a Crawl-delay; 300 digits are a number that is finite."""
+_NUMBER = (
+    r"(\d{1,300}(?:[.,]\d{0,300})?|[.,]\d{1,300})"
+    r"\s*(s|secs?|seconds?|ms|m|mins?|minutes?|h|hrs?|hours?|d|days?)?"
+)
+"""Of a Crawl-delay, with its unit; 300 digits are a number that is finite."""
+_DELAY = re.compile(rf"{_NUMBER}\.?(?:\s*[-\u2013]\s*{_NUMBER}\.?)?", re.ASCII | re.IGNORECASE)
+"""A number, or two as the ends of a range."""
 _RATE = re.compile(r"(\d{1,9})\s*/\s*(\d{1,9})\s*([smhd]?)(?:\s+(\d{4})\s*-\s*(\d{4}))?", re.ASCII | re.IGNORECASE)
+_UNITS: Final = {"m": 60.0, "h": 3600.0, "d": 86_400.0}
+"""Seconds of the units that a Crawl-delay may have, by their first letter; "ms" counts as seconds: who writes it may
+mean what others read.
+"""
 _UNIT = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86_400}
 
 
@@ -84,8 +93,8 @@ class _Reader:
                 group.rules.append(line)
         elif kind == "user-agent":
             self._agent(affinity(value, self._names))
-        elif kind == "crawl-delay" and _NUMBER.fullmatch(value):
-            self._crawl_delay(float(value))
+        elif kind == "crawl-delay" and (delay := _seconds(value)) is not None:
+            self._crawl_delay(delay)
         elif kind == "request-rate" and (rate := _request_rate(value)):
             self._paced_closed = True
             for group in self._paced:
@@ -117,6 +126,21 @@ class _Reader:
             self._default_delay = max(delay, self._default_delay or 0.0)
         for group in self._paced:
             group.crawl_delay = max(delay, group.crawl_delay or 0.0)
+
+
+def _seconds(value: str) -> float | None:
+    """The Crawl-delay that a value asks for, None if it is none. It has whole seconds (no RFC): whatever else may be
+    meant, the larger reading is taken, since waiting longer harms nobody."""
+    match = _DELAY.fullmatch(value)
+    if match is None:
+        return None
+    first, unit, last, last_unit = (part or "" for part in match.groups())
+    ends = ((first, unit or last_unit), (last or first, last_unit or unit))
+    return max(float(number.replace(",", ".")) * _seconds_of(unit) for number, unit in ends)
+
+
+def _seconds_of(unit: str) -> float:
+    return 1.0 if unit.lower() == "ms" else _UNITS.get(unit[:1].lower(), 1.0)
 
 
 def _request_rate(value: str) -> RequestRate | None:

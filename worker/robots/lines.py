@@ -46,6 +46,8 @@ _NAMES: dict[str, Kind] = {
 }
 _BLANK = " \t\0\v\f\xa0"
 _SEPARATORS = str.maketrans("", "", "-_ \t\0\v\f\xa0")
+_TELLING = re.compile("agent|sitemap", re.IGNORECASE)
+"""What a text has that says anything to a crawler."""
 _LONGEST_NAME = 64
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _MARKUP = re.compile(r"<[^<>]*>")
@@ -81,10 +83,17 @@ def lines(body: bytes) -> Iterator[Line]:
 
 
 def _decoded(body: bytes) -> str:
-    """UTF-8 whose faulty bytes survive as surrogates (a path is compared by its octets), or UTF-16 behind its mark."""
-    if body.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return body.decode("utf-16", "replace")
+    """UTF-8 whose faulty bytes survive as surrogates (a path is compared by its octets), or UTF-16 if it reads as that:
+    a mark before other octets, or none before those of UTF-16, must not make every rule vanish."""
+    if b"\0" in body or body.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        marked = "utf-16-be" if body.startswith((codecs.BOM_UTF16_BE, b"\0")) else "utf-16-le"
+        for encoding in (marked, "utf-16-le", "utf-16-be"):
+            text = body.decode(encoding, "replace")
+            if _TELLING.search(text):
+                return text.lstrip("\ufeff\ufffe")
     mark = next((n for n in (3, 2, 1) if body.startswith(codecs.BOM_UTF8[:n])), 0)
+    if body.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        mark = 2
     return body[mark:].decode("utf-8", "surrogateescape")
 
 

@@ -150,6 +150,14 @@ class Robots:
                 self._patterns.append(pattern(f"{head}{slash}$", line))
 
     @property
+    def pace(self) -> float | None:
+        """Seconds between two requests by all that the file asks for: the larger of Crawl-delay and Request-rate. A
+        rate for some hours holds for all of them, since waiting harms nobody."""
+        if self.request_rate is None:
+            return self.crawl_delay
+        return max(self.crawl_delay or 0.0, self.request_rate.seconds / self.request_rate.requests)
+
+    @property
     def sitemaps(self) -> tuple[str, ...]:
         """Absolute http(s) URLs in the order of the file, each once; worked out anew at each call.
 

@@ -87,8 +87,17 @@ def test_the_decision_names_its_line() -> None:
         ("greg", "gregor", False),
         ("gregor-images", "gregor", False),
         ("gregor", "gregor-images", False),
-        ("greg*", "gregor", True),
-        ("g*g*r", "gregor", True),
+        ("greg*", "gregor", False),
+        ("gregor*", "gregor", True),
+        ("gregor*", "gregor-images", False),
+        ("g*g*r", "gregor", False),
+        ("other gregor", "gregor", False),
+        ("anyone but gregor", "gregor", False),
+        ("other gregor/2.0", "gregor", False),
+        ("crawler", "gregor/1.0 crawler", False),
+        ("gregor", "gregor/1.0 crawler", True),
+        ("other; gregor", "gregor", False),
+        ("OTHER,GREGOR/1.0", "gregor", True),
         ("g*x", "gregor", False),
         ("crawler7", "crawler7", True),
         ("bücherwurm", "Bücherwurm", True),
@@ -102,6 +111,15 @@ def test_the_group_of_an_agent(line: str, agent: str, ours: bool) -> None:
     rules = f"User-agent: *\nDisallow: /everyone\n\nUser-agent: {line}\nDisallow: /ours\n"
     assert allowed(rules, "/ours", agent) == (not ours)
     assert allowed(rules, "/everyone", agent) == ours
+
+
+@pytest.mark.parametrize("line", ["greg*", "g*r", "other gregor", "crawler", "Mozilla (compatible; gregor)"])
+def test_what_may_mean_us_holds_where_nothing_else_does(line: str) -> None:
+    agent = "gregor/1.0 crawler"
+    assert not allowed(f"User-agent: {line}\nDisallow: /ours\n", "/ours", agent)
+    assert allowed(f"User-agent: {line}\nDisallow: /ours\nUser-agent: *\nDisallow: /all\n", "/ours", agent)
+    named = f"User-agent: {line}\nDisallow: /ours\nUser-agent: gregor\nDisallow: /named\n"
+    assert (allowed(named, "/ours", agent), allowed(named, "/named", agent)) == (True, False)
 
 
 def test_groups_of_one_agent_are_one_and_other_records_do_not_end_a_group() -> None:
@@ -136,7 +154,20 @@ def test_groups_of_one_agent_are_one_and_other_records_do_not_end_a_group() -> N
         ("-1", None),
         ("1e9", None),
         ("inf", None),
-        ("10s", None),
+        ("10s", 10.0),
+        ("2 s", 2.0),
+        ("2 sec.", 2.0),
+        ("5.5", 5.5),
+        ("3600.5", 3600.5),
+        ("1,5", 1.5),
+        ("2 minutes", 120.0),
+        ("1 h", 3600.0),
+        ("500 ms", 500.0),
+        ("5-10", 10.0),
+        ("1 - 2 m", 120.0),
+        ("10a", None),
+        ("1.2.1", None),
+        ("ten", None),
         ("", None),
     ],
 )
@@ -156,9 +187,22 @@ def test_request_rate() -> None:
     assert parse(file, "gregor").request_rate is None
 
 
+def test_a_request_rate_is_a_pace() -> None:
+    assert parse(b"User-agent: *\nRequest-rate: 1/10\n", "gregor").pace == 10.0
+    assert parse(b"User-agent: *\nRequest-rate: 10/5m 0600-0845\nCrawl-delay: 2", "gregor").pace == 30.0
+    assert parse(b"User-agent: *\nRequest-rate: 10/5\nCrawl-delay: 2", "gregor").pace == 2.0
+    assert parse(b"User-agent: *\nDisallow:", "gregor").pace is None
+
+
 @pytest.mark.parametrize(
     "file",
     [
+        b"\xff\xfeuser-agent: *\ndisallow: /x",
+        b"\xfe\xffuser-agent: *\ndisallow: /x",
+        b"\xff\xfe" + "User-agent: *\nDisallow: /x\n".encode("utf-16-be"),
+        b"\xff\xfe\0user-agent: *\ndisallow: /x",
+        "User-agent: *\nDisallow: /x\n".encode("utf-16-le"),
+        "User-agent: *\nDisallow: /x\n".encode("utf-16-be"),
         b"\xef\xbb\xbfuser-agent: *\ndisallow: /x",
         b"\xefuser-agent: *\ndisallow: /x",
         b"\xff\xfe" + "User-agent: *\r\nDisallow: /x\r\n".encode("utf-16-le"),
@@ -330,7 +374,7 @@ def test_product_token(user_agent: str, token: str) -> None:
         (302, "https://www.example.com/robots.txt", 5, NoFile(302)),
         (301, None, 0, NoFile(301)),
         (301, "ftp://example.com/", 0, NoFile(301)),
-        (304, None, 0, NoFile(304)),
+        (304, None, 0, Unreachable("status 304", 304)),
         (404, None, 0, NoFile(404)),
         (403, None, 3, NoFile(403)),
         (429, None, 0, Unreachable("status 429", 429)),

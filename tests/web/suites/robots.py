@@ -12,6 +12,9 @@ from gregor.worker.robots import match as robots_match
 from gregor.worker.web.urls import Urls, robots_url
 from tests.web.suites import Line, Suite, Verdict, equal, lines, octets
 
+_FURTHER_WORDS = frozenset({"27a4b318dc5a", "ba7d0295949c", "52cc017db84f", "638ebdbec5f1"})
+"""Cases in which the second word of a User-agent line names a crawler, though others are named for everyone: by RFC
+9309 section 2.2.1 it does not."""
 _ORIGIN = "http://example.com/robots.txt"
 
 
@@ -154,7 +157,13 @@ def _consensus(case: Line) -> Verdict:
 
 SUITES = [
     Suite("robots/matching", "robots/matching.jsonl", "protego 1312 of 1338, robotspy 1276", _decision),
-    Suite("robots/lenient", "robots/lenient.jsonl", "protego 26 of 44, gpyrobotstxt 22", _decision),
+    Suite(
+        "robots/lenient",
+        "robots/lenient.jsonl",
+        "protego 26 of 44, gpyrobotstxt 22",
+        _decision,
+        counts=lambda case: case["id"] not in _FURTHER_WORDS,
+    ),
     Suite("robots/full_user_agent", "robots/full_user_agent.jsonl", "protego 86 of 87, stdlib 85", _decision),
     Suite("robots/crawl_delay", "robots/crawl_delay.jsonl", "", _crawl_delay),
     Suite("robots/request_rate", "robots/request_rate.jsonl", "", _request_rate),

@@ -11,6 +11,8 @@ MAX_LINKS = 10_000
 """Links of one page that are kept."""
 MAX_ANCHOR = 200
 """Characters of an anchor text that are kept."""
+_AT_ONCE = 256 * 1024
+"""Characters of a text whose words are listed at once."""
 _NOFOLLOW = frozenset({"nofollow", "ugc", "sponsored"})
 _DRAWN = frozenset({"svg", "g", "symbol", "path", "use", "circle", "rect"})
 """Parents whose ``title`` is a tool tip of SVG, not the title of the page, and whose ``base`` is none."""
@@ -87,11 +89,28 @@ class Collector:
         self._extract.text = collapse("".join(self.parts))
         return self._extract
 
+    def cut(self, what: str) -> None:
+        """Note that the page was not read to its end, and of what there was too much."""
+        self._extract.cut = self._extract.cut or what
+
     def add(self, url: str, kind: str, nofollow: bool = False, text: str = "") -> None:
         if len(self._links) < self._max_links:
             self._links.append(Reference(url, kind, nofollow, text))
         else:
             self._extract.truncated = True
+
+    def open_anchor(self, node: Element) -> int:
+        """Take an anchor whose text has still to come: its place among the links, -1 if it is none."""
+        place = len(self._links)
+        attributes = node.attributes
+        if "href" in attributes:
+            self.add(_stripped(attributes["href"]), "a", _nofollow(attributes))
+        return place if len(self._links) > place else -1
+
+    def name_anchor(self, place: int, text: str) -> None:
+        """The text of an anchor, up to its end."""
+        link = self._links[place]
+        self._links[place] = Reference(link.url, link.kind, link.nofollow, collapse(text)[:MAX_ANCHOR])
 
     def anchor(self, node: Element) -> None:
         attributes = node.attributes
@@ -187,7 +206,20 @@ def _stripped(value: str | None) -> str:
 
 
 def collapse(text: str) -> str:
-    return " ".join(text.split())
+    """``text`` with single spaces for all white space, none around it. A long one is done in parts: the list of its
+    words would be many times as large."""
+    if len(text) <= _AT_ONCE:
+        return " ".join(text.split())
+    pieces: list[str] = []
+    apart = False
+    for start in range(0, len(text), _AT_ONCE):
+        part = text[start : start + _AT_ONCE]
+        if words := " ".join(part.split()):
+            pieces += (" ", words) if pieces and (apart or part[0].isspace()) else (words,)
+            apart = part[-1].isspace()
+        else:
+            apart = True
+    return "".join(pieces)
 
 
 def _nofollow(attributes: Mapping[str, str | None]) -> bool:

@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
+from sys import getsizeof
 
 from gregor.worker.read.html.collector import names
 
@@ -25,10 +26,22 @@ MAX_ATTRIBUTES = 512
 """Different attributes that one tag may have."""
 SAFE_SIZE = 16_384
 """A shorter page has too few tags of any kind to matter (some 40 ms)."""
+MAX_COMPARED = 50_000_000
+"""Comparisons of attributes in a page (some 0.1 s)."""
 MAX_OPTIONS = 2000
 """Options of a page beyond which they become the mere text that they are (some 10 ms)."""
 MAX_REPEATED = 16
 """``html`` and ``body`` tags, each, whose attributes count."""
+FEW_TAGS = 1000
+"""Fewer tags than this can't have formatting elements enough to matter (half of them, opened anew by the others)."""
+SAFE_PAGE = 128 * 1024
+"""A shorter page can't have nodes, attributes and names enough to matter (some 20 MB)."""
+MAX_SIZE = 16 * 1024 * 1024
+"""Bytes in memory of a text that is read; of plain ASCII half of them, for the time that it takes."""
+MAX_NODES = 400_000
+"""Nodes and attributes of a tree (some 200 bytes each)."""
+MAX_NAMES = 30_000
+"""Different names of tags and attributes: lexbor's tables have few places, so that each is looked for among many."""
 
 _ATTRIBUTE = r"""[\s/]*+([^\s/>][^\s/>=]*+)(?:\s*+=\s*+(?:"[^"]*+"?|'[^']*+'?|[^\s>]*+))?+"""
 _ATTRIBUTES = re.compile(_ATTRIBUTE)
@@ -37,6 +50,24 @@ _COSTLY = re.compile(r"<([hHbBoO])(?:[tT][mM][lL]|[oO][dD][yY]|[pP][tT][iI][oO][
 """Begins of html, body and option tags; a few others pass for them."""
 _OPTION = re.compile(rf"<option(?=[\s/>])(?:{_ATTRIBUTE})*+[\s/]*+>?", re.IGNORECASE)
 _REPEATED = [re.compile(rf"<{name}(?=[\s/>])(?:{_ATTRIBUTE})*+[\s/]*+>?", re.IGNORECASE) for name in ("html", "body")]
+_NAME = re.compile(r"""[^\s/>="'<]+""")
+"""What may be the name of a tag or of an attribute."""
+_INLINE_NAME = (
+    "[bB](?:[iI][gG])?|[cC][oO][dD][eE]|[eE][mM]|[fF][oO][nN][tT]|[iI]|[nN][oO][bB][rR]"
+    "|[sS](?:[mM][aA][lL][lL]|[tT][rR](?:[iI][kK][eE]|[oO][nN][gG]))?|[tT][tT]|[uU]"
+)
+_FORMATTING = re.compile(rf"<(?:{_INLINE_NAME})[\s/>]")
+_CLOSED = re.compile(
+    rf"<({_INLINE_NAME}|[aA]|[sS][pP][aA][nN])(?=[\s/>])(?:{_ATTRIBUTE})*+[\s/]*+>[^<]*+</\1>"
+    rf"|<(?:[bB][rR]|[iI][mM][gG])(?=[\s/>])(?:{_ATTRIBUTE})*+[\s/]*+>"
+)
+_PART = 256 * 1024
+"""Characters that are looked at at once."""
+_ROUNDS = 4
+"""How deep inline elements are looked for in each other."""
+_GROWING = {"&nGt;": "\u226b\u20d2", "&nLt;": "\u226a\u20d2"}
+"""The references whose characters take more bytes than they do: lexbor 2.x makes no room for that, and a few thousand
+of them overwrite memory that is not theirs."""
 _KEPT = names(
     "a area audio base body embed form frame frameset head html iframe img input link math meta noembed noframes"
     " noscript object plaintext script source style svg template textarea title track video xmp"
@@ -48,15 +79,81 @@ _NOT_NESTING = names(
 )
 
 
-def guard(html: str) -> str:
-    """``html`` itself, or, if it would be expensive to parse, a tamer page with the same links."""
-    if any(map(_may_be_long_tag, _long_stretches(html))):
+def limited(text: str) -> tuple[str, str]:
+    """The beginning of a text that is not longer than it may be, and ``size`` if that is not all of it. Characters
+    beyond the Latin alphabet take two bytes each in memory, or four, and with them all the others of their text."""
+    if len(text) <= MAX_SIZE // 4:
+        return text, ""
+    longest = MAX_SIZE // max(2, round(getsizeof(text) / len(text)))
+    return (text, "") if len(text) <= longest else (text[:longest], "size")
+
+
+def guard(html: str) -> str | None:
+    """``html`` itself, or a tamer page with the same links if it would be expensive to parse, or None if nothing makes
+    it cheap: then it is read without a tree."""
+    tags = html.count("<")
+    if too_costly(html, tags):
+        return None
+    for reference, characters in _GROWING.items():
+        if reference in html:
+            html = html.replace(reference, characters)
+    if any(_words(stretch) > MAX_ATTRIBUTES for stretch in _long_stretches(html)):
         html = _TAG.sub(_shortened, html)
+        if sum(_words(stretch) ** 2 for stretch in _long_stretches(html)) > MAX_COMPARED and _may_hide_tags(html):
+            return None
     if len(html) > SAFE_SIZE:
         html = _without_costly(html)
-    if len(html) > 3 * SAFE_TAGS and html.count("<") > SAFE_TAGS and _too_deep(html):
+    if len(html) > 3 * SAFE_TAGS and tags > SAFE_TAGS and _too_deep(html):
         html = _TAG.sub(_flattened, html)
     return html
+
+
+def too_costly(html: str, tags: int) -> bool:
+    """Whether a tree of the page might have more than `MAX_NODES` nodes or attributes, or take very long; ``tags`` is
+    how often "<" is in it. What can't be bounded by counting is taken for the worst that it may be."""
+    if len(html) > SAFE_PAGE:
+        started = _opened(html)
+        # An element with its text for each start tag, twice that where tables imply others; an end tag splits a text.
+        nodes = 2 * started + (tags - started)
+        if nodes > MAX_NODES or _has_many_attributes(html, MAX_NODES - nodes):
+            return True
+    return tags > FEW_TAGS and _may_multiply(html, tags)
+
+
+def _has_many_attributes(html: str, room: int) -> bool:
+    """Whether there might be more attributes than there is room for, or more names than `MAX_NAMES`, whatever of the
+    text is in tags: each attribute follows a blank, a slash or a quoted value."""
+    names = set[str]()
+    for start in range(0, len(html), _PART):
+        part = html[start : start + _PART]
+        room -= len(part.split()) + part.count("/") + (part.count('"') + part.count("'")) // 2
+        names.update(_NAME.findall(part))
+        if room < 0 or len(names) > MAX_NAMES:
+            return True
+    return False
+
+
+def _opened(html: str) -> int:
+    """How many tags open an element; the end tags of ``p`` and ``br`` do, too."""
+    return html.count("<") - html.count("</") + sum(map(html.count, ("</p", "</P", "</b", "</B")))
+
+
+def _may_multiply(html: str, tags: int) -> bool:
+    """Whether formatting elements that are left open could be opened anew by very many others (HTML Standard,
+    "reconstruct the active formatting elements"), which need an element around them that is closed. Those that close
+    with nothing left open in them do not stay open, and close no others."""
+    for _ in range(_ROUNDS):
+        if len(_FORMATTING.findall(html)) * tags <= MAX_NODES:
+            return False
+        html = _CLOSED.sub("", html)
+        tags = _opened(html)
+    return len(_FORMATTING.findall(html)) * tags > MAX_NODES
+
+
+def _may_hide_tags(html: str) -> bool:
+    """Whether a tag has a further "<" in it. Where the one is script, the other may be the tag, and what looks like
+    text behind it its attributes."""
+    return any("<" in tag[0][1:] for tag in _TAG.finditer(html))
 
 
 def _without_costly(html: str) -> str:
@@ -88,8 +185,9 @@ def _long_stretches(html: str) -> Iterator[str]:
         at = end + 1
 
 
-def _may_be_long_tag(stretch: str) -> bool:
-    return len(set(stretch.replace("/", " ").split())) > MAX_ATTRIBUTES
+def _words(stretch: str) -> int:
+    """How many different attributes there are in it at most, if it is in a tag."""
+    return len(set(stretch.replace("/", " ").split()))
 
 
 def _shortened(tag: re.Match[str]) -> str:

@@ -9,8 +9,9 @@ from typing import Final
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from gregor.worker.read.document import Extract
+from gregor.worker.read.html import linear
 from gregor.worker.read.html.collector import BLOCKS, HANDLERS, HIDDEN, MAX_LINKS, Collector
-from gregor.worker.read.html.guard import guard
+from gregor.worker.read.html.guard import guard, limited
 
 _MAX_CLIMB = 16
 """Inline elements between a text and its block that are looked through."""
@@ -32,11 +33,18 @@ _BLOCK_IDS: Final = frozenset(tag for tag, (kind, _) in _ACTIONS.items() if kind
 
 def extract(html: str, encoding: str = "utf-8", max_links: int = MAX_LINKS) -> Extract:
     """What a page says. Never raises, whatever the text; ``encoding`` is passed on."""
-    page = Collector(html, encoding, max_links)
-    root = LexborHTMLParser(guard(html)).root
-    if root is not None:
-        _walk(page, root)
-    return page.finished()
+    html, cut = limited(html)
+    tame = guard(html)
+    if tame is None:
+        found = linear.extract(html, encoding, max_links)
+    else:
+        page = Collector(html, encoding, max_links)
+        root = LexborHTMLParser(tame).root
+        if root is not None:
+            _walk(page, root)
+        found = page.finished()
+    found.cut = found.cut or cut
+    return found
 
 
 def _walk(page: Collector, root: LexborNode) -> None:

@@ -1,0 +1,247 @@
+"""A page read token by token, without a tree: for pages of which a tree would cost more than they are worth.
+
+What is built is text and links alone, so time and memory grow with the tokens that are read, whatever they nest, repeat
+or leave open. Well-formed markup says the same as by its tree; where browsers mend (an anchor that a table cell closes
+and the next one opens again), it is read as it stands.
+"""
+
+import html as entities
+import re
+from collections.abc import Mapping
+from html.entities import html5
+from itertools import islice
+from typing import Final
+
+from gregor.worker.read.document import Extract
+from gregor.worker.read.html.collector import (
+    BLOCKS,
+    HANDLERS,
+    HIDDEN,
+    MAX_ANCHOR,
+    Collector,
+    names,
+)
+
+MAX_TOKENS: Final = 400_000
+"""Tags and comments that are read (some 0.6 s); the page is cut behind them."""
+MAX_ATTRIBUTES: Final = 512
+"""Attributes of one tag that are read."""
+
+_ATTRIBUTE = r"""[\s/]*+([^\s/>][^\s/>=]*+)(?:\s*+=\s*+(?:"([^"]*+)"?|'([^']*+)'?|([^\s>]*+)))?+"""
+_ATTRIBUTES = re.compile(_ATTRIBUTE)
+_TAG = re.compile(
+    r"""<(/?)([A-Za-z][^\s/>]*+)((?:[\s/]*+[^\s/>][^\s/>=]*+(?:\s*+=\s*+(?:"[^"]*+"?|'[^']*+'?|[^\s>]*+))?+)*+[\s/]*+)(>?)"""
+)
+_COMMENT_END = re.compile(r"--!?>")
+_CHARACTER = re.compile(r"&(?:#[0-9A-Za-z]+;?|([A-Za-z][0-9A-Za-z]*)(;?)(=?))")
+_RAW: Final = names("script style xmp iframe noembed noframes title textarea")
+"""Elements, not those of drawings, whose content has no tags."""
+_ENDS: Final = {name: re.compile(rf"</{name}(?=[\s/>])", re.IGNORECASE) for name in _RAW}
+_DECODED: Final = names("title textarea")
+_FOREIGN: Final = names("svg math")
+_INTEGRATION: Final = names("foreignobject desc")
+_BREAKOUT: Final = names(
+    "b big blockquote body br center code dd div dl dt em embed h1 h2 h3 h4 h5 h6 head hr i img li listing menu meta"
+    " nobr ol p pre ruby s small span strong strike sub sup table tt u ul var"
+)
+"""Elements at which a drawing ends, though its end tag is missing (HTML Standard, 13.2.6.5)."""
+_HEAD: Final = names("html head base basefont bgsound link meta title noscript noframes style script template")
+
+
+def extract(html: str, encoding: str, max_links: int) -> Extract:
+    """What a page says, read up to `MAX_TOKENS`. Never raises, whatever the text."""
+    page = Collector(html, encoding, max_links)
+    if "\r" in html:
+        html = html.replace("\r\n", "\n").replace("\r", "\n")
+    _Reader(page, html).read()
+    return page.finished()
+
+
+class _Element:
+    """A start tag, as the collector asks for it; its text is there if it is known already."""
+
+    def __init__(
+        self, tag: str, attributes: Mapping[str, str | None], parent: "_Element | None", text: str = ""
+    ) -> None:
+        self.tag: str | None = tag
+        self.attributes = attributes
+        self.parent = parent
+        self._text = text
+
+    def text(self) -> str:
+        return self._text
+
+
+_IN_HEAD: Final = _Element("head", {}, None)
+_DRAWING: Final = _Element("svg", {}, None)
+_ELSEWHERE: Final = _Element("body", {}, None)
+
+
+class _Reader:
+    """Where it is in a page: in a template, in a drawing, in an anchor, still in the head."""
+
+    def __init__(self, page: Collector, html: str) -> None:
+        self._page = page
+        self._html = html
+        self._at = 0
+        self._templates = self._drawings = 0
+        self._head = True
+        self._rooted = False
+        self._anchor = -1
+        self._anchor_texts: list[str] = []
+        self._room = 0
+
+    def read(self) -> None:
+        """Token by token, to the end or the bound."""
+        html, size = self._html, len(self._html)
+        for _ in range(MAX_TOKENS):
+            start = html.find("<", self._at)
+            self._text(html[self._at : start if start >= 0 else size])
+            if start < 0:
+                break
+            tag = _TAG.match(html, start)
+            if tag is not None:
+                self._at = tag.end()
+                if not tag[4]:
+                    break
+                self._tag(tag)
+            else:
+                self._at = self._past_markup(start)
+        else:
+            self._page.cut("tags")
+        self._close_anchor()
+
+    def _past_markup(self, start: int) -> int:
+        """The end of a comment or of what counts as one; a mere "<" is text."""
+        html = self._html
+        if html.startswith("<!--", start):
+            if html.startswith((">", "->"), start + 4):
+                return html.index(">", start) + 1
+            end = _COMMENT_END.search(html, start + 4)
+            return end.end() if end is not None else len(html)
+        if self._drawings and html.startswith("<![CDATA[", start):
+            end_of_data = html.find("]]>", start)
+            self._text(html[start + 9 : end_of_data if end_of_data >= 0 else len(html)], as_it_is=True)
+            return end_of_data + 3 if end_of_data >= 0 else len(html)
+        if html.startswith(("<!", "<?", "</"), start):
+            end_of_mark = html.find(">", start)
+            return end_of_mark + 1 if end_of_mark >= 0 else len(html)
+        self._text("<", as_it_is=True)
+        return start + 1
+
+    def _text(self, text: str, as_it_is: bool = False) -> None:
+        if not text or self._templates:
+            return
+        if "&" in text and not as_it_is:
+            text = entities.unescape(text)
+        if self._head and not text.isspace():
+            self._head = False
+        self._page.parts.append(text)
+        if self._anchor >= 0 and self._room > 0:
+            self._anchor_texts.append(text[: self._room])
+            self._room -= len(text)
+
+    def _tag(self, tag: re.Match[str]) -> None:
+        name = tag[2].lower()
+        if tag[1]:
+            self._end(name)
+        else:
+            self._start(name, tag)
+
+    def _end(self, name: str) -> None:
+        if name == "template":
+            self._templates = max(0, self._templates - 1)
+        elif name in _FOREIGN:
+            self._drawings = max(0, self._drawings - 1)
+        elif name == "a":
+            self._close_anchor()
+        if name in BLOCKS:
+            self._page.parts.append(" ")
+
+    def _start(self, name: str, tag: re.Match[str]) -> None:
+        if self._drawings and name in _BREAKOUT:
+            self._drawings = 0
+        drawn = self._drawings > 0
+        if name == "template":
+            self._templates += not drawn
+        elif self._templates:
+            if name in _RAW:
+                self._content(name)
+            return
+        elif name in _FOREIGN:
+            self._drawings += not tag[3].endswith("/")
+        if self._head and name not in _HEAD:
+            self._head = False
+        if name in BLOCKS:
+            self._page.parts.append(" ")
+        if name == "plaintext" and not drawn:
+            self._text(self._html[self._at :], as_it_is=True)
+            self._at = len(self._html)
+        elif name in _HANDLED:
+            self._handle(name, tag, drawn)
+        if name in _RAW and (name in _ALWAYS_RAW or not drawn) and not (drawn and tag[3].endswith("/")):
+            self._raw(name)
+
+    def _handle(self, name: str, tag: re.Match[str], drawn: bool) -> None:
+        parent = _DRAWING if drawn else _IN_HEAD if self._head else _ELSEWHERE
+        element = _Element(name, _attributes(tag[3]), parent)
+        if name == "a":
+            self._close_anchor()
+            self._anchor, self._room = self._page.open_anchor(element), 4 * MAX_ANCHOR
+        elif name == "html":
+            if not self._rooted:
+                self._page.root(element)
+            self._rooted = True
+        elif name != "title":
+            HANDLERS[name](self._page, element)
+
+    def _raw(self, name: str) -> None:
+        content = self._content(name)
+        if name in _DECODED:
+            content = entities.unescape(content) if "&" in content else content
+        if name == "title":
+            self._page.title(_Element(name, {}, _ELSEWHERE, content))
+        if name not in HIDDEN:
+            self._text(content, as_it_is=True)
+        elif self._anchor >= 0:
+            self._anchor_texts.append(content[: max(0, self._room)])
+            self._room -= len(content)
+
+    def _content(self, name: str) -> str:
+        """What is inside an element without tags; the position is then at its end tag."""
+        start = self._at
+        end = _ENDS[name].search(self._html, start)
+        self._at = end.start() if end is not None else len(self._html)
+        return self._html[start : self._at]
+
+    def _close_anchor(self) -> None:
+        if self._anchor >= 0:
+            self._page.name_anchor(self._anchor, "".join(self._anchor_texts))
+            self._anchor, self._anchor_texts = -1, []
+
+
+_HANDLED: Final = frozenset(HANDLERS)
+_ALWAYS_RAW: Final = names("script style title")
+"""In drawings too: what they have there is no text of the page, either."""
+
+
+def _attributes(text: str) -> dict[str, str | None]:
+    """The attributes of a tag; the first of each name counts."""
+    found: dict[str, str | None] = {}
+    for attribute in islice(_ATTRIBUTES.finditer(text), MAX_ATTRIBUTES):
+        name, *values = attribute.groups()
+        value = next((value for value in values if value is not None), None)
+        if value and "&" in value:
+            value = _CHARACTER.sub(_of_attribute, value)
+        found.setdefault(name.lower(), value)
+    return found
+
+
+def _of_attribute(reference: re.Match[str]) -> str:
+    """HTML Standard, "named character reference state": in an attribute, what goes on like a parameter is none."""
+    name, semicolon, equals = reference.groups()
+    if name is None:
+        return entities.unescape(reference[0])
+    if semicolon:
+        return html5[f"{name};"] + equals if f"{name};" in html5 else reference[0]
+    return html5[name] if name in html5 and not equals else reference[0]
