@@ -257,6 +257,10 @@ def _read(body: bytes, kind: str) -> str:
 
 
 def _peak() -> float:
+    """The peak of this program's resident memory, MB; that of ru_maxrss may be its parent's."""
+    status = Path("/proc/self/status")
+    if status.is_file():
+        return int(status.read_text().partition("VmHWM:")[2].split()[0]) / 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 

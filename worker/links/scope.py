@@ -7,11 +7,9 @@ from typing import Final, Literal
 import msgspec
 import re2
 
+from gregor.worker.links.patterns import REGEX, canonical_domain, canonical_glob, canonical_prefix, canonical_regex
 from gregor.worker.web.domains import registered_domain
-from gregor.worker.web.urls import Url, Urls, split_port
-
-REGEX = "re:"
-"""Marks a pattern as a regular expression."""
+from gregor.worker.web.urls import Url, split_port
 
 MAX_ELSEWHERE: Final = 20
 """Sitemaps outside the scope that a robots.txt or an index may send us to: they are asked of other people's servers."""
@@ -37,7 +35,8 @@ class ScopeRules(msgspec.Struct, frozen=True):
     """What the operator asks for.
 
     A pattern is a glob over the whole URL, in which ``*`` is any text, or, after ``re:``, an RE2 expression that may
-    match anywhere. It is held against the canonical form and against what would be requested.
+    match anywhere. It is brought to the canonical form, and held against that of a URL and against what would be
+    requested.
     """
 
     kind: Kind = "host"
@@ -62,8 +61,8 @@ class Scope:
         self._rules = rules
         self._exclude = _Patterns("exclude", rules.exclude)
         self._include = _Patterns("include", rules.include)
-        self._prefixes = tuple(map(_canonical_prefix, rules.prefixes))
-        self._domains = frozenset(map(_canonical_domain, rules.domains))
+        self._prefixes = tuple(map(canonical_prefix, rules.prefixes))
+        self._domains = frozenset(map(canonical_domain, rules.domains))
         self._hosts: frozenset[str] = frozenset()
         self._out_of_scope = OutOfScope(f"scope {rules.kind}")
         self._not_included = OutOfScope("include: no pattern matches")
@@ -150,10 +149,8 @@ class _Patterns:
 
 def _compile(pattern: str) -> "re2._Regexp":
     if pattern.startswith(REGEX):
-        return _compile_regex(pattern.removeprefix(REGEX), pattern)
-    if not pattern.startswith(("http", "*")):
-        raise ValueError(f"pattern {pattern!r} can match no URL: it must start with a scheme or '*'")
-    return _compile_regex("^" + "(?s:.*)".join(map(re2.escape, pattern.split("*"))) + "$", pattern)
+        return _compile_regex(canonical_regex(pattern.removeprefix(REGEX)), pattern)
+    return _compile_regex("^" + "(?s:.*)".join(map(re2.escape, canonical_glob(pattern).split("*"))) + "$", pattern)
 
 
 def _compile_regex(regex: str, pattern: str) -> "re2._Regexp":
@@ -170,17 +167,3 @@ def _check_lists(rules: ScopeRules) -> None:
     for name in ("domains", "prefixes"):
         if bool(getattr(rules, name)) != (rules.kind == name):
             raise ValueError(f"a list of {name} and scope {name!r} go together: one is given without the other")
-
-
-def _canonical_prefix(prefix: str) -> str:
-    url = Urls().parse(prefix)
-    if url is None:
-        raise ValueError(f"scope prefix {prefix!r} is not the beginning of an http(s) URL")
-    return url.key
-
-
-def _canonical_domain(domain: str) -> str:
-    url = Urls().parse(f"http://{domain}/")
-    if url is None or url.target != "/" or ":" in url.host:
-        raise ValueError(f"scope domain {domain!r} is no domain name")
-    return url.host

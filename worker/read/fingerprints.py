@@ -14,6 +14,8 @@ import numpy as np
 import numpy.typing as npt
 import xxhash
 
+from gregor.worker.read.white_space import collapse
+
 BITS = 3
 """Two pages are near-duplicates when their simhashes differ in at most so many bits."""
 BANDS = 4
@@ -52,7 +54,7 @@ def text_fingerprint(text: str) -> bytes:
     octets = text.encode("utf-8", "surrogatepass")
     plain = len(octets.translate(None, _WHITE)) == len(octets) if text.isascii() else text.isprintable()
     if not plain or "  " in text or text[:1] == " " or text[-1:] == " ":
-        octets = " ".join(text.split()).encode("utf-8", "surrogatepass")
+        octets = collapse(text).encode("utf-8", "surrogatepass")
     return xxhash.xxh3_128_digest(octets)
 
 

@@ -11,6 +11,7 @@ from gregor.worker.read.fingerprints import simhash64, text_fingerprint
 from gregor.worker.read.processors import Processors
 from gregor.worker.read.sitemaps import parse as sitemaps
 
+_PAGES: Final = frozenset({"text/html", "application/xhtml+xml"})
 LARGE: Final = 512 * 1024
 """Bytes of a document beyond which it would hold up the event loop for some 0.1 s and more."""
 
@@ -26,9 +27,12 @@ class Reading(msgspec.Struct, frozen=True):
 
 
 def read(processors: Processors, document: Document, is_sitemap: bool | None) -> Reading:
-    """Read a document; ``is_sitemap`` None: its root says so. Raises :class:`ProcessorError` if its processor fails."""
+    """Read a document; ``is_sitemap`` None: its root says so. A page that somebody calls a sitemap (some sites have
+    site maps for people) is read as the page that it is. Raises :class:`ProcessorError` if its processor fails."""
     if sitemaps.is_sitemap(document.read()) if is_sitemap is None else is_sitemap:
-        return Reading(Extract(), sitemap=sitemaps.parse(document.read(), document.href, document.content_type))
+        sitemap = sitemaps.parse(document.read(), document.href, document.content_type)
+        if sitemap.kind != "unknown" or document.content_type not in _PAGES:
+            return Reading(Extract(), sitemap=sitemap)
     extract = processors.process(document)
     words = f"{extract.title} {extract.text}" if extract.title else extract.text
     return Reading(extract, text_fingerprint(words) if words.strip() else b"", simhash64(words))

@@ -6,13 +6,14 @@ from typing import Final, Protocol
 
 from gregor.worker.read.document import Extract, Reference
 from gregor.worker.read.html import references
+from gregor.worker.read.white_space import collapse
 
-MAX_LINKS = 10_000
-"""Links of one page that are kept."""
+MAX_LINKS = 100_000
+"""Links of one page that are kept; `max_links` says how many of them are followed."""
+MAX_METAS = 1000
+"""``meta`` elements with a name that are kept."""
 MAX_ANCHOR = 200
 """Characters of an anchor text that are kept."""
-_AT_ONCE = 256 * 1024
-"""Characters of a text whose words are listed at once."""
 _NOFOLLOW = frozenset({"nofollow", "ugc", "sponsored"})
 _DRAWN = frozenset({"svg", "g", "symbol", "path", "use", "circle", "rect"})
 """Parents whose ``title`` is a tool tip of SVG, not the title of the page, and whose ``base`` is none."""
@@ -86,7 +87,9 @@ class Collector:
         self._anchor_budget = 2 * len(html)
 
     def finished(self) -> Extract:
-        self._extract.text = collapse("".join(self.parts))
+        text = "".join(self.parts)
+        self.parts.clear()  # a large text should not be there thrice
+        self._extract.text = collapse(text)
         return self._extract
 
     def cut(self, what: str) -> None:
@@ -177,7 +180,7 @@ class Collector:
         content = attributes.get("content")
         if content is None:
             return
-        if name := attributes.get("name"):
+        if (name := attributes.get("name")) and len(self._extract.meta_robots) < MAX_METAS:
             self._extract.meta_robots.append((name.strip().lower(), content))
         if (attributes.get("http-equiv") or "").lower() == "refresh" and self._extract.refresh is None:
             found = references.refresh(content)
@@ -203,23 +206,6 @@ def _is_drawn(node: Element) -> bool:
 
 def _stripped(value: str | None) -> str:
     return value.strip(references.SPACE) if value else ""
-
-
-def collapse(text: str) -> str:
-    """``text`` with single spaces for all white space, none around it. A long one is done in parts: the list of its
-    words would be many times as large."""
-    if len(text) <= _AT_ONCE:
-        return " ".join(text.split())
-    pieces: list[str] = []
-    apart = False
-    for start in range(0, len(text), _AT_ONCE):
-        part = text[start : start + _AT_ONCE]
-        if words := " ".join(part.split()):
-            pieces += (" ", words) if pieces and (apart or part[0].isspace()) else (words,)
-            apart = part[-1].isspace()
-        else:
-            apart = True
-    return "".join(pieces)
 
 
 def _nofollow(attributes: Mapping[str, str | None]) -> bool:

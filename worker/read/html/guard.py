@@ -36,8 +36,9 @@ FEW_TAGS = 1000
 """Fewer tags than this can't have formatting elements enough to matter (half of them, opened anew by the others)."""
 SAFE_PAGE = 128 * 1024
 """A shorter page can't have nodes, attributes and names enough to matter (some 20 MB)."""
-MAX_SIZE = 16 * 1024 * 1024
-"""Bytes in memory of a text that is read; of plain ASCII half of them, for the time that it takes."""
+MAX_LENGTH = {1: 8 << 20, 2: 5 << 20, 4: 4 << 20}
+"""Characters of a text that are read, by the bytes that each takes in memory: with one beyond the Latin alphabet it is
+two, or four, for all of them."""
 MAX_NODES = 400_000
 """Nodes and attributes of a tree (some 200 bytes each)."""
 MAX_NAMES = 30_000
@@ -80,11 +81,10 @@ _NOT_NESTING = names(
 
 
 def limited(text: str) -> tuple[str, str]:
-    """The beginning of a text that is not longer than it may be, and ``size`` if that is not all of it. Characters
-    beyond the Latin alphabet take two bytes each in memory, or four, and with them all the others of their text."""
-    if len(text) <= MAX_SIZE // 4:
+    """The beginning of a text that is not longer than it may be, and ``size`` if that is not all of it."""
+    if len(text) <= MAX_LENGTH[4]:
         return text, ""
-    longest = MAX_SIZE // max(2, round(getsizeof(text) / len(text)))
+    longest = MAX_LENGTH[round(getsizeof(text) / len(text))]
     return (text, "") if len(text) <= longest else (text[:longest], "size")
 
 

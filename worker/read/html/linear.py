@@ -13,19 +13,14 @@ from itertools import islice
 from typing import Final
 
 from gregor.worker.read.document import Extract
-from gregor.worker.read.html.collector import (
-    BLOCKS,
-    HANDLERS,
-    HIDDEN,
-    MAX_ANCHOR,
-    Collector,
-    names,
-)
+from gregor.worker.read.html.collector import BLOCKS, HANDLERS, HIDDEN, MAX_ANCHOR, Collector, names
 
-MAX_TOKENS: Final = 400_000
-"""Tags and comments that are read (some 0.6 s); the page is cut behind them."""
+MAX_COST: Final = 380_000
+"""Tags and comments that are read (some 0.5 s), each that refers to something as several; there the page is cut."""
 MAX_ATTRIBUTES: Final = 512
 """Attributes of one tag that are read."""
+_HANDLING, _CHARACTERS = 3, 64
+"""What a tag costs that refers to something, and how many characters of its attributes cost 1 more."""
 
 _ATTRIBUTE = r"""[\s/]*+([^\s/>][^\s/>=]*+)(?:\s*+=\s*+(?:"([^"]*+)"?|'([^']*+)'?|([^\s>]*+)))?+"""
 _ATTRIBUTES = re.compile(_ATTRIBUTE)
@@ -49,7 +44,7 @@ _HEAD: Final = names("html head base basefont bgsound link meta title noscript n
 
 
 def extract(html: str, encoding: str, max_links: int) -> Extract:
-    """What a page says, read up to `MAX_TOKENS`. Never raises, whatever the text."""
+    """What a page says, read up to `MAX_COST`. Never raises, whatever the text."""
     page = Collector(html, encoding, max_links)
     if "\r" in html:
         html = html.replace("\r\n", "\n").replace("\r", "\n")
@@ -83,7 +78,7 @@ class _Reader:
     def __init__(self, page: Collector, html: str) -> None:
         self._page = page
         self._html = html
-        self._at = 0
+        self._at = self._cost = 0
         self._templates = self._drawings = 0
         self._head = True
         self._rooted = False
@@ -94,7 +89,8 @@ class _Reader:
     def read(self) -> None:
         """Token by token, to the end or the bound."""
         html, size = self._html, len(self._html)
-        for _ in range(MAX_TOKENS):
+        while self._cost < MAX_COST:
+            self._cost += 1
             start = html.find("<", self._at)
             self._text(html[self._at : start if start >= 0 else size])
             if start < 0:
@@ -183,6 +179,7 @@ class _Reader:
             self._raw(name)
 
     def _handle(self, name: str, tag: re.Match[str], drawn: bool) -> None:
+        self._cost += _HANDLING + len(tag[3]) // _CHARACTERS
         parent = _DRAWING if drawn else _IN_HEAD if self._head else _ELSEWHERE
         element = _Element(name, _attributes(tag[3]), parent)
         if name == "a":

@@ -11,7 +11,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from gregor.worker.read.document import Extract
 from gregor.worker.read.html import linear
 from gregor.worker.read.html.collector import BLOCKS, HANDLERS, HIDDEN, MAX_LINKS, Collector
-from gregor.worker.read.html.guard import guard, limited
+from gregor.worker.read.html.guard import guard
 
 _MAX_CLIMB = 16
 """Inline elements between a text and its block that are looked through."""
@@ -32,19 +32,23 @@ _BLOCK_IDS: Final = frozenset(tag for tag, (kind, _) in _ACTIONS.items() if kind
 
 
 def extract(html: str, encoding: str = "utf-8", max_links: int = MAX_LINKS) -> Extract:
-    """What a page says. Never raises, whatever the text; ``encoding`` is passed on."""
-    html, cut = limited(html)
+    """What a page says. Never raises, whatever the text, which is one that `guard.limited` gives;
+    ``encoding`` is passed on."""
     tame = guard(html)
-    if tame is None:
-        found = linear.extract(html, encoding, max_links)
-    else:
-        page = Collector(html, encoding, max_links)
-        root = LexborHTMLParser(tame).root
-        if root is not None:
-            _walk(page, root)
-        found = page.finished()
-    found.cut = found.cut or cut
-    return found
+    return without_tree(html, encoding, max_links) if tame is None else _by_tree(tame, html, encoding, max_links)
+
+
+def _by_tree(tame: str, html: str, encoding: str, max_links: int) -> Extract:
+    page = Collector(html, encoding, max_links)
+    root = LexborHTMLParser(tame).root
+    if root is not None:
+        _walk(page, root)
+    return page.finished()
+
+
+def without_tree(text: str, encoding: str = "utf-8", max_links: int = MAX_LINKS) -> Extract:
+    """What any markup says, read token by token."""
+    return linear.extract(text, encoding, max_links)
 
 
 def _walk(page: Collector, root: LexborNode) -> None:

@@ -14,6 +14,10 @@ from gregor.worker.read.html.collector import BLOCKS, HANDLERS, HIDDEN, MAX_LINK
 NAMESPACE = "http://www.w3.org/1999/xhtml"
 MOST_ENTITIES = 256
 """Entities that a document may declare and still be read as XML: each reference is looked for among all of them."""
+SAFE_PAGE = 128 * 1024
+"""A shorter document can't have nodes enough to matter."""
+MAX_NODES = 300_000
+"""Nodes, attributes and references of a tree (some 300 bytes each, with their texts)."""
 MOST_BELOW = 1000
 """Elements below one whose texts are its text: those that nest share theirs."""
 _OF_DTD = {name: chr(code) for name, code in name2codepoint.items() if code > 0x7F}
@@ -22,9 +26,9 @@ _REFERENCE = re.compile("&([A-Za-z][A-Za-z0-9]*+);")
 
 
 def parse(text: str) -> etree._Element | None:
-    """The root of a well-formed document; None for any other, and for one that declares very many entities. Those
-    beyond XML's five are left out."""
-    if text.count("<!ENTITY") > MOST_ENTITIES:
+    """The root of a well-formed document; None for any other, for one that declares very many entities, and for one
+    whose tree would be huge. Entities beyond XML's five are left out."""
+    if text.count("<!ENTITY") > MOST_ENTITIES or too_costly(text):
         return None
     parser = etree.XMLParser(
         encoding="utf-8", resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False, remove_comments=True
@@ -35,12 +39,27 @@ def parse(text: str) -> etree._Element | None:
         return None
 
 
+def too_costly(text: str) -> bool:
+    """Whether the tree of a document might have more than `MAX_NODES` nodes and attributes."""
+    if len(text) <= SAFE_PAGE:
+        return False
+    return text.count("<") + text.count("=") + text.count("&") > MAX_NODES
+
+
+def parse_page(text: str) -> etree._Element | None:
+    """As `parse`, for what may be a page: as in browsers, a DTD that it names is not read, but its entities are
+    known."""
+    return parse(_REFERENCE.sub(_known, text) if "<!DOCTYPE" in text else text)
+
+
 def extract(text: str, encoding: str = "utf-8", max_links: int = MAX_LINKS) -> Extract | None:
-    """What an XHTML page says; None if it is not well-formed or no XHTML. As in browsers, a DTD that a page names is
-    not read, but its entities are known."""
-    root = parse(_REFERENCE.sub(_known, text) if "<!DOCTYPE" in text else text)
-    if root is None or not is_page(root):
-        return None
+    """What an XHTML page says; None if it is not well-formed or no XHTML."""
+    root = parse_page(text)
+    return read(root, text, encoding, max_links) if root is not None and is_page(root) else None
+
+
+def read(root: etree._Element, text: str, encoding: str, max_links: int) -> Extract:
+    """What a page says; ``text`` is what its tree was made of."""
     page = Collector(text, encoding, max_links)
     _walk(page, root)
     return page.finished()

@@ -58,6 +58,8 @@ DEFAULT_LOCATIONS = (
 )
 """Where sitemaps are that no robots.txt names, the usual ones first."""
 _CHUNK = 64 * 1024
+_LONGEST = 256 * 1024
+"""Characters without the end of a tag beyond which a document is not read further."""
 _LAYERS = 2
 _MAX_MEMBERS = 10_000
 """Members of a gzip file; empty ones cost time and count no bytes."""
@@ -211,8 +213,14 @@ def _parse_xml(start: str, rest: Iterator[str], result: Sitemap, target: Target)
         load_dtd=False,
     )
     try:
+        long = 0
         for chunk in sitemap_mend.escaped(chain((start,), rest)):
             if result.truncated:
+                break
+            # Neither a tag nor a text may grow without end: the parser would have to keep all of it.
+            long = 0 if ">" in chunk else long + len(chunk)
+            if long > _LONGEST:
+                result.truncated = True
                 break
             parser.feed(chunk.encode())
         target.finish()

@@ -14,6 +14,8 @@ from gregor.worker.read.sitemaps.entries import (
 
 MAX_FIELD: Final = 8192
 """Characters of an address or another value that are kept."""
+MAX_ELEMENTS: Final = 350_000
+"""Elements of a document that are read (some 0.6 s): an entry of a sitemap has two to six."""
 MAX_EXTENSIONS: Final = 1000
 """Extensions of an entry that are kept (Google's bound for images)."""
 _SHARED_NAMESPACES = frozenset(
@@ -55,7 +57,7 @@ class Target:
         self._namespace: str | None = None
         self._entry_name = ""
         self._fields: dict[str, str] = {}
-        self._depth = 0
+        self._depth = self._elements = 0
         self._entry_depth = 0
         self._entry: dict[str, str] = {}
         self._extensions: list[Extension] = []
@@ -68,7 +70,11 @@ class Target:
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         self._depth += 1
+        self._elements += 1
         if self._done:
+            return
+        if self._elements > MAX_ELEMENTS:
+            self._result.truncated = self._done = True
             return
         namespace, name = _split(tag)
         own = name.lower()  # XML minds the case of names; not everybody who writes it does
@@ -114,7 +120,7 @@ class Target:
 
     def _extend(self, namespace: str, name: str, attributes: Mapping[str, str]) -> None:
         """An extension. If the document forgot to declare its prefix, the parser drops it: ``image`` is left."""
-        if name == "link" and "hreflang" in attributes:
+        if name == "link" and "hreflang" in attributes and "alternate" in attributes.get("rel", "").lower().split():
             self._open_extension(name, attributes)
         elif family := next((it for it in _FAMILIES if f"sitemap-{it}" in (namespace or f"sitemap-{name}")), None):
             self._open_extension(family, attributes)
