@@ -140,6 +140,8 @@ class Page(msgspec.Struct, array_like=True):
 
     ``body`` is the sha256 (hex) under which the decoded body is stored, once. ``wire`` is the sha256 of the bytes as
     they were transferred when they differ from the body. ``links`` keeps every link with its fate.
+    ``unread`` says of what there was so much that the document was not read to its end, words joined by ", ": ``size``,
+    ``tags``, ``entries``, ``links``.
     """
 
     key: str
@@ -177,6 +179,7 @@ class Page(msgspec.Struct, array_like=True):
     last_modified: str = ""
     hops: int = 0
     language: str = ""
+    unread: str = ""
 
 
 class Failing(msgspec.Struct, frozen=True, array_like=True):

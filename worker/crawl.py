@@ -122,7 +122,8 @@ class Crawl:
         ticket, host, fetcher = item.ticket, turn.host, self.fetcher
         permit, now = await turn.for_page(url.href, rules), self.services.coordinator.now()
         stored, begun = await self.pages.version(ticket, row), turn.now
-        outcome, response = await fetcher.fetch(url, permit, now, fetcher.limits, conditions(stored))
+        limits = fetcher.sitemap_limits if ticket.link == "sitemap" else fetcher.limits
+        outcome, response = await fetcher.fetch(url, permit, now, limits, conditions(stored))
         try:
             if isinstance(outcome, LeaseOver):
                 raise LeaseLost

@@ -83,9 +83,12 @@ class Examiner:
         self._followed = frozenset({"sitemap", "url", "redirect"} if config.sitemap_only else followed)
 
     def _is_sitemap(self, ticket: Ticket) -> bool | None:
-        """Whether a document was announced as one; None for a seed, or where one leads: its root says what it is."""
+        """Whether a document was announced as one; None for a seed, or where one leads, and for an entry of a sitemap,
+        since some list sitemaps like pages: its root says what it is."""
         asked = self._config.sitemaps or self._config.sitemap_only
-        return True if ticket.link == "sitemap" else None if asked and ticket.depth == 0 else False
+        if ticket.link == "sitemap":
+            return True
+        return None if asked and (ticket.depth == 0 or ticket.link == "url") else False
 
     async def of(self, ticket: Ticket, url: Url, outcome: Outcome) -> Examined:
         """Read the document, if one came. A processor that fails on it makes another outcome."""
@@ -143,11 +146,19 @@ class Examiner:
         said = reading or read(self._processors, document, self._is_sitemap(ticket))
         page.fingerprint, page.simhash = said.fingerprint or bytes.fromhex(page.body)[:16], said.simhash
         if said.sitemap is not None:
+            self._note_unread(page, "entries" if said.sitemap.truncated else "")
             return Content(page, self._sitemap(ticket, url, said.sitemap, page))
         extract = said.extract
+        left_out = extract.truncated or len(extract.links) > self._config.max_links
+        self._note_unread(page, extract.cut, "links" if left_out else "")
         self._add_header_links(extract, url, response)
         self._describe(page, extract, response, now)
         return Content(page, self._links(ticket, url, extract, page))
+
+    def _note_unread(self, page: Page, *reasons: str) -> None:
+        """Say on the page, and count, why a document was not read to its end, if so."""
+        page.unread = ", ".join(filter(None, reasons))
+        self._stats.unread.update(filter(None, reasons))
 
     def _add_header_links(self, extract: Extract, url: Url, response: Response) -> None:
         """Where the headers lead: their canonical link (RFC 6596 section 3) counts where the document names none;

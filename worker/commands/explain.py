@@ -65,6 +65,8 @@ def told(found: Explanation) -> list[str]:
         lines.append(f"  same content as {found.duplicate_of}")
     if found.near_duplicate_of:
         lines.append(f"  nearly the same content as {found.near_duplicate_of}")
+    if found.unread:
+        lines.append(f"  not read to its end: too many {found.unread} (`max_links` bounds the links that are taken)")
     for number, one in enumerate(found.attempts, start=1):
         owner = f", by {one.owner}" if one.owner else ""
         took = f" in {one.elapsed:.3f} s" if one.elapsed else ""

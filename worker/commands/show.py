@@ -16,7 +16,7 @@ from gregor.worker.inspect.url_record import Record
 
 _SHOWN = (
     *("status", "outcome", "rule", "redirected_to", "depth", "label", "fetched_at", "mime", "charset", "size"),
-    *("sha256", "title", "truncated", "duplicate_of", "near_duplicate_of", "canonical", "directives"),
+    *("sha256", "title", "truncated", "unread", "duplicate_of", "near_duplicate_of", "canonical", "directives"),
 )
 
 

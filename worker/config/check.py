@@ -83,23 +83,27 @@ def check(config: Config) -> None:
             if name.lower() in _WRITTEN_BY_US:
                 raise ConfigError(f"headers: {name} is not to be set there; user_agent sets the agent")
     names = [override.host for override in config.hosts]
+    if with_canonical_hosts(config) != config:
+        raise ConfigError("[[host]] tables: a host is not written as in its URLs")
     for name in names:
-        _check_host(name)
         if names.count(name) > 1:
             raise ConfigError(f"[[host]] {name} stands there twice: put what differs into one table")
 
 
-def _check_host(name: str) -> None:
-    """That URLs of the host have it so: another spelling would never meet one, and what it says never hold."""
+def with_canonical_hosts(config: Config) -> Config:
+    """The settings with the hosts of their tables as URLs have them: another spelling would never meet one. Raises
+    ConfigError for what is no host, or many."""
+    if not config.hosts:
+        return config
     from gregor.worker.web.hostnames import one_host  # heavy, and most have no such table
 
-    host = one_host(name)
-    if host != name:
-        meant = f"; did you mean {host}?" if host else ""
-        rule = (
-            "write one host as it stands in URLs, in lower case, in its xn-- form, its port if it is not the usual one"
-        )
-        raise ConfigError(f"[[host]] {name}: {rule}{meant}")
+    tables = []
+    for table in config.hosts:
+        host = one_host(table.host)
+        if host is None:
+            raise ConfigError(f"[[host]] {table.host}: not one host: write www.example.org, or www.example.org:8080")
+        tables.append(msgspec.structs.replace(table, host=host))
+    return msgspec.structs.replace(config, hosts=tuple(tables))
 
 
 def _check_proxy(proxy: str) -> None:

@@ -140,6 +140,9 @@ class Config(Api, frozen=True, kw_only=True, forbid_unknown_fields=True):
     minimum_rate: Annotated[int, Meta(ge=0, description="bytes a second, below it an answer is given up; 0: off")] = 0
     rate_window: Annotated[float, Meta(gt=0, le=31_536_000, description="over how long the rate is measured")] = 30.0
     max_body: Annotated[int, Meta(ge=1, description="one body, decoded; the rest is cut")] = 16 * 1024 * 1024
+    max_sitemap: Annotated[int, Meta(ge=1, description="bytes of a sitemap, unpacked or not (sitemaps.org: 50 MB)")] = (
+        50 * 1024 * 1024
+    )
     max_wire: Annotated[int, Meta(ge=1, description="one body as received; none: as max_body")] | None = None
     max_header_bytes: Annotated[int, Meta(ge=1024, description="all headers of an answer")] = 256 * 1024
     max_header_count: Annotated[int, Meta(ge=16, description="header lines of an answer")] = 1000

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from gregor.worker.base.errors import plain_types, why
 from gregor.worker.base.printable import MASK, mask_user_info, one_line
-from gregor.worker.config.check import check
+from gregor.worker.config.check import check, with_canonical_hosts
 from gregor.worker.config.docs import meaning
 from gregor.worker.config.settings import Config, ConfigError, HostOverride
 
@@ -65,7 +65,7 @@ def load(path: str | None, environ: Mapping[str, str], given: Sequence[Given] = 
         for one in layer:
             values[one.name] = _checked(one)
             sources[one.name] = one.source
-    config = Config(**values)
+    config = with_canonical_hosts(Config(**values))
     check(config)
     return Settings(config, sources)
 

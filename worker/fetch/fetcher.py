@@ -3,6 +3,8 @@
 import asyncio
 from collections.abc import Iterable, Mapping
 
+import msgspec
+
 from gregor.schemas.messages import Page
 from gregor.worker.borders.resolver import DnsFailure, Resolver
 from gregor.worker.borders.transport import Endpoint, Limits, Permit, Request, Response, Transport
@@ -56,6 +58,10 @@ class Fetcher:
             max_header_bytes=config.max_header_bytes,
             minimum_rate=config.minimum_rate,
             rate_window=config.rate_window,
+        )
+        most = max(config.max_sitemap, self.limits.max_body)
+        self.sitemap_limits = msgspec.structs.replace(
+            self.limits, max_body=most, max_wire=max(most, self.limits.max_wire)
         )
 
     def prefetch(self, items: Iterable[Item | None]) -> None:

@@ -66,6 +66,7 @@ class Explanation(Struct, kw_only=True):
     redirected_to: str | None = None
     duplicate_of: str | None = None
     near_duplicate_of: str | None = None
+    unread: str | None = None
     attempts: list[AttemptView] = []
     owner: str | None = None
     waiting: list[WaitingView] = []
@@ -114,6 +115,7 @@ async def _settled(reader: Reader, found: Explanation) -> None:
     if page is not None:
         found.duplicate_of = await href_of(reader, page.duplicate_of)
         found.near_duplicate_of = await href_of(reader, page.near_duplicate_of)
+        found.unread = page.unread or None
     found.attempts = [
         AttemptView(rfc3339(one.at), one.outcome, one.status or None, one.elapsed, one.owner or None)
         for one in row.attempts

@@ -29,6 +29,7 @@ class Report(Struct, frozen=True):
     statuses: dict[str, int]
     errors: dict[str, int]
     links: dict[str, int]
+    unread: dict[str, int]
     total_pages_200: int | None
     total_bytes: int | None
     unfetched: dict[str, int] = {}
@@ -50,6 +51,7 @@ def report(ending: Ending, stats: Stats, data: str, seconds: float, exit_code: i
         statuses={str(status): n for status, n in sorted(stats.statuses.items())},
         errors=_sorted(stats.troubles),
         links=_sorted(stats.links),
+        unread=_sorted(stats.unread),
         total_pages_200=stats.total_pages_200 if whole else None,
         total_bytes=stats.total_bytes if whole else None,
         unfetched=_sorted({state: n for state in _UNFETCHED if (n := (stats.states or stats.before).get(state, 0))}),
@@ -72,7 +74,12 @@ def told(one: Report) -> str:
         f"in {duration(one.seconds)}{_rate(one)}",
         *([f"  in all     {total}, in {one_line(one.data)}"] if (total := _total(one)) else []),
     ]
-    for name, counts in (("states", one.states), ("statuses", one.statuses), ("errors", one.errors)):
+    for name, counts in (
+        ("states", one.states),
+        ("statuses", one.statuses),
+        ("errors", one.errors),
+        ("cut at", one.unread),
+    ):
         if counts:
             lines.append(f"  {name:<10} {one_line(', '.join(f'{what} {n}' for what, n in counts.items()))}")
     lines += _unfetched(one)

@@ -40,6 +40,7 @@ class Record(Struct, kw_only=True):
     label: str | None = None
     fetched_at: str | None = None
     truncated: bool = False
+    unread: str | None = None
     text: str | UnsetType | None = UNSET
     links: list[LinkRecord] = []
     key: str
@@ -110,6 +111,7 @@ async def _describe(reader: Reader, record: Record, page: Page, text: bool) -> N
     record.near_duplicate_of = await href_of(reader, page.near_duplicate_of)
     record.fetched_at = rfc3339(page.fetched_at)
     record.truncated = bool(page.truncated)
+    record.unread = page.unread or None
     record.links = [LinkRecord(link.url, link.kind, link.nofollow) for link in page.links]
     record.mime = mime(page)
     record.size = page.size

@@ -38,6 +38,7 @@ class Stats:
     aways: Counter[str] = field(default_factory=Counter)  # times that the crawl had to wait for a service
     statuses: Counter[int] = field(default_factory=Counter)
     links: Counter[str] = field(default_factory=Counter)
+    unread: Counter[str] = field(default_factory=Counter)  # documents not read to their end, by what was too much
     before: dict[str, int] = field(default_factory=dict)
     running: int = 0
     queued: int = 0

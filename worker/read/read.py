@@ -29,8 +29,9 @@ class Reading(msgspec.Struct, frozen=True):
 def read(processors: Processors, document: Document, is_sitemap: bool | None) -> Reading:
     """Read a document; ``is_sitemap`` None: its root says so. A page that somebody calls a sitemap (some sites have
     site maps for people) is read as the page that it is. Raises :class:`ProcessorError` if its processor fails."""
-    if sitemaps.is_sitemap(document.read()) if is_sitemap is None else is_sitemap:
-        sitemap = sitemaps.parse(document.read(), document.href, document.content_type)
+    if sitemaps.is_sitemap(document.prefix(sitemaps.TELLING)) if is_sitemap is None else is_sitemap:
+        with document.open() as body:
+            sitemap = sitemaps.parse(body, document.href, document.content_type)
         if sitemap.kind != "unknown" or document.content_type not in _PAGES:
             return Reading(Extract(), sitemap=sitemap)
     extract = processors.process(document)

@@ -56,11 +56,12 @@ def meaning(status: int, headers: Mapping[str, str], url: str, hops: int = 0, ma
     """What an answer says by its head. ``headers`` have lower-case names; ``url`` is the one asked, ``hops`` the
     redirects that led to it.
 
-    A 429 means that the server is overloaded and says nothing of the file, so it counts as unreachable.
+    A 429 means that the server is overloaded and says nothing of the file, so it counts as unreachable; so does a 304,
+    which nobody asked for: there is a file, and nobody knows what it says.
     """
     if 200 <= status < 300:
         return Came(status)
-    if 300 <= status < 400:
+    if 300 <= status < 400 and status != 304:
         target = http_headers.redirect_target(status, headers.get("location"), url) if hops < max_hops else None
         return NoFile(status) if target is None else Elsewhere(target, hops + 1)
     if 400 <= status < 500 and status != 429:

@@ -98,10 +98,10 @@ class RobotsRulings:
         ):
             self._cache.announced(url.origin)
         if turn.used:  # for the file
-            turn.host.crawl_delays[url.origin] = rules.robots.crawl_delay
+            turn.host.crawl_delays[url.origin] = rules.robots.pace
             await turn.over(Answered(url.origin, robots=True))
             return _NOT_NOW
-        if (later := self._too_early(turn, url, rules.robots.crawl_delay)) is not None:
+        if (later := self._too_early(turn, url, rules.robots.pace)) is not None:
             await turn.over(later)
             return _NOT_NOW
         decision = rules.robots.decide(url.href)

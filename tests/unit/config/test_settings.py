@@ -10,7 +10,7 @@ from msgspec.structs import fields
 from gregor.worker.base.printable import escape
 from gregor.worker.borders.transport import Endpoint
 from gregor.worker.compose.network import host_table
-from gregor.worker.config.check import check, warnings
+from gregor.worker.config.check import check, warnings, with_canonical_hosts
 from gregor.worker.config.credentials import authorizations
 from gregor.worker.config.docs import meaning
 from gregor.worker.config.settings import Config, ConfigError, HostOverride, replace
@@ -191,9 +191,12 @@ def test_the_password_of_a_proxy_may_be_any_text_that_is_percent_encoded() -> No
 
 def test_a_host_is_named_as_its_urls_have_it() -> None:
     for host in ("a.test", "a.test:8080", "[::1]", "127.0.0.1", "a_b.test", "xn--bcher-kva.test"):
-        check(replace(Config(), hosts=[{"host": host}]))
-    with pytest.raises(ConfigError, match=r"did you mean xn--bcher-kva\.test\?"):
-        check(replace(Config(), hosts=[{"host": "Bücher.test:443"}]))
+        assert with_canonical_hosts(replace(Config(), hosts=[{"host": host}])).hosts[0].host == host
+    for host in ("Bücher.test:443", "xn--BCHER-kva.test", "https://bücher.test/"):
+        assert with_canonical_hosts(replace(Config(), hosts=[{"host": host}])).hosts[0].host == "xn--bcher-kva.test"
+    for host in ("*.a.test", "*", "a b"):
+        with pytest.raises(ConfigError, match="not one host"):
+            with_canonical_hosts(replace(Config(), hosts=[{"host": host}]))
 
 
 @pytest.mark.parametrize("name", ["revisit", "revisit_min", "revisit_max", "bucket_width"])

@@ -19,6 +19,8 @@ MAX_COST: Final = 380_000
 """Tags and comments that are read (some 0.5 s), each that refers to something as several; there the page is cut."""
 MAX_ATTRIBUTES: Final = 512
 """Attributes of one tag that are read."""
+MAX_REFERENCES: Final = 100_000
+"""References to characters that are looked up (some 0.1 s), a tenth of them in one tag."""
 _HANDLING, _CHARACTERS = 3, 64
 """What a tag costs that refers to something, and how many characters of its attributes cost 1 more."""
 
@@ -82,6 +84,7 @@ class _Reader:
         self._templates = self._drawings = 0
         self._head = True
         self._rooted = False
+        self._references = 0
         self._anchor = -1
         self._anchor_texts: list[str] = []
         self._room = 0
@@ -129,13 +132,18 @@ class _Reader:
         if not text or self._templates:
             return
         if "&" in text and not as_it_is:
-            text = entities.unescape(text)
+            text = self._decoded(text)
         if self._head and not text.isspace():
             self._head = False
         self._page.parts.append(text)
         if self._anchor >= 0 and self._room > 0:
             self._anchor_texts.append(text[: self._room])
             self._room -= len(text)
+
+    def _decoded(self, text: str) -> str:
+        """With the characters that are meant by references, unless there were very many: then as it stands."""
+        self._references += text.count("&")
+        return entities.unescape(text) if self._references <= MAX_REFERENCES else text
 
     def _tag(self, tag: re.Match[str]) -> None:
         name = tag[2].lower()
@@ -195,9 +203,9 @@ class _Reader:
     def _raw(self, name: str) -> None:
         content = self._content(name)
         if name in _DECODED:
-            content = entities.unescape(content) if "&" in content else content
+            content = self._decoded(content)
         if name == "title":
-            self._page.title(_Element(name, {}, _ELSEWHERE, content))
+            self._page.title(_Element(name, {}, _DRAWING if self._drawings else _ELSEWHERE, content))
         if name not in HIDDEN:
             self._text(content, as_it_is=True)
         elif self._anchor >= 0:
@@ -225,10 +233,11 @@ _ALWAYS_RAW: Final = names("script style title")
 def _attributes(text: str) -> dict[str, str | None]:
     """The attributes of a tag; the first of each name counts."""
     found: dict[str, str | None] = {}
+    few = text.count("&") <= MAX_REFERENCES // 10
     for attribute in islice(_ATTRIBUTES.finditer(text), MAX_ATTRIBUTES):
         name, *values = attribute.groups()
         value = next((value for value in values if value is not None), None)
-        if value and "&" in value:
+        if value and few and "&" in value:
             value = _CHARACTER.sub(_of_attribute, value)
         found.setdefault(name.lower(), value)
     return found

@@ -58,6 +58,8 @@ DEFAULT_LOCATIONS = (
 )
 """Where sitemaps are that no robots.txt names, the usual ones first."""
 _CHUNK = 64 * 1024
+TELLING = _CHUNK
+"""Bytes by which a document tells whether it is a sitemap."""
 _LONGEST = 256 * 1024
 """Characters without the end of a tag beyond which a document is not read further."""
 _LAYERS = 2
@@ -215,7 +217,7 @@ def _parse_xml(start: str, rest: Iterator[str], result: Sitemap, target: Target)
     try:
         long = 0
         for chunk in sitemap_mend.escaped(chain((start,), rest)):
-            if result.truncated:
+            if result.truncated or target.is_none:
                 break
             # Neither a tag nor a text may grow without end: the parser would have to keep all of it.
             long = 0 if ">" in chunk else long + len(chunk)

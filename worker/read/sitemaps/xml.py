@@ -54,6 +54,8 @@ class Target:
         self._result = result
         self._max_urls = max_urls
         self._wants_extensions = extensions
+        self.is_none = False
+        """The root is that of something else: nothing will come of it."""
         self._namespace: str | None = None
         self._entry_name = ""
         self._fields: dict[str, str] = {}
@@ -129,6 +131,7 @@ class Target:
         self._namespace = namespace
         self._result.kind, self._entry_name = _KINDS.get(name, ("unknown", ""))
         self._fields = _FIELDS.get(self._result.kind, {})
+        self.is_none = not self._entry_name
 
     def _is_own(self, namespace: str) -> bool:
         return namespace == self._namespace or namespace in _SHARED_NAMESPACES

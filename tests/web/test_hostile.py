@@ -1,0 +1,20 @@
+"""What documents that mean harm cost, each read in a process of its own; and that honest large ones are read whole."""
+
+import pytest
+
+from gregor.worker.read.html import parse
+from tests.web import hostile
+
+
+@pytest.mark.parametrize("document", hostile.DOCUMENTS, ids=lambda document: str(document.name))
+def test_a_hostile_document_costs_no_more_than_the_bound(document: hostile.Hostile) -> None:
+    took = hostile.cost(document)
+    assert took.memory <= hostile.MOST_MEMORY, took
+    assert took.seconds <= hostile.MOST_SECONDS, took
+
+
+def test_honest_large_pages_are_read_whole() -> None:
+    links = parse.extract("<ul>" + "<li class=i><a href=/page/n title=t>entry</a></li>\n" * 50_000 + "</ul>")
+    assert (len(links.links), links.cut, links.truncated) == (50_000, "", False)
+    table = parse.extract("<table>" + "<tr><td>cell</td><td>another</td></tr>\n" * 27_000 + "</table>")
+    assert (len(table.text.split()), table.cut) == (54_000, "")
