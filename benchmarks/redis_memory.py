@@ -1,4 +1,4 @@
-"""What a URL costs in Redis, in memory and in time: `python -m benchmarks.redis_memory [MILLIONS]`.
+"""What a URL and a content cost in Redis, in memory and in time: `python -m benchmarks.redis_memory [MILLIONS]`.
 
 Fills a Redis server of its own by `RedisSeen.mark`, asks `RedisSeen.seen`, and prints one JSON object: bytes a URL are
 the server's ``used_memory`` above that of the empty server; microseconds are CPU time a URL, of worker and of server.
@@ -19,8 +19,11 @@ import msgspec
 from redis import Redis
 
 from gregor.worker.adapters.cluster import redis_scripts
+from gregor.worker.adapters.cluster.redis_client import RedisClient
+from gregor.worker.adapters.cluster.redis_contents import Claim, RedisContents
 from gregor.worker.adapters.cluster.seen import RedisSeen
 from gregor.worker.config.servers import Servers
+from tests.cluster.redis_engine import Named
 from tests.cluster.servers import Service
 from tests.cluster.servers.process import Process, free_ports, listens
 
@@ -35,8 +38,8 @@ async def measure(address: str, urls: int) -> dict[str, Any]:
     """Fill and ask, as if it were `_SCALE` times as many; the memory after every tenth."""
     host, _, port = address.rpartition(":")
     chance = random.Random(1)
-    seen = await RedisSeen.open(Servers(redis=(address,)), _CRAWL)
-    tenth = urls // 10
+    seen = await RedisSeen.open(Servers(redis=(address,)), _CRAWL, Named())
+    seen_client, tenth = RedisClient(Servers(redis=(address,)), {}), urls // 10
     with Redis(host, int(port)) as server:
         await seen.mark([0])
         empty = server.info("memory")["used_memory"]
@@ -55,15 +58,35 @@ async def measure(address: str, urls: int) -> dict[str, Any]:
         for at in range(0, len(asked), _BATCH):
             await seen.seen(asked[at : at + _BATCH])
         ask.end()
+        contents = await _contents(seen_client, server, chance, urls)
         found = {
             "urls": urls * _SCALE,
             "bytes_a_url": steps,
             "keys": server.dbsize() * _SCALE,
             "mark_us": mark.each(urls),
             "seen_us": ask.each(len(asked)),
+            **contents,
         }
     await seen.close()
+    await seen_client.close()
     return found
+
+
+async def _contents(client: RedisClient, server: Redis, chance: random.Random, pages: int) -> dict[str, Any]:
+    """What the owner of a content takes beside them, and a claim with the look before it."""
+    contents = RedisContents(client, _CRAWL)
+    before, used, tenth = server.info("memory")["used_memory"], _Cpu(server), pages // 10
+    steps = {}
+    for step in range(1, 11):
+        claims = [Claim(chance.getrandbits(_BITS).to_bytes(8, "big"), chance.getrandbits(64) | 1) for _ in range(tenth)]
+        used.begin()
+        for at in range(0, tenth, _BATCH):
+            some = claims[at : at + _BATCH]
+            await contents.owners([claim.fingerprint for claim in some])
+            await contents.claim(some)
+        used.end()
+        steps[step * tenth * _SCALE] = round((server.info("memory")["used_memory"] - before) / (step * tenth), 2)
+    return {"bytes_a_content": steps, "claim_us": used.each(pages)}
 
 
 class _Cpu:

@@ -5,9 +5,19 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from hashlib import sha256
 from typing import BinaryIO
 
-from gregor.schemas.messages import DeadLetter, HostRecord, Link, Page, PartitionRecord, RobotsRecord, Row, Ticket
+from gregor.schemas.messages import (
+    DeadLetter,
+    HostRecord,
+    Link,
+    Page,
+    PartitionRecord,
+    RobotsRecord,
+    Row,
+    Ticket,
+    url_fingerprint,
+)
 from gregor.worker.borders.errors import Damaged
-from gregor.worker.borders.reader import Similar, Waiting, refuse
+from gregor.worker.borders.reader import WHOLE, Part, Similar, Waiting, refuse
 
 AT = 1_700_000_000.25
 
@@ -46,9 +56,10 @@ class MemoryReader:
         for record in self._partitions:
             yield record
 
-    async def pages(self) -> AsyncIterator[Page]:
+    async def pages(self, part: Part = WHOLE) -> AsyncIterator[Page]:
         for page in self._pages.values():
-            yield page
+            if url_fingerprint(page.key) % part.parts == part.number:
+                yield page
 
     async def row(self, key: str) -> Row | None:
         return self._rows.get(key)

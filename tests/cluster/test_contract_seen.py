@@ -15,7 +15,7 @@ from gregor.worker.borders.errors import Unavailable
 from gregor.worker.config.servers import Servers
 from tests.cluster.conftest import stoppable
 from tests.cluster.redis_cluster import start_cluster
-from tests.cluster.redis_engine import RedisFactory
+from tests.cluster.redis_engine import Named, RedisFactory
 from tests.cluster.restart import cases_of, over_restart
 from tests.cluster.servers import Missing, Service
 from tests.contract.test_seen import *  # noqa: F403 - the cases
@@ -53,9 +53,9 @@ def test_a_cluster_waits_for_replicas(redis_cluster: Service) -> None:
 
     async def case() -> None:
         with pytest.raises(Unavailable, match="0 of 1 replicas connected"):
-            await RedisSeen.open(servers, "crawl")
+            await RedisSeen.open(servers, "crawl", Named())
         client = RedisClient(servers, {})
-        seen = RedisSeen(client, "crawl")
+        seen = RedisSeen(client, "crawl", Named())
         try:
             with pytest.raises(Unavailable, match="0 of 1 replicas acknowledged"):
                 await seen.mark([number << 50 for number in range(100)])

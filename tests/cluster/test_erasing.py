@@ -14,6 +14,7 @@ import pytest
 from gregor.schemas.messages import Attempt, DeadLetter, HostRecord, Page, RobotsRecord, Row, stamp
 from gregor.worker.adapters.cluster import erasing
 from gregor.worker.adapters.cluster.cassandra_client import Cassandra
+from gregor.worker.adapters.cluster.contents import Contents
 from gregor.worker.adapters.cluster.reader import ClusterReader
 from gregor.worker.adapters.cluster.seen import RedisSeen
 from gregor.worker.adapters.cluster.store import ClusterStore
@@ -78,7 +79,7 @@ def play(settings: Servers, case: Callable[[Crawl], Awaitable[None]]) -> None:
     async def whole() -> None:
         cassandra = await Cassandra.connect(settings, _KEYSPACE, {})
         try:
-            seen = await RedisSeen.open(settings, uuid.uuid4().hex, {})
+            seen = await RedisSeen.open(settings, uuid.uuid4().hex, Contents(cassandra), {})
             try:
                 async with asyncio.timeout(120):
                     await case(Crawl(cassandra, seen))

@@ -3,7 +3,7 @@
 import asyncio
 import random
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -14,14 +14,16 @@ import trustme
 from redis import Redis
 from redis.exceptions import ResponseError
 
-from gregor.schemas.messages import Page, Row, Ticket, url_fingerprint
-from gregor.worker.adapters.cluster import redis_scripts
-from gregor.worker.adapters.cluster.seen import RedisSeen, rebuild
+from gregor.worker.adapters.cluster import redis_contents, redis_scripts
+from gregor.worker.adapters.cluster.contents import number_of
+from gregor.worker.adapters.cluster.redis_client import RedisClient
+from gregor.worker.adapters.cluster.redis_contents import NOBODY, Claim, RedisContents
+from gregor.worker.adapters.cluster.seen import RedisSeen
 from gregor.worker.base.errors import BadInput
 from gregor.worker.borders.errors import Unavailable
-from gregor.worker.borders.reader import Waiting
 from gregor.worker.config.servers import Servers
 from tests.cluster.conftest import stoppable
+from tests.cluster.redis_engine import Named
 from tests.cluster.servers import Missing, Service
 from tests.cluster.servers.packages import program
 from tests.cluster.servers.process import Process, free_ports, listens
@@ -34,12 +36,12 @@ def settings(service: Service, **more: Any) -> Servers:
     return msgspec.structs.replace(Servers(redis=service.addresses[:1], server_timeout=5.0), **more)
 
 
-def run(servers: Servers, case: Case, crawl: str | None = None) -> None:
+def run(servers: Servers, case: Case, crawl: str | None = None, named: Named | None = None) -> None:
     """A case over a seen set of its own."""
 
     async def whole() -> None:
         async with asyncio.timeout(60):
-            seen = await RedisSeen.open(servers, crawl or uuid.uuid4().hex, {})
+            seen = await RedisSeen.open(servers, crawl or uuid.uuid4().hex, named or Named(), {})
             try:
                 await case(seen)
             finally:
@@ -108,22 +110,66 @@ def test_crawls_share_nothing(redis: Service) -> None:
 
 
 def test_a_content_is_owned_as_long_as_its_page_is_kept(redis: Service) -> None:
-    crawl = uuid.uuid4().hex
-    place = redis_scripts.content_key(crawl, b"c" * 16)
+    named = Named()
 
     async def case(seen: RedisSeen) -> None:
-        with server(redis) as client:
-            assert await seen.claim(b"c" * 16, "http://a/") == "http://a/"
-            assert 90 < client.ttl(place) <= 100
-            client.expire(place, 50)  # as if time had passed
-            assert await seen.claim(b"c" * 16, "http://b/") == "http://a/"
-            assert 0 < client.ttl(place) <= 50  # what another page claims is not kept longer
-            assert await seen.claim(b"c" * 16, "http://a/") == "http://a/"
-            assert 90 < client.ttl(place) <= 100
-            client.delete(place)  # its time is over
-            assert await seen.claim(b"c" * 16, "http://b/") == "http://b/"
+        assert await seen.claim(b"c" * 16, "http://a/") == "http://a/"
+        assert await seen.claim(b"c" * 16, "http://b/") == "http://a/"
+        named.keys.pop((b"c" * 16, number_of("http://a/")))  # its time is over
+        assert await seen.content(b"c" * 16) is None
+        answers = await asyncio.gather(*(seen.claim(b"c" * 16, f"http://{name}/") for name in "bcde"))
+        assert len(set(answers)) == 1 and answers[0] != "http://a/"
+        assert await seen.content(b"c" * 16) == answers[0]
+        await seen.disown(b"c" * 16, "http://other/")
+        assert await seen.content(b"c" * 16) == answers[0]
+        await seen.disown(b"c" * 16, answers[0])
+        assert await seen.content(b"c" * 16) is None
 
-    run(settings(redis, cassandra_retention=100), case, crawl)
+    run(settings(redis), case, named=named)
+
+
+def test_what_begins_alike_is_no_duplicate(redis: Service) -> None:
+    """Two contents that Redis cannot tell apart: whom it names did not claim the other."""
+    one, other = b"c" * 16, b"c" * 8 + b"d" * 8
+
+    async def case(seen: RedisSeen) -> None:
+        assert await seen.claim(one, "http://a/") == "http://a/"
+        assert await seen.content(other) is None
+        assert await seen.claim(other, "http://b/") == "http://b/"
+        assert await seen.claim(one, "http://c/") == "http://c/"
+
+    run(settings(redis), case)
+
+
+def test_contents_are_packed_and_keep_their_owners_while_a_group_grows(redis: Service) -> None:
+    crawl, chance = uuid.uuid4().hex, random.Random(2)
+    claims = {b"\0" + chance.randbytes(15): chance.getrandbits(64) | 1 for _ in range(20_000)}
+
+    async def case(seen: RedisSeen) -> None:
+        client = RedisClient(settings(redis), {})
+        contents = RedisContents(client, crawl)
+        items = [Claim(fingerprint, owner) for fingerprint, owner in claims.items()]
+        for at in range(0, len(items), 1700):
+            some = items[at : at + 1700]
+            assert await contents.claim(some) == [claim.claimant for claim in some]
+        rivals = [Claim(claim.fingerprint, 5) for claim in items]
+        assert await contents.claim(rivals) == list(claims.values())
+        assert await contents.owners(list(claims)) == list(claims.values())
+        assert await contents.owners([b"\0" + chance.randbytes(15) for _ in range(100)]) == [NOBODY] * 100
+        for claim in items[:50]:
+            await contents.release(claim.fingerprint, claim.claimant)
+        assert await contents.owners([claim.fingerprint for claim in items[:100]]) == [
+            *([NOBODY] * 50),
+            *(claim.claimant for claim in items[50:100]),
+        ]
+        await client.close()
+
+    run(settings(redis), case, crawl)
+    with server(redis) as client:
+        sizes = [client.strlen(key) / 14 for key in client.scan_iter(f"{{{crawl}:*}}c*") if not key.endswith(b"c")]
+    assert sum(sizes) == len(claims) - 50
+    assert max(sizes) <= 2 * redis_contents.LIMIT
+    assert sum(sizes) / len(sizes) > redis_contents.LIMIT / 2
 
 
 def test_scripts_are_loaded_again(redis: Service) -> None:
@@ -308,38 +354,6 @@ def test_users_and_tls(tmp_path: Path) -> None:
                 run(msgspec.structs.replace(good, **bad), case)
     finally:
         process.kill()
-
-
-def test_rebuilt_from_rows_and_entries(redis: Service) -> None:
-    def ticket(path: str, **fields: Any) -> Ticket:
-        return Ticket(f"http://a/{path}", f"http://a/{path}", "a", **fields)
-
-    row = Row("http://a/row", "http://a/row", "a", 1, "fetched", "fetched")
-    entries = [
-        Waiting(ticket("calendar", kind="retry", visit=1), "calendar"),
-        Waiting(ticket("backlog"), "backlog"),
-        Waiting(ticket("log"), "log"),
-        Waiting(Ticket("", "", "a", kind="wake"), "calendar"),
-    ]
-    first, second = (
-        Page(f"http://a/{path}", f"http://a/{path}", "a", 1, "new", 200, 0.0, fingerprint=b"f" * 16)
-        for path in ("row", "twin")
-    )
-    second.duplicate_of = first.key
-
-    async def case(seen: RedisSeen) -> None:
-        assert await rebuild(seen, each([row]), each(entries), each([second, first])) == 3
-        asked = [url_fingerprint(f"http://a/{path}") for path in ("row", "calendar", "backlog", "log")]
-        assert await seen.seen(asked) == [True, True, True, False]
-        assert await seen.seen([url_fingerprint("")]) == [False]
-        assert await seen.content(b"f" * 16) == first.key
-
-    run(settings(redis), case)
-
-
-async def each(values: Sequence[T]) -> AsyncIterator[T]:
-    for value in values:
-        yield value
 
 
 @pytest.mark.parametrize(

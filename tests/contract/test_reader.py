@@ -15,7 +15,7 @@ from gregor.schemas.messages import (
     Takeover,
     Ticket,
 )
-from gregor.worker.borders.reader import Reader
+from gregor.worker.borders.reader import Part, Reader
 from gregor.worker.borders.store import Entry
 from tests.contract.engines import PARTITIONS
 from tests.contract.world import World, run, ticket
@@ -104,6 +104,19 @@ async def test_what_is_more_than_a_slice_is_read_whole(world: World) -> None:
     reader = await world.reader()
     assert len([found async for found in reader.rows(None, None)]) == 2500
     assert len({found.key async for found in reader.pages()}) == 70
+
+
+@run
+async def test_parts_are_together_all_pages_and_each_page_is_in_one(world: World) -> None:
+    engine = await world.open()
+    for number in range(50):
+        key = f"http://{HOST}/{number}"
+        await engine.store.put_page(Page(key, key, HOST, 1, "new", 200, 1.0), None, None, 1)
+    await world.again()
+    reader = await world.reader()
+    found = [[page.key async for page in reader.pages(Part(number, 3))] for number in range(3)]
+    assert all(found)
+    assert sorted(key for part in found for key in part) == sorted(f"http://{HOST}/{number}" for number in range(50))
 
 
 @run

@@ -17,10 +17,11 @@ from gregor.schemas.messages import (
     Row,
     Ticket,
     decode_ticket,
+    url_fingerprint,
 )
 from gregor.worker.adapters.compression import whole
 from gregor.worker.borders.errors import Damaged
-from gregor.worker.borders.reader import Similar, Waiting, refuse
+from gregor.worker.borders.reader import WHOLE, Part, Similar, Waiting, refuse
 from tests.simulation.engine import World
 
 
@@ -42,9 +43,10 @@ class SimulatedReader:
         for record in list(self._store.partitions.values.values()):
             yield record
 
-    async def pages(self) -> AsyncIterator[Page]:
+    async def pages(self, part: Part = WHOLE) -> AsyncIterator[Page]:
         for page in self._newest():
-            yield page
+            if url_fingerprint(page.key) % part.parts == part.number:
+                yield page
 
     async def row(self, key: str) -> Row | None:
         return self._store.rows([key])[0]

@@ -1,7 +1,7 @@
 """The border of those who only read what the crawl remembers."""
 
 from collections.abc import AsyncIterator, Callable
-from typing import BinaryIO, Protocol
+from typing import BinaryIO, Final, Protocol
 
 import msgspec
 
@@ -23,6 +23,21 @@ class Waiting(msgspec.Struct, frozen=True):
     ticket: Ticket
     place: str
     due: float = 0.0
+
+
+class Part(msgspec.Struct, frozen=True):
+    """One of several parts of equal size that are read apart, together all of it: the ``number``-th, from 0."""
+
+    number: int = 0
+    parts: int = 1
+
+    def of(self, count: int) -> range:
+        """Which of so many shares it has."""
+        return range(self.number, count, self.parts)
+
+
+WHOLE: Final = Part()
+"""All of it."""
 
 
 class Similar(msgspec.Struct, frozen=True):
@@ -52,8 +67,8 @@ class Reader(Protocol):
     def partitions(self) -> AsyncIterator[PartitionRecord]:
         """The records of the partitions that were ever owned."""
 
-    def pages(self) -> AsyncIterator[Page]:
-        """The newest version of every stored page."""
+    def pages(self, part: Part = WHOLE) -> AsyncIterator[Page]:
+        """The newest version of every stored page, or of those of a part."""
 
     async def row(self, key: str) -> Row | None: ...
 

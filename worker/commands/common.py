@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from gregor.worker.borders.errors import Damaged
-    from gregor.worker.borders.reader import Reader
+    from gregor.worker.borders.reader import Part, Reader
     from gregor.worker.web.urls import Url, Urls
 
 T = TypeVar("T")
@@ -180,3 +180,21 @@ def not_negative(text: str) -> int:
     if not (text.isascii() and text.isdecimal()):
         raise argparse.ArgumentTypeError(f"expected integer >= 0, not {text!r}")
     return int(text)
+
+
+def positive(text: str) -> int:
+    """A number above 0 for argparse."""
+    number = not_negative(text)
+    if number == 0:
+        raise argparse.ArgumentTypeError("expected an integer >= 1, not '0'")
+    return number
+
+
+def part_of(text: str) -> "Part":
+    """A part for argparse: "2/4" is the second of four."""
+    from gregor.worker.borders.reader import Part
+
+    number, separator, parts = text.partition("/")
+    if not separator or not 1 <= positive(number) <= positive(parts):
+        raise argparse.ArgumentTypeError(f"expected I/N, as 2/4 for the second of four, not {text!r}")
+    return Part(int(number) - 1, int(parts))

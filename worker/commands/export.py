@@ -10,7 +10,8 @@ from typing import BinaryIO
 
 from gregor.worker.base.errors import BadInput, complain, why
 from gregor.worker.base.printable import one_line
-from gregor.worker.commands.common import add_settings, reading, run_reading, settings
+from gregor.worker.borders.reader import WHOLE
+from gregor.worker.commands.common import add_settings, part_of, reading, run_reading, settings
 from gregor.worker.config.settings import Config
 from gregor.worker.inspect import report
 
@@ -20,21 +21,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     text = "warc: WARC 1.1, gzip per record, requests and answers; jsonl: records with text and links, an object a line"
     parser.add_argument("form", choices=("warc", "jsonl"), help=text)
     parser.add_argument("--output", "-o", default="-", metavar="FILE", help="default: standard output")
+    text = "only the I-th of N parts, so that N processes write a large crawl together, a file each"
+    parser.add_argument("--part", type=part_of, default=WHOLE, metavar="I/N", help=text)
     add_settings(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Write them; the number of pages goes to standard error."""
-    return run_reading(_export(arguments.form, arguments.output, settings(arguments).config))
+    return run_reading(_export(arguments, settings(arguments).config))
 
 
-async def _export(form: str, path: str, config: Config) -> int:
+async def _export(arguments: argparse.Namespace, config: Config) -> int:
     from gregor.worker.inspect import export
 
     async with reading(config) as crawl:
-        with _output(path, form == "warc") as file:
-            write = export.warc if form == "warc" else export.jsonl
-            count = await write(crawl.reader, file)
+        with _output(arguments.output, arguments.form == "warc") as file:
+            write = export.warc if arguments.form == "warc" else export.jsonl
+            count = await write(crawl.reader, file, arguments.part)
         complain(f"{report.count(count, 'page')} exported")
         return crawl.code
 

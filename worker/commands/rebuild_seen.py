@@ -1,14 +1,34 @@
-"""`gregor rebuild-seen`: what Cassandra knows is marked in Redis again; may run beside workers."""
+"""`gregor rebuild-seen`: what Cassandra knows is marked in Redis again; may run beside workers.
+
+It is cut into shares. What is interrupted goes on where it was, as long as Redis has kept what was marked until then.
+"""
 
 import argparse
-import asyncio
+import os
+import time
+from typing import TYPE_CHECKING
 
+from gregor.worker.base.errors import complain
+from gregor.worker.borders.reader import WHOLE, Part
 from gregor.worker.commands import FINISHED
-from gregor.worker.commands.common import add_settings, settings
+from gregor.worker.commands.common import add_settings, part_of, positive, settings
+
+if TYPE_CHECKING:
+    from gregor.worker.adapters.cluster.rebuild import Rebuilt
+
+_TOLD_EVERY = 5.0  # seconds
+_MOST_PROCESSES = 4
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Settings only."""
+    """How much of it, by how many."""
+    cores = min(_MOST_PROCESSES, os.cpu_count() or 1)
+    text = f"processes that share the work on this machine; default: {cores}, as many as it has cores, four at most"
+    parser.add_argument("--processes", type=positive, default=cores, metavar="N", help=text)
+    text = "only the I-th of N parts: the others are for as many machines; each has --processes of its own"
+    parser.add_argument("--part", type=part_of, default=WHOLE, metavar="I/N", help=text)
+    text = "begin again, whatever an earlier run has done: after the loss of one of several nodes of a Redis Cluster"
+    parser.add_argument("--anew", action="store_true", help=text)
     add_settings(parser)
 
 
@@ -16,6 +36,28 @@ def run(arguments: argparse.Namespace) -> int:
     """Mark all of it, and say how much that was."""
     from gregor.worker.compose import servers
 
-    count = asyncio.run(servers.rebuild_seen(settings(arguments).config))
-    print(f"{count} URLs marked as seen")
+    began = time.monotonic()
+    config = settings(arguments).config
+    did = servers.rebuild_seen(config, arguments.part, arguments.processes, tell, anew=arguments.anew)
+    urls, contents = sum(one.urls for one in did), sum(one.contents for one in did)
+    before = sum(one.before for one in did)
+    if before:
+        complain(f"{before} of {sum(one.shares for one in did)} shares had been done before")
+    print(f"{urls} URLs marked as seen, {contents} contents have their owners, in {time.monotonic() - began:.0f} s")
     return FINISHED
+
+
+_told = [time.monotonic(), time.monotonic()]  # when this process began, and when it was told of last
+
+
+def tell(part: Part, how_far: "Rebuilt") -> None:
+    """How far a process is, every few seconds."""
+    now = time.monotonic()
+    if now - _told[1] >= _TOLD_EVERY:
+        _told[1] = now
+        rate = (how_far.urls + how_far.contents) / (now - _told[0])
+        which = f"part {part.number + 1} of {part.parts}: " if part.parts > 1 else ""
+        complain(
+            f"{which}{how_far.before + how_far.done} of {how_far.shares} shares done, {how_far.urls} URLs and "
+            f"{how_far.contents} contents, {rate:.0f} a second"
+        )

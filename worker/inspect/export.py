@@ -1,12 +1,13 @@
 """Stored pages for other programs: WARC 1.1 (ISO 28500:2017) and JSON lines."""
 
+import asyncio
 import hashlib
 import io
 import shutil
 import tempfile
 import uuid
 from base64 import b32encode
-from typing import Any, BinaryIO, Final, cast
+from typing import Any, BinaryIO, Final, NamedTuple, cast
 
 from warcio.recordbuilder import RecordBuilder
 from warcio.statusandheaders import StatusAndHeaders
@@ -15,7 +16,8 @@ from warcio.warcwriter import WARCWriter
 from gregor import __version__
 from gregor.schemas.events import rfc3339
 from gregor.schemas.messages import Page
-from gregor.worker.borders.reader import Reader
+from gregor.worker.base.streams import in_order
+from gregor.worker.borders.reader import WHOLE, Part, Reader
 from gregor.worker.inspect import heads, url_record
 
 VERSION: Final = "WARC/1.1"
@@ -32,18 +34,31 @@ class _Head(StatusAndHeaders):  # type: ignore[misc]
         return cast(bytes, self.to_bytes(filter_func, "latin-1"))
 
 
-async def jsonl(reader: Reader, file: BinaryIO) -> int:
-    """Every stored page with its text and links, one object a line; returns how many."""
-    count = 0
-    async for page in reader.pages():
+async def jsonl(reader: Reader, file: BinaryIO, part: Part = WHOLE) -> int:
+    """Every stored page, or those of a part, with text and links, one object a line; returns how many."""
+
+    async def line(page: Page) -> bytes:
         if page.body and (found := await url_record.body_of(reader, page, page.body)) is not None:
             found[0].close()  # whoever is told its sha256 may rely on it
-        file.write(url_record.encode(await url_record.of_page(reader, page, text=True)) + b"\n")
+        return url_record.encode(await url_record.of_page(reader, page, text=True)) + b"\n"
+
+    count = 0
+    async for written in in_order(reader.pages(part), line):
+        file.write(written)
         count += 1
     return count
 
 
-async def warc(reader: Reader, file: BinaryIO) -> int:
+class _Stored(NamedTuple):
+    """A page with what of it is read apart: its body (``decoded``: not as received), and whose copy it is."""
+
+    page: Page
+    payload: BinaryIO
+    decoded: bool
+    original: Page | None
+
+
+async def warc(reader: Reader, file: BinaryIO, part: Part = WHOLE) -> int:
     """Every stored page as request and response, gzip per record; exact copies as revisit records. Returns how many.
 
     Transfer codings were removed when the body came (RFC 9112 section 6.1), so their header is kept under another name;
@@ -52,17 +67,21 @@ async def warc(reader: Reader, file: BinaryIO) -> int:
     writer = WARCWriter(file, gzip=True, warc_version=VERSION)
     info = {"software": f"gregor/{__version__}", "format": "WARC File Format 1.1"}
     writer.write_record(_BUILDER.create_warcinfo_record("", info))
+
+    async def stored(page: Page) -> _Stored:
+        (payload, decoded), original = await asyncio.gather(_payload(reader, page), _original(reader, page))
+        return _Stored(page, payload, decoded, original)
+
     count = 0
-    async for page in reader.pages():
-        await _write(writer, reader, page)
+    async for one in in_order(reader.pages(part), stored):
+        _write(writer, one)
         count += 1
     return count
 
 
-async def _write(writer: Any, reader: Reader, page: Page) -> None:
-    payload, decoded = await _payload(reader, page)
+def _write(writer: Any, stored: _Stored) -> None:
+    page, payload, decoded, original = stored
     with payload:
-        original = await _original(reader, page)
         response = _revisit(page, payload, original) if original is not None else _response(page, payload, decoded)
         request = _request(page, response)
         if request is None:

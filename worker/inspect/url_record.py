@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import AsyncIterator, Awaitable
+from functools import partial
 from typing import BinaryIO, TypeVar
 
 import msgspec
@@ -9,6 +10,7 @@ from msgspec import UNSET, Struct, UnsetType
 
 from gregor.schemas.events import rfc3339
 from gregor.schemas.messages import Page, Row, Ticket, url_fingerprint
+from gregor.worker.base.streams import in_order
 from gregor.worker.borders.errors import Damaged
 from gregor.worker.borders.reader import Reader
 from gregor.worker.web.urls import Url
@@ -181,8 +183,8 @@ async def all_records(
     reader: Reader, state: str | None = None, host: str | None = None
 ) -> AsyncIterator[tuple[Record, Page | None]]:
     """Every URL that the crawl knows, once: those with a row, then those that only wait."""
-    async for row in reader.rows(state, host):
-        yield await of_row(reader, row)
+    async for described in in_order(reader.rows(state, host), partial(of_row, reader)):
+        yield described
     if state not in (None, "waiting"):
         return
     with Once() as once:

@@ -1,12 +1,15 @@
 """URLs that were given up: which still are, and how they get another visit or are forgotten."""
 
+import asyncio
 from collections.abc import AsyncIterator, Collection
+from functools import partial
 from typing import Final
 
 import xxhash
 from msgspec import Struct
 
 from gregor.schemas.messages import DeadLetter, Row, encode
+from gregor.worker.base.streams import in_order
 from gregor.worker.borders.log import FrontierLog
 from gregor.worker.borders.reader import Reader
 from gregor.worker.borders.store import PageStore
@@ -34,11 +37,10 @@ class Treated(Struct, frozen=True):
 async def dead(reader: Reader, cause: str | None = None) -> AsyncIterator[Dead]:
     """The letters, of a cause if one is given, whose URL has not become something else since, nor been given up once
     more with a letter of its own."""
-    async for letter in reader.dead_letters():
-        if cause in (None, letter.cause):
-            one = await holding(reader, letter)
-            if one is not None:
-                yield one
+    wanted = (letter async for letter in reader.dead_letters() if cause in (None, letter.cause))
+    async for one in in_order(wanted, partial(holding, reader)):
+        if one is not None:
+            yield one
 
 
 async def holding(reader: Reader, letter: DeadLetter) -> Dead | None:
@@ -83,6 +85,5 @@ async def retry(log: FrontierLog, store: PageStore, letters: Collection[Dead], a
 
 async def drop(store: PageStore, letters: Collection[Dead]) -> int:
     """Forget letters; how many. The URLs stay given up."""
-    for one in letters:
-        await store.drop_dead_letter(one.letter)
+    await asyncio.gather(*(store.drop_dead_letter(one.letter) for one in letters))
     return len(letters)

@@ -89,7 +89,8 @@ def _set_up(settings: Servers, keyspace: str, facts: Mapping[str, str], environ:
             session = cluster.connect()
             _agreed(cluster.control_connection.wait_for_schema_agreement())  # on what was made by an attempt before
             done = [*_make_keyspace(session, settings, keyspace), *_apply(session, keyspace)]
-            kept = _keep(session, {**facts, "id": uuid.uuid4().hex})
+            fresh = {"contents": "whole"} if _made_now(done) else {}  # each of its pages will be there
+            kept = _keep(session, {**facts, **fresh, "id": uuid.uuid4().hex})
     except RequestValidationException as error:  # a permission is missing, or a data center that is named
         raise BadInput(f"Cassandra refused to make the tables in keyspace {keyspace}: {one_line(str(error))}") from None
     finally:
@@ -141,6 +142,11 @@ def _agreed(agreed: bool) -> None:
     """Raises `Unavailable` when the nodes did not come to know the same tables in time."""
     if not agreed:
         raise Unavailable("Cassandra", "its nodes do not agree on the schema yet")
+
+
+def _made_now(done: list[str]) -> bool:
+    """Whether the first version of the tables was made now, so that nothing of an earlier one is in them."""
+    return any("tables of version 1 " in line for line in done)
 
 
 def _keep(session: Session, facts: Mapping[str, str]) -> dict[str, str]:

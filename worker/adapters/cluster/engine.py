@@ -2,20 +2,22 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Mapping
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from gregor.worker.adapters.cluster import cassandra_setup, erasing
 from gregor.worker.adapters.cluster.cassandra_client import Cassandra
+from gregor.worker.adapters.cluster.contents import Contents
 from gregor.worker.adapters.cluster.coordinator import ClusterCoordinator
 from gregor.worker.adapters.cluster.kafka_setup import check_topics, create_topics
 from gregor.worker.adapters.cluster.log import KafkaLog
 from gregor.worker.adapters.cluster.look import ClusterStatus, look
 from gregor.worker.adapters.cluster.reader import ClusterReader
+from gregor.worker.adapters.cluster.rebuild import Rebuilding, Rebuilt
 from gregor.worker.adapters.cluster.redis_client import RedisClient
-from gregor.worker.adapters.cluster.seen import RedisSeen, rebuild
+from gregor.worker.adapters.cluster.seen import RedisSeen, probe
 from gregor.worker.adapters.cluster.stock import ClusterMending, ClusterStock
 from gregor.worker.adapters.cluster.store import ClusterStore
 from gregor.worker.adapters.cluster.zookeeper_client import ZooKeeper
@@ -24,6 +26,7 @@ from gregor.worker.adapters.cluster.zookeeper_tree import Tree
 from gregor.worker.adapters.when_there import nobody, when_there
 from gregor.worker.borders.clock import Clock
 from gregor.worker.borders.errors import Unavailable
+from gregor.worker.borders.reader import WHOLE, Part
 from gregor.worker.config.servers import SERVERS, check_server
 from gregor.worker.config.settings import Config
 from gregor.worker.operate.erase import Erased, Whose
@@ -112,7 +115,7 @@ async def set_up(config: Config, canonical: str, clock: Clock, environ: Mapping[
         redis = RedisClient(config, environ)
         opening.keep(redis)
         checked = await opening(redis.check)
-        await opening(RedisSeen(redis, made.crawl_id).probe)
+        await opening(lambda: probe(redis, made.crawl_id))
     kafka = (f"Kafka: topic {name} with {config.partitions} partitions" for name in topics)
     return Prepared([*made.done, *kafka, *nodes], checked)
 
@@ -134,7 +137,7 @@ async def open_engine(
         await opening(lambda: asyncio.to_thread(check_topics, config, config.crawl, config.partitions))
         log = KafkaLog(config, config.crawl, config.partitions)
         opening.keep(log)
-        seen = await opening(lambda: RedisSeen.open(config, crawl_id, environ))
+        seen = await opening(lambda: RedisSeen.open(config, crawl_id, _contents(config, cassandra), environ))
         opening.keep(seen)
         coordinator = await opening(
             lambda: ClusterCoordinator.open(
@@ -155,10 +158,45 @@ async def cluster_status(config: Config, clock: Clock, environ: Mapping[str, str
     return await look(config, keyspace(config), clock, environ)
 
 
-async def rebuild_seen(engine: ClusterEngine) -> int:
-    """Mark in Redis all that Cassandra knows; how many URLs."""
-    reader = engine.reader
-    return await rebuild(engine.seen, reader.rows(None, None), reader.waiting(), reader.pages())
+async def rebuild_seen(
+    config: Config,
+    canonical: str,
+    environ: Mapping[str, str],
+    tell: Callable[[Rebuilt], None],
+    *,
+    part: Part,
+    anew: bool,
+) -> Rebuilt:
+    """Mark in Redis all that Cassandra knows, or a part of it. Raises `BadInput`, `Unavailable`."""
+    async with _rebuilding(config, canonical, environ, part) as rebuilding:
+        if anew:
+            await rebuilding.forget()
+        return await rebuilding.run(tell)
+
+
+async def forget_rebuilt(config: Config, canonical: str, environ: Mapping[str, str]) -> None:
+    """The next `rebuild_seen` begins anew. Raises `BadInput`, `Unavailable`."""
+    async with _rebuilding(config, canonical, environ, WHOLE) as rebuilding:
+        await rebuilding.forget()
+
+
+@asynccontextmanager
+async def _rebuilding(
+    config: Config, canonical: str, environ: Mapping[str, str], part: Part
+) -> AsyncIterator[Rebuilding]:
+    opening = _Opening(config, environ)
+    async with opening.stack:
+        cassandra = await opening(lambda: Cassandra.connect(config, keyspace(config), environ))
+        opening.keep(cassandra)
+        crawl_id = await opening(lambda: cassandra_setup.check(cassandra, keyspace(config), facts(config, canonical)))
+        redis = RedisClient(config, environ)
+        opening.keep(redis)
+        await opening(redis.check)
+        yield Rebuilding(cassandra, redis, crawl_id, config.partitions, config.cassandra_retention, part)
+
+
+def _contents(config: Config, cassandra: Cassandra) -> Contents:
+    return Contents(cassandra, config.cassandra_retention)
 
 
 async def erase(config: Config, canonical: str, whose: Whose, environ: Mapping[str, str]) -> Erased:
@@ -168,7 +206,7 @@ async def erase(config: Config, canonical: str, whose: Whose, environ: Mapping[s
         cassandra = await opening(lambda: Cassandra.connect(config, keyspace(config), environ))
         opening.keep(cassandra)
         crawl_id = await opening(lambda: cassandra_setup.check(cassandra, keyspace(config), facts(config, canonical)))
-        seen = await opening(lambda: RedisSeen.open(config, crawl_id, environ))
+        seen = await opening(lambda: RedisSeen.open(config, crawl_id, _contents(config, cassandra), environ))
         opening.keep(seen)
         return await erasing.erase(cassandra, seen, whose)
     raise AssertionError("an exit stack swallows nothing")
@@ -184,7 +222,7 @@ async def _opened_beside(
         opening.keep(cassandra)
         crawl_id = await opening(lambda: cassandra_setup.check(cassandra, keyspace(config), facts(config, canonical)))
         await opening(lambda: asyncio.to_thread(check_topics, config, config.crawl, config.partitions))
-        seen = await opening(lambda: RedisSeen.open(config, crawl_id, environ))
+        seen = await opening(lambda: RedisSeen.open(config, crawl_id, _contents(config, cassandra), environ))
         log = KafkaLog(config, config.crawl, config.partitions)
         opening.stack.pop_all()
         return cassandra, log, seen

@@ -1,23 +1,29 @@
-"""Deleting what a crawl on the cluster has of hosts, beside its workers. Reads the tables whole: minutes a million.
+"""Deleting what a crawl on the cluster has of hosts, beside its workers. Reads the keys of all pages, several ranges at
+once, and the pages of the host; those of others only where a body may be theirs too.
 
 What a page leads to goes before it, so that whatever is cut short is found again by the next call. A delete
 carries the write timestamp of what it deletes: whatever is written later stays. A body that was written again since
 the call began stays as well, and so does one that another host's page names.
 """
 
+import asyncio
 import time
 from collections.abc import AsyncIterator, Sequence
 from typing import Any, Final
 
 from gregor.schemas.messages import DeadLetter, Page, Row, decode, encode
-from gregor.worker.adapters.cluster.cassandra_client import Cassandra
+from gregor.worker.adapters.cluster.cassandra_client import Cassandra, Found
 from gregor.worker.adapters.cluster.seen import RedisSeen
 from gregor.worker.adapters.cluster.store_pages import Pages, bands_of, signed
+from gregor.worker.adapters.cluster.tokens import RANGES, bounds
+from gregor.worker.base.streams import merged
 from gregor.worker.borders.errors import Damaged
 from gregor.worker.operate.erase import Erased, Whose
 from gregor.worker.settle.rows import forgotten
 
-_PAGES: Final = "SELECT key, visit, data, overflow, WRITETIME(status) FROM pages"
+_KEYS: Final = "SELECT key, visit, WRITETIME(status) FROM pages WHERE token(key) > ? AND token(key) <= ?"
+_PAGES: Final = "SELECT key, data, overflow FROM pages WHERE token(key) > ? AND token(key) <= ?"
+_PAGE: Final = "SELECT key, data, overflow FROM pages WHERE key = ? AND visit = ?"
 _ROWS: Final = "SELECT host, data, WRITETIME(data) FROM rows"
 _LETTERS: Final = "SELECT day, shard, id, data FROM dead_letters"
 _ORIGINS: Final = "SELECT origin, WRITETIME(data) FROM robots"
@@ -31,6 +37,8 @@ _DELETE_SIMHASH: Final = "DELETE FROM simhashes USING TIMESTAMP ? WHERE band = ?
 _DELETE_LETTER: Final = "DELETE FROM dead_letters WHERE day = ? AND shard = ? AND id = ?"
 _DELETE_ROBOTS: Final = "DELETE FROM robots USING TIMESTAMP ? WHERE origin = ?"
 _SLICE: Final = 16
+_FEW: Final = 500
+_AT_ONCE: Final = 8
 
 
 async def erase(cassandra: Cassandra, seen: RedisSeen, whose: Whose) -> Erased:
@@ -47,12 +55,9 @@ class _Eraser:
 
     async def run(self) -> Erased:
         began = int(time.time() * 1e6)
-        erased = Erased(bodies=await self._erase_bodies(began))
-        async for key, visit, overflow, stamp, _ in self._stored(of_it=True):
-            if overflow:
-                await self._erase_body(overflow, began)
-            await self._cassandra.write(_DELETE_PAGE, (stamp, key, visit))
-            erased.pages += 1
+        stored = [found async for some in self._scanned(_KEYS, _FEW) for found in some if self._whose.url(found[0])]
+        erased = Erased(pages=len(stored), bodies=await self._erase_bodies([(key, at) for key, at, _ in stored], began))
+        await self._cassandra.write_each(_DELETE_PAGE, [(stamp, key, visit) for key, visit, stamp in stored])
         async for found in self._cassandra.pages(_ROWS):
             erased.urls += await self._forget([one for one in found if self._whose.covers(one[0])])
         async for found in self._cassandra.pages(_LETTERS):
@@ -68,12 +73,10 @@ class _Eraser:
     def _is_of(self, letter: DeadLetter) -> bool:
         return self._whose.covers(letter.host) or self._whose.url(letter.href)
 
-    async def _stored(self, *, of_it: bool) -> AsyncIterator[tuple[str, int, bytes, int, Page | None]]:
-        """Key, visit, overflow, stamp and record of the pages that are, or are not, of the host."""
-        async for found in self._cassandra.pages(_PAGES, size=_SLICE):
-            for key, visit, data, overflow, stamp in found:
-                if self._whose.url(key) is of_it:
-                    yield key, visit, b"" if data else overflow, stamp, await self._page(key, data, overflow)
+    def _scanned(self, statement: str, at_a_time: int) -> AsyncIterator[Found]:
+        """What a statement finds in all ranges of tokens, several read at once."""
+        ranges = (self._cassandra.pages(statement, bounds(number), at_a_time) for number in range(RANGES))
+        return merged(ranges, _AT_ONCE)
 
     async def _page(self, key: str, data: bytes, overflow: bytes) -> Page | None:
         """A stored page; None when it is damaged: then nothing is known of what it names."""
@@ -82,17 +85,34 @@ class _Eraser:
         except Damaged:
             return None
 
-    async def _erase_bodies(self, began: int) -> int:
-        """Delete the bodies that no other host's page names, and what else leads to the host's pages."""
+    async def _erase_bodies(self, stored: Sequence[tuple[str, int]], began: int) -> int:
+        """Delete the bodies of versions (key, visit) of pages that no other host's page names, and what else leads to
+        the pages; what large records overflowed to is none of their bodies."""
         named: set[bytes] = set()
-        async for _, _, _, _, page in self._stored(of_it=True):
-            if page is not None:
-                named |= _named(page)
-                await self._disown(page)
+        overflows: set[bytes] = set()
+        for at in range(0, len(stored), _SLICE):
+            for found in await self._cassandra.read_each(_PAGE, stored[at : at + _SLICE]):
+                for key, data, overflow in found:
+                    overflows.update(() if data else (overflow,))
+                    page = await self._page(key, data, overflow)
+                    if page is not None:
+                        named |= _named(page)
+                        await self._disown(page)
         if named:
-            async for _, _, _, _, page in self._stored(of_it=False):
-                named.difference_update(() if page is None else _named(page))
-        return sum([await self._erase_body(name, began) for name in named])
+            async for some in self._scanned(_PAGES, _SLICE):
+                for key, data, overflow in some:
+                    page = None if self._whose.url(key) else await self._page(key, data, overflow)
+                    named.difference_update(() if page is None else _named(page))
+        erased = await self._erase_all(named, began)
+        await self._erase_all(overflows, began)
+        return erased
+
+    async def _erase_all(self, names: set[bytes], began: int) -> int:
+        each = list(names)
+        erased = 0
+        for at in range(0, len(each), _FEW):
+            erased += sum(await asyncio.gather(*(self._erase_body(name, began) for name in each[at : at + _FEW])))
+        return erased
 
     async def _erase_body(self, name: bytes, began: int) -> bool:
         """Delete a body, unless it was written again since it ``began`` (microseconds)."""

@@ -5,7 +5,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Final
 
 from gregor.worker.adapters.cluster import cassandra_setup, kafka_setup
-from gregor.worker.adapters.cluster.seen import RedisSeen
+from gregor.worker.adapters.cluster.redis_client import RedisClient
+from gregor.worker.adapters.cluster.seen import probe
 from gregor.worker.adapters.cluster.zookeeper_client import ZooKeeper
 from gregor.worker.borders.clock import Clock
 from gregor.worker.config.servers import Servers
@@ -23,8 +24,12 @@ async def _zookeeper(servers: Servers, clock: Clock, environ: Mapping[str, str])
 
 async def _redis(servers: Servers, _clock: Clock, environ: Mapping[str, str]) -> None:
     """It may answer, and have no room for what is written, or forbid it: a few bytes are."""
-    seen = await RedisSeen.open(servers, "doctor", environ)
-    await seen.close()
+    client = RedisClient(servers, environ)
+    try:
+        await client.check()
+        await probe(client, "doctor")
+    finally:
+        await client.close()
 
 
 async def _cassandra(servers: Servers, _clock: Clock, environ: Mapping[str, str]) -> None:

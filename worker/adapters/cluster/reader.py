@@ -28,15 +28,19 @@ from gregor.worker.adapters.cluster.store import HOST, ROBOTS, decode_row, read_
 from gregor.worker.adapters.cluster.store_backlogs import Backlogs
 from gregor.worker.adapters.cluster.store_calendar import Calendars
 from gregor.worker.adapters.cluster.store_pages import Pages
+from gregor.worker.adapters.cluster.tokens import RANGES, bounds
 from gregor.worker.adapters.compression import decoded
 from gregor.worker.adapters.distinct import Distinct
+from gregor.worker.base.streams import in_order, merged
 from gregor.worker.borders.errors import Damaged
 from gregor.worker.borders.log import FrontierLog
-from gregor.worker.borders.reader import Similar, Waiting, refuse
+from gregor.worker.borders.reader import WHOLE, Part, Similar, Waiting, refuse
 from gregor.worker.frontier.tickets import is_stale
 
 T = TypeVar("T")
 
+_READ_AT_ONCE: Final = 8
+"""Token ranges, or partitions, of which one answer each is waited for at a time."""
 _SLICE: Final = 1000
 _PAGES: Final = 16
 
@@ -44,7 +48,7 @@ _ROWS: Final = "SELECT key, state, host, data FROM rows"
 _ROWS_BEHIND: Final = f"{_ROWS} WHERE token(key) > token(?)"
 _PARTITIONS: Final = "SELECT partition, data FROM partitions"
 _STATES: Final = "SELECT key, state FROM rows"
-_NEWEST: Final = "SELECT key, data, overflow FROM pages PER PARTITION LIMIT 1"
+_NEWEST: Final = "SELECT key, data, overflow FROM pages WHERE token(key) > ? AND token(key) <= ? PER PARTITION LIMIT 1"
 _SIZES: Final = "SELECT status, size FROM pages PER PARTITION LIMIT 1"
 _LETTERS: Final = "SELECT id, data FROM dead_letters"
 
@@ -77,8 +81,9 @@ class ClusterReader:
                 for record in self._whole(partial(_record, "record of partition", number, data, PartitionRecord)):
                     yield record
 
-    async def pages(self) -> AsyncIterator[Page]:
-        async for found in self._cassandra.pages(_NEWEST, size=_PAGES):
+    async def pages(self, part: Part = WHOLE) -> AsyncIterator[Page]:
+        ranges = (self._cassandra.pages(_NEWEST, bounds(number), _PAGES) for number in part.of(RANGES))
+        async for found in merged(ranges, _READ_AT_ONCE):
             for key, data, overflow in found:
                 try:
                     page = await self._pages.unpack(key, data, overflow)
@@ -149,10 +154,10 @@ class ClusterReader:
 
     async def _all_unfinished(self) -> AsyncIterator[list[tuple[Waiting, Row | None]]]:
         """All unfinished tickets, with the rows of their URLs."""
-        for partition in range(self._partitions):
-            for place in (self._in_log(partition), self._in_calendar(partition), self._in_backlogs(partition)):
-                async for some in place:
-                    yield await self._unfinished(some)
+        places = (self._in_log, self._in_calendar, self._in_backlogs)
+        waiting = (place(partition) for partition in range(self._partitions) for place in places)
+        async for some in in_order(merged(waiting, _READ_AT_ONCE), self._unfinished, _READ_AT_ONCE):
+            yield some
 
     async def _unfinished(self, tickets: Sequence[Waiting]) -> list[tuple[Waiting, Row | None]]:
         asking = [waiting for waiting in tickets if waiting.ticket.kind not in ("wake", "robots")]
@@ -181,12 +186,16 @@ class ClusterReader:
                 yield [Waiting(ticket, "calendar", bucket * self._width) for ticket in tickets]
 
     async def _in_backlogs(self, partition: int) -> AsyncIterator[list[Waiting]]:
-        async for host, chunk in self._backlogs.all_chunks(partition):
-            yield await self._in_chunk(partition, host, chunk)
+        async for chunks in self._backlogs.all_chunks_together(partition, _READ_AT_ONCE):
+            for some in await asyncio.gather(*(self._in_chunk(partition, host, chunk) for host, chunk in chunks)):
+                yield some
 
     async def _in_backlog(self, partition: int, host: str) -> AsyncIterator[list[Waiting]]:
-        for chunk in await self._backlogs.chunks(partition, host):
-            yield await self._in_chunk(partition, host, chunk)
+        chunks = await self._backlogs.chunks(partition, host)
+        for at in range(0, len(chunks), _READ_AT_ONCE):
+            some = chunks[at : at + _READ_AT_ONCE]
+            for tickets in await asyncio.gather(*(self._in_chunk(partition, host, chunk) for chunk in some)):
+                yield tickets
 
     async def _in_chunk(self, partition: int, host: str, chunk: int) -> list[Waiting]:
         return [Waiting(ticket, "backlog") for ticket in await self._told(self._backlogs.read(partition, host, chunk))]

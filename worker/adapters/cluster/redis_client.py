@@ -19,6 +19,7 @@ from gregor.worker.borders.errors import Unavailable
 from gregor.worker.config.servers import Servers, address, password
 
 SERVICE: Final = "Redis"
+_SCANNED: Final = 1000
 _TOGETHER: Final = 64
 """Calls in one round trip, of each of which most have a command or two."""
 # Answers that say "not now" (no memory, no disk, no replica, a failover, a slow script) rather than "not like this".
@@ -94,6 +95,22 @@ class RedisClient:
     async def write(self, commands: Sequence[Command]) -> list[Any]:
         """As `read`, and replicas have it too. Raises `Unavailable`, then perhaps after the effect."""
         return _answered(await self._writes.ask(commands))
+
+    async def forget(self, pattern: str) -> None:
+        """Delete every key that a pattern fits. Raises `Unavailable`."""
+        try:
+            nodes: dict[str, Any] = {}
+            if isinstance(self._client, RedisCluster):
+                nodes = {"target_nodes": self._client.get_primaries()}
+            some: list[bytes] = []
+            async for key in self._client.scan_iter(match=pattern, count=_SCANNED, **nodes):
+                some.append(key)
+                if len(some) == _SCANNED:
+                    await self.write([Command(one, ("UNLINK", one)) for one in some])
+                    some.clear()
+            await self.write([Command(one, ("UNLINK", one)) for one in some])
+        except AWAY as error:
+            raise _translated(error) from None
 
     async def close(self) -> None:
         await self._client.aclose()

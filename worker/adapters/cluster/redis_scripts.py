@@ -105,12 +105,13 @@ return redis.status_reply('OK')
 """
 
 
-def _script(text: str) -> Script:
+def script(text: str) -> Script:
+    """A script by its text."""
     return Script(text, hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest())
 
 
-SEEN: Final = _script(_COMMON + _SEEN)
-MARK: Final = _script(_COMMON + _MARK.replace("LIMIT", str(LIMIT)))
+SEEN: Final = script(_COMMON + _SEEN)
+MARK: Final = script(_COMMON + _MARK.replace("LIMIT", str(LIMIT)))
 
 
 def group_of(fingerprint: int) -> int:
@@ -121,11 +122,6 @@ def group_of(fingerprint: int) -> int:
 def group_key(crawl: str, group: int) -> str:
     """The key of a group's number of buckets; its buckets have the same hash tag."""
     return f"{{{crawl}:{group}}}"
-
-
-def content_key(crawl: str, fingerprint: bytes) -> bytes:
-    """The key of a content's owner; contents need not lie together."""
-    return f"{crawl}:c:".encode() + fingerprint
 
 
 def pack(fingerprints: Sequence[int]) -> bytes:

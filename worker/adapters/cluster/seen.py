@@ -1,60 +1,54 @@
-"""The seen set in Redis: 64-bit fingerprints of URLs, and who owns a content."""
+"""The seen set in Redis: 64-bit fingerprints of URLs, and who owns a content.
+
+Who owns a content is decided in Redis, in one round trip; what the owner is called is written to Cassandra before that,
+when its page is stored. So a fingerprint names a stored page, whenever a worker dies.
+"""
 
 import os
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final, Self
 
-from gregor.schemas.messages import Page, Row, url_fingerprint
+from gregor.worker.adapters.cluster.contents import Claimants, number_of
 from gregor.worker.adapters.cluster.redis_client import Command, RedisClient
-from gregor.worker.adapters.cluster.redis_scripts import MARK, SEEN, Script, content_key, group_key, group_of, pack
-from gregor.worker.borders.reader import Waiting
-from gregor.worker.borders.seen import SeenSet
+from gregor.worker.adapters.cluster.redis_contents import NOBODY, Claim, RedisContents
+from gregor.worker.adapters.cluster.redis_scripts import MARK, SEEN, Script, group_key, group_of, pack
 from gregor.worker.config.servers import Servers
 
 # Redis does nothing else while a script runs: some milliseconds at most.
 _LONGEST_SCRIPT: Final = 2000
-_REBUILD_BATCH: Final = 10_000
 _YES: Final = ord("1")
 
 
 class RedisSeen:
     """`SeenSet`. Any number of fingerprints is one round trip (to each node of a cluster)."""
 
-    def __init__(self, client: RedisClient, crawl: str, retention: int = 0) -> None:
-        """``crawl`` is the crawl's random id: a crawl that is made anew sees nothing of the one before.
-
-        ``retention``: seconds that a page is kept, and so long it owns its content; 0: for ever.
-        """
+    def __init__(self, client: RedisClient, crawl: str, claimants: Claimants) -> None:
+        """``crawl`` is the crawl's random id: a crawl that is made anew sees nothing of the one before."""
         self._client = client
         self._crawl = crawl
-        self._retention = retention
+        self._contents = RedisContents(client, crawl)
+        self._claimants = claimants
 
     @classmethod
-    async def open(cls, servers: Servers, crawl: str, environ: Mapping[str, str] = os.environ) -> Self:
+    async def open(
+        cls, servers: Servers, crawl: str, claimants: Claimants, environ: Mapping[str, str] = os.environ
+    ) -> Self:
         """Connect and check. Raises `Unavailable`, BadInput when Redis is set up to lose what is stored."""
         client = RedisClient(servers, environ)
-        opened = cls(client, crawl, servers.cassandra_retention)
+        opened = cls(client, crawl, claimants)
         try:
             await client.check()
-            await opened.probe()
+            await probe(client, crawl)
         except BaseException:
             await client.close()
             raise
         return opened
 
-    async def probe(self) -> None:
-        """See that this user may do what a crawl does, beside what this one has. Raises `Unavailable`."""
-        beside = RedisSeen(self._client, f"probe:{self._crawl}")
-        await beside.mark([0])
-        await beside.seen([0])
-        await beside.claim(b"", "probe")
-        await beside.disown(b"", "probe")
-
     async def seen(self, fingerprints: Sequence[int]) -> list[bool]:
         if not fingerprints:
             return []
         shares = self._shares(fingerprints)
-        answers = await self._client.read([self._call(SEEN, share) for share in shares])
+        answers = await self._client.read([_call(self._crawl, SEEN, share) for share in shares])
         known: dict[int, bool] = {}
         for share, answer in zip(shares, answers, strict=True):
             known.update(zip(share, (bit == _YES for bit in answer), strict=True))
@@ -62,33 +56,30 @@ class RedisSeen:
 
     async def mark(self, fingerprints: Sequence[int]) -> None:
         if fingerprints:
-            await self._client.write([self._call(MARK, share) for share in self._shares(fingerprints)])
+            await self._client.write([_call(self._crawl, MARK, share) for share in self._shares(fingerprints)])
 
     async def content(self, fingerprint: bytes) -> str | None:
-        key = content_key(self._crawl, fingerprint)
-        (owner,) = await self._client.read([Command(key, ("GET", key))])
-        return None if owner is None else owner.decode()
+        (owner,) = await self._contents.owners([fingerprint])
+        return None if owner == NOBODY else await self._claimants.key(fingerprint, owner)
 
     async def claim(self, fingerprint: bytes, key: str) -> str:
-        place = content_key(self._crawl, fingerprint)
-        expiry = ("EX", str(self._retention)) if self._retention else ()
-        claim, look = ("SET", place, key.encode(), "NX", *expiry), ("GET", place)
-        claimed, owner = await self._client.write([Command(place, claim), Command(place, look)])
-        if expiry and not claimed and owner == key.encode():  # it was stored anew, and is kept for as long again
-            await self._client.write([Command(place, ("EXPIRE", place, str(self._retention)))])
-        return key if owner is None else owner.decode()
+        """As the border says. An owner whose page is no longer kept is replaced."""
+        claimant = number_of(key)
+        await self._claimants.put(fingerprint, key)
+        (owner,) = await self._contents.claim([Claim(fingerprint, claimant)])
+        while owner != claimant:
+            if (named := await self._claimants.key(fingerprint, owner)) is not None:
+                return named
+            (owner,) = await self._contents.claim([Claim(fingerprint, claimant, replaces=owner)])
+        return key
 
     async def disown(self, fingerprint: bytes, key: str) -> None:
-        """The page that owns a content is deleted. Nobody can claim it between the look and the delete."""
-        if await self.content(fingerprint) == key:
-            place = content_key(self._crawl, fingerprint)
-            await self._client.write([Command(place, ("DEL", place))])
+        """The page that owns a content, or would, is deleted."""
+        await self._contents.release(fingerprint, number_of(key))
+        await self._claimants.drop(fingerprint, key)
 
     async def close(self) -> None:
         await self._client.close()
-
-    def _call(self, script: Script, share: Sequence[int]) -> Command:
-        return Command(group_key(self._crawl, group_of(share[0])), (self._crawl, pack(share)), script)
 
     def _shares(self, fingerprints: Sequence[int]) -> list[Sequence[int]]:
         """The fingerprints for one script call each: of one group, where groups may be on different nodes."""
@@ -100,33 +91,16 @@ class RedisSeen:
         return list(groups.values())
 
 
-async def rebuild(
-    seen: SeenSet, rows: AsyncIterator[Row], entries: AsyncIterator[Waiting], pages: AsyncIterator[Page]
-) -> int:
-    """Mark what has a row or an entry, and give stored contents their owners; how many marks. Runs beside workers.
+async def probe(client: RedisClient, crawl: str) -> None:
+    """See that this user may do what a crawl does, beside what it has. Raises `Unavailable`."""
+    beside = f"probe:{crawl}"
+    contents = RedisContents(client, beside)
+    await client.write([_call(beside, MARK, [0])])
+    await client.read([_call(beside, SEEN, [0])])
+    await contents.claim([Claim(b"", 1)])
+    await contents.owners([b""])
+    await contents.release(b"", 1)
 
-    It only adds what is true at any time: a row or an entry exists, a page is stored. May be repeated.
-    """
-    marked = 0
-    batch: list[int] = []
 
-    async def flush(least: int) -> int:
-        if len(batch) < least:
-            return 0
-        await seen.mark(batch)
-        done = len(batch)
-        batch.clear()
-        return done
-
-    async for row in rows:
-        batch.append(url_fingerprint(row.key))
-        marked += await flush(_REBUILD_BATCH)
-    async for waiting in entries:
-        if waiting.place != "log" and waiting.ticket.kind in ("new", "retry", "revisit"):
-            batch.append(url_fingerprint(waiting.ticket.key))
-            marked += await flush(_REBUILD_BATCH)
-    marked += await flush(1)
-    async for page in pages:
-        if page.fingerprint and not page.duplicate_of:
-            await seen.claim(page.fingerprint, page.key)
-    return marked
+def _call(crawl: str, script: Script, share: Sequence[int]) -> Command:
+    return Command(group_key(crawl, group_of(share[0])), (crawl, pack(share)), script)

@@ -42,6 +42,12 @@ class Backlogs:
                 for host, chunk in page:
                     yield host, chunk
 
+    async def all_chunks_together(self, partition: int, at_once: int) -> AsyncIterator[list[tuple[str, int]]]:
+        """The same, so many at a time."""
+        for shard in range(_SHARDS):
+            async for page in self._cassandra.pages(_ALL, (partition, shard), size=at_once):
+                yield list(page)
+
     async def read(self, partition: int, host: str, chunk: int) -> list[Ticket]:
         """The tickets of a chunk in the order of their stamps."""
         found = await self._cassandra.read(_ENTRIES, (partition, host, chunk))

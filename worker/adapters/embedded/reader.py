@@ -48,7 +48,7 @@ from gregor.worker.adapters.embedded.queries import (
 from gregor.worker.adapters.embedded.simhashes import similar
 from gregor.worker.adapters.embedded.slices import Salvage, Table, is_broken, read_slice
 from gregor.worker.borders.errors import Damaged
-from gregor.worker.borders.reader import Similar, Waiting, refuse
+from gregor.worker.borders.reader import WHOLE, Part, Similar, Waiting, refuse
 from gregor.worker.frontier.tickets import is_stale
 
 T = TypeVar("T")
@@ -94,9 +94,11 @@ class EmbeddedReader:
             for record in self._whole(partial(_record, "record of partition", number, data, PartitionRecord)):
                 yield record
 
-    async def pages(self) -> AsyncIterator[Page]:
+    async def pages(self, part: Part = WHOLE) -> AsyncIterator[Page]:
         async for found in self.slices(_PAGE, ("",), limit=_PAGES):
             for key, data in found:
+                if url_fingerprint(key) % part.parts != part.number:
+                    continue
                 for page in self._whole(partial(decode_page, key, data)):
                     yield page
 
