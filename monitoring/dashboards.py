@@ -1,13 +1,16 @@
 """Grafana's dashboards as JSON: `python -m monitoring.dashboards` writes them; a test keeps them true."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any, Final
 
-from monitoring.panels import DASHBOARDS, Dashboard, Panel
+from gregor.worker.inspect.metric_list import METRICS as LIST
+from monitoring.panels import DASHBOARDS, DESCRIPTIONS, THRESHOLDS, Dashboard, Panel
 
 FOLDER: Final = Path(__file__).parent / "dashboards"
 _SOURCE: Final = {"type": "prometheus", "uid": "${source}"}
+METRICS: Final = {metric.name: metric.meaning for metric in LIST}
 _WIDTH: Final = {"stat": 6, "timeseries": 12}
 _HEIGHT: Final = {"stat": 5, "timeseries": 8}
 
@@ -22,7 +25,7 @@ def dashboard(one: Dashboard) -> dict[str, Any]:
         "editable": False,
         "refresh": "30s",
         "time": {"from": "now-6h", "to": "now"},
-        "templating": {"list": [_source(), _job()]},
+        "templating": {"list": [_source(), _crawl(), _release()]},
         "links": [{"type": "dashboards", "tags": ["gregor"], "title": "Gregor", "asDropdown": True, "keepTime": True}],
         "panels": _placed(one.panels),
     }
@@ -32,9 +35,23 @@ def _source() -> dict[str, Any]:
     return {"name": "source", "type": "datasource", "query": "prometheus", "label": "Prometheus"}
 
 
-def _job() -> dict[str, Any]:
-    query = "label_values(gregor_worker_info, job)"
-    return {"name": "job", "type": "query", "label": "Job", "datasource": _SOURCE, "query": query, "refresh": 2}
+def _crawl() -> dict[str, Any]:
+    query = "label_values(gregor_worker_info, crawl)"
+    return {"name": "crawl", "type": "query", "label": "Crawl", "datasource": _SOURCE, "query": query, "refresh": 2}
+
+
+def _release() -> dict[str, Any]:
+    query = 'label_values(gregor_worker_info{crawl="$crawl"}, release)'
+    choice = {"includeAll": True, "allValue": ".*", "current": {"text": "All", "value": "$__all"}}
+    known = {
+        "name": "release",
+        "type": "query",
+        "label": "Release",
+        "datasource": _SOURCE,
+        "query": query,
+        "refresh": 2,
+    }
+    return {**known, **choice}
 
 
 def _placed(panels: tuple[Panel, ...]) -> list[dict[str, Any]]:
@@ -58,10 +75,36 @@ def _panel(number: int, one: Panel, place: dict[str, int]) -> dict[str, Any]:
         "id": number,
         "type": one.kind,
         "title": one.title,
+        "description": described(one),
         "datasource": _SOURCE,
         "gridPos": place,
-        "fieldConfig": {"defaults": {"unit": one.unit, "min": 0}, "overrides": []},
+        "fieldConfig": {"defaults": {"unit": one.unit, "min": 0, **_threshold(one.title)}, "overrides": []},
         "targets": targets,
+    }
+
+
+def described(one: Panel) -> str:
+    """What the panel says: its own words, else what the metrics are that it shows."""
+    shown = re.findall(r"\bgregor_\w+", " ".join(query.expr for query in one.queries))
+    meanings = [METRICS[name] for name in dict.fromkeys(map(_metric, shown)) if name in METRICS]
+    return DESCRIPTIONS.get(one.title) or " ".join(meanings)
+
+
+def _metric(series: str) -> str:
+    return re.sub(r"_(?:total|bucket|sum|count)$", "", series)
+
+
+def _threshold(title: str) -> dict[str, Any]:
+    """From which value on it is red, where one is wrong."""
+    wrong = THRESHOLDS.get(title)
+    if wrong is None:
+        return {}
+    steps = [{"color": "green", "value": None}, {"color": "red", "value": wrong.value}]
+    if wrong.below:
+        steps = [{"color": "red", "value": None}, {"color": "green", "value": wrong.value}]
+    return {
+        "thresholds": {"mode": "absolute", "steps": steps},
+        "custom": {"thresholdsStyle": {"mode": "line"}},
     }
 
 

@@ -27,16 +27,48 @@ class Dashboard(NamedTuple):
     panels: tuple[Panel, ...]
 
 
+class Wrong(NamedTuple):
+    """A value from which on, or ``below`` which, something is wrong: the alerts' own."""
+
+    value: float
+    below: bool = False
+
+
+DESCRIPTIONS: Final = {
+    "Workers that answer": "1 for a worker that answers Prometheus, 0 for one that did within a day and does not.",
+    "CPU": "Processor time of each worker's process, as a share of a core.",
+    "CPU a page": "Processor time of all workers divided by the pages that they stored.",
+    "Memory": "Resident memory of each worker's process, against what it may use.",
+}
+"""What panels show that ask for more than the crawl's own metrics; all others say what their metrics mean."""
+THRESHOLDS: Final = {
+    "Workers that answer": Wrong(1, below=True),
+    "Workers": Wrong(1, below=True),
+    "Pages a second": Wrong(0.001, below=True),
+    "Paused": Wrong(1),
+    "Watermark not moved for": Wrong(1800),
+    "Politeness margin (below 1: too close)": Wrong(0.99, below=True),
+    "Requests too close": Wrong(1),
+    "Time of a call": Wrong(1),
+    "Calls that found a service away": Wrong(0.001),
+    "Hand-over: wanted until work begins": Wrong(30),
+    "Leases lost": Wrong(1),
+    "The log lost records": Wrong(1),
+    "CPU": Wrong(0.9),
+}
+"""By the title of a panel."""
+
 _RATE: Final = "$__rate_interval"
-_JOB: Final = 'job="$job"'
+_OURS: Final = 'crawl="$crawl", release=~"$release"'
+"""Of the crawl and the release that are chosen; without the chart there is no release, which any choice fits."""
 
 
 def _sum(metric: str, by: str = "", where: str = "") -> str:
-    return f"sum{f' by ({by})' if by else ''} ({metric}{{{_JOB}{where}}})"
+    return f"sum{f' by ({by})' if by else ''} ({metric}{{{_OURS}{where}}})"
 
 
 def _rate(metric: str, by: str = "", where: str = "") -> str:
-    return f"sum{f' by ({by})' if by else ''} (rate({metric}{{{_JOB}{where}}}[{_RATE}]))"
+    return f"sum{f' by ({by})' if by else ''} (rate({metric}{{{_OURS}{where}}}[{_RATE}]))"
 
 
 def _by(metric: str, label: str) -> Query:
@@ -55,7 +87,7 @@ def _share(part: str, whole: str) -> str:
     return f"{part} / ({whole} > 0)"
 
 
-_CPU: Final = f"sum (rate(process_cpu_seconds_total{{{_JOB}}}[{_RATE}]))"
+_CPU: Final = f"sum (rate(process_cpu_seconds_total{{{_OURS}}}[{_RATE}]))"
 _PAGES: Final = _rate("gregor_pages_total")
 _HITS: Final = _rate("gregor_cache_lookups_total", "cache", ', result="hit"')
 _WORKER: Final = "{{instance}}"
@@ -65,10 +97,10 @@ DASHBOARDS: Final = (
         Panel("Pages a second", "reqps", (Query(_PAGES, "pages"),), "stat"),
         Panel("Bytes a second", "Bps", (Query(_rate("gregor_page_bytes_total"), "bytes"),), "stat"),
         Panel("Workers", "short", (Query(_sum("gregor_worker_info", "version"), "{{version}}"),), "stat"),
-        Panel("Paused", "short", (Query(f"max (gregor_paused{{{_JOB}}})", "paused"),), "stat"),
+        Panel("Paused", "short", (Query(f"max (gregor_paused{{{_OURS}}})", "paused"),), "stat"),
         Panel("Visits by what became of the URL", "reqps", (_by("gregor_visits_total", "state"),)),
         Panel("What limits the speed, share of workers", "percentunit",
-              (Query(f"avg by (by) (gregor_limit{{{_JOB}}})", "{{by}}"),)),
+              (Query(f"avg by (by) (gregor_limit{{{_OURS}}})", "{{by}}"),)),
         Panel("Errors by cause", "reqps", (_by("gregor_errors_total", "cause"),)),
         Panel("Visits running against their limit", "short",
               (Query(_sum("gregor_visits_running"), "running"), Query(_sum("gregor_visits_limit"), "limit"))),
@@ -79,28 +111,28 @@ DASHBOARDS: Final = (
         Panel("Lag of the ten furthest partitions", "short",
               (Query(f"topk(10, {_sum('gregor_frontier_lag_records', 'partition')})", "partition {{partition}}"),)),
         Panel("Oldest unfinished record by topic", "s",
-              (Query(f"max by (priority) (gregor_frontier_oldest_seconds{{{_JOB}}})", "priority {{priority}}"),)),
+              (Query(f"max by (priority) (gregor_frontier_oldest_seconds{{{_OURS}}})", "priority {{priority}}"),)),
         Panel("Oldest unfinished record, ten oldest partitions", "s",
-              (Query(f"topk(10, max by (partition) (gregor_frontier_oldest_seconds{{{_JOB}}}))",
+              (Query(f"topk(10, max by (partition) (gregor_frontier_oldest_seconds{{{_OURS}}}))",
                      "partition {{partition}}"),)),
         Panel("Watermark not moved for", "s",
-              (Query(f"gregor_frontier_stalled_seconds{{{_JOB}}}", _WORKER),)),
+              (Query(f"gregor_frontier_stalled_seconds{{{_OURS}}}", _WORKER),)),
         Panel("URLs in memory by front queue", "short",
               (Query(_sum("gregor_front_queue_urls", "priority"), "priority {{priority}}"),)),
-        Panel("URLs in back queues", "short", (Query(f"gregor_back_queue_urls{{{_JOB}}}", _WORKER),)),
+        Panel("URLs in back queues", "short", (Query(f"gregor_back_queue_urls{{{_OURS}}}", _WORKER),)),
         Panel("Records read ahead", "short",
               (Query(_sum("gregor_window_records", "priority"), "priority {{priority}}"),)),
         Panel("Calendar: buckets", "short", (Query(_sum("gregor_calendar_buckets"), "all"),
                                              Query(_sum("gregor_calendar_due_buckets"), "due"))),
-        Panel("Calendar: overdue", "s", (Query(f"gregor_calendar_overdue_seconds{{{_JOB}}}", _WORKER),)),
+        Panel("Calendar: overdue", "s", (Query(f"gregor_calendar_overdue_seconds{{{_OURS}}}", _WORKER),)),
         Panel("URL-seen test", "ops", (_by("gregor_seen_total", "answer"),)),
         Panel("Links", "ops", (_by("gregor_links_total", "fate"),)),
         Panel("Churn: links by whether they stay on their worker", "ops", (_by("gregor_churn_links_total", "way"),)),
     )),
     Dashboard("politeness", "Gregor: politeness and robots", (
         Panel("Politeness margin (below 1: too close)", "short",
-              (Query(f"gregor_politeness_margin{{{_JOB}}}", _WORKER),)),
-        Panel("Requests too close", "short", (Query(f"gregor_too_close_total{{{_JOB}}}", _WORKER),)),
+              (Query(f"gregor_politeness_margin{{{_OURS}}}", _WORKER),)),
+        Panel("Requests too close", "short", (Query(f"gregor_too_close_total{{{_OURS}}}", _WORKER),)),
         Panel("Hosts", "short", (Query(_sum("gregor_hosts", "state"), "{{state}}"),)),
         Panel("How late turns come", "s", _quantiles("gregor_stage_seconds", "stage", ', stage="queue"')),
         Panel("Decisions by robots.txt", "ops", (_by("gregor_robots_total", "decision"),)),
@@ -127,24 +159,25 @@ DASHBOARDS: Final = (
         Panel("Calls made again", "ops", (_by("gregor_retries_total", "service"),)),
     )),
     Dashboard("workers", "Gregor: workers and leases", (
-        Panel("Partitions owned", "short", (Query(f"gregor_partitions_owned{{{_JOB}}}", _WORKER),)),
-        Panel("Hand-over: wanted until work begins", "s", _quantiles("gregor_takeover_seconds", "job")),
-        Panel("Hand-over: given up until free", "s", _quantiles("gregor_release_seconds", "job")),
-        Panel("New epochs", "short", (Query(f"increase(gregor_epoch_changes_total{{{_JOB}}}[{_RATE}])", _WORKER),)),
-        Panel("Leases lost", "short", (Query(f"gregor_leases_lost_total{{{_JOB}}}", _WORKER),)),
-        Panel("The log lost records", "short", (Query(f"gregor_log_losses_total{{{_JOB}}}", _WORKER),)),
-        Panel("Workers that answer", "short", (Query(f"up{{{_JOB}}}", _WORKER),)),
+        Panel("Partitions owned", "short", (Query(f"gregor_partitions_owned{{{_OURS}}}", _WORKER),)),
+        Panel("Hand-over: wanted until work begins", "s", _quantiles("gregor_takeover_seconds", "crawl")),
+        Panel("Hand-over: given up until free", "s", _quantiles("gregor_release_seconds", "crawl")),
+        Panel("New epochs", "short", (Query(f"increase(gregor_epoch_changes_total{{{_OURS}}}[{_RATE}])", _WORKER),)),
+        Panel("Leases lost", "short", (Query(f"gregor_leases_lost_total{{{_OURS}}}", _WORKER),)),
+        Panel("The log lost records", "short", (Query(f"gregor_log_losses_total{{{_OURS}}}", _WORKER),)),
+        Panel("Workers that answer", "short",
+              (Query(f"up and on (job, instance) last_over_time(gregor_worker_info{{{_OURS}}}[1d])", _WORKER),)),
     )),
     Dashboard("cost", "Gregor: cost", (
         Panel("CPU a page", "s", (Query(_share(_CPU, _PAGES), "CPU"),)),
         Panel("CPU a page by stage", "s",
               (Query(f"{_rate('gregor_cpu_seconds_total', 'stage')} / on () group_left () ({_PAGES} > 0)",
                      "{{stage}}"),)),
-        Panel("CPU", "percentunit", (Query(f"rate(process_cpu_seconds_total{{{_JOB}}}[{_RATE}])", _WORKER),)),
-        Panel("Memory", "bytes", (Query(f"process_resident_memory_bytes{{{_JOB}}}", f"{_WORKER} used"),
-                                  Query(f"gregor_memory_limit_bytes{{{_JOB}}}", f"{_WORKER} limit"))),
-        Panel("Disk", "bytes", (Query(f"gregor_disk_free_bytes{{{_JOB}}}", f"{_WORKER} free"),
-                                Query(f"gregor_disk_size_bytes{{{_JOB}}}", f"{_WORKER} size"))),
+        Panel("CPU", "percentunit", (Query(f"rate(process_cpu_seconds_total{{{_OURS}}}[{_RATE}])", _WORKER),)),
+        Panel("Memory", "bytes", (Query(f"process_resident_memory_bytes{{{_OURS}}}", f"{_WORKER} used"),
+                                  Query(f"gregor_memory_limit_bytes{{{_OURS}}}", f"{_WORKER} limit"))),
+        Panel("Disk", "bytes", (Query(f"gregor_disk_free_bytes{{{_OURS}}}", f"{_WORKER} free"),
+                                Query(f"gregor_disk_size_bytes{{{_OURS}}}", f"{_WORKER} size"))),
         Panel("Bytes a page", "bytes", (Query(_share(_rate("gregor_page_bytes_total"), _PAGES), "bytes"),)),
     )),
 )  # fmt: skip

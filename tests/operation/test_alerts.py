@@ -17,7 +17,12 @@ Series = dict[str, str]
 
 
 def worker(metric: str, more: str = "") -> str:
-    return f'{metric}{{job="gregor", instance="w1"{", " + more if more else ""}}}'
+    return of_crawl("a", metric, more)
+
+
+def of_crawl(crawl: str, metric: str, more: str = "") -> str:
+    """Of one of two crawls that share a job."""
+    return f'{metric}{{job="gregor", crawl="{crawl}", instance="{crawl}1"{", " + more if more else ""}}}'
 
 
 def buckets(metric: str, fast: str, all_: str, more: str = "") -> Series:
@@ -27,6 +32,18 @@ def buckets(metric: str, fast: str, all_: str, more: str = "") -> Series:
     }
 
 
+def of_four(last: str, *, gone: bool) -> Series:
+    """Requests of four workers of a crawl that has work; of ``gone`` ones the metrics end half an hour ago."""
+    requests = {
+        f'gregor_requests_total{{job="gregor",crawl="a",instance="a{at}"}}': "0+600x400" if gone else "0+600x440"
+        for at in range(3)
+    }
+    work = {worker("gregor_back_queue_urls"): "9x440", worker("gregor_paused"): "0x440"}
+    return {**requests, **work, 'gregor_requests_total{job="gregor",crawl="a",instance="a3"}': last}
+
+
+UP = 'up{job="gregor", instance="a1"}'
+INFO = worker("gregor_worker_info", 'version="1"')
 VISITS, DEAD = (worker("gregor_visits_total", f'state="{state}"') for state in ("fetched", "dead"))
 IDLE = {VISITS: "5x440", worker("gregor_back_queue_urls"): "9x440", worker("gregor_paused"): "0x440"}
 ALLOWED, AWAY = (worker("gregor_robots_total", f'decision="{decision}"') for decision in ("allowed", "unreachable"))
@@ -34,12 +51,21 @@ BACKING, SHUT, WAITING = (worker("gregor_hosts", f'state="{state}"') for state i
 LAG = worker("gregor_frontier_lag_records", 'partition="0", priority="1"')
 
 CASES: dict[str, tuple[Series, Series]] = {
-    "GregorWorkerDown": ({worker("up"): "0x440"}, {worker("up"): "1x440"}),
+    "GregorWorkerDown": ({UP: "0x440", INFO: "1x400"}, {UP: "1x440", INFO: "1x440"}),
     "GregorNoWorker": (
-        {worker("gregor_worker_info", 'version="1"'): "1x400", worker("up"): "1x440"},  # a console still answers
-        {worker("gregor_worker_info", 'version="1"'): "1x440"},
+        {INFO: "1x400", of_crawl("b", "gregor_worker_info"): "1x440", UP: "1x440"},  # b has workers, and answers
+        {INFO: "1x440", of_crawl("b", "gregor_worker_info"): "1x440"},
     ),
     "GregorNoProgress": (IDLE, {**IDLE, worker("gregor_paused"): "1x440"}),
+    "GregorThroughputDrop": (
+        # One of two crawls loses three of four workers.
+        {**of_four("1x440", gone=True), of_crawl("b", "gregor_requests_total"): "0+600x440"},
+        # One dead worker of four is no drop.
+        {
+            **of_four("0+600x440", gone=False),
+            'gregor_requests_total{job="gregor",crawl="a",instance="a9"}': "0+600x400",
+        },
+    ),
     "GregorImpolite": (
         {worker("gregor_too_close_total"): "0x438 1 1"},
         {worker("gregor_too_close_total"): "1x440", worker("gregor_politeness_margin"): "1.0x440"},
@@ -90,7 +116,7 @@ CASES: dict[str, tuple[Series, Series]] = {
 def promtool(*words: object) -> None:
     """Run it; it must be content."""
     line = [str(PROMTOOL), *map(str, words)]
-    done = subprocess.run(line, capture_output=True, text=True, check=False, timeout=120)
+    done = subprocess.run(line, capture_output=True, text=True, check=False, timeout=600)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -135,3 +161,18 @@ def _case(name: str, given: Series, fires: bool) -> dict[str, object]:
         "input_series": [{"series": series, "values": values} for series, values in given.items()],
         "promql_expr_test": [expected],
     }
+
+
+def test_every_alert_says_for_whom_it_is_and_where_to_read_on() -> None:
+    text = ALERTS.read_text()
+    for name in NAMES:
+        rule = text.partition(f"- alert: {name}\n")[2].partition("- alert: ")[0]
+        assert re.search(r"severity: (page|ticket)", rule), name
+        assert f'docs/runbook.md#{name.lower()}"' in rule, name
+        assert 'job="' not in rule, "several crawls share a job, or a crawl has several"
+
+
+def test_one_dead_worker_wakes_nobody() -> None:
+    for name in ("GregorWorkerDown", "GregorMemoryFull", "GregorLeasesLost", "GregorOwnsNothing"):
+        rule = ALERTS.read_text().partition(f"- alert: {name}\n")[2].partition("- alert: ")[0]
+        assert "severity: ticket" in rule, name

@@ -63,7 +63,7 @@ async def ask(server: str, query: str) -> list[dict[str, Any]]:
 
 
 def filled_in(query: Query) -> str:
-    return query.expr.replace("$__rate_interval", "10s").replace("$job", "gregor")
+    return query.expr.replace("$__rate_interval", "10s").replace("$crawl", "crawl").replace("$release", ".*")
 
 
 @pytest.mark.skipif(PROMETHEUS is None, reason="prometheus is not installed (Debian: prometheus)")

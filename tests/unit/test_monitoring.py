@@ -7,7 +7,7 @@ from pathlib import Path
 
 from gregor.worker.inspect.metric_list import METRICS
 from monitoring import dashboards
-from monitoring.panels import DASHBOARDS
+from monitoring.panels import DASHBOARDS, DESCRIPTIONS, THRESHOLDS
 
 ROOT = Path(__file__).parents[2]
 ALERTS = ROOT / "monitoring" / "alerts.yml"
@@ -44,3 +44,14 @@ def test_the_dashboards_are_true() -> None:
             assert not cells & taken
             assert max(x for x, _ in cells) < 24
             taken |= cells
+
+
+def test_every_panel_says_what_it_shows_in_a_unit() -> None:
+    titles = {panel.title for board in DASHBOARDS for panel in board.panels}
+    assert set(DESCRIPTIONS) | set(THRESHOLDS) <= titles
+    for board in DASHBOARDS:
+        for panel in board.panels:
+            assert dashboards.described(panel).endswith("."), panel.title
+            assert panel.unit
+            for query in panel.queries:
+                assert 'crawl="$crawl"' in query.expr and "$job" not in query.expr

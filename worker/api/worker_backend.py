@@ -54,7 +54,7 @@ class WorkerBackend(Backend):
         self._meter = Meter()
         self._sampled = clock.monotonic()
         self._rates = self._meter.sample(self._sampled, runtime.stats)
-        self._exposition = Exposition(METRICS, self._look)
+        self._exposition = Exposition(METRICS, self._look, config.crawl)
         self._told, self._told_at = b"", -math.inf
 
     def _now(self) -> float:

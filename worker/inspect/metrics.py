@@ -54,7 +54,9 @@ class Exposition:
     escapes both for every sample anew, which is most of what a scrape costs the event loop of the crawl.
     """
 
-    def __init__(self, metrics: Iterable[Metric], look: Callable[[], Look]) -> None:
+    def __init__(self, metrics: Iterable[Metric], look: Callable[[], Look], crawl: str = "") -> None:
+        """``crawl``: a label of every sample, where it is given: several crawls may be scraped as one job."""
+        self._everywhere = [_pair("crawl", crawl)] if crawl else []
         self._metrics = tuple(metrics)
         self._look = look
         self._starts: dict[tuple[str, tuple[str, ...]], tuple[str, ...]] = {}
@@ -65,23 +67,29 @@ class Exposition:
         """The answer to a scrape, in Prometheus's text format."""
         look = self._look()
         lines = "".join(line for metric in self._metrics for line in self._lines(metric, look))
-        return lines.encode() + prometheus.generate_latest(self._process)
+        own = prometheus.generate_latest(self._process).decode().splitlines()
+        return (lines + "".join(f"{self._of_crawl(line)}\n" for line in own)).encode()
+
+    def _of_crawl(self, line: str) -> str:
+        """A sample of the process, which has no labels, with those that every sample has."""
+        name, _, value = line.partition(" ")
+        return line if name == "#" or not self._everywhere else f"{_start(name, self._everywhere)} {value}"
 
     def _lines(self, metric: Metric, look: Look) -> Iterator[str]:
         yield f"# HELP {metric.series} {metric.meaning}\n# TYPE {metric.series} {metric.kind}\n"
         for values, found in metric.read(look):
             starts = self._starts.get((metric.name, values))
             if starts is None:
-                starts = self._starts[metric.name, values] = _starts(metric, values)
+                starts = self._starts[metric.name, values] = _starts(metric, values, self._everywhere)
             numbers = _of_histogram(found) if metric.kind == "histogram" else (found,)
             for start, number in zip(starts, numbers, strict=True):
                 # Go's ParseFloat, by which numbers are read, knows Python's way to write them.
                 yield f"{start} {number:d}\n" if isinstance(number, int) else f"{start} {number!r}\n"
 
 
-def _starts(metric: Metric, values: tuple[str, ...]) -> tuple[str, ...]:
+def _starts(metric: Metric, values: tuple[str, ...], everywhere: list[str]) -> tuple[str, ...]:
     """What the lines of a series begin with."""
-    pairs = [_pair(name, value) for name, value in zip(metric.labels, values, strict=True)]
+    pairs = everywhere + [_pair(name, value) for name, value in zip(metric.labels, values, strict=True)]
     if metric.kind != "histogram":
         return (_start(metric.series, pairs),)
     bounds = (*(f"{bound:g}" for bound in BOUNDS), "+Inf")

@@ -8,9 +8,11 @@ _HEAD = """# Metrics
 This page is made by `python -m gregor.worker.inspect.metrics_docs > docs/metrics.md`; a test keeps it true.
 
 Every worker with `listen` set serves them at `/metrics` (see [operations.md](operations.md)). Counters begin at 0 with
-the process. No label ever holds a host, a URL or anything else that a site can choose; `instance` and `job`, which
-Prometheus adds, tell workers apart. `process_…` (CPU, resident memory, open files, start) are those of
-prometheus-client; CPU a page is `rate(process_cpu_seconds_total[5m]) / rate(gregor_pages_total[5m])`.
+the process. No label ever holds a host, a URL or anything else that a site can choose. Every sample has the label
+`crawl`, so that several crawls may be scraped as one job; `instance` and `job`, which Prometheus adds, tell workers
+apart, and `release`, which the chart adds, the installations of one crawl. `process_…` (CPU, resident memory, open
+files, start) are those of prometheus-client; CPU a page is
+`rate(process_cpu_seconds_total[5m]) / rate(gregor_pages_total[5m])`.
 
 | name | kind | meaning | labels |
 |---|---|---|---|

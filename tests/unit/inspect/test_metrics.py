@@ -43,6 +43,15 @@ def scrape(stats: Stats, condition: Condition = CONDITION, lag: Lag | None = Non
     }
 
 
+def test_every_sample_says_of_which_crawl_it_is() -> None:
+    stats = Stats()
+    look = Look(stats, CONDITION, Lag(cast(Runtime, None)), MACHINE, stats.margin.value(0.0))
+    text = Exposition(METRICS, lambda: look, 'a "quoted" crawl').text().decode()
+    samples = [sample for family in text_string_to_metric_families(text) for sample in family.samples]
+    assert {sample.labels["crawl"] for sample in samples} == {'a "quoted" crawl'}
+    assert "process_cpu_seconds_total" in {sample.name for sample in samples}
+
+
 def test_the_page_is_true() -> None:
     assert (ROOT / "docs" / "metrics.md").read_text() == page(), (
         "python -m gregor.worker.inspect.metrics_docs writes it"
