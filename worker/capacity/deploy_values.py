@@ -44,6 +44,7 @@ def helm(plan: Plan, worker_memory: float) -> dict[str, object]:
         "config": {
             "partitions": plan.partitions,
             "delay": wish.delay,
+            "concurrency": plan.concurrency,
             "kafka_replication": wish.kafka_replication,
             "cassandra_replication": wish.cassandra_replication,
         },

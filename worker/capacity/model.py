@@ -17,6 +17,10 @@ LEAST_DISK: Final = 100
 LARGEST_DISK: Final = 16384
 """GiB of one broker or node."""
 
+LEAST_CONCURRENCY: Final = 64
+"""As the setting is by default."""
+MOST_CONCURRENCY: Final = 10_000
+"""More the setting does not take."""
 LEAST_PARTITIONS: Final = 256
 MOST_PARTITIONS: Final = 65536
 TOPICS: Final = 6
@@ -39,7 +43,8 @@ def plan(wish: Wish, costs: Costs, prices: Prices) -> Plan:
     logged = urls * costs.ticket_bytes + wish.pages * costs.event_bytes * event_share
     backlogs = (urls - wish.pages) * costs.backlog_share * costs.ticket_bytes
     stored = wish.pages * (costs.page_bytes * costs.body_share + costs.record_bytes) + backlogs
-    shards, redis = _redis(urls, costs, prices)
+    remembered = urls * costs.redis_url + wish.pages * costs.redis_content
+    shards, redis = _redis(remembered, costs, prices)
     passed = wish.pages * (costs.page_bytes + costs.requests * costs.request_bytes)
     far = (ZONES - 1) / ZONES * (stored + logged) + stored * (wish.cassandra_replication - 1)
     kafka = _kafka(wish, costs, prices, split, logged * wish.kafka_replication)
@@ -53,12 +58,13 @@ def plan(wish: Wish, costs: Costs, prices: Prices) -> Plan:
         partitions=split,
         workers=workers,
         workers_max=most,
+        concurrency=_concurrency(wish, costs, workers.count),
         kafka=kafka,
         redis=redis,
         shards=shards,
         cassandra=cassandra,
         urls=urls,
-        redis_gb=urls * costs.redis_url / GB,
+        redis_gb=remembered / GB,
         kafka_gb=logged * wish.kafka_replication / GB,
         cassandra_gb=stored * wish.cassandra_replication / GB,
         nat_gb=passed / GB,
@@ -86,9 +92,16 @@ def _cores(wish: Wish, milliseconds: float, costs: Costs) -> float:
 
 def _workers(wish: Wish, costs: Costs, prices: Prices) -> Pool:
     (machine,) = prices.machines["worker"]  # a worker is one process that uses one core
-    count = max(ZONES, math.ceil(_cores(wish, costs.worker_cpu, costs)))
+    count = max(ZONES, math.ceil(_cores(wish, costs.worker_cpu + costs.requests * costs.tls_cpu, costs)))
     beyond_first = (count - 1) * costs.spot_share
     return Pool(machine, count, 0, machine.usd_hour * (1 + beyond_first) * MONTH)
+
+
+def _concurrency(wish: Wish, costs: Costs, workers: int) -> int:
+    """Visits that run at once in each worker, by Little's law: requests a second times the seconds of one, with
+    headroom; `LEAST_CONCURRENCY` at least."""
+    running = wish.rate * costs.requests * costs.answer_seconds / workers / costs.utilisation
+    return min(MOST_CONCURRENCY, max(LEAST_CONCURRENCY, math.ceil(running)))
 
 
 def _pool(machine: Machine, count: int, data: float, fill: float, gib_month: float) -> Pool:
@@ -123,9 +136,9 @@ def _cassandra(wish: Wish, costs: Costs, prices: Prices, data: float) -> Pool:
     return _cheapest(pools)
 
 
-def _redis(urls: float, costs: Costs, prices: Prices) -> tuple[int, Pool]:
-    """Shards, and the nodes of one: a primary and its replicas, one a zone."""
-    gib = urls * costs.redis_url / GIB / costs.redis_fill
+def _redis(remembered: float, costs: Costs, prices: Prices) -> tuple[int, Pool]:
+    """Shards for so many bytes, and the nodes of one: a primary and its replicas, one a zone."""
+    gib = remembered / GIB / costs.redis_fill
     fits = [machine for machine in prices.machines["redis"] if machine.gib >= gib]
     largest = max(prices.machines["redis"], key=lambda machine: machine.gib)
     machine = min(fits, key=lambda one: one.usd_hour) if fits else largest

@@ -15,6 +15,7 @@ def rows(plan: Plan) -> Rows:
         (f"hosts that must have work at all times, delay {plan.wish.delay:g} s", f"{plan.hosts:,}"),
         ("partitions", f"{plan.partitions:,}"),
         ("workers", f"{_machines(plan.workers)}, up to {plan.workers_max:,}"),
+        ("visits at once of each worker (the setting concurrency)", f"{plan.concurrency:,}"),
         ("Kafka brokers", _machines(plan.kafka)),
         ("Redis", redis if plan.shards == 1 else f"{plan.shards:,} shards of {redis}"),
         ("Cassandra nodes", _machines(plan.cassandra)),

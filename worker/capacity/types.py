@@ -25,9 +25,12 @@ class Costs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     )
 
     worker_cpu: float
+    tls_cpu: float
+    answer_seconds: float
     worker_memory: float
     servers_cpu: float
     redis_url: float
+    redis_content: float
     kafka_share: float
     cassandra_share: float
     page_bytes: float
@@ -108,7 +111,8 @@ class Spend(msgspec.Struct, frozen=True):
 
 
 class Plan(msgspec.Struct, frozen=True):
-    """What it takes. ``hosts``: how many must have work at all times; ``shards`` of Redis with ``redis`` nodes each.
+    """What it takes. ``concurrency``: visits at once of a worker. ``hosts``: how many must have work at all times;
+    ``shards`` of Redis with ``redis`` nodes each.
 
     GB are those of the whole crawl; in Kafka and Cassandra with all copies, in Redis one.
     """
@@ -120,6 +124,7 @@ class Plan(msgspec.Struct, frozen=True):
     partitions: int
     workers: Pool
     workers_max: int
+    concurrency: int
     kafka: Pool
     redis: Pool
     shards: int

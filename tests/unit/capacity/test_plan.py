@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from gregor.worker.capacity import docs, inputs
 from gregor.worker.capacity.deploy_values import terraform
-from gregor.worker.capacity.model import GIB, MOST_PARTITIONS, TOPICS, plan
+from gregor.worker.capacity.model import GB, GIB, LEAST_CONCURRENCY, MOST_CONCURRENCY, MOST_PARTITIONS, TOPICS, plan
 from gregor.worker.capacity.types import Costs, Plan, Wish
 from gregor.worker.commands import cli
 from gregor.worker.commands import plan as plan_command
@@ -53,7 +53,12 @@ def test_fewer_days_never_take_less(wish: Wish, times: float) -> None:
 def test_it_suffices_for_the_mean_and_the_headroom(wish: Wish) -> None:
     made = planned(wish)
     busy = wish.rate / 1000
-    assert made.workers.count * COSTS.utilisation >= busy * COSTS.worker_cpu * (1 - 1e-9)
+    cpu = COSTS.worker_cpu + COSTS.requests * COSTS.tls_cpu
+    assert made.workers.count * COSTS.utilisation >= busy * cpu * (1 - 1e-9)
+    running = made.requests_second * COSTS.answer_seconds
+    assert made.workers.count * made.concurrency >= running or made.concurrency == MOST_CONCURRENCY
+    assert LEAST_CONCURRENCY <= made.concurrency <= MOST_CONCURRENCY
+    assert made.redis_gb * GB >= wish.pages * (COSTS.redis_url + COSTS.redis_content) * (1 - 1e-9)
     for pool, share in ((made.kafka, COSTS.kafka_share), (made.cassandra, COSTS.cassandra_share)):
         cores = pool.count * pool.machine.vcpu * COSTS.utilisation
         assert cores >= busy * COSTS.servers_cpu * share * 3 * (1 - 1e-9)
@@ -62,7 +67,7 @@ def test_it_suffices_for_the_mean_and_the_headroom(wish: Wish) -> None:
         assert pool.disk <= 16384
         assert pool.count * pool.disk * GIB * COSTS.disk_fill >= stored * 1e9 * (1 - 1e-9)
     assert made.cassandra.disk <= COSTS.cassandra_disk
-    assert made.shards * made.redis.machine.gib * GIB * COSTS.redis_fill >= made.urls * COSTS.redis_url * (1 - 1e-9)
+    assert made.shards * made.redis.machine.gib * GIB * COSTS.redis_fill >= made.redis_gb * GB * (1 - 1e-9)
     assert made.kafka.count * made.kafka.machine.replicas >= made.partitions * TOPICS * 3
     assert made.hosts >= made.requests_second * wish.delay
     assert made.workers.count <= made.workers_max <= made.partitions <= MOST_PARTITIONS
@@ -101,7 +106,7 @@ def test_a_benchmark_and_an_assumption_replace_costs(tmp_path: Path, capsys: pyt
     other = told(capsys, "--bench", str(bench), "--assume", "redis_url=92", "--delay", "10")
     assert other["costs"]["worker_cpu"]["value"] == 10.52
     assert str(bench) in other["costs"]["worker_cpu"]["source"]
-    assert other["plan"]["workers"]["count"] == 25 > usual["plan"]["workers"]["count"]
+    assert other["plan"]["workers"]["count"] == 30 > usual["plan"]["workers"]["count"]
     assert other["plan"]["shards"] == 2
     assert other["plan"]["hosts"] == pytest.approx(10 * usual["plan"]["hosts"], rel=0.01)
 
