@@ -170,21 +170,23 @@ class Rebuilding:
 
     async def _owning(self, rivals: Found) -> Found:
         """Those whose page was not told to be a duplicate."""
-        pages = [await self._pages.page(key, None) for _, _, key in rivals]
+        pages = [await self._read(self._pages.page(key, None)) for _, _, key in rivals]
         return [rival for rival, page in zip(rivals, pages, strict=True) if page is not None and not page.duplicate_of]
 
     async def _old_pages(self, number: int, how_far: Rebuilt) -> None:
         async for found in self._cassandra.pages(_PAGES, bounds(number), _FEW_PAGES):
-            pages = await asyncio.gather(*(self._whole(key, data, overflow) for key, data, overflow in found))
+            pages = await asyncio.gather(
+                *(self._read(self._pages.unpack(key, data, overflow)) for key, data, overflow in found)
+            )
             owning = [page for page in pages if page is not None and page.fingerprint and not page.duplicate_of]
             await asyncio.gather(*(self._claimants.put(page.fingerprint, page.key) for page in owning))
             await self._contents.claim([Claim(page.fingerprint, number_of(page.key)) for page in owning])
             how_far.contents += len(owning)
 
-    async def _whole(self, key: str, data: bytes, overflow: bytes) -> Page | None:
+    async def _read(self, reading: Awaitable[Page | None]) -> Page | None:
         """A stored page; None when it is damaged: then it owns nothing."""
         try:
-            return await self._pages.unpack(key, data, overflow)
+            return await reading
         except Damaged:
             return None
 
