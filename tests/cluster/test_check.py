@@ -14,6 +14,7 @@ import pytest
 from gregor.partitioner.hashing import partition_of
 from gregor.schemas.messages import encode, url_fingerprint
 from gregor.worker.adapters.cluster.cassandra_client import Cassandra
+from gregor.worker.adapters.cluster.contents import Contents
 from gregor.worker.adapters.cluster.reader import ClusterReader
 from gregor.worker.adapters.cluster.seen import RedisSeen
 from gregor.worker.adapters.cluster.stock import ClusterMending, ClusterStock
@@ -48,7 +49,7 @@ def settings(cassandra: Service, redis: Service) -> Iterator[Servers]:
 def test_what_is_damaged_or_missing_is_found_and_mended(settings: Servers) -> None:
     async def case() -> None:
         cassandra = await Cassandra.connect(settings, _KEYSPACE, {})
-        seen = await RedisSeen.open(settings, uuid.uuid4().hex, {})
+        seen = await RedisSeen.open(settings, uuid.uuid4().hex, Contents(cassandra), {})
         log = cast(FrontierLog, (await SimulatedFactory(Path("none"), PARTITIONS).open(ManualClock())).log)
         store, reader = ClusterStore(cassandra), ClusterReader(cassandra, PARTITIONS, log=log)
         reader.on_damage = lambda _: None
