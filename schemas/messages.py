@@ -26,6 +26,8 @@ class Ticket(msgspec.Struct, frozen=True, array_like=True):
     due now, of a URL that has a row. ``attempts`` counts failed attempts in a row. ``hops`` counts the redirects
     that led here. ``lastmod`` and ``changefreq`` are what a sitemap says of the URL. ``at``: when it was made, 0 when
     that is not known. ``ordered``: when a person asked for this visit; nothing that was known before refuses it.
+    ``not_before``: a redirect that was to be followed no sooner (its Retry-After); like ``at`` in unix seconds of the
+    coordinator's.
     """
 
     href: str
@@ -45,6 +47,7 @@ class Ticket(msgspec.Struct, frozen=True, array_like=True):
     changefreq: str = ""
     at: float = 0.0
     ordered: float = 0.0
+    not_before: float = 0.0
 
     @property
     def identity(self) -> tuple[str, int, str]:

@@ -12,6 +12,7 @@ import random
 from dataclasses import dataclass
 
 from gregor.schemas.messages import Page, Row, url_fingerprint
+from gregor.worker.base.shortage import LocalShortage, pause
 from gregor.worker.borders.effects import Effects, LeaseLost
 from gregor.worker.borders.services import Services
 from gregor.worker.examine import Examiner
@@ -102,6 +103,10 @@ class Crawl:
                 return await self._settle_stored(turn, item, row, stored)
             if item.refused:
                 return await self.settle(turn, item, Visited(ticket, row, Denied(f"trap: {item.refused}")))
+            if ticket.not_before > self.services.coordinator.now():
+                return await self._wait_until(ticket.not_before, item)
+            if (refused := self.fetcher.refused_port(url)) is not None:
+                return await self.settle(turn, item, Visited(ticket, row, refused))
             if (refusal := turn.refusal(url.origin, ticket.ordered, more=row is None or not row.page)) is not None:
                 return await self.settle(turn, item, Visited(ticket, row, refusal))
             match await self.rulings.rule(turn, url, ticket):
@@ -116,6 +121,16 @@ class Crawl:
         except AddressBusy as busy:
             turn.host.queue.put_back(item)
             turn.wait_for_room(self.fetcher.gate, str(busy))
+        except LocalShortage:  # says nothing of the host: its URL waits
+            turn.host.queue.put_back(item)
+            turn.put_off(pause(item.shortages))
+            item.shortages += 1
+
+    async def _wait_until(self, due: float, item: Item) -> None:
+        """A redirect is followed no sooner than it said: its ticket goes to the calendar as a retry does."""
+        await self.intake.waiting.appoint(item.ticket, due)
+        await self.effects.run(lambda: self.services.seen.mark([url_fingerprint(item.ticket.key)]))
+        self.intake.finish(item, moved=True)
 
     async def _fetch(self, turn: Turn, item: Item, row: Row | None, url: Url, rules: float) -> None:
         """The request itself, and what it brought."""

@@ -99,8 +99,10 @@ class Examiner:
                 except ProcessorError as error:
                     return Examined(Broken("processor", str(error), response.status))
                 return Examined(outcome, content.page, content.tickets)
-            case Redirected(_, location):
+            case Redirected(_, location, after):
                 found, link = self.redirect(ticket, url, location)
+                if after:
+                    found = [msgspec.structs.replace(target, not_before=self._now() + after) for target in found]
                 return Examined(outcome, None, found, link)
             case _:
                 return Examined(outcome)

@@ -1,6 +1,6 @@
 """Bodies whose framing is broken: what browsers show is kept, and never taken for whole when nobody can say it is."""
 
-from gregor.worker.borders.transport import Failure
+from gregor.worker.borders.transport import Failure, Limits
 from tests.contract.test_transports import World, case
 
 OK = b"HTTP/1.1 200 OK\r\n"
@@ -19,7 +19,7 @@ async def comes(world: World, raw: bytes, body: bytes, truncated: str | None) ->
 
 @case
 async def test_a_length_that_is_none_leaves_a_mark(world: World) -> None:
-    for length in (b"-5", b"+5", b"0x5", b"5.0", b"5 5", b"5;x", b"many"):
+    for length in (b"-5", b"+5", b"0x5", b"5.0", b"5 5", b"5;x", b"many", b"", b" ", b","):
         await comes(world, OK + b"Content-Length: " + length + b"\r\n\r\nhello and more", b"hello and more", "length")
 
 
@@ -41,9 +41,41 @@ async def test_the_same_length_twice_is_one(world: World) -> None:
 
 @case
 async def test_lengths_that_contradict_each_other_are_refused(world: World) -> None:
-    for lines in (b"5\r\nContent-Length: 6", b"5, 6", b"-5\r\nContent-Length: 5", b"5\r\nContent-Length: x"):
+    for lines in (
+        b"5\r\nContent-Length: 6",
+        b"5, 6",
+        b"-5\r\nContent-Length: 5",
+        b"5\r\nContent-Length: x",
+        b"5\r\nContent-Length:",
+    ):
         world.origin.raw("/", OK + b"Content-Length: " + lines + b"\r\n\r\nhello and more")
         assert (await world.failure("/")).kind == "protocol", lines
+
+
+@case
+async def test_a_blank_before_the_colon_changes_nothing(world: World) -> None:
+    for blank in (b" ", b"\t", b" \t "):
+        for close in (True, False):
+            answers = {
+                OK + b"Content-Length" + blank + b": 5\r\n\r\nhello": b"hello",
+                OK + b"Content-Length" + blank + b": 5\r\n\r\nhello and more": b"hello",
+                OK + b"Content-Length" + blank + b": 0\r\n\r\n": b"",
+                OK + b"Transfer-Encoding" + blank + b": chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n": b"hello",
+            }
+            for raw, body in answers.items():
+                world.origin.raw("/", raw, close=close)
+                page = await world.page("/")
+                assert (page.body.read(), page.truncated) == (body, None), (raw, close)
+                assert page.elapsed < 1, "it waited for the end of a connection that stays"
+
+
+@case
+async def test_a_page_in_chunks_of_one_octet_comes_whole(world: World) -> None:
+    body = b"word " * 80_000
+    chunks = b"".join(b"1\r\n%c\r\n" % octet for octet in body)
+    world.origin.raw("/", CHUNKED + chunks + b"0\r\n\r\n", close=False)
+    page = await world.page("/", limits=Limits())
+    assert (page.body.read(), page.truncated) == (body, None)
 
 
 @case

@@ -1,7 +1,6 @@
 """What every transport must do, case by case, against a server that does what a case says."""
 
 import asyncio
-import errno
 import gzip
 import random
 import socket
@@ -13,7 +12,6 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any
-from unittest import mock
 
 import brotli
 import pytest
@@ -22,7 +20,6 @@ import zstandard
 
 from gregor.worker.adapters.transport.attempts import AddressGuard
 from gregor.worker.adapters.transport.curl import CurlTransport
-from gregor.worker.adapters.transport.receiver import Receiver
 from gregor.worker.adapters.transport.requests_transport import RequestsTransport
 from gregor.worker.borders.transport import Endpoint, Failure, FetchResult, Limits, Permit, Request, Response, Transport
 from tests.contract.origin_server import Origin, Talk
@@ -296,17 +293,6 @@ async def test_a_bomb_is_cut_at_the_limit(world: World) -> None:
     answer = await world.page("/")
     assert answer.truncated == "size"
     assert answer.body.size <= LIMITS.max_body
-
-
-@case
-async def test_a_full_disk_is_an_error_of_ours_and_no_cut_body(world: World) -> None:
-    world.origin.page("/", b"body")
-    with (
-        mock.patch.object(Receiver, "feed", side_effect=OSError(errno.ENOSPC, "disk full")),
-        pytest.raises(OSError, match="disk full"),
-    ):
-        await world.fetch("/")
-    assert (await world.page("/")).body.read() == b"body"
 
 
 # ---------------------------------------------------------------- sizes

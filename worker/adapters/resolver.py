@@ -4,6 +4,7 @@ getaddrinfo is not used: it gives no time to live, and a slow name would hold a 
 """
 
 import asyncio
+import errno
 import math
 import time
 from collections.abc import Callable
@@ -17,6 +18,7 @@ import dns.name
 import dns.rdatatype
 import dns.resolver
 
+from gregor.worker.base.shortage import in_words, shortage
 from gregor.worker.borders.resolver import Answer, DnsFailure
 from gregor.worker.borders.transport import Endpoint
 from gregor.worker.fetch.dns import DnsCache, Found, Lookup, NotFound, interleave, literal_address, parse_hosts
@@ -90,6 +92,8 @@ class DnsResolver:
             lookup: Lookup = NotFound("nxdomain", f"not a DNS name: {fault}")
         else:
             lookup = await self._both_families(absolute)
+        if isinstance(lookup, NotFound) and lookup.kind == "local":
+            return lookup, self._clock()  # it says nothing of the name
         return lookup, self._cache.put(name, lookup, self._clock())
 
     async def _both_families(self, name: dns.name.Name) -> Lookup:
@@ -109,9 +113,11 @@ class DnsResolver:
             answer = await self._dns.resolve(name, kind, raise_on_no_answer=False, lifetime=self._timeout, search=False)
         except dns.resolver.NXDOMAIN as fault:
             return NotFound("nxdomain", "the name does not exist", _negative_ttl(fault))
-        except dns.resolver.LifetimeTimeout:
-            return NotFound("timeout", f"no answer within {self._timeout:g} s")
         except (dns.exception.DNSException, OSError) as fault:
+            if (lacking := _lacking(fault)) is not None:
+                return NotFound("local", lacking)
+            if isinstance(fault, dns.resolver.LifetimeTimeout):
+                return NotFound("timeout", f"no answer within {self._timeout:g} s")
             return NotFound("servfail", f"{type(fault).__name__}: the resolver gave no usable answer")
         now = time.time()  # dnspython's expiration is a wall-clock time; only the difference is used
         ttl = max(0.0, answer.expiration - now)
@@ -133,6 +139,18 @@ def _client(server: Endpoint | None) -> dns.asyncresolver.Resolver:
         return dns.asyncresolver.Resolver(configure=False)
 
 
+def _lacking(fault: dns.exception.DNSException | OSError) -> str | None:
+    """What this machine lacks, if that is why a query came to nothing: dnspython keeps what each server's met."""
+    kept = getattr(fault, "kwargs", {}).get("errors") or ()
+    causes = [fault, *(part for error in kept for part in error if isinstance(part, BaseException))]
+    for cause in causes:
+        if (lacking := shortage(cause)) is not None:
+            return lacking
+        if isinstance(cause, OSError) and cause.errno == errno.EADDRNOTAVAIL:
+            return in_words(cause.errno)  # no port is left to ask from
+    return None
+
+
 def _merge(six: Lookup, four: Lookup) -> Lookup:
     found = [lookup for lookup in (six, four) if isinstance(lookup, Found)]
     if found:
@@ -140,6 +158,7 @@ def _merge(six: Lookup, four: Lookup) -> Lookup:
         return Found(interleave(*addresses), min(lookup.ttl for lookup in found))
     # A family that could not be asked leaves the question open; what the other one says is then not final.
     failures = [lookup for lookup in (four, six) if isinstance(lookup, NotFound)]
+    failures.sort(key=lambda failure: failure.kind != "local")
     return next((failure for failure in failures if failure.kind != "nxdomain"), failures[0])
 
 

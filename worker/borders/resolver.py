@@ -16,10 +16,11 @@ class Answer(msgspec.Struct, frozen=True):
 
 class DnsFailure(msgspec.Struct, frozen=True):
     """No address. NXDOMAIN, also when the name exists but has no address, is told apart from a resolver's failure
-    (RFC 2308 section 2): the one is the host's answer, the others say nothing about the host.
+    (RFC 2308 section 2): the one is the host's answer, the others say nothing about the host; "local", which nothing
+    remembers: this machine had no descriptor or port left to ask with.
     """
 
-    kind: Literal["nxdomain", "timeout", "servfail"]
+    kind: Literal["nxdomain", "timeout", "servfail", "local"]
     detail: str
     expires: float
 

@@ -115,14 +115,20 @@ FailureKind: TypeAlias = Literal[
     "too_large_headers",
     "decode",  # nothing of the body is what Content-Encoding says
     "request",  # the URL or a header cannot be sent
+    "downgrade",  # the server wants HTTP/1.1, which this transport will speak with it at the next try
+    "legacy_tls",  # the server's TLS lacks secure renegotiation (RFC 5746); `legacy_tls` allows it
+    "elsewhere",  # the connection did not lead where the request may go: nothing was sent, or nothing of it is kept
+    "local",  # this machine lacks descriptors, memory, ports or disk: says nothing of the host
 ]
 
 
 class Failure(msgspec.Struct, frozen=True):
-    """No usable answer. `detail` is for people: one line, no secrets."""
+    """No usable answer. `detail` is for people: one line, no secrets. `address`: the one that took the connection and
+    then said nothing in time, where that is known."""
 
     kind: FailureKind
     detail: str
+    address: str = ""
 
 
 FetchResult: TypeAlias = Response | Failure

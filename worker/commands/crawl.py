@@ -36,6 +36,7 @@ FLAGS = (
     Flag("--ca-file", "ca_file", "FILE"),
     Flag("--resolver", "resolver", "ADDRESS:PORT"),
     Flag("--allow-network", "allow_networks", "CIDR", item=True),
+    Flag("--allow-port", "allow_ports", "PORT", item=True),
     Flag("--host-table", "host_table", "FILE"),
     Flag("--console", "listen", "ADDRESS:PORT"),
 )

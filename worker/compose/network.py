@@ -46,12 +46,14 @@ def transport(config: Config, table: HostTable, stats: Stats) -> Transport:
         # Heavy, and few crawls meet a host that needs it.
         from gregor.worker.adapters.transport.requests_transport import RequestsTransport
 
-        return RequestsTransport(policy, ca_file=ca_file)
+        return RequestsTransport(policy, ca_file=ca_file, legacy_tls=config.legacy_tls)
 
     if config.transport == "requests":
         return tolerant()
     return LenientTransport(
-        CurlTransport(policy, ca_file=ca_file, http2=config.http2, spending=stats.spending), tolerant
+        CurlTransport(policy, ca_file=ca_file, http2=config.http2, spending=stats.spending),
+        tolerant,
+        legacy_tls=config.legacy_tls,
     )
 
 

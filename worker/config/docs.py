@@ -160,6 +160,11 @@ address check is then the proxy's business**, so let it refuse private networks;
 `host_table` has no effect. A proxy that cannot be reached, or wants a password (407), makes hosts wait as if they could
 not be reached. User name and password of a proxy are best given in the environment (`GREGOR_PROXY`); they are masked
 wherever settings are shown.
+
+URLs with ports of other protocols (22, 25, 110, 6667, …: the bad ports of the Fetch Standard) are refused before
+anything is looked up, be they seeds, links, redirects, sitemaps or the robots.txt of such an origin; the port is that
+of the URL, wherever a `host_table` leads. `allow_ports` (`--allow-port`) lifts it port by port; what was refused before
+is retried by `gregor deadletters --cause refused_port --retry`.
 """
 
 

@@ -151,6 +151,9 @@ class Config(Api, frozen=True, kw_only=True, forbid_unknown_fields=True):
     transport: Annotated[Literal["curl", "requests"], Meta(description="what fetches")] = "curl"
     http2: Annotated[bool, Meta(description="HTTP/2 where a server offers it (curl only)")] = False
     insecure_tls: Annotated[bool, Meta(description="record the fault of a certificate and go on")] = False
+    legacy_tls: Annotated[
+        bool, Meta(description="speak with servers whose TLS lacks secure renegotiation (RFC 5746)")
+    ] = False
     ca_file: Annotated[str, Meta(description="PEM file of CAs trusted beside the usual ones")] = ""
 
     # Where connections go
@@ -164,6 +167,10 @@ class Config(Api, frozen=True, kw_only=True, forbid_unknown_fields=True):
     allow_networks: Annotated[
         tuple[Annotated[str, Meta(pattern=_NETWORK)], ...],
         Meta(description="networks (CIDR) allowed though not global, for crawling inside a private one"),
+    ] = ()
+    allow_ports: Annotated[
+        tuple[Annotated[int, Meta(ge=0, le=65535)], ...],
+        Meta(description="ports asked though other protocols have them (the bad ports of the Fetch Standard)"),
     ] = ()
     host_table: Annotated[str, Meta(description="file of lines `host[:port] address:port`")] = ""
     resolver: Annotated[str, Meta(description="DNS server, ADDRESS:PORT; default: the system's")] = ""
@@ -181,7 +188,10 @@ class Config(Api, frozen=True, kw_only=True, forbid_unknown_fields=True):
         Annotated[float, Meta(gt=0, le=31_536_000, description="life of a failed look-up; none: retry_pause")] | None
     ) = None
     host_failures: Annotated[
-        int, Meta(ge=1, description="failed connections in a row after which the URLs of an origin are given up")
+        int,
+        Meta(
+            ge=1, description="failed connections or time-outs in a row after which the URLs of an origin are given up"
+        ),
     ] = 5
 
     # Memory

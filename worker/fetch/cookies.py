@@ -6,8 +6,8 @@ Cookies are kept in memory, never sent to another host, and bounded per host so 
 import re
 from collections import OrderedDict
 
-from gregor.worker.web import http_headers
 from gregor.worker.web.domains import registered_domain
+from gregor.worker.web.loose_values import cookie_date
 from gregor.worker.web.urls import Url
 
 MOST_HOSTS = 10_000
@@ -83,4 +83,4 @@ def _expires(attributes: dict[str, str], now: float) -> float | None:
     age = attributes.get("max-age", "")
     if age and age.removeprefix("-").isdecimal():
         return now + min(int(age), 10**9)
-    return http_headers.any_date(attributes.get("expires", ""))  # a weekday says nothing (RFC 6265 section 5.1.1)
+    return cookie_date(attributes.get("expires", ""))

@@ -21,7 +21,7 @@ class Found(msgspec.Struct, frozen=True):
 class NotFound(msgspec.Struct, frozen=True):
     """Why a look-up gave no address; `ttl` is None where the answer names none."""
 
-    kind: Literal["nxdomain", "timeout", "servfail"]
+    kind: Literal["nxdomain", "timeout", "servfail", "local"]
     detail: str
     ttl: float | None = None
 

@@ -6,17 +6,23 @@ from collections.abc import Iterable, Mapping
 import msgspec
 
 from gregor.schemas.messages import Page
+from gregor.worker.base.shortage import LocalShortage, Thrift
 from gregor.worker.borders.resolver import DnsFailure, Resolver
 from gregor.worker.borders.transport import Endpoint, Limits, Permit, Request, Response, Transport
 from gregor.worker.config.settings import Config
 from gregor.worker.fetch.address_limit import AddressGate
 from gregor.worker.fetch.cookies import Cookies
-from gregor.worker.fetch.outcomes import Failed, Outcome, of_result
+from gregor.worker.fetch.outcomes import Failed, Outcome, PortRefused, of_result
+from gregor.worker.fetch.ports import PortPolicy
 from gregor.worker.frontier.back_queue import Item
 from gregor.worker.observe import tracing
+from gregor.worker.observe.logging import logs
 from gregor.worker.web.urls import Url, Urls
 
 ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
+
+
+_LOG = logs("fetch")
 
 
 class AddressBusy(Exception):
@@ -39,6 +45,10 @@ class Fetcher:
         self._transport = transport
         self._resolver = resolver
         self.gate = gate
+        self.thrift = Thrift()
+        self._ports = PortPolicy(config.allow_ports)
+        self._running = 0
+        self._told: set[str] = set()  # shortages that a person was told of
         self._urls = urls
         self._looked_up: dict[str, asyncio.Task[None]] = {}  # names being looked up ahead of their turns
         self._authorizations = authorizations
@@ -89,12 +99,51 @@ class Fetcher:
     ) -> tuple[Outcome, Response | None]:
         """Ask for a URL. The response comes too, where there was one, and is the caller's to close.
 
-        Raises `AddressBusy` before anything is sent when the address has no room.
+        Raises `AddressBusy` before anything is sent when the address has no room, and `LocalShortage` when this machine
+        lacks something: then nothing is known of the URL, although a request may have been made.
         """
+        if (refused := self.refused_port(url)) is not None:
+            return refused, None
+        self._running += 1
+        try:
+            result = await self._fetch(url, permit, now, limits, conditions)
+            if result[1] is not None:
+                self.thrift.went_well()
+            return result
+        except LocalShortage as lack:
+            self.thrift.lacks(self._running, asyncio.get_running_loop().time())
+            self._tell(lack)
+            raise
+        finally:
+            self._running -= 1
+
+    def refused_port(self, url: Url) -> PortRefused | None:
+        """The outcome of a URL whose port is another protocol's."""
+        return PortRefused(url.port) if self._ports.refuses(url.port) else None
+
+    def _tell(self, lack: LocalShortage) -> None:
+        if str(lack) not in self._told:
+            self._told.add(str(lack))
+            _LOG.warning(
+                "this machine lacks something: URLs wait, and fewer are fetched at once",
+                lacks=str(lack),
+                at_once=self.thrift.most(self._config.concurrency),
+            )
+
+    async def _fetch(
+        self,
+        url: Url,
+        permit: Permit,
+        now: float,
+        limits: Limits,
+        conditions: tuple[tuple[str, str], ...],
+    ) -> tuple[Outcome, Response | None]:
         endpoints: tuple[Endpoint, ...] = ()
         if not self._config.proxy:
             answer = await self._resolver.resolve(url.hostname, url.port)
             if isinstance(answer, DnsFailure):
+                if answer.kind == "local":
+                    raise LocalShortage(answer.detail)
                 return Failed("dns", f"{answer.kind}: {answer.detail}", host=True), None
             endpoints = answer.endpoints
             tracing.ended("dns")

@@ -4,8 +4,10 @@ from typing import TypeAlias
 
 import msgspec
 
+from gregor.worker.base.shortage import LocalShortage
 from gregor.worker.borders.transport import Failure, FetchResult, Response
 from gregor.worker.web import http_headers
+from gregor.worker.web.loose_values import loose_span
 
 
 class Fetched(msgspec.Struct, frozen=True):
@@ -19,10 +21,11 @@ class Unchanged(msgspec.Struct, frozen=True):
 
 
 class Redirected(msgspec.Struct, frozen=True):
-    """The document is said to be elsewhere."""
+    """The document is said to be elsewhere. `after`: the seconds until it may be asked for there (its Retry-After)."""
 
     status: int
     location: str
+    after: float = 0.0
 
 
 class Gone(msgspec.Struct, frozen=True):
@@ -49,20 +52,30 @@ class AddressRefused(msgspec.Struct, frozen=True):
     detail: str
 
 
+class PortRefused(msgspec.Struct, frozen=True):
+    """Its port is another protocol's."""
+
+    port: int
+
+
 class Pushback(msgspec.Struct, frozen=True):
-    """429 or 503: the host wants fewer requests. `after` is its Retry-After in seconds, when it was valid."""
+    """429 or 503: the host wants fewer requests. `after` is its Retry-After in seconds, when it was valid; `at_least`
+    what one that was not may have meant."""
 
     status: int
     after: float | None
+    at_least: float = 0.0
 
 
 class Failed(msgspec.Struct, frozen=True):
-    """A try that may be repeated. `host`: the failure is the host's (no connection), not the URL's."""
+    """A try that may be repeated. `host`: the failure is the host's (no connection, or no answer), not the URL's.
+    `after`: the seconds that the host wants to be left alone (its Retry-After)."""
 
     cause: str
     detail: str
     status: int = 0
     host: bool = False
+    after: float = 0.0
 
 
 class Broken(msgspec.Struct, frozen=True):
@@ -85,23 +98,30 @@ Outcome: TypeAlias = (
     | CredentialsWanted
     | Denied
     | AddressRefused
+    | PortRefused
     | Pushback
     | Failed
     | Broken
     | LeaseOver
 )
 
-_HOST_FAILURES = frozenset({"connect", "dns", "proxy", "tls"})
+_HOST_FAILURES = frozenset({"connect", "dns", "proxy", "tls", "legacy_tls", "timeout"})
 _FINAL_FAILURES = frozenset({"too_large_headers", "request", "protocol", "decode"})
 
 
 def of_failure(failure: Failure) -> Outcome:
-    """The outcome of a fetch without a usable answer."""
+    """The outcome of a fetch without a usable answer. LocalShortage where this machine, not the host, failed."""
     match failure.kind:
         case "lease":
             return LeaseOver()
         case "refused_address":
             return AddressRefused(failure.detail)
+        case "local":
+            raise LocalShortage(failure.detail)
+        case "legacy_tls":
+            return Failed(failure.kind, f"{failure.detail}; legacy_tls allows it", host=True)
+        case "downgrade":
+            return Broken("protocol", failure.detail)  # as what another transport has to read: one more turn
         case kind if kind in _FINAL_FAILURES:
             return Broken(kind, failure.detail)
         case kind:
@@ -111,9 +131,9 @@ def of_failure(failure: Failure) -> Outcome:
 def of_response(response: Response, href: str, now: float, longest_wait: float) -> Outcome:
     """The outcome of an answer (RFC 9110 section 15). `now` is unix seconds, `longest_wait` caps a Retry-After."""
     status = response.status
+    stated, meant = _retry_after(response, now, longest_wait) if status >= 300 else (None, 0.0)
     if status in (429, 503):
-        after = http_headers.retry_after(response.header("retry-after"), now)
-        return Pushback(status, None if after is None else min(after, longest_wait))
+        return Pushback(status, stated, meant if stated is None else 0.0)
     if status == 304:
         return Unchanged()
     if 300 <= status < 400:
@@ -121,19 +141,28 @@ def of_response(response: Response, href: str, now: float, longest_wait: float) 
             return Broken("redirect", f"status {status} with Locations that contradict each other", status)
         target = http_headers.redirect_target(status, response.header("location"), href)
         if target is not None:
-            return Redirected(status, target)
+            return Redirected(status, target, meant)
         return Broken("redirect", f"status {status} without a usable Location", status)
     if 200 <= status < 300:
         if response.truncated == "cut":
             return Failed("cut", "the connection ended before the whole body came", status)
         return Fetched(response)
     if status in (408, 425) or 500 <= status < 600:
-        return Failed("status", f"status {status}", status)
+        return Failed("status", f"status {status}", status, after=meant)
     if status in (401, 407):
         return CredentialsWanted(status)
     if 400 <= status < 500:
         return Gone(status)
     return Broken("status", f"status {status} is not one of HTTP's", status)
+
+
+def _retry_after(response: Response, now: float, longest: float) -> tuple[float | None, float]:
+    """The seconds that a valid Retry-After states, and those that any means; the longest of several."""
+    values = [value for name, value in response.headers if name.lower() == "retry-after"]
+    stated = [span for value in values if (span := http_headers.retry_after(value, now)) is not None]
+    if stated:
+        return min(max(stated), longest), min(max(stated), longest)
+    return None, min(max((loose_span(value, now) or 0.0 for value in values), default=0.0), longest)
 
 
 def of_result(result: FetchResult, href: str, now: float, longest_wait: float) -> Outcome:

@@ -62,9 +62,21 @@ class Item:
 
     ``inherited``: the ticket was there at the takeover, so an earlier owner may have begun its visit. ``lenient``: its
     answer was malformed, and it is asked for once more. ``refused``: why it need not be visited; empty as a rule.
+    ``shortages``: how often this machine could not ask for it.
     """
 
-    __slots__ = ("followers", "inherited", "lane", "lenient", "refused", "slot", "source", "state", "ticket")
+    __slots__ = (
+        "followers",
+        "inherited",
+        "lane",
+        "lenient",
+        "refused",
+        "shortages",
+        "slot",
+        "source",
+        "state",
+        "ticket",
+    )
 
     def __init__(self, ticket: Ticket, source: Source, inherited: bool) -> None:
         self.ticket = ticket
@@ -74,6 +86,7 @@ class Item:
         self.refused = ""
         self.lane = Standing.OPEN
         self.slot = OPEN_SLOT
+        self.shortages = 0
         self.followers: list[Source] = []
         self.state = "queued"  # then "visited" while its visit runs, "left" when it is no longer in the queue
 

@@ -6,6 +6,7 @@ from gregor.schemas.events import rfc3339
 from gregor.schemas.messages import HostRecord, RobotsRecord
 from gregor.worker.borders.reader import Reader, Waiting
 from gregor.worker.config.settings import Config
+from gregor.worker.fetch.ports import PortPolicy, refusal
 from gregor.worker.inspect.url_record import KEPT, href_of, whole
 from gregor.worker.links.scope import OutOfScope, Scope
 from gregor.worker.robots import file as robots_file
@@ -94,6 +95,8 @@ async def explain(
     found.robots = judge_robots(await whole(reader, reader.robots(url.origin)), url, config, now)
     verdict = scope.allows_sitemap(url) if found.discovered_as == "sitemap" else scope.allows(url)
     found.scope = RuleView(not isinstance(verdict, OutOfScope), verdict.rule)
+    if found.scope.allows and PortPolicy(config.allow_ports).refuses(url.port):
+        found.scope = RuleView(False, refusal(url.port))
     if found.state is None and mentions:
         found.mentions = await _mentions(reader, urls, url, mentions)
         if found.mentions and all(mention.fate != SENT for mention in found.mentions):

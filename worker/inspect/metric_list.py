@@ -19,13 +19,14 @@ CAUSES: Final = frozenset(
         "dns",
         "host",
         "redirect",
+        "refused_port",
         "robots",
         "status",
         "status 429",
         "status 503",
         "url",
     }
-)
+).difference({"local", "downgrade"})  # which are no failures of a URL
 _CLASSES: Final = ("1xx", "2xx", "3xx", "4xx", "5xx", "other")
 _BORDERS: Final = ("coordinator", "log", "resolver", "seen", "store")
 SERVICES: Final = ("Cassandra", "Kafka", "Redis", "ZooKeeper", "store")

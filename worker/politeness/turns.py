@@ -197,6 +197,11 @@ class Turn:
             case Later(at):
                 host.next_turn = at
 
+    def put_off(self, pause: float) -> None:
+        """The turn is over for a reason of our own. The next comes after a pause, and a delay after a request made."""
+        self.ended = True
+        self._turns.set_next(self.host, pause)
+
     def wait_for_room(self, gate: AddressGate, address: str) -> None:
         """The turn is over without a request: its address answers as many as it may. The next is when it has room."""
         self.ended = True

@@ -120,7 +120,8 @@ class Runtime:
     @property
     def concurrency(self) -> int:
         """How many visits may run at once."""
-        return self.orders.concurrency(self._config.concurrency, self._ownership.share)
+        wanted = self.orders.concurrency(self._config.concurrency, self._ownership.share)
+        return self._crawls.fetcher.thrift.most(wanted)
 
     @property
     def drained(self) -> bool:

@@ -16,10 +16,12 @@ from gregor.worker.fetch.outcomes import (
     Fetched,
     Gone,
     LeaseOver,
+    PortRefused,
     Pushback,
     Redirected,
     Unchanged,
 )
+from gregor.worker.fetch.ports import refusal
 from gregor.worker.frontier.counts import NO_CHANGE, change_of
 from gregor.worker.frontier.tickets import may_return
 from gregor.worker.politeness.delays import back_off
@@ -90,8 +92,8 @@ def conclude(visited: Visited, policy: Policy, pushbacks: int, now: float, chanc
             if (held := visited.held) is None:
                 return Verdict("dead", "status 304 to a request without a condition", 304, cause="status")
             return _revisit(Verdict(held, "unchanged", 304, same=True), visited, policy, now, chance)
-        case Redirected(status):
-            return _redirected(visited, f"redirected ({status})", status, policy, now)
+        case Redirected(status, after=after):
+            return _redirected(visited, f"redirected ({status})", status, policy, now + after)
         case Gone(status):
             return Verdict("gone", f"status {status}", status)
         case CredentialsWanted(status):
@@ -102,23 +104,27 @@ def conclude(visited: Visited, policy: Policy, pushbacks: int, now: float, chanc
         case AddressRefused(detail):
             rule = f"{detail} is not global: allow_networks (--allow-network) can allow its network"
             return Verdict("refused", "address not allowed", rule=rule, cause="refused_address")
+        case PortRefused(port):
+            return Verdict("refused", "port not allowed", rule=refusal(port), cause="refused_port")
         case Broken(cause, detail, status):
             return Verdict("dead", detail, status, cause=cause)
-        case Pushback(status, after):
-            pause = after if after else back_off(policy.pause, pushbacks, policy.longest, policy.jitter, chance)
+        case Pushback(status, after, at_least):
+            usual = back_off(policy.pause, pushbacks, policy.longest, policy.jitter, chance)
+            pause = after or max(usual, at_least)
             dead = Verdict("dead", f"status {status}", status, pause=pause, cause=f"status {status}")
             return _retry(dead, ticket, policy, now + pause)
-        case Failed(cause, detail, status, host):
-            pause = back_off(policy.pause, ticket.attempts + 1, policy.longest, policy.jitter, chance)
-            return _retry(Verdict("dead", detail, status, host_failed=host, cause=cause), ticket, policy, now + pause)
+        case Failed(cause, detail, status, host, after):
+            usual = back_off(policy.pause, ticket.attempts + 1, policy.longest, policy.jitter, chance)
+            dead = Verdict("dead", detail, status, pause=after, host_failed=host, cause=cause)
+            return _retry(dead, ticket, policy, now + max(usual, after))
         case None | LeaseOver():
             raise AssertionError("a visit that found nothing has no verdict")
         case _:
             assert_never(visited.outcome)
 
 
-def _redirected(visited: Visited, outcome: str, status: int, policy: Policy, now: float) -> Verdict:
-    """A redirect. One to another spelling of the same URL is followed by a ticket of its own."""
+def _redirected(visited: Visited, outcome: str, status: int, policy: Policy, due: float) -> Verdict:
+    """A redirect. One to another spelling of the same URL is followed by a ticket of its own, no sooner than `due`."""
     ticket, link = visited.ticket, visited.redirect
     if link is None:
         return Verdict("dead", "redirect to no URL", status, cause="redirect")
@@ -129,7 +135,7 @@ def _redirected(visited: Visited, outcome: str, status: int, policy: Policy, now
     if not other or ticket.hops >= policy.max_redirects:
         return Verdict("dead", "redirects to itself", status, target=link.url, cause="redirect")
     again = msgspec.structs.replace(ticket, href=link.url, visit=ticket.visit + 1, kind="retry", hops=ticket.hops + 1)
-    return Verdict("waiting", outcome, status, target=link.url, next=again, due=now)
+    return Verdict("waiting", outcome, status, target=link.url, next=again, due=due)
 
 
 def _retry(dead: Verdict, ticket: Ticket, policy: Policy, due: float) -> Verdict:

@@ -65,6 +65,20 @@ def test_a_cookie_ends() -> None:
     assert (cookies.header(page, NOW + 59), cookies.header(page, NOW + 61)) == ("a=1", "")
 
 
+@pytest.mark.parametrize(
+    "date",
+    [
+        "Thu, 01-Jan-1970 00:00:01 GMT",
+        "Thu Jan 01 1970 00:00:00 GMT+0000 (Coordinated Universal Time)",
+        "Thu, 1 Jan 1970 0:0:0 GMT",
+        "Jan 1 1990 00:00:00",
+        "Tue Jan 01 00:00:00 CET 1980",
+    ],
+)
+def test_a_cookie_is_deleted_by_a_past_date_in_any_form(date: str) -> None:
+    assert after("a=1; Path=/", f"a=; Path=/; Expires={date}").header(url("https://www.example.org/"), NOW) == ""
+
+
 def test_a_cookie_is_replaced_and_deleted_by_its_name_and_path() -> None:
     page = url("https://www.example.org/shop/")
     cookies = after("a=1; Path=/", "a=2; Path=/", "a=3; Path=/shop", "b=4; Path=/")

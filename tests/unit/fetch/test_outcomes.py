@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gregor.worker.base.shortage import LocalShortage
 from gregor.worker.base.spooled import SpooledBody
 from gregor.worker.borders.transport import Failure, FailureKind, Response
 from gregor.worker.fetch.outcomes import (
@@ -63,6 +64,9 @@ def test_any_answer_has_an_outcome(status: int, location: str, after: str) -> No
     assert not isinstance(found, LeaseOver | AddressRefused)
     if isinstance(found, Pushback):
         assert found.after is None or 0.0 <= found.after <= LONGEST
+        assert 0.0 <= found.at_least <= LONGEST
+    if isinstance(found, Failed | Redirected):
+        assert 0.0 <= found.after <= LONGEST
     if isinstance(found, Failed):
         assert not found.host, "a host that answers has not failed"
 
@@ -89,6 +93,28 @@ def test_retry_after_is_capped_and_only_taken_when_valid(said: str | None, after
     assert outcome(503, **({} if said is None else {"Retry_After": said})) == Pushback(503, after)
 
 
+@pytest.mark.parametrize(
+    ("said", "at_least"), [("2 s", 2.0), ("5.5", 5.5), ("3600.5", LONGEST), ("1 hour, 5", 3600.0), ("soon", 0.0)]
+)
+def test_a_retry_after_beside_the_standard_is_no_reason_to_come_sooner(said: str, at_least: float) -> None:
+    assert outcome(503, Retry_After=said) == Pushback(503, None, at_least)
+
+
+@pytest.mark.parametrize("said", ["7", "7 s", "Tue, 14 Nov 2023 22:13:27 GMT"])
+def test_a_retry_after_holds_whatever_status_it_came_with(said: str) -> None:
+    for status in (500, 502, 504, 408, 425, 599):
+        assert outcome(status, Retry_After=said) == Failed("status", f"status {status}", status, after=7.0)
+    for status in (301, 302, 303, 307, 308):
+        assert outcome(status, Location="/x", Retry_After=said) == Redirected(status, "http://h/x", 7.0)
+    assert outcome(404, Retry_After=said) == Gone(404)
+
+
+def test_the_longest_of_several_retry_afters_holds() -> None:
+    answer = response(500, Retry_After="5")
+    answer.headers += [("retry-after", "30"), ("Retry-After", "soon")]
+    assert of_result(answer, HREF, NOW, LONGEST) == Failed("status", "status 500", 500, after=30.0)
+
+
 def test_a_body_that_ended_early_is_tried_again() -> None:
     assert outcome(200, "cut") == Failed("cut", "the connection ended before the whole body came", 200)
     assert isinstance(outcome(200, "size"), Fetched)
@@ -96,15 +122,23 @@ def test_a_body_that_ended_early_is_tried_again() -> None:
 
 @pytest.mark.parametrize("kind", get_args(FailureKind))
 def test_every_failure_has_an_outcome(kind: FailureKind) -> None:
+    if kind == "local":
+        with pytest.raises(LocalShortage, match="why"):  # it is no outcome of a URL
+            of_failure(Failure(kind, "why"))
+        return
     found = of_failure(Failure(kind, "why"))
     match kind:
+        case "downgrade":
+            assert found == Broken("protocol", "why"), "it has one more turn"
         case "lease":
             assert found == LeaseOver()
         case "refused_address":
             assert found == AddressRefused("why")
         case "too_large_headers" | "request" | "protocol" | "decode":
             assert found == Broken(kind, "why")
-        case "connect" | "proxy" | "tls":
+        case "legacy_tls":
+            assert found == Failed(kind, "why; legacy_tls allows it", host=True)
+        case "connect" | "proxy" | "tls" | "timeout":
             assert found == Failed(kind, "why", host=True)
-        case "timeout" | "cut":
+        case "cut" | "elsewhere":
             assert found == Failed(kind, "why"), "other pages of the host may well be had"

@@ -1,7 +1,10 @@
 """What both transports do around one attempt: check the request, choose the ways to the host, tell TLS faults apart."""
 
+import time
+from collections import deque
 from collections.abc import Awaitable, Callable
 from http import HTTPStatus
+from ipaddress import ip_address
 from typing import Protocol
 
 import msgspec
@@ -9,6 +12,10 @@ import msgspec
 from gregor.worker.adapters.transport.http1 import Fields, Target, fields, one_line, split_href
 from gregor.worker.borders.transport import Failure, FetchResult, Limits, Permit, Request, Response
 
+LEGACY_TLS = "unsafe legacy renegotiation disabled"
+"""OpenSSL's words for a server without secure renegotiation."""
+_LEAST = 0.05
+"""Seconds that every way has at least."""
 _REMOTE_NAMES = {"socks5": "socks5h", "socks4": "socks4a"}
 
 
@@ -29,11 +36,25 @@ class Job(msgspec.Struct, frozen=True):
 
 
 class Way(msgspec.Struct, frozen=True):
-    """Where and how to connect: addresses in order of preference, all at one port. Unused behind a proxy."""
+    """Where and how to connect: addresses in order of preference, all at one port, unused behind a proxy; and how many
+    seconds that may take."""
 
     addresses: tuple[str, ...]
     port: int
+    patience: float
     verify: bool = True
+
+    def leads_to(self, address: str, port: int) -> bool:
+        """Whether a connection to this endpoint is one that the request may go over."""
+        return port == self.port and (address in self.addresses or _same_as_any(address, self.addresses))
+
+
+def _same_as_any(address: str, others: tuple[str, ...]) -> bool:
+    """Whether two texts mean one address; the system writes some of IPv6 in another way than Python."""
+    try:
+        return ip_address(address) in {ip_address(other) for other in others}
+    except ValueError:
+        return False
 
 
 Attempt = Callable[[Job, Way], Awaitable[FetchResult]]
@@ -43,19 +64,54 @@ async def attempt_all(
     request: Request, limits: Limits, permit: Permit, guard: AddressGuard, attempt: Attempt
 ) -> FetchResult:
     """Fetch by `attempt`, which is made again only where the one before it ended before anything was sent."""
+    sending = _Sending(permit)
     try:
-        job = Job(request, split_href(request.href), fields(request.headers), limits, permit)
+        job = Job(request, split_href(request.href), fields(request.headers), limits, sending)
     except ValueError as fault:
         return Failure("request", one_line(str(fault)))
-    ways = _ways(request, guard)
+    ways = _ways(request, limits, guard)
     if not ways:
         refused = ", ".join(endpoint.address for endpoint in request.endpoints)
         return Failure("refused_address", refused) if refused else Failure("connect", "the host has no address")
-    for way in ways:
-        result = await _attempt_tls(job, way, attempt)
-        if not (isinstance(result, Failure) and result.kind == "connect"):
-            break
-    return _proxys(job, result)
+    deadline = time.monotonic() + limits.connect_timeout
+    while True:
+        way = ways.popleft()
+        left = deadline - time.monotonic()
+        if ways:  # an address that does not answer must leave time for the next one
+            left /= 2
+        result = await _attempt_tls(job, msgspec.structs.replace(way, patience=max(_LEAST, left)), attempt)
+        if sending.begun or not isinstance(result, Failure) or result.kind not in ("connect", "timeout"):
+            return _proxys(job, result)
+        if rest := _without(way, result.address):
+            ways.appendleft(rest)
+            deadline = max(deadline, time.monotonic() + limits.connect_timeout / 2)
+        if not ways:
+            return result
+
+
+class _Sending:
+    """A `Permit` that knows whether a request may have been written: after that nothing is tried again."""
+
+    def __init__(self, permit: Permit) -> None:
+        self._permit = permit
+        self.begun = False
+
+    def allows(self) -> bool:
+        allowed = self._permit.allows()
+        self.begun = self.begun or allowed
+        return allowed
+
+    def sent(self) -> None:
+        self._permit.sent()
+
+
+def _without(way: Way, address: str) -> Way | None:
+    """What is left of a way when the connection to one of its addresses came to nothing. The transport has tried the
+    others, too, unless that one took the connection and then said nothing."""
+    if not address or address not in way.addresses or len(way.addresses) == 1:
+        return None
+    rest = tuple(other for other in way.addresses if other != address)
+    return msgspec.structs.replace(way, addresses=rest)
 
 
 def _proxys(job: Job, result: FetchResult) -> FetchResult:
@@ -80,20 +136,20 @@ async def _attempt_tls(job: Job, way: Way, attempt: Attempt) -> FetchResult:
         return result
     # The handshake failed; once more without verification, and the fault goes on record.
     fault = result.detail
-    result = await attempt(job, Way(way.addresses, way.port, verify=False))
+    result = await attempt(job, msgspec.structs.replace(way, verify=False))
     if isinstance(result, Response):
         result.tls_fault = fault
     return result
 
 
-def _ways(request: Request, guard: AddressGuard) -> list[Way]:
+def _ways(request: Request, limits: Limits, guard: AddressGuard) -> deque[Way]:
     if request.proxy is not None:
-        return [Way((), 0)]
+        return deque([Way((), 0, limits.connect_timeout)])
     by_port: dict[int, list[str]] = {}
     for address, port in request.endpoints:
         if guard.allows(address, port):
             by_port.setdefault(port, []).append(address)
-    return [Way(tuple(addresses), port) for port, addresses in by_port.items()]
+    return deque(Way(tuple(addresses), port, limits.connect_timeout) for port, addresses in by_port.items())
 
 
 def names_left_to(proxy: str) -> str:

@@ -1,19 +1,24 @@
 """The default transport: libcurl on the crawl's event loop, every socket's address checked as it is opened."""
 
 import asyncio
+import errno
 import os
+import re
 import tempfile
+import time
 from pathlib import Path
 
 import certifi
 import pycurl
 
-from gregor.worker.adapters.transport.attempts import AddressGuard, Job, Way, attempt_all
-from gregor.worker.adapters.transport.curl_exchange import Exchange
+from gregor.worker.adapters.transport.attempts import LEGACY_TLS, AddressGuard, Job, Way, attempt_all
+from gregor.worker.adapters.transport.curl_exchange import Exchange, Setup
 from gregor.worker.adapters.transport.curl_loop import CurlLoop
 from gregor.worker.adapters.transport.http1 import one_line, request_head
+from gregor.worker.adapters.transport.http1_origins import Http1Origins
 from gregor.worker.adapters.transport.kept_connections import KeptSockets
 from gregor.worker.adapters.transport.watch import Watch
+from gregor.worker.base.shortage import LocalShortage, connect_shortage, in_words, shortage
 from gregor.worker.borders.transport import (
     Failure,
     FailureKind,
@@ -26,6 +31,8 @@ from gregor.worker.borders.transport import (
 )
 from gregor.worker.observe.cpu_time import CpuTime
 
+_HTTP2_STREAM = 92
+"""CURLE_HTTP2_STREAM: one stream was reset."""
 _KINDS: dict[int, FailureKind] = {
     0: "cut",  # a head that ends with the connection is a success to libcurl
     pycurl.E_UNSUPPORTED_PROTOCOL: "request",
@@ -33,14 +40,17 @@ _KINDS: dict[int, FailureKind] = {
     pycurl.E_COULDNT_RESOLVE_PROXY: "proxy",
     pycurl.E_COULDNT_RESOLVE_HOST: "connect",
     pycurl.E_COULDNT_CONNECT: "connect",
+    pycurl.E_OUT_OF_MEMORY: "local",
     pycurl.E_OPERATION_TIMEDOUT: "timeout",
     pycurl.E_GOT_NOTHING: "cut",
     pycurl.E_PARTIAL_FILE: "cut",
     pycurl.E_SEND_ERROR: "cut",
     pycurl.E_RECV_ERROR: "cut",
+    pycurl.E_HTTP2: "cut",
+    _HTTP2_STREAM: "cut",
     pycurl.E_SSL_CONNECT_ERROR: "tls",
     pycurl.E_PEER_FAILED_VERIFICATION: "tls",
-    pycurl.E_SSL_CACERT_BADFILE: "tls",
+    pycurl.E_SSL_CACERT_BADFILE: "local",  # a file of our own: no descriptor was left to read it
     pycurl.E_SSL_CIPHER: "tls",
     pycurl.E_SSL_CERTPROBLEM: "tls",
     pycurl.E_SSL_ISSUER_ERROR: "tls",
@@ -50,7 +60,10 @@ _KINDS: dict[int, FailureKind] = {
 _TOO_LARGE = 100
 """CURLE_TOO_LARGE: a line of a head beyond libcurl's own bound."""
 
+_NO_CLOSE_NOTIFY = re.compile("unexpected eof|close.notify|closing", re.IGNORECASE)
+
 _STALE = Failure("connect", "a kept connection where a new one was asked for")
+_ELSEWHERE = Failure("elsewhere", "the connection led elsewhere than to the host's addresses")
 
 
 class CurlTransport:
@@ -77,7 +90,7 @@ class CurlTransport:
         self._kept = KeptSockets()
         self._watch = Watch()
         self._curl: CurlLoop | None = None
-        self._spare: list[Exchange] = []
+        self._http1 = Http1Origins()
 
     async def fetch(self, request: Request, limits: Limits, permit: Permit) -> FetchResult:
         """See `Transport.fetch`."""
@@ -89,23 +102,54 @@ class CurlTransport:
         if self._curl is not None:
             self._curl.close()
             self._curl = None
-        for exchange in self._spare:
-            exchange.close()
-        self._spare.clear()
         self._bundle.unlink(missing_ok=True)
 
-    def _new_exchange(self) -> Exchange:
-        return Exchange(self._guard, self._kept, str(self._bundle), self._http2)
-
     async def _attempt(self, job: Job, way: Way) -> FetchResult:
-        result = await self._transfer(job, way, fresh=False)
-        # A kept connection was found dead before anything was written to it.
-        return result if result is not None else await self._transfer(job, way, fresh=True) or _STALE
+        try:
+            result = await self._transfer(job, way, fresh=False)
+            # A kept connection was found dead, or to lead elsewhere, before anything was written to it.
+            return result if result is not None else await self._transfer(job, way, fresh=True) or _STALE
+        except Exception as fault:
+            if (lacking := shortage(fault)) is None:
+                raise
+            return self._lacks(lacking)
+
+    def _lacks(self, lacking: str) -> Failure:
+        """Connections that wait for later requests are the first to go."""
+        if self._curl is not None:
+            self._curl.save_connections()
+        return Failure("local", lacking)
 
     async def _transfer(self, job: Job, way: Way, fresh: bool) -> FetchResult | None:
-        curl = self._curl = self._curl or CurlLoop(self._idle_connections, self._spending)
-        exchange = self._spare.pop() if self._spare else self._new_exchange()
-        exchange.prepare(job, way, fresh)
+        curl = self._curl = self._curl or self._loop()
+        origin = f"{job.target.scheme}://{job.target.authority}"
+        http2 = self._http2 and not self._http1.holds(origin, time.monotonic())
+        exchange = Exchange(job, way, self._guard, self._kept, Setup(str(self._bundle), http2, fresh))
+        drop = True
+        try:
+            number, message = await self._run(curl, exchange)
+            if exchange.broken is not None:
+                raise exchange.broken
+            if exchange.refusal == "stale":
+                return None
+            result = _result(exchange, way, number, message, request_head(job.target, job.fields))
+            drop = isinstance(result, Failure)
+        finally:
+            exchange.close(drop=drop)
+        if http2:
+            self._http1.note(origin, result, time.monotonic(), reset=number == _HTTP2_STREAM)
+        if isinstance(result, Failure) and result.kind == "local":
+            return self._lacks(result.detail)
+        return result
+
+    def _loop(self) -> CurlLoop:
+        try:
+            return CurlLoop(self._idle_connections, self._spending)
+        except pycurl.error as fault:  # libcurl gives no number; it needs descriptors and memory, nothing else
+            raise LocalShortage(one_line(str(fault))) from fault
+
+    async def _run(self, curl: CurlLoop, exchange: Exchange) -> tuple[int, str]:
+        """The number and the words with which libcurl ends the transfer."""
         future = curl.start(exchange.handle)
 
         def end(fault: str) -> None:
@@ -115,33 +159,24 @@ class CurlTransport:
 
         self._watch.begin(exchange.pace, end)
         try:
-            number, message = await future
+            return await future
         except asyncio.CancelledError:
             curl.abort(exchange.handle)
-            exchange.close()
             raise
         finally:
             self._watch.over(exchange.pace)
-        if exchange.broken is not None:
-            exchange.close()
-            raise exchange.broken
-        stale = exchange.refusal == "stale"
-        result = None if stale else _result(exchange, number, message, request_head(job.target, job.fields))
-        exchange.release()
-        self._spare.append(exchange)
-        return result
 
 
-def _result(exchange: Exchange, number: int, message: str, head_sent: bytes) -> FetchResult:
+def _result(exchange: Exchange, way: Way, number: int, message: str, head_sent: bytes) -> FetchResult:
     """What became of the transfer that ended with curl's `number`."""
-    head, receiver = exchange.head, exchange.receiver
+    head, receiver, info = exchange.head, exchange.receiver, exchange.handle.getinfo
     if head is None or receiver is None:
-        return _failure(exchange, number, one_line(message))
-    receiver.finish(_ended_early(exchange, number))
+        return _failure(exchange, way, number, one_line(message))
+    if not exchange.proxied and not way.leads_to(info(pycurl.PRIMARY_IP), info(pycurl.PRIMARY_PORT)):
+        return _ELSEWHERE
+    receiver.finish(_ended_early(exchange, number, message))
     if receiver.corrupt is not None:
-        receiver.close()
         return Failure("decode", one_line(receiver.corrupt))
-    info = exchange.handle.getinfo
     connected, secured = info(pycurl.CONNECT_TIME), info(pycurl.APPCONNECT_TIME)
     return Response(
         status=head.status,
@@ -161,19 +196,25 @@ def _result(exchange: Exchange, number: int, message: str, head_sent: bytes) -> 
     )
 
 
-def _ended_early(exchange: Exchange, number: int) -> Truncation | None:
+def _ended_early(exchange: Exchange, number: int, message: str) -> Truncation | None:
     """Why the body is not whole; the receiver may know better: it ends a transfer by an error, too."""
-    chunks = exchange.chunks
-    if chunks is not None and chunks.done:
-        return None  # what comes after the last chunk is no part of the body
+    chunks, receiver = exchange.chunks, exchange.receiver
+    if (chunks is not None and chunks.done) or (receiver is not None and receiver.whole):
+        return None  # what comes after the last chunk, or after so many octets, is no part of the body
     if number == pycurl.E_OPERATION_TIMEDOUT:
         return "time"
+    if number == pycurl.E_RECV_ERROR and exchange.ends_with_connection and _NO_CLOSE_NOTIFY.search(message):
+        return "length"
     return "cut" if number != 0 or chunks is not None else None
 
 
-def _failure(exchange: Exchange, number: int, message: str) -> Failure:
+def _failure(exchange: Exchange, way: Way, number: int, message: str) -> Failure:
     if exchange.refusal == "lease":
         return Failure("lease", "the lease ended before the request was sent")
+    if exchange.refusal == "elsewhere":
+        return _ELSEWHERE
+    if exchange.wants_http1:
+        return Failure("downgrade", "the server wants HTTP/1.1 (HTTP_1_1_REQUIRED)")
     if exchange.refusal == "repeat":
         return Failure("cut", "the kept connection was closed before an answer came")
     if exchange.too_large_headers or number == _TOO_LARGE:
@@ -185,9 +226,24 @@ def _failure(exchange: Exchange, number: int, message: str) -> Failure:
         kind = "protocol"  # libcurl has one number for URLs it cannot request and for versions it cannot read
     if kind == "connect" and exchange.refused_address is not None:
         return Failure("refused_address", exchange.refused_address)
+    if kind == "connect" and (lacking := _lacking(exchange, way)) is not None:
+        return Failure("local", lacking)
     if not exchange.asked and exchange.proxied and kind in ("connect", "cut", "protocol"):
         kind = "proxy"
-    return Failure(kind, message or f"curl error {number}")
+    if kind == "tls" and LEGACY_TLS in message:
+        kind = "legacy_tls"
+    address = exchange.handle.getinfo(pycurl.PRIMARY_IP) if kind == "timeout" and not exchange.proxied else ""
+    return Failure(kind, message or f"curl error {number}", address)
+
+
+def _lacking(exchange: Exchange, way: Way) -> str | None:
+    """What of this machine's is used up, if that is why no connection came about."""
+    if exchange.lacking is not None:
+        return exchange.lacking
+    if exchange.lacks_descriptor:
+        return in_words(errno.EMFILE)
+    number, address = exchange.handle.getinfo(pycurl.OS_ERRNO), next(iter(way.addresses), "127.0.0.1")
+    return connect_shortage(number, address, way.port or 9)
 
 
 def _write_bundle(ca_file: Path | None) -> Path:

@@ -30,6 +30,7 @@ class CurlLoop:
         self._multi.setopt(pycurl.M_TIMERFUNCTION, self._schedule)
         self._running: dict[pycurl.Curl, asyncio.Future[tuple[int, str]]] = {}
         self._watched: set[int] = set()
+        self._saving = 0
         self._epoll = select.epoll()
         self._loop.add_reader(self._epoll.fileno(), self._ready)
         self._timer: asyncio.Handle | None = None
@@ -38,6 +39,8 @@ class CurlLoop:
         """Begin a transfer. Its callbacks run on the loop's thread, from the loop's own callbacks only."""
         future: asyncio.Future[tuple[int, str]] = self._loop.create_future()
         self._running[handle] = future
+        if self._saving and len(self._running) > self._saving:
+            self._save(len(self._running))
         self._multi.add_handle(handle)
         return future
 
@@ -45,6 +48,15 @@ class CurlLoop:
         """Take a transfer off and close its connection; its future stays as it is. Not from curl's callbacks."""
         if self._running.pop(handle, None) is not None:
             self._multi.remove_handle(handle)
+
+    def save_connections(self) -> None:
+        """Descriptors are short: from the next connection on no more are open than transfers run now."""
+        self._save(max(1, len(self._running)))
+
+    def _save(self, connections: int) -> None:
+        """Keep no more open than that. Never fewer than run: libcurl would let the others wait."""
+        self._saving = connections
+        self._multi.setopt(pycurl.M_MAX_TOTAL_CONNECTIONS, connections)
 
     def close(self) -> None:
         """End everything; transfers that run get a cancelled future."""

@@ -5,17 +5,21 @@ it is whole. Lengths that contradict each other are an attack or a broken cache:
 """
 
 import re
+from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from gregor.worker.adapters.transport.http1 import Head, MalformedHeadError
 
 LONGEST_LINE: Final = 16_384
 """Bytes of a chunk's size with its extensions."""
-FREE_OVERHEAD: Final = 1 << 20
-"""Bytes of lines that chunks may have beyond those of their data: tiny chunks cost much and say little."""
+FREE_OVERHEAD: Final = 16 << 20
+"""Bytes of lines that chunks may have beyond those of their data: tiny chunks cost much and say little. Programs that
+write without a buffer send pages in chunks of one octet, each with five of lines."""
 HUGE: Final = 1 << 62
 """What every longer length is taken for: no body reaches it, so the answer counts as cut."""
 _SIZE = re.compile(rb"0*([0-9A-Fa-f]{1,15})[ \t]*(?:;[^\n]*)?\r?\n")
+_SMALL = re.compile(rb"([1-9A-Fa-f][0-9A-Fa-f]{0,3})\r\n")
+_ODD_NAME = re.compile(rb"^(?:content-length|transfer-encoding)[ \t]+:", re.IGNORECASE | re.MULTILINE)
 
 _RANGE = re.compile(r"bytes 0-([0-9]{1,18})/([0-9]{1,18})")
 
@@ -36,7 +40,7 @@ def framing(head: Head) -> Framing:
     codings = [coding for coding in tokens(head, "transfer-encoding") if coding != "identity"]
     if set(codings) > {"chunked"} or (codings and "chunked" not in codings):
         raise MalformedHeadError("unknown transfer coding")
-    lengths = {_length(text) for text in tokens(head, "content-length")}
+    lengths = set(_lengths(head))
     if codings:  # whatever a length says then, it is overridden
         return Framing(True, None, _partial(head))
     if len(lengths) > 1:
@@ -73,8 +77,10 @@ class Dechunker:
 
     def feed(self, piece: bytes) -> bytes:
         """The data in the next piece, up to the end or to the fault."""
-        data, at = [], 0
+        data: list[bytes] = []
+        at = 0
         while at < len(piece) and not (self.done or self.broken):
+            at = self._small(piece, at, data)
             if self._left:
                 data.append(piece[at : at + self._left])
                 at += len(data[-1])
@@ -91,6 +97,23 @@ class Dechunker:
         self.trailer += (len(piece) - at) * self.done
         return b"".join(data)
 
+    def _small(self, piece: bytes, at: int, data: list[bytes]) -> int:
+        """Take the chunks that lie whole in the piece, in one go: there may be one for each octet. Where they end."""
+        if self._left or self._line or self._in_data:
+            return at
+        size, begun, taken = _SMALL.match, at, 0
+        while found := size(piece, at):
+            first = found.end()
+            after = first + int(found[1], 16)
+            if piece[after : after + 2] != b"\r\n":
+                break
+            data.append(piece[first:after])
+            taken += after - first
+            at = after + 2
+        self._overhead += at - begun - 2 * taken
+        self.broken = self._overhead > FREE_OVERHEAD
+        return at
+
     def _line_ended(self) -> None:
         line, self._line = self._line, b""
         if self._in_data:
@@ -100,6 +123,21 @@ class Dechunker:
         self.done, self.broken = size == 0, size is None
         self._left = size or 0
         self._in_data = bool(size)
+
+
+def is_named_oddly(raw: bytes) -> bool:
+    """Whether a head frames its body by a field with a blank before the colon: a field all the same (RFC 9112 section
+    5.1 has proxies take the blank away), which libcurl does not see."""
+    return _ODD_NAME.search(raw) is not None
+
+
+def _lengths(head: Head) -> Iterator[int | None]:
+    """Each length that is stated; None for what is none, an empty line too. Empty items of a list are nothing (RFC
+    9110 section 5.6.1)."""
+    for name, value in head.headers:
+        if name.lower() == "content-length":
+            items = [item.strip() for item in value.split(",")]
+            yield from (_length(item) for item in items if item or len(set(items)) == 1)
 
 
 def _length(text: str) -> int | None:

@@ -25,7 +25,9 @@ class Receiver:
         self.corrupt: str | None = None
 
     def feed(self, piece: bytes) -> bool:
-        """Take a piece as received; False when no more is wanted."""
+        """Take a piece as received; False when no more is wanted. What comes after the stated length is no body."""
+        if (length := self._framing.length) is not None:
+            piece = piece[: max(0, length - self.wire.size)]
         if len(piece) > self._room:
             piece = piece[: self._room]
             self.truncated = "size"
@@ -44,6 +46,11 @@ class Receiver:
             self.truncated = "length"
         if self._decoder is not None and self.truncated is None and self.corrupt is None:
             self._decode(self._decoder.finish)
+
+    @property
+    def whole(self) -> bool:
+        """As much has come as was stated."""
+        return self._framing.length == self.wire.size
 
     def close(self) -> None:
         """Drop what was received."""

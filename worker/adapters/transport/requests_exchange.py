@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import os
 import socket
+import ssl
 import threading
 import time
 from collections.abc import Iterator
@@ -17,6 +18,7 @@ from gregor.worker.adapters.transport.http1 import fields, request_head
 from gregor.worker.adapters.transport.pace import Pace
 from gregor.worker.adapters.transport.tolerant import TolerantResponse, shut_down
 from gregor.worker.base.errors import why
+from gregor.worker.base.shortage import connect_shortage
 from gregor.worker.borders.transport import Failure
 
 FALLBACK_DELAY = 1.0
@@ -72,7 +74,7 @@ class Exchange:
 
     def connect(self) -> socket.socket:
         """A connection to one of the way's addresses. StopFetch if there is none."""
-        deadline = time.monotonic() + self.job.limits.connect_timeout
+        deadline = time.monotonic() + self.way.patience
         failure = Failure("connect", "no address")
         for number, address in enumerate(self.way.addresses, start=1):
             if not self.guard.allows(address, self.way.port):
@@ -80,14 +82,16 @@ class Exchange:
                 continue
             patience = deadline - time.monotonic()
             if number < len(self.way.addresses):
-                patience = min(patience, FALLBACK_DELAY)
+                patience = min(patience / 2, FALLBACK_DELAY)
             try:
                 connection = socket.create_connection((address, self.way.port), max(0.001, patience))
             except TimeoutError:
-                failure = Failure("timeout", f"no connection within {self.job.limits.connect_timeout:g} s")
+                failure = Failure("timeout", f"no connection within {self.way.patience:g} s")
             except OSError as fault:
-                failure = Failure("connect", why(fault))
+                lacking = connect_shortage(fault.errno or 0, address, self.way.port)
+                failure = Failure("connect", why(fault)) if lacking is None else Failure("local", lacking)
             else:
+                self.address = address
                 connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
                 connection.settimeout(max(0.001, deadline - time.monotonic()))
                 self.hold(connection)
@@ -98,7 +102,13 @@ class Exchange:
         """Last thing before the request is written. StopFetch if it must not be."""
         self.hold(connection)
         assert self._line is not None
-        self.address = self._line.getpeername()[0]  # a SOCKS connection would say what the proxy was asked for
+        peer = self._line.getpeername()  # a SOCKS connection would say what the proxy was asked for
+        self.address = peer[0]
+        if not self.leads_right(self._line):
+            raise StopFetch(Failure("elsewhere", "the connection led elsewhere than to the host's addresses"))
+        if isinstance(connection, ssl.SSLSocket):
+            # An end that TLS did not announce is to be seen.
+            connection.suppress_ragged_eofs = False  # type: ignore[attr-defined]
         if self.aborted is not None:
             raise StopFetch(Failure("timeout", self.aborted))
         permit = self.job.permit
@@ -108,6 +118,10 @@ class Exchange:
         self.asked = True
         self.sent_at = time.monotonic()
         self.pace.sent(self.sent_at)
+
+    def leads_right(self, connection: socket.socket) -> bool:
+        """Whether a connection goes where the request may go. A kept one of the host may be older than its address."""
+        return self.proxied or self.way.leads_to(*connection.getpeername()[:2])
 
     def bytes_to_send(self, absolute: bool) -> bytes:
         """The request; a proxy for plain HTTP gets the absolute form (RFC 9112 section 3.2.2) and its own headers."""
@@ -141,6 +155,9 @@ class _Served:
         exchange: Exchange = _here.exchange
         connection: Any = self
         del connection._buffer[:]  # what urllib3 would send; its order and its additions are not ours
+        if connection.sock is not None and not exchange.leads_right(connection.sock):
+            connection.sock.close()
+            connection.sock = None
         if connection.sock is None:
             connection.connect()
         exchange.before_request(connection.sock)

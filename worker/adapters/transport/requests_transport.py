@@ -15,30 +15,49 @@ from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 from urllib3.exceptions import HTTPError, InsecureRequestWarning, ReadTimeoutError
 
 from gregor.worker.adapters.transport import requests_exchange as served
-from gregor.worker.adapters.transport.attempts import AddressGuard, Job, Way, attempt_all, names_left_to
+from gregor.worker.adapters.transport.attempts import (
+    LEGACY_TLS,
+    AddressGuard,
+    Job,
+    Way,
+    attempt_all,
+    names_left_to,
+)
 from gregor.worker.adapters.transport.http1 import MalformedHeadError, one_line
 from gregor.worker.adapters.transport.receiver import Receiver
 from gregor.worker.adapters.transport.requests_exchange import Exchange, StopFetch
 from gregor.worker.adapters.transport.tolerant import HeadTooLargeError, TolerantResponse
 from gregor.worker.adapters.transport.watch import Watch
 from gregor.worker.base.errors import why
+from gregor.worker.base.shortage import shortage
 from gregor.worker.borders.transport import Failure, FetchResult, Limits, Permit, Request, Response, Truncation
 
 _PIECE = 65536
+_OP_LEGACY_SERVER_CONNECT = 0x4
+"""OpenSSL's number; the standard library has a name for it since Python 3.12."""
 # An unverified certificate is recorded in the answer; a warning on standard error adds nothing.
 urllib3.disable_warnings(InsecureRequestWarning)
 
 
 class RequestsTransport:
-    """A `Transport` of HTTP/1.1 with `threads` fetches at a time; see `CurlTransport` for the other arguments."""
+    """A `Transport` of HTTP/1.1 with `threads` fetches at a time; see `CurlTransport` for the other arguments.
+
+    `legacy_tls` speaks with servers whose TLS lacks secure renegotiation (RFC 5746), too.
+    """
 
     def __init__(
-        self, guard: AddressGuard, *, ca_file: Path | None = None, threads: int = 32, idle_connections: int = 256
+        self,
+        guard: AddressGuard,
+        *,
+        ca_file: Path | None = None,
+        threads: int = 32,
+        idle_connections: int = 256,
+        legacy_tls: bool = False,
     ) -> None:
         self._guard = guard
         self._threads = concurrent.futures.ThreadPoolExecutor(threads, thread_name_prefix="fetch")
-        self._strict = _Adapter(_context(ca_file, verify=True), idle_connections)
-        self._lax = _Adapter(_context(ca_file, verify=False), idle_connections)
+        self._strict = _Adapter(_context(ca_file, True, legacy_tls), idle_connections)
+        self._lax = _Adapter(_context(ca_file, False, legacy_tls), idle_connections)
         self._running: set[Exchange] = set()
         self._watch = Watch()
 
@@ -56,6 +75,18 @@ class RequestsTransport:
         self._lax.close()
 
     async def _attempt(self, job: Job, way: Way) -> FetchResult:
+        try:
+            result = await self._on_a_thread(job, way)
+        except Exception as fault:
+            if (lacking := shortage(fault)) is None:
+                raise
+            result = Failure("local", lacking)
+        if isinstance(result, Failure) and result.kind == "local":
+            self._strict.poolmanager.clear()  # connections that wait for later requests are the first to go
+            self._lax.poolmanager.clear()
+        return result
+
+    async def _on_a_thread(self, job: Job, way: Way) -> FetchResult:
         adapter = self._strict if way.verify else self._lax
         proxy = job.request.proxy
         exchange = Exchange(job, way, self._guard, tuple(adapter.proxy_headers(proxy).items()) if proxy else ())
@@ -119,8 +150,10 @@ class _SOCKSHTTPSPool(HTTPSConnectionPool):
     ConnectionCls = served.ServedSOCKSHTTPSConnection
 
 
-def _context(ca_file: Path | None, verify: bool) -> ssl.SSLContext:
+def _context(ca_file: Path | None, verify: bool, legacy_tls: bool) -> ssl.SSLContext:
     context = ssl.create_default_context(cafile=certifi.where())
+    if legacy_tls:
+        context.options |= _OP_LEGACY_SERVER_CONNECT
     # Python asks more of certificates than browsers do since 3.13.
     context.verify_flags &= ~ssl.VERIFY_X509_STRICT
     if ca_file is not None:
@@ -149,7 +182,7 @@ def _run(exchange: Exchange, adapter: HTTPAdapter) -> FetchResult:
             answer = adapter.send(
                 prepared,
                 stream=True,
-                timeout=(job.limits.connect_timeout, job.limits.read_timeout),
+                timeout=(exchange.way.patience, job.limits.read_timeout),
                 proxies={job.target.scheme: proxy} if proxy else {},
             )
         except StopFetch as stop:
@@ -203,13 +236,20 @@ def _read_body(exchange: Exchange, answer: requests.Response, receiver: Receiver
             piece = answer.raw.read1(_PIECE, decode_content=False)
         except (ReadTimeoutError, TimeoutError):
             return "time"
-        except (HTTPError, OSError, ValueError):
-            return "cut"
+        except (HTTPError, OSError, ValueError) as fault:
+            return "length" if _ends_unannounced(exchange, fault) else "cut"
         if not piece:
             return None
         exchange.pace.received(len(piece), time.monotonic())
         if not receiver.feed(piece):
             return None
+
+
+def _ends_unannounced(exchange: Exchange, fault: Exception) -> bool:
+    """A body whose only end is that of the connection came to it, but TLS did not say so (close_notify)."""
+    head = exchange.answer
+    unframed = head is not None and not head.framing.chunked and head.framing.length is None
+    return unframed and isinstance(_root(fault), ssl.SSLEOFError)
 
 
 def _root(fault: BaseException) -> BaseException:
@@ -222,12 +262,14 @@ def _root(fault: BaseException) -> BaseException:
 def _failure(exchange: Exchange, fault: Exception) -> Failure:
     """The kind of an error that came before the head of the answer was whole."""
     if exchange.aborted is not None:
-        return Failure("timeout", exchange.aborted)
+        return Failure("timeout", exchange.aborted, "" if exchange.proxied else exchange.address)
+    if (lacking := shortage(fault)) is not None:
+        return Failure("local", lacking)
     detail = why(_root(fault))
-    if isinstance(fault, requests.exceptions.SSLError):
-        return Failure("tls", detail)
+    if isinstance(fault, requests.exceptions.SSLError) and not exchange.asked:
+        return Failure("legacy_tls" if LEGACY_TLS in detail.lower() else "tls", detail)
     if isinstance(fault, requests.Timeout | TimeoutError):
-        return Failure("timeout", detail)
+        return Failure("timeout", detail, "" if exchange.proxied else exchange.address)
     if exchange.asked:  # also where urllib3 blames the proxy: what became of the request is the URL's affair
         return Failure("cut", detail)
     if exchange.proxied:

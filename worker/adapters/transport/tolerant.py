@@ -7,7 +7,7 @@ from collections.abc import Callable
 from http.client import HTTPMessage
 from typing import Any, NoReturn
 
-from gregor.worker.adapters.transport.framing import LONGEST_LINE, Framing, chunk_size, framing, tokens
+from gregor.worker.adapters.transport.framing import Dechunker, Framing, framing, tokens
 from gregor.worker.adapters.transport.http1 import Head, parse_head, parse_status_line
 from gregor.worker.borders.transport import Limits
 
@@ -72,7 +72,7 @@ class TolerantResponse(http.client.HTTPResponse):
         self.headers = self.msg = told = HTTPMessage()
         self.framing = framing(head)
         self.chunked, self.length, _ = self.framing
-        self.chunk_left = None
+        self._chunks = Dechunker()
         if self.chunked:
             told["Transfer-Encoding"] = "chunked"
         elif self.length is not None:
@@ -82,23 +82,25 @@ class TolerantResponse(http.client.HTTPResponse):
         both = self.chunked and bool(tokens(head, "content-length"))
         self.will_close = both or not persistent or (self.length is None and not self.chunked)
 
-    def _get_chunk_left(self) -> int | None:
-        """What is left of the chunk, or of the next one; None at the end.
+    def _read1_chunked(self, n: int) -> bytes:
+        """Data of the chunks that are there; empty at their end.
 
-        The standard library's takes whatever `int` takes for a size, and any two bytes for the end of a chunk.
+        The standard library takes whatever `int` takes for a size, any two bytes for the end of a chunk, and long over
+        small ones.
         """
-        if self.chunk_left:
-            return self.chunk_left
-        if self.chunk_left is not None and self.fp.readline(3) not in (b"\r\n", b"\n"):
-            self._lose_chunks()
-        size = chunk_size(self.fp.readline(LONGEST_LINE))
-        if size is None:
-            self._lose_chunks()
-        if not size:
+        chunks = self._chunks
+        while not chunks.done:
+            piece = self.fp.peek(1)
+            if chunks.broken or not piece:
+                self._lose_chunks()
+            data = chunks.feed(piece)
+            self.fp.read(len(piece) - chunks.trailer)  # what comes after the last chunk is read line by line
+            if data:
+                return data
+        if not self.isclosed():
             self._read_and_discard_trailer()
             self._close_conn()
-        self.chunk_left = size or None
-        return self.chunk_left
+        return b""
 
     def _read_and_discard_trailer(self) -> None:
         room = self._limits.max_header_bytes
