@@ -13,7 +13,7 @@ from gregor.partitioner.hashing import partition_of
 from gregor.schemas.messages import PartitionRecord, Ticket, stamp, url_fingerprint
 from gregor.worker.adapters.embedded import EmbeddedEngine, open_engine
 from gregor.worker.borders.store import Entry
-from gregor.worker.compose.engines import SystemClock
+from gregor.worker.compose.process import SystemClock
 from gregor.worker.config.settings import Config
 from gregor.worker.web.canonical import CORE
 

@@ -19,8 +19,8 @@ from unittest import mock
 from benchmarks import cpu, measure
 from benchmarks.measure import WORK, Figure, Figures
 from gregor.worker.api.worker_backend import WorkerBackend
-from gregor.worker.compose import engines
 from gregor.worker.compose import worker as composition
+from gregor.worker.compose.process import SystemClock
 from gregor.worker.config.settings import Config
 from gregor.worker.observe.cpu_time import CpuTime
 from gregor.worker.observe.instrumented import instrumented as wrapped
@@ -113,7 +113,7 @@ def costs() -> dict[str, float]:
     """Seconds that each way of counting takes once: the least of some rounds, since all that disturbs adds."""
     stats, timing, spending, counter = Stats(), Timing(), CpuTime(), Counter[str]()
     border = _Border()
-    standing_in = wrapped(border, "store", stats, clock=engines.SystemClock().monotonic)
+    standing_in = wrapped(border, "store", stats, clock=SystemClock().monotonic)
 
     def count() -> None:
         counter["fetched"] += 1
@@ -122,7 +122,7 @@ def costs() -> dict[str, float]:
     return {
         "border calls": max(0.0, _await(standing_in.call) - _await(border.call)),
         "stages": _call(lambda: timing.observe(0.01)),
-        "clocks": _call(engines.SystemClock().monotonic),
+        "clocks": _call(SystemClock().monotonic),
         "politeness": _call(lambda: stats.spaced(1.0, 1.0, 5.0)),
         "counters": _call(count),
         "cpu switches": switching,

@@ -25,8 +25,9 @@ from gregor.worker.api.serving import serving
 from gregor.worker.api.worker_backend import WorkerBackend
 from gregor.worker.borders.services import Services
 from gregor.worker.commands import cli
-from gregor.worker.compose import engines, servers
+from gregor.worker.compose.engine import engine_of
 from gregor.worker.compose.housekeeping import keep_house
+from gregor.worker.compose.process import SystemClock
 from gregor.worker.config.settings import Config
 from gregor.worker.config.sources import load
 from gregor.worker.fetch.host_table import HostTable
@@ -112,7 +113,7 @@ def site(number: int) -> str:
 @asynccontextmanager
 async def member(config: Config, name: str, transport: MemoryTransport) -> AsyncIterator[Member]:
     """A worker that runs."""
-    clock = engines.SystemClock()
+    clock = SystemClock()
     engine = await cluster.open_engine(config, canonical_rules(config).fingerprint(), name, clock, {})
     resolver = DnsResolver(host_table=HostTable.parse("* 192.0.2.1:80"))
     services = Services(engine.log, engine.seen, engine.store, engine.coordinator, transport, resolver)
@@ -140,7 +141,7 @@ async def crawling(config: Config, file: Path) -> AsyncIterator[Crawl]:
     async with AsyncExitStack() as stack:
         first = await stack.enter_async_context(member(config, "first", transport))
         second = await stack.enter_async_context(member(config, "second", transport))
-        engine, clock = first.engine, engines.SystemClock()
+        engine, clock = first.engine, SystemClock()
         archive = Archive(engine.reader, Urls(), config)
         control = Control(engine.log, engine.store, engine.coordinator, engine.reader)
         desk = WorkerBackend(first.runtime, config, clock, archive, control, lambda _: None, engine.coordinator.members)
@@ -174,7 +175,7 @@ def run(
     def run(case: Case) -> None:
         async def whole() -> None:
             async with asyncio.timeout(240):
-                await servers.init(config)
+                await engine_of(config).init()
                 async with crawling(config, file) as crawl:
                     await case(crawl)
 

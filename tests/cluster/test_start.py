@@ -20,7 +20,7 @@ from gregor.schemas.messages import Page, Ticket, encode
 from gregor.worker.adapters.cluster import engine
 from gregor.worker.commands import BAD_INPUT, FINISHED
 from gregor.worker.commands.cli import main
-from gregor.worker.compose.engines import SystemClock
+from gregor.worker.compose.process import SystemClock
 from gregor.worker.config.settings import replace
 from gregor.worker.config.sources import load
 from gregor.worker.web.canonical import CanonicalRules

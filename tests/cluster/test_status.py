@@ -13,7 +13,7 @@ from redis import Redis
 from gregor.schemas.messages import PartitionRecord
 from gregor.worker.adapters.cluster import engine as cluster
 from gregor.worker.commands import FAILED, FINISHED
-from gregor.worker.compose.engines import SystemClock
+from gregor.worker.compose.process import SystemClock
 from gregor.worker.config.sources import load
 from gregor.worker.links.configured import canonical_rules
 from tests.cluster.conftest import stoppable

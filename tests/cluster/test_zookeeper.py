@@ -22,14 +22,14 @@ from kazoo.protocol.serialization import Connect
 from gregor.worker.adapters.cluster import status
 from gregor.worker.adapters.cluster.coordinator import ClusterCoordinator
 from gregor.worker.adapters.cluster.lease import ClusterLease, Session
-from gregor.worker.adapters.cluster.status import WorkerStatus
 from gregor.worker.adapters.cluster.zookeeper_client import ZooKeeper, ZooKeeperFailed
 from gregor.worker.adapters.cluster.zookeeper_connect import make_client
 from gregor.worker.base.errors import BadInput
 from gregor.worker.base.tasks import cancel
 from gregor.worker.borders.errors import Unavailable
-from gregor.worker.compose.engines import SystemClock
+from gregor.worker.borders.members import WorkerStatus
 from gregor.worker.compose.housekeeping import keep_house
+from gregor.worker.compose.process import SystemClock
 from gregor.worker.config.servers import Servers
 from gregor.worker.config.settings import Config
 from gregor.worker.observe.stats import Stats

@@ -13,7 +13,7 @@ from gregor.worker.api.peers import Peers
 from gregor.worker.api.serving import serving
 from gregor.worker.borders.errors import Unavailable
 from gregor.worker.borders.members import Members, Owner, Worker
-from gregor.worker.compose.engines import SystemClock
+from gregor.worker.compose.process import SystemClock
 from gregor.worker.config.settings import Config
 from gregor.worker.frontier.counts import total
 from gregor.worker.operate.control import Control

@@ -18,7 +18,7 @@ from gregor.worker.api.archive import Archive
 from gregor.worker.api.serving import serving
 from gregor.worker.api.worker_backend import WorkerBackend
 from gregor.worker.borders.services import Services
-from gregor.worker.compose.engines import SystemClock
+from gregor.worker.compose.process import SystemClock
 from gregor.worker.config.settings import Config
 from gregor.worker.fetch.host_table import HostTable
 from gregor.worker.links.configured import canonical_rules

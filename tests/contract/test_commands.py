@@ -20,8 +20,7 @@ import pytest
 from gregor.schemas.messages import Attempt, DeadLetter, Failing, HostRecord, Link, RobotsRecord, Ticket
 from gregor.worker.borders.reader import Waiting
 from gregor.worker.commands import cli
-from gregor.worker.compose import beside
-from gregor.worker.config.settings import Config
+from gregor.worker.compose.embedded import Embedded
 from gregor.worker.web.urls import Urls
 from tests.reading import AT, MemoryReader, page, row, ticket
 
@@ -69,10 +68,10 @@ def bare(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def crawl(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def opened(config: Config) -> tuple[MemoryReader, Urls]:
+    async def opened(_: Embedded) -> tuple[MemoryReader, Urls]:
         return every_kind(), Urls()
 
-    monkeypatch.setattr(beside, "open_crawl", opened)
+    monkeypatch.setattr(Embedded, "read", opened)
 
 
 class Output:
@@ -212,10 +211,10 @@ def hostile() -> MemoryReader:
 def test_what_sites_send_takes_over_no_terminal(
     path: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    async def opened(config: Config) -> tuple[MemoryReader, Urls]:
+    async def opened(_: Embedded) -> tuple[MemoryReader, Urls]:
         return hostile(), Urls()
 
-    monkeypatch.setattr(beside, "open_crawl", opened)
+    monkeypatch.setattr(Embedded, "read", opened)
     url = f"http://a.test/hostile{path}"
     for words in (["pages"], ["deadletters"], ["explain"], ["show"], ["show", "--headers"], ["show", "--links"]):
         line = words if words[0] in ("pages", "deadletters") else [*words, url]

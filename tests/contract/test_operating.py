@@ -8,7 +8,7 @@ import pytest
 
 from gregor.worker.adapters.embedded import change_orders, open_engine, standing_orders
 from gregor.worker.commands import cli
-from gregor.worker.compose.engines import SystemClock
+from gregor.worker.compose.process import SystemClock
 from gregor.worker.observe.bottleneck import ADVICE
 from tests.contract.operated import OPERATOR, VIEWER, Operated, operated
 

@@ -1,6 +1,7 @@
 """The import graph: schemas ← partitioner ← worker, the wings of the worker, purity."""
 
 import ast
+import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -17,8 +18,14 @@ WINGS = (
 )
 """The wings of worker/ from ground to roof: what is in one imports from those before it alone."""
 
-CHOOSERS = {"worker/compose/engines.py", "worker/compose/network.py"}
-"""Where the engine and the network are chosen."""
+ENGINES = {
+    "worker.adapters.cluster": "worker/compose/cluster.py",
+    "worker.adapters.embedded": "worker/compose/embedded.py",
+}
+"""The engines, each with the one module that uses it."""
+
+CHOOSER = "worker/compose/engine.py"
+"""Where the engine is asked for."""
 
 EFFECTS = {"asyncio", "concurrent", "multiprocessing", "os", "socket", "subprocess", "threading", "time", "uvloop"}
 """What a module that decides does without: time comes in as an argument, and nothing is waited for."""
@@ -45,6 +52,12 @@ PURE = {
 def files() -> list[str]:
     """Every module of ours, relative to the checkout."""
     return [file.relative_to(ROOT).as_posix() for layer in LAYERS for file in sorted((ROOT / layer).rglob("*.py"))]
+
+
+@cache
+def parsed(file: str) -> tuple[ast.AST, ...]:
+    """Every node of a module."""
+    return tuple(ast.walk(ast.parse((ROOT / file).read_text())))
 
 
 @cache
@@ -125,6 +138,60 @@ def test_adapters_are_known_to_those_who_compose_alone() -> None:
             assert not ours(imports(file, at_run_time=True), "worker.adapters"), file
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+def test_an_engine_is_used_by_one_module(engine: str) -> None:
+    outside = [file for file in files() if not file.startswith("worker/adapters/")]
+    assert {file for file in outside if ours(imports(file, at_run_time=True), engine)} == {ENGINES[engine]}
+
+
+def test_the_engine_is_asked_for_in_one_place() -> None:
+    asking = {file for file in files() if file.startswith("worker/") if any(map(asks_which, parsed(file)))}
+    assert asking == {CHOOSER}
+
+
+def asks_which(node: ast.AST) -> bool:
+    """Whether an expression depends on which engine runs: by its setting, or by the class of the object."""
+    if isinstance(node, ast.Attribute):  # `self.engine` would be an engine, not its name
+        return node.attr == "engine" and ast.unparse(node.value) != "self"
+    if isinstance(node, ast.Call) and ast.unparse(node.func) in ("isinstance", "issubclass"):
+        return bool(re.search(r"Engine\b|\bEmbedded\b|\bCluster\b|OpenFolder|OpenServers", ast.unparse(node)))
+    return isinstance(node, ast.MatchClass) and ast.unparse(node.cls).endswith(("Engine", "Embedded", "Cluster"))
+
+
+@pytest.mark.parametrize(
+    ("code", "asks"),
+    [
+        ("config.engine == 'cluster'", True),
+        ("place(self._config.engine)", True),
+        ("isinstance(engine, embedded.EmbeddedEngine)", True),
+        ("match it:\n case Embedded(): pass", True),
+        ("self.engine.close()", False),
+        ("isinstance(status, ClusterStatus)", False),
+    ],
+)
+def test_who_asks_for_the_engine_is_seen(code: str, asks: bool) -> None:
+    assert any(map(asks_which, ast.walk(ast.parse(code)))) is asks
+
+
+def test_no_private_name_crosses_modules() -> None:
+    """A name with an underscore is its module's own: neither imported nor reached by the module's name."""
+    crossing = []
+    for file in files():
+        modules = {name.rpartition(".")[2]: name for name in imports(file) if name.startswith("gregor.")}
+        crossing += [f"{file}: {name}" for name in modules.values() if private(name.rpartition(".")[2])]
+        crossing += [
+            f"{file}: {ast.unparse(node)}"
+            for node in parsed(file)
+            if isinstance(node, ast.Attribute) and private(node.attr)
+            if isinstance(node.value, ast.Name) and module_file(modules.get(node.value.id, "")) is not None
+        ]
+    assert not crossing
+
+
+def private(name: str) -> bool:
+    return name.startswith("_") and not name.endswith("__")
+
+
 @pytest.mark.parametrize("folder", PURE)
 def test_what_decides_is_pure(folder: str) -> None:
     for file in files():
@@ -139,7 +206,7 @@ def test_exceptions_from_purity_are_needed() -> None:
 
 
 def test_imports_are_found_wherever_they_are() -> None:
-    root, at_run_time = imports("worker/compose/worker.py"), imports("worker/compose/worker.py", at_run_time=True)
+    chooser, keeping = imports(CHOOSER, at_run_time=True), "worker/compose/housekeeping.py"
+    assert {"gregor.worker.compose.cluster.Cluster", "gregor.worker.compose.embedded.Embedded"} <= chooser
     for_types_only = {"gregor.worker.adapters.cluster.engine.ClusterEngine"}
-    assert {"asyncio", "gregor.worker.adapters.embedded"} <= at_run_time
-    assert for_types_only <= root - at_run_time
+    assert for_types_only <= imports(keeping) - imports(keeping, at_run_time=True)

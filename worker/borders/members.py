@@ -48,6 +48,52 @@ class Members(Struct, frozen=True):
     partitions: list[Owner]
 
 
+class WorkerStatus(Struct, frozen=True, kw_only=True):
+    """What a worker says of itself, as JSON in an ephemeral node."""
+
+    name: str
+    at: float
+    """The coordinator's time of it, unix seconds."""
+    partitions: tuple[int, ...] = ()
+    """Those that it owns."""
+    queued: dict[int, int] = {}
+    """Tickets in memory, by partition."""
+    running: int = 0
+    """Visits that run."""
+    rates: dict[str, float] = {}
+    """By name, per second."""
+    limiting: str = ""
+    """What limits its speed; "" before it knows."""
+    api: str = ""
+    """The URL of its API, as the others reach it; empty when it has none."""
+
+
+class ClusterStatus(Struct, frozen=True):
+    """How a crawl on servers stands; None is what the server that knows it does not tell."""
+
+    workers: list[WorkerStatus] | None
+    """Of all that live, by name."""
+    owners: dict[int, tuple[str, int]] | None
+    """Name and epoch of the owner, by partition; none for one that nobody owns."""
+    lag: dict[int, int] | None
+    """Records that are not finished, by partition."""
+    counts: dict[str, int] | None
+    """Those of the whole crawl, by the names of `frontier.counts`."""
+    away: dict[str, str]
+    """Why a service tells nothing, by its name."""
+
+    def queued(self, partition: int) -> int:
+        """How many tickets of a partition are in memory."""
+        return sum(worker.queued.get(partition, 0) for worker in self.workers or ())
+
+
+class FolderStatus(Struct, frozen=True):
+    """How a crawl in a data folder stands."""
+
+    counts: dict[str, int]
+    """URLs by state, "pages", "pages_200" and "bytes"; "lag": how many records of the log are not finished."""
+
+
 def hand_overs(record: PartitionRecord) -> Iterable[HandOver]:
     """Those of a partition that are remembered, the oldest first."""
     givers = ("", *(one.worker for one in record.takeovers))

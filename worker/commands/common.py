@@ -164,9 +164,9 @@ def run_reading(coroutine: Coroutine[Any, Any, int]) -> int:
 @asynccontextmanager
 async def reading(config: Config) -> "AsyncIterator[Crawl]":
     """What the crawl of a data folder or cluster remembers."""
-    from gregor.worker.compose import beside  # heavy: commands that read nothing do without
+    from gregor.worker.compose.engine import engine_of  # heavy: commands that read nothing do without
 
-    reader, urls = await beside.open_crawl(config)
+    reader, urls = await engine_of(config).read()
     try:
         damages = reader.on_damage = Damages()
         yield Crawl(reader, urls, damages)

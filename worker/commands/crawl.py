@@ -83,8 +83,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 async def _crawl(config: Config, seeds: "Seeds", joins: bool) -> report.Report | None:
     """The report; None when it was stopped before it began. ``joins``: the crawl is there, and has its seeds."""
-    from gregor.worker.compose import engines
     from gregor.worker.compose import worker as composition
+    from gregor.worker.compose.engine import engine_of
 
     if not seeds.count and not joins:
         await _refuse_nothing(config)
@@ -97,12 +97,11 @@ async def _crawl(config: Config, seeds: "Seeds", joins: bool) -> report.Report |
         finally:
             await run.watched()
     if isinstance(ending, composition.Finished):
-        if engines.place(config)[1]:
-            run.stats.before = await engines.settled(config)
+        run.stats.before = await engine_of(config).counted()
         ending = Ending("finished")
     code = INTERRUPTED if ending.reason == "stopped" else FINISHED
-    place, whole = engines.place(config)
-    return report.report(ending, run.stats, place, time.monotonic() - run.begun, code, whole=whole)
+    place = engine_of(config).place
+    return report.report(ending, run.stats, place.name, time.monotonic() - run.begun, code, whole=place.counted)
 
 
 class _Run:
@@ -152,10 +151,10 @@ class _Run:
 
 async def _refuse_nothing(config: Config) -> None:
     """Without a seed there must be a crawl to go on with."""
-    from gregor.worker.compose import beside
+    from gregor.worker.compose.engine import engine_of
 
     try:
-        reader, _ = await beside.open_crawl(config)
+        reader, _ = await engine_of(config).read()
     except BadInput as error:
         raise BadInput(f"no seed is given, and {error}: name URLs, or a file with --seeds") from None
     await reader.close()

@@ -76,10 +76,10 @@ def _treat(arguments: argparse.Namespace, verb: str) -> int:
 
 
 async def _directly(config: Config, cause: str | None, verb: str, by: By) -> int:
-    from gregor.worker.compose import beside
+    from gregor.worker.compose.engine import engine_of
 
     count, more = 0, True
-    async with beside.controlled(config) as control:
+    async with engine_of(config).controlled() as control:
         treat = control.retry_dead if verb == "retry" else control.drop_dead
         while more:
             treated = await treat(cause, (), by)

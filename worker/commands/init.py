@@ -14,10 +14,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Make what is missing, and say what was made and what was checked."""
-    from gregor.worker.compose import servers
+    from gregor.worker.compose.engine import engine_of
 
     config = settings(arguments).config
-    prepared = asyncio.run(servers.init(config))
+    prepared = asyncio.run(engine_of(config).init())
     for line in (*prepared.made, *prepared.checked):
         print(line)
     print(

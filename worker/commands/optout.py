@@ -48,6 +48,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 async def _erase(config: Config, target: str, wait: float) -> Erased:
-    from gregor.worker.compose import beside
+    from gregor.worker.compose.engine import engine_of
 
-    return await until_nothing_is_left(partial(beside.erase, config, target), wait, time.monotonic, asyncio.sleep)
+    return await until_nothing_is_left(partial(engine_of(config).erase, target), wait, time.monotonic, asyncio.sleep)

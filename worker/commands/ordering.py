@@ -126,9 +126,9 @@ def by_api(arguments: argparse.Namespace, method: str, path: str, body: object =
 
 
 def _directly(arguments: argparse.Namespace, change: Any) -> None:
-    from gregor.worker.compose import beside
+    from gregor.worker.compose.engine import engine_of
 
-    beside.change_orders(settings(arguments).config, change)
+    engine_of(settings(arguments).config).change_orders(change)
     complain("no API answers: the order was left for the crawl, which obeys it as soon as it runs")
 
 

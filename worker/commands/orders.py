@@ -64,9 +64,9 @@ def _standing(arguments: argparse.Namespace) -> tuple[list[Order], list[str]]:
         if not answer["next"]:
             return found, answer["unread"]
         after = f"&after={ordering.quoted(answer['next'])}"
-    from gregor.worker.compose import beside
+    from gregor.worker.compose.engine import engine_of
 
-    orders = beside.standing_orders(settings(arguments).config)
+    orders = engine_of(settings(arguments).config).orders()
     return list(listed(orders)), sorted(orders.unread)
 
 
@@ -94,9 +94,9 @@ def _some_changes(arguments: argparse.Namespace, before: int) -> list[Change]:
     answer = ordering.by_api(arguments, "GET", f"/api/v1/changes?limit={_PAGE}{bound}")
     if answer is not None:
         return msgspec.convert(answer["changes"], list[Change])
-    from gregor.worker.compose import beside
+    from gregor.worker.compose.engine import engine_of
 
-    return beside.recorded_changes(settings(arguments).config, before, _PAGE)
+    return engine_of(settings(arguments).config).changes(before, _PAGE)
 
 
 def _write(line: dict[str, object]) -> None:

@@ -34,11 +34,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Mark all of it, and say how much that was."""
-    from gregor.worker.compose import servers
+    from gregor.worker.compose.engine import engine_of
 
     began = time.monotonic()
     config = settings(arguments).config
-    did = servers.rebuild_seen(config, arguments.part, arguments.processes, tell, anew=arguments.anew)
+    did = engine_of(config).rebuild_seen(arguments.part, arguments.processes, tell, anew=arguments.anew)
     urls, contents = sum(one.urls for one in did), sum(one.contents for one in did)
     before = sum(one.before for one in did)
     if before:

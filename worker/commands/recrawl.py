@@ -39,11 +39,11 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 async def _directly(config: Config, texts: Sequence[str], by: By) -> tuple[int, list[str]]:
-    from gregor.worker.compose import beside
+    from gregor.worker.compose.engine import engine_of
     from gregor.worker.links.configured import urls_of
 
     rules = urls_of(config)
     urls = [given_url(rules, text) for text in texts]
-    async with beside.controlled(config) as control:
+    async with engine_of(config).controlled() as control:
         found = await control.recrawl(urls, by)
     return found.count, list(found.unknown)

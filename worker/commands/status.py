@@ -17,8 +17,7 @@ from gregor.worker.frontier.counts import ERROR, STATE, TOTALS, of_kind
 from gregor.worker.inspect import url_record
 
 if TYPE_CHECKING:
-    from gregor.worker.adapters.cluster.look import ClusterStatus
-    from gregor.worker.adapters.cluster.status import WorkerStatus
+    from gregor.worker.borders.members import ClusterStatus, WorkerStatus
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -30,12 +29,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Look once."""
-    from gregor.worker.compose import engines, servers
+    from gregor.worker.borders.members import FolderStatus
+    from gregor.worker.compose.engine import engine_of
 
     config = settings(arguments).config
-    if config.engine == "embedded":
-        return _counts(asyncio.run(engines.kept(config)), arguments.json, _live(arguments, config))
-    status = asyncio.run(servers.cluster_status(config))
+    status = asyncio.run(engine_of(config).status())
+    if isinstance(status, FolderStatus):
+        return _counts(status.counts, arguments.json, _live(arguments, config))
     if arguments.json:
         sys.stdout.buffer.write(url_record.encode(_public(status)) + b"\n")
     else:

@@ -15,7 +15,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Crawl with what the coordinator gives, to the end or a signal."""
-    from gregor.worker.compose import engines
+    from gregor.worker.compose.engine import engine_of
 
-    engines.cluster_only(settings(arguments).config)
+    engine_of(settings(arguments).config).joinable()
     return crawl.run(arguments)

@@ -4,23 +4,23 @@ import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from gregor.worker.adapters.cluster.engine import ClusterEngine
-from gregor.worker.adapters.cluster.status import WorkerStatus
 from gregor.worker.borders.errors import Unavailable
-from gregor.worker.compose.engines import SystemClock
+from gregor.worker.borders.members import WorkerStatus
+from gregor.worker.compose.process import SystemClock
 from gregor.worker.config.api import reachable
 from gregor.worker.config.settings import Config
 from gregor.worker.observe.instrumented import instrumented
 from gregor.worker.orders.model import CRAWL
 
 if TYPE_CHECKING:
+    from gregor.worker.adapters.cluster.engine import ClusterEngine
     from gregor.worker.run.runtime import Runtime
 
 EVERY = 3.0  # seconds
 
 
 async def keep_house(
-    config: Config, engine: ClusterEngine, runtime: "Runtime", api: str, measure: Callable[[list[str]], None]
+    config: Config, engine: "ClusterEngine", runtime: "Runtime", api: str, measure: Callable[[list[str]], None]
 ) -> None:
     """For ever: say how it goes, count the pages of all workers where a budget needs it, hear of new seeds.
 
@@ -46,7 +46,7 @@ async def keep_house(
         await asyncio.sleep(EVERY)
 
 
-async def recount(config: Config, engine: ClusterEngine, runtime: "Runtime") -> None:
+async def recount(config: Config, engine: "ClusterEngine", runtime: "Runtime") -> None:
     """The pages and bytes of the whole crawl: as the partitions' records have them, and what this worker has not told
     its own yet."""
     records = await asyncio.gather(*(engine.store.partition(number) for number in range(config.partitions)))

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from gregor.worker.compose import beside
+from gregor.worker.compose.engine import engine_of
 from gregor.worker.config.sources import load
 from gregor.worker.demo.child import child
 from tests.cluster.chaos import evidence, faults, web, witness
@@ -195,7 +195,7 @@ def stored(site: web.Web, config: Path, result: Result) -> None:
 async def _stored(site: web.Web, config: Path, result: Result) -> None:
     expected = web.expected(site)
     settings = load(str(config), {}, ()).config
-    reader, _ = await beside.open_crawl(settings)
+    reader, _ = await engine_of(settings).read()
     try:
         found = {page.href: page.body async for page in reader.pages()}
         waiting = [row.href async for row in reader.rows("waiting", None)]

@@ -7,7 +7,7 @@ import pytest
 
 from gregor.worker.adapters.cluster.kafka_client import client_settings
 from gregor.worker.base.errors import BadInput
-from gregor.worker.compose import servers
+from gregor.worker.compose.engine import engine_of
 from gregor.worker.config.servers import SERVERS, Servers, address, check_server, password
 from gregor.worker.config.settings import Config
 
@@ -76,7 +76,7 @@ def test_kafka_is_spoken_to_as_configured() -> None:
 def test_a_missing_secret_is_named_before_a_server_is_waited_for(field: str) -> None:
     config = Config(engine="cluster", listen="127.0.0.1:0", cassandra=("127.0.0.1:1",), **{field: "/nowhere/x"})  # type: ignore[arg-type]
     with pytest.raises(BadInput, match=f"{field}.*cannot.*read"):
-        asyncio.run(servers.init(config))
+        asyncio.run(engine_of(config).init())
 
 
 NO_PEM = "/dev/null"

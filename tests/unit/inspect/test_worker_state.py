@@ -9,7 +9,7 @@ import pytest
 from gregor.schemas.messages import Ticket
 from gregor.worker.adapters.transport.memory import Scripted
 from gregor.worker.borders.transport import Failure
-from gregor.worker.compose.engines import SystemClock
+from gregor.worker.compose.process import SystemClock
 from gregor.worker.config.settings import Config
 from gregor.worker.frontier.calendar import MOST_OVERDUE, Calendar
 from gregor.worker.inspect.worker_state import look

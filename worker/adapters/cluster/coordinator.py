@@ -11,7 +11,7 @@ import msgspec
 from gregor.worker.adapters.cluster.lease import ClusterLease
 from gregor.worker.adapters.cluster.membership import Membership
 from gregor.worker.adapters.cluster.ownership import OwnerNodes
-from gregor.worker.adapters.cluster.status import WorkerStatus, members, put_status
+from gregor.worker.adapters.cluster.status import members, put_status
 from gregor.worker.adapters.cluster.zookeeper_client import SERVICE, ZooKeeper
 from gregor.worker.adapters.cluster.zookeeper_setup import Facts, check_tree
 from gregor.worker.adapters.cluster.zookeeper_tree import Put, Stat, Tree
@@ -19,7 +19,7 @@ from gregor.worker.adapters.when_there import nobody
 from gregor.worker.borders.clock import Clock
 from gregor.worker.borders.coordinator import Lease
 from gregor.worker.borders.errors import Unavailable
-from gregor.worker.borders.members import Members
+from gregor.worker.borders.members import Members, WorkerStatus
 from gregor.worker.config.servers import Servers
 from gregor.worker.observe.logging import logs
 from gregor.worker.orders import codec as orders_codec

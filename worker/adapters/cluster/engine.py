@@ -13,7 +13,7 @@ from gregor.worker.adapters.cluster.contents import Contents
 from gregor.worker.adapters.cluster.coordinator import ClusterCoordinator
 from gregor.worker.adapters.cluster.kafka_setup import check_topics, create_topics
 from gregor.worker.adapters.cluster.log import KafkaLog
-from gregor.worker.adapters.cluster.look import ClusterStatus, look
+from gregor.worker.adapters.cluster.look import look
 from gregor.worker.adapters.cluster.reader import ClusterReader
 from gregor.worker.adapters.cluster.rebuild import Rebuilding, Rebuilt
 from gregor.worker.adapters.cluster.redis_client import RedisClient
@@ -26,6 +26,7 @@ from gregor.worker.adapters.cluster.zookeeper_tree import Tree
 from gregor.worker.adapters.when_there import nobody, when_there
 from gregor.worker.borders.clock import Clock
 from gregor.worker.borders.errors import Unavailable
+from gregor.worker.borders.members import ClusterStatus
 from gregor.worker.borders.reader import WHOLE, Part
 from gregor.worker.config.servers import SERVERS, check_server
 from gregor.worker.config.settings import Config
@@ -48,14 +49,6 @@ class ClusterEngine:
     async def close(self) -> None:
         """End the session and every connection."""
         await self._stack.aclose()
-
-
-@dataclass(frozen=True)
-class Prepared:
-    """A line for each thing that was made by `set_up`, and for each that was there already and had to be looked at."""
-
-    made: list[str]
-    checked: list[str]
 
 
 def keyspace(config: Config) -> str:
@@ -97,9 +90,12 @@ class _Opening:
         self.stack.push_async_callback(service.close)
 
 
-async def set_up(config: Config, canonical: str, clock: Clock, environ: Mapping[str, str]) -> Prepared:
+async def set_up(
+    config: Config, canonical: str, clock: Clock, environ: Mapping[str, str]
+) -> tuple[list[str], list[str]]:
     """Make topics, keyspace, tables and tree where they are missing, and check Redis.
 
+    A line for each thing that was made, and for each that was there already and had to be looked at.
     Raises `BadInput` when one was made for another crawl or number of partitions, or a server stays away.
     """
     opening = _Opening(config, environ)
@@ -117,7 +113,7 @@ async def set_up(config: Config, canonical: str, clock: Clock, environ: Mapping[
         checked = await opening(redis.check)
         await opening(lambda: probe(redis, made.crawl_id))
     kafka = (f"Kafka: topic {name} with {config.partitions} partitions" for name in topics)
-    return Prepared([*made.done, *kafka, *nodes], checked)
+    return [*made.done, *kafka, *nodes], checked
 
 
 async def open_engine(

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Final, TypeVar
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from gregor.schemas.messages import PartitionRecord, decode
@@ -12,12 +11,13 @@ from gregor.worker.adapters.cluster.cassandra_client import Cassandra
 from gregor.worker.adapters.cluster.kafka_setup import check_topics
 from gregor.worker.adapters.cluster.log import KafkaLog
 from gregor.worker.adapters.cluster.redis_client import RedisClient
-from gregor.worker.adapters.cluster.status import WorkerStatus, owners, statuses
+from gregor.worker.adapters.cluster.status import owners, statuses
 from gregor.worker.adapters.cluster.zookeeper_client import ZooKeeper
 from gregor.worker.adapters.cluster.zookeeper_setup import check_tree
 from gregor.worker.adapters.cluster.zookeeper_tree import Tree
 from gregor.worker.borders.clock import Clock
 from gregor.worker.borders.errors import Unavailable
+from gregor.worker.borders.members import ClusterStatus, WorkerStatus
 from gregor.worker.config.settings import Config
 from gregor.worker.frontier.counts import total
 
@@ -25,21 +25,6 @@ T = TypeVar("T")
 _PATIENCE: Final = 4.0
 """Seconds for one answer of a server; several are asked at once."""
 _PARTITIONS: Final = "SELECT data FROM partitions"
-
-
-class ClusterStatus(Struct, frozen=True):
-    """What runs: workers by name, owners (name, epoch) by partition, records not finished by partition, the counts of
-    the crawl (`counts.total`). None of what the server that knows it does not tell; ``away`` says why, by service."""
-
-    workers: list[WorkerStatus] | None
-    owners: dict[int, tuple[str, int]] | None
-    lag: dict[int, int] | None
-    counts: dict[str, int] | None
-    away: dict[str, str]
-
-    def queued(self, partition: int) -> int:
-        """How many tickets of a partition are in memory."""
-        return sum(worker.queued.get(partition, 0) for worker in self.workers or ())
 
 
 async def look(config: Config, keyspace: str, clock: Clock, environ: Mapping[str, str]) -> ClusterStatus:

@@ -2,28 +2,11 @@
 
 import asyncio
 
-from msgspec import Struct, json
+from msgspec import json
 
 from gregor.worker.adapters.cluster.zookeeper_tree import Nodes, Owner, Tree
-from gregor.worker.borders.members import Members, Worker
+from gregor.worker.borders.members import Members, Worker, WorkerStatus
 from gregor.worker.borders.members import Owner as Held
-
-
-class WorkerStatus(Struct, frozen=True, kw_only=True):
-    """What a worker says of itself, as JSON in an ephemeral node."""
-
-    name: str
-    at: float
-    """The coordinator's time of it, unix seconds."""
-    partitions: tuple[int, ...] = ()
-    queued: dict[int, int] = {}
-    """Tickets in memory, by partition."""
-    running: int = 0
-    rates: dict[str, float] = {}
-    """By name, per second."""
-    limiting: str = ""
-    api: str = ""
-    """The URL of its API, as the others reach it; empty when it has none."""
 
 
 async def put_status(nodes: Nodes, tree: Tree, worker: str, status: WorkerStatus) -> None:

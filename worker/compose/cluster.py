@@ -1,0 +1,199 @@
+"""The engine on servers: Kafka, ZooKeeper, Redis and Cassandra, for any number of workers."""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import TypeVar
+
+from gregor.worker.adapters.cluster import engine as cluster
+from gregor.worker.adapters.cluster.coordinator import ClusterCoordinator
+from gregor.worker.adapters.cluster.probes import PROBES
+from gregor.worker.adapters.cluster.rebuild import Rebuilt
+from gregor.worker.adapters.when_there import nobody, when_there
+from gregor.worker.base.errors import BadInput
+from gregor.worker.borders.clock import Clock
+from gregor.worker.borders.coordinator import Coordinator
+from gregor.worker.borders.errors import Unavailable
+from gregor.worker.borders.members import ClusterStatus, Members
+from gregor.worker.borders.reader import Part, Reader
+from gregor.worker.compose.engine import Place, Prepared
+from gregor.worker.compose.findings import LONGEST_WAIT, Finding, no_connection
+from gregor.worker.compose.housekeeping import keep_house, recount
+from gregor.worker.compose.process import SystemClock, tokens_are_there, worker_name
+from gregor.worker.compose.rebuilding import Tell, rebuild_seen
+from gregor.worker.config.servers import SERVERS, check_server, password
+from gregor.worker.config.settings import Config, replace
+from gregor.worker.frontier.counts import total
+from gregor.worker.links.configured import canonical_rules, urls_of
+from gregor.worker.observe.instrumented import instrumented
+from gregor.worker.operate.control import Control
+from gregor.worker.operate.erase import Erased, Whose
+from gregor.worker.orders.model import Change, Orders
+from gregor.worker.run.runtime import Runtime
+from gregor.worker.web.urls import Urls
+
+T = TypeVar("T")
+
+
+class OpenServers:
+    """The engine as one worker has it open; see `OpenEngine`."""
+
+    def __init__(self, config: Config, engine: cluster.ClusterEngine) -> None:
+        self.log, self.seen, self.store, self.coordinator = engine.log, engine.seen, engine.store, engine.coordinator
+        self.close = engine.close
+        self._config = config
+        self._engine = engine
+
+    async def reader(self, stack: AsyncExitStack) -> Reader:
+        """It has the worker's own connections."""
+        return self._engine.reader
+
+    def members(self, runtime: Runtime, clock: Clock) -> Callable[[], Awaitable[Members]]:
+        """By ZooKeeper; what it takes is measured."""
+        return instrumented(self.coordinator, "coordinator", runtime.stats, clock=clock.monotonic).members
+
+    @asynccontextmanager
+    async def housekeeping(
+        self, runtime: Runtime, api: str, measure: Callable[[list[str]], None]
+    ) -> AsyncIterator[None]:
+        """What the workers tell and learn of each other, every few seconds; of budgets once at the start."""
+        await when_there(lambda: recount(self._config, self._engine, runtime), self._config.start_timeout, self._config)
+        keeping = asyncio.create_task(keep_house(self._config, self._engine, runtime, api, measure))
+        try:
+            yield
+        finally:
+            keeping.cancel()
+
+
+class Cluster:
+    """A crawl on the servers that the settings name; see `Engine`."""
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+
+    @property
+    def place(self) -> Place:
+        return Place(f"crawl {self._config.crawl}", counted=False)
+
+    def orders(self) -> Orders:
+        async def read(coordinator: Coordinator) -> Orders:
+            return coordinator.orders()
+
+        return asyncio.run(self._by_coordinator(read))
+
+    def changes(self, before: int, limit: int) -> list[Change]:
+        return asyncio.run(self._by_coordinator(lambda coordinator: coordinator.changes(before, limit)))
+
+    def change_orders(self, change: Callable[[Orders], Orders]) -> Orders:
+        return asyncio.run(self._by_coordinator(lambda coordinator: coordinator.change_orders(change)))
+
+    async def open(self, *, listening: bool = False) -> OpenServers:
+        """Raises `BadInput` when a server stays away longer than ``start_timeout``."""
+        if not (listening and self._config.listen):
+            return await self._open(nobody)
+        from gregor.worker.api.starting import starting
+
+        async with starting(self._config) as away:
+            return await self._open(away)
+
+    async def _open(self, away: Callable[[Unavailable], None]) -> OpenServers:
+        engine = await cluster.open_engine(
+            self._config, self._canonical, worker_name(), SystemClock(), os.environ, away
+        )
+        return OpenServers(self._config, engine)
+
+    async def read(self) -> tuple[Reader, Urls]:
+        return await cluster.open_reader(self._config, self._canonical, os.environ), urls_of(self._config)
+
+    @asynccontextmanager
+    async def controlled(self, *, make: bool = False) -> AsyncIterator[Control]:
+        """``make`` makes nothing: `init` does."""
+        async with AsyncExitStack() as stack:
+            engine = await self.open()
+            stack.push_async_callback(engine.close)
+            yield Control(engine.log, engine.store, engine.coordinator, await engine.reader(stack))
+
+    async def erase(self, target: str) -> Erased:
+        whose = Whose.of(target, urls_of(self._config))
+        return await cluster.erase(self._config, self._canonical, whose, os.environ)
+
+    async def serve_console(self, name: str, clock: Clock, stop: asyncio.Event, started: Callable[[str], None]) -> None:
+        """Raises what ended the coordinator, too."""
+        from gregor.worker.api.archive import Archive
+        from gregor.worker.api.crawl_backend import serve
+
+        async with AsyncExitStack() as stack:
+            engine = await self.open(listening=True)
+            stack.push_async_callback(engine.close)
+            reader, coordinator = await engine.reader(stack), engine.coordinator
+            control = Control(engine.log, engine.store, coordinator, reader)
+            archive = Archive(reader, urls_of(self._config), self._config)
+            members = coordinator.members
+
+            async def counts() -> dict[str, int]:
+                return total([record.counts async for record in reader.partitions()])
+
+            await serve(self._config, name, coordinator, clock, archive, control, members, counts, stop, started)
+
+    async def counted(self) -> dict[str, int]:
+        """Nothing: counting would read all of it."""
+        return {}
+
+    async def status(self) -> ClusterStatus:
+        return await cluster.cluster_status(self._config, SystemClock(), os.environ)
+
+    async def init(self) -> Prepared:
+        tokens_are_there(self._config)
+        return Prepared(*await cluster.set_up(self._config, self._canonical, SystemClock(), os.environ))
+
+    def rebuild_seen(self, part: Part, processes: int, tell: Tell, *, anew: bool) -> list[Rebuilt]:
+        return rebuild_seen(self._config, part, processes, tell, anew=anew)
+
+    def joinable(self) -> None:
+        """By any number of workers."""
+
+    def check(self, environ: Mapping[str, str]) -> None:
+        for server in SERVERS:
+            password(self._config, server, environ)
+
+    async def examine(self, environ: Mapping[str, str]) -> AsyncIterator[Finding]:
+        for server in SERVERS:
+            reached = [await _reach(server, where) for where in getattr(self._config, server)]
+            for finding in reached:
+                yield finding
+            if all(finding.level == "ok" for finding in reached):
+                yield await self._ask(server, environ)
+
+    async def _ask(self, server: str, environ: Mapping[str, str]) -> Finding:
+        """Whether it answers a worker's own client, which has a name and a password, and speaks TLS or not."""
+        config = replace(self._config, server_timeout=min(self._config.server_timeout, LONGEST_WAIT))
+        try:
+            check_server(config, server, environ)
+            await PROBES[server](config, SystemClock(), environ)
+        except (BadInput, Unavailable) as error:
+            return Finding("fail", server, str(error))
+        return Finding("ok", server, "answers as it is configured")
+
+    @property
+    def _canonical(self) -> str:
+        return canonical_rules(self._config).fingerprint()
+
+    async def _by_coordinator(self, call: Callable[[Coordinator], Awaitable[T]]) -> T:
+        config = self._config
+        check_server(config, "zookeeper", os.environ)
+        coordinator = await ClusterCoordinator.open(
+            config, config.crawl, config.partitions, worker_name(), SystemClock()
+        )
+        try:
+            return await call(coordinator)
+        finally:
+            await coordinator.close()
+
+
+async def _reach(server: str, where: str) -> Finding:
+    host, _, port = where.rpartition(":")
+    if not port.isdecimal():
+        return Finding("fail", server, f"{where} must be HOST:PORT")
+    problem = await no_connection(host.strip("[]"), int(port))
+    return Finding("fail" if problem else "ok", server, f"{where} {problem or 'accepts connections'}")

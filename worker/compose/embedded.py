@@ -1,0 +1,204 @@
+"""The engine in one data folder: no server, one process at a time, whoever reads beside it aside."""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from gregor.worker.adapters import embedded
+from gregor.worker.adapters.embedded.folder import connect_reading
+from gregor.worker.base.errors import BadInput
+from gregor.worker.borders.clock import Clock
+from gregor.worker.borders.members import FolderStatus
+from gregor.worker.borders.reader import Part, Reader
+from gregor.worker.compose.engine import Place, Prepared
+from gregor.worker.compose.findings import Finding
+from gregor.worker.compose.process import SystemClock
+from gregor.worker.config.settings import Config, replace
+from gregor.worker.inspect import machine
+from gregor.worker.inspect.report import size
+from gregor.worker.links.configured import canonical_rules
+from gregor.worker.operate.control import Control, FolderControl
+from gregor.worker.operate.erase import Erased, Whose
+from gregor.worker.orders.model import Change, Orders
+from gregor.worker.run.runtime import Runtime
+from gregor.worker.web.canonical import CanonicalRules
+from gregor.worker.web.urls import Urls
+
+if TYPE_CHECKING:
+    from gregor.worker.adapters.cluster.rebuild import Rebuilt
+
+_LITTLE_DISK: Final = 0.1
+_NO_DISK: Final = 512 * 1024 * 1024
+
+
+class OpenFolder:
+    """The engine as one worker has it open; see `OpenEngine`."""
+
+    def __init__(self, path: Path, engine: embedded.EmbeddedEngine) -> None:
+        self.log, self.seen, self.store, self.coordinator = engine.log, engine.seen, engine.store, engine.coordinator
+        self.close = engine.close
+        self._path = path
+
+    async def reader(self, stack: AsyncExitStack) -> Reader:
+        """A connection of its own, which writes nothing."""
+        return await stack.enter_async_context(_reading(self._path))
+
+    def members(self, runtime: Runtime, clock: Clock) -> None:
+        """Nobody else."""
+
+    @asynccontextmanager
+    async def housekeeping(
+        self, runtime: Runtime, api: str, measure: Callable[[list[str]], None]
+    ) -> AsyncIterator[None]:
+        """What the folder holds is counted once; nobody else adds to it."""
+        runtime.stats.before = await _counted(self._path)
+        yield
+
+
+class Embedded:
+    """A crawl in the folder that the setting ``data`` names; see `Engine`."""
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+        self._path = Path(config.data)
+
+    @property
+    def place(self) -> Place:
+        return Place(self._config.data, counted=True)
+
+    def orders(self) -> Orders:
+        return embedded.standing_orders(self._path)
+
+    def changes(self, before: int, limit: int) -> list[Change]:
+        return embedded.recorded_changes(self._path, before, limit)
+
+    def change_orders(self, change: Callable[[Orders], Orders]) -> Orders:
+        return embedded.change_orders(self._path, change)
+
+    async def open(self, *, listening: bool = False) -> OpenFolder:
+        """Nothing is waited for. Raises `FolderInUse`, `FolderError`, `DiskFull`."""
+        return await self._open(self._config)
+
+    async def _open(self, config: Config) -> OpenFolder:
+        canonical = canonical_rules(config).fingerprint()
+        engine = await embedded.open_engine(
+            self._path, config.partitions, canonical, SystemClock(), config.bucket_width
+        )
+        return OpenFolder(self._path, engine)
+
+    async def read(self) -> tuple[Reader, Urls]:
+        _, urls = self._made_for()
+        return await embedded.open_reader(self._path), urls
+
+    @asynccontextmanager
+    async def controlled(self, *, make: bool = False) -> AsyncIterator[Control]:
+        config = self._config if make else self._made_for()[0]
+        async with AsyncExitStack() as stack:
+            try:
+                engine = await self._open(config)
+            except embedded.FolderInUse as error:
+                raise BadInput(f"{error}; or name the API of that process with --api") from None
+            stack.push_async_callback(engine.close)
+            yield Control(engine.log, engine.store, engine.coordinator, await engine.reader(stack))
+
+    async def erase(self, target: str) -> Erased:
+        _, urls = self._made_for()
+        return await asyncio.to_thread(embedded.erase, self._path, Whose.of(target, urls))
+
+    async def serve_console(self, name: str, clock: Clock, stop: asyncio.Event, started: Callable[[str], None]) -> None:
+        """Beside a crawl or after it: the folder is taken only while something is changed that is no order."""
+        from gregor.worker.api.archive import Archive
+        from gregor.worker.api.folder_backend import FolderBackend, serve
+
+        config, urls = self._made_for()
+        async with _reading(self._path) as reader:
+            archive = Archive(reader, urls, config)
+            book = embedded.FolderBook(self._path, clock)
+            control = FolderControl(book, self.controlled)
+            backend = FolderBackend(name, config, book, clock, archive, control, settled=reader.settled, stop=stop.set)
+            await serve(self._config, backend, stop, started)
+
+    async def counted(self) -> dict[str, int]:
+        return await _counted(self._path)
+
+    async def status(self) -> FolderStatus:
+        async with _reading(self._path) as reader:
+            return FolderStatus({**await reader.settled(), "lag": await reader.lag()})
+
+    async def init(self) -> Prepared:
+        raise _without_servers()
+
+    def rebuild_seen(
+        self, part: Part, processes: int, tell: "Callable[[Part, Rebuilt], None]", *, anew: bool
+    ) -> "list[Rebuilt]":
+        raise _without_servers()
+
+    def joinable(self) -> None:
+        raise _without_servers()
+
+    def check(self, environ: Mapping[str, str]) -> None:
+        """Every setting that can be read can be used."""
+
+    async def examine(self, environ: Mapping[str, str]) -> AsyncIterator[Finding]:
+        yield self._folder()
+        yield _disk(self._path)
+
+    def _made_for(self) -> tuple[Config, Urls]:
+        """The configuration with what the data folder was made for, and how its URLs are written."""
+        connection, facts = connect_reading(self._path)
+        connection.close()
+        rules = CanonicalRules.of_fingerprint(facts["canonical"])
+        config = replace(
+            self._config,
+            partitions=int(facts["partitions"]),
+            bucket_width=float(facts["bucket_width"]),
+            canonical=[name for name in rules.__struct_fields__ if getattr(rules, name)],
+        )
+        return config, Urls(rules, max_length=config.max_url_length)
+
+    def _folder(self) -> Finding:
+        path = self._path
+        if not path.exists():
+            parent = next(folder for folder in path.absolute().parents if folder.exists())
+            if os.access(parent, os.W_OK | os.X_OK):
+                return Finding("ok", "data folder", f"{path} will be made")
+            return Finding("fail", "data folder", f"{path} cannot be made: {parent} cannot be written")
+        if not os.access(path, os.W_OK | os.X_OK):
+            return Finding("fail", "data folder", f"{path} cannot be written")
+        if not any(path.iterdir()):
+            return Finding("ok", "data folder", f"{path} is empty")
+        try:
+            self.orders()
+        except BadInput as error:
+            return Finding("fail", "data folder", str(error))
+        return Finding("ok", "data folder", f"{path} holds a crawl")
+
+
+@asynccontextmanager
+async def _reading(path: Path) -> AsyncIterator[embedded.EmbeddedReader]:
+    """A data folder, read beside a running crawl or after it."""
+    reader = await embedded.open_reader(path)
+    try:
+        yield reader
+    finally:
+        await reader.close()
+
+
+async def _counted(path: Path) -> dict[str, int]:
+    async with _reading(path) as reader:
+        return await reader.settled()
+
+
+def _disk(path: Path) -> Finding:
+    free, total = machine.disk(path)
+    text = f"{size(free)} of {size(total)} are free"
+    if free < _NO_DISK:
+        return Finding("fail", "disk", f"{text}: a crawl stops when the disk is full")
+    return Finding("warn" if free < _LITTLE_DISK * total else "ok", "disk", text)
+
+
+def _without_servers() -> BadInput:
+    return BadInput('this command is for a crawl on servers: set engine = "cluster" and the addresses of the servers')

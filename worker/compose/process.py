@@ -1,0 +1,30 @@
+"""What a process has of its own, whichever engine remembers the crawl: its clocks, its name, its tokens."""
+
+import os
+import time
+from functools import partial
+
+from gregor.worker.config.api import token
+from gregor.worker.config.settings import Config
+
+
+class SystemClock:
+    """The machine's clocks."""
+
+    # See `Clock.monotonic`: it goes on while the machine is suspended. Asked fifty times a page.
+    monotonic = staticmethod(partial(time.clock_gettime, time.CLOCK_BOOTTIME))
+
+    def wall(self) -> float:
+        """See `Clock.wall`."""
+        return time.time()
+
+
+def worker_name() -> str:
+    """A name for this process that says where it runs."""
+    return f"{os.uname().nodename}-{os.getpid()}"
+
+
+def tokens_are_there(config: Config) -> None:
+    """Before anything is waited for. Raises `BadInput` naming the setting."""
+    for role in ("viewer", "operator") if config.listen else ():
+        token(config, role, os.environ)
