@@ -23,31 +23,27 @@ class Ticket(msgspec.Struct, frozen=True, array_like=True):
     ``new`` tickets come from the frontier (``visit`` 0); ``retry`` and ``revisit`` only from the calendar. ``robots``
     asks the owner of ``host`` to fetch a robots.txt for another host's ``origin``. ``wake`` is a calendar entry that
     names a ``host`` which has a backlog. ``recrawl`` comes from the frontier and asks the owner for a revisit that is
-    due now, of a URL that has a row. ``attempts`` counts failed attempts in a row. ``hops`` counts the redirects
-    that led here. ``lastmod`` and ``changefreq`` are what a sitemap says of the URL. ``at``: when it was made, 0 when
-    that is not known. ``ordered``: when a person asked for this visit; nothing that was known before refuses it.
-    ``not_before``: a redirect that was to be followed no sooner (its Retry-After); like ``at`` in unix seconds of the
-    coordinator's.
+    due now, of a URL that has a row.
     """
 
-    href: str
-    key: str
-    host: str
-    visit: int = 0
-    kind: TicketKind = "new"
-    priority: int = 2
-    depth: int = 0
-    hops: int = 0
-    via: str = ""
-    link: str = "seed"
-    label: str = ""
-    origin: str = ""
-    attempts: int = 0
-    lastmod: float = 0.0
-    changefreq: str = ""
-    at: float = 0.0
-    ordered: float = 0.0
-    not_before: float = 0.0
+    href: str  # what is requested: the URL as it was first found, by the WHATWG standard; "" for a wake
+    key: str  # the canonical form, which names the URL everywhere; "" for a wake
+    host: str  # the politeness key: by it the partition is chosen
+    visit: int = 0  # visits of the URL that were settled before
+    kind: TicketKind = "new"  # as above
+    priority: int = 2  # the front queue, 1 (the highest) to 4
+    depth: int = 0  # links from a seed; 0: a seed
+    hops: int = 0  # redirects that led here, one after another
+    via: str = ""  # the page, sitemap or robots.txt that named the URL; "": nobody, it is a seed
+    link: str = "seed"  # the kind of what named it: "a", "redirect", "sitemap" and so on
+    label: str = ""  # that of its seed, which goes with all that is found from there; "": none
+    origin: str = ""  # of kind robots: the origin that asks; "" for all others
+    attempts: int = 0  # failed visits in a row before this one
+    lastmod: float = 0.0  # when a sitemap says that the page changed, unix seconds; 0: it does not
+    changefreq: str = ""  # how often a sitemap says that it changes; "": it does not
+    at: float = 0.0  # when the ticket was made, unix seconds; 0: not known
+    ordered: float = 0.0  # when a person asked for this visit, which nothing known before refuses; 0: nobody did
+    not_before: float = 0.0  # a redirect that is followed no sooner (its Retry-After), unix seconds; 0: at once
 
     @property
     def identity(self) -> tuple[str, int, str]:
@@ -68,30 +64,25 @@ class Ticket(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Asked(msgspec.Struct, frozen=True, array_like=True):
-    """The start of one request to a host, and what was in force then.
+    """The start of one request to a host, and what was in force then."""
 
-    ``delay``: the least time since the start of any request before it; ``page_delay``: since that of a page; 0 for a
-    robots.txt. ``rules``: the ``fetched_at`` of the robots.txt that allowed it; 0: none was read. ``href``: what was
-    asked for, if that is not the key of the URL it stands with.
-    """
-
-    at: float
-    delay: float
-    page_delay: float = 0.0
-    rules: float = 0.0
-    href: str = ""
-    robots: bool = False
+    at: float  # unix seconds
+    delay: float  # the least seconds since the start of any request before it
+    page_delay: float = 0.0  # the least seconds since that of a page; 0 for a robots.txt
+    rules: float = 0.0  # the ``fetched_at`` of the robots.txt that allowed it; 0: none was read
+    href: str = ""  # what was asked for; "": the key of the URL that it stands with
+    robots: bool = False  # whether it was for a robots.txt
 
 
 class Attempt(msgspec.Struct, frozen=True, array_like=True):
-    """One visit as `gregor explain` tells it. ``asked``: the host's requests that no visit before it has told."""
+    """One visit as `gregor explain` tells it."""
 
-    at: float
-    outcome: str
-    status: int = 0
-    elapsed: float = 0.0
-    owner: str = ""
-    asked: tuple[Asked, ...] = ()
+    at: float  # when it was settled, unix seconds
+    outcome: str  # for people
+    status: int = 0  # of HTTP; 0: no answer
+    elapsed: float = 0.0  # seconds that the request took; 0: none was made
+    owner: str = ""  # the worker; "": not known
+    asked: tuple[Asked, ...] = ()  # the host's requests that no visit before it has told, in their order
 
 
 class Row(msgspec.Struct, frozen=True, array_like=True):
@@ -100,181 +91,162 @@ class Row(msgspec.Struct, frozen=True, array_like=True):
     ``page``: the visit of its newest stored version, 0 without one; ``kept_status`` and ``kept_size`` are that one's.
     """
 
-    key: str
-    href: str
-    host: str
-    visits: int
-    state: State
-    outcome: str
-    status: int = 0
-    depth: int = 0
-    hops: int = 0
-    via: str = ""
-    link: str = "seed"
-    label: str = ""
-    priority: int = 2
-    rule: str = ""
-    target: str = ""
-    due: float = 0.0
-    page: int = 0
-    attempts: tuple[Attempt, ...] = ()
-    first_seen: float = 0.0
-    changed: int = 0
-    unchanged: int = 0
-    lastmod: float = 0.0
-    changefreq: str = ""
-    kept_status: int = 0
-    kept_size: int = 0
+    key: str  # the canonical form
+    href: str  # what was requested
+    host: str  # the politeness key
+    visits: int  # how many were settled
+    state: State  # of the last visit
+    outcome: str  # of the last visit, for people
+    status: int = 0  # of HTTP, of the last visit; 0: no answer
+    depth: int = 0  # links from a seed; 0: a seed
+    hops: int = 0  # redirects that led to the last visit
+    via: str = ""  # where the URL was found first; "": it is a seed
+    link: str = "seed"  # the kind of what named it there
+    label: str = ""  # that of its seed; "": none
+    priority: int = 2  # the front queue of the last visit, 1 to 4
+    rule: str = ""  # what decided: a line of robots.txt, a setting, an order; "": the answer itself
+    target: str = ""  # where a redirect leads; "": it is none
+    due: float = 0.0  # when the next visit is planned, unix seconds; 0: none is
+    page: int = 0  # the visit that stored the newest version; 0: none is stored
+    attempts: tuple[Attempt, ...] = ()  # the last visits, the newest at the end
+    first_seen: float = 0.0  # when the first visit was settled, unix seconds; 0: not known
+    changed: int = 0  # revisits that found another version
+    unchanged: int = 0  # revisits that found the same one
+    lastmod: float = 0.0  # see `Ticket`
+    changefreq: str = ""  # see `Ticket`
+    kept_status: int = 0  # of HTTP, of the newest stored version; 0: none is stored
+    kept_size: int = 0  # bytes of it
 
 
 class Link(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """A link of a stored page. ``fate``: "sent", or why it was not ("nofollow", "scope …", "depth", "kind", …)."""
+    """A link of a stored page."""
 
-    url: str
-    kind: str
-    nofollow: bool = False
-    fate: str = "sent"
-    text: str = ""
-    key: str = ""
+    url: str  # absolute, as it would be requested
+    kind: str  # what refers: "a", "img", "redirect" and so on
+    nofollow: bool = False  # whether the link itself says so
+    fate: str = "sent"  # or why it was not sent: "nofollow", "scope …", "depth", "kind" and so on
+    text: str = ""  # of the anchor, capped; "": it has none
+    key: str = ""  # the canonical form of a redirect's target; "" for all other kinds
 
 
 class Page(msgspec.Struct, array_like=True):
-    """One stored document version: visit number ``visit`` of ``key``. ``kind`` is the ticket's.
+    """One stored document version: that of visit number ``visit`` of ``key``."""
 
-    ``body`` is the sha256 (hex) under which the decoded body is stored, once. ``wire`` is the sha256 of the bytes as
-    they were transferred when they differ from the body. ``links`` keeps every link with its fate.
-    ``unread`` says of what there was so much that the document was not read to its end, words joined by ", ": ``size``,
-    ``tags``, ``entries``, ``links``.
-    """
-
-    key: str
-    href: str
-    host: str
-    visit: int
-    kind: str
-    status: int
-    fetched_at: float
-    state: State = "fetched"
-    content_type: str = ""
-    encoding: str = ""
-    title: str | None = None
-    text: str = ""
-    body: str = ""
-    wire: str = ""
-    size: int = 0
-    fingerprint: bytes = b""
-    simhash: int = 0
-    duplicate_of: str = ""
-    near_duplicate_of: str = ""
-    canonical: str = ""
-    directives: tuple[str, ...] = ()
-    truncated: str = ""
-    label: str = ""
-    depth: int = 0
-    via: str = ""
-    links: list[Link] = []
-    response_head: bytes = b""
-    request_head: bytes = b""
-    address: str = ""
-    elapsed: float = 0.0
-    tls_fault: str = ""
-    etag: str = ""
-    last_modified: str = ""
-    hops: int = 0
-    language: str = ""
-    unread: str = ""
+    key: str  # the canonical form
+    href: str  # what was requested
+    host: str  # the politeness key
+    visit: int  # from 1 on
+    kind: str  # the ticket's
+    status: int  # of HTTP
+    fetched_at: float  # unix seconds
+    state: State = "fetched"  # or "duplicate"
+    content_type: str = ""  # the media type, lower case, without parameters; sniffed without one; "": not known
+    encoding: str = ""  # that the text was read in, by its standard name; "": it is no text
+    title: str | None = None  # None: it has none
+    text: str = ""  # what is visible, white space collapsed; "": nothing is
+    body: str = ""  # the sha256 (hex) under which the decoded body is stored, once; "": it is not stored
+    wire: str = ""  # that of the bytes as they were transferred; "": they are the body's
+    size: int = 0  # bytes of the decoded body
+    fingerprint: bytes = b""  # of the text, or of the body where that says too little; b"": not made
+    simhash: int = 0  # of the text, unsigned 64 bits; 0: there is too little of it
+    duplicate_of: str = ""  # the key of the page with the same content; "": none
+    near_duplicate_of: str = ""  # the key of a page with nearly the same text; "": none
+    canonical: str = ""  # what the page says of itself, absolute; "": nothing
+    directives: tuple[str, ...] = ()  # of meta robots and X-Robots-Tag, as they hold for us
+    truncated: str = ""  # why the body is not whole, see `Response`; "": it is
+    label: str = ""  # of the seed; "": none
+    depth: int = 0  # links from a seed; 0: a seed
+    via: str = ""  # where the URL was found; "": it is a seed
+    links: list[Link] = []  # all, followed or not, in the order of the document
+    response_head: bytes = b""  # status line and headers, as received
+    request_head: bytes = b""  # request line and headers, as sent, without secrets
+    address: str = ""  # the IP address that answered; "": a proxy hides it
+    elapsed: float = 0.0  # seconds from the request to the end of the answer
+    tls_fault: str = ""  # what is wrong with the certificate; "": nothing
+    etag: str = ""  # for the next conditional request; "": none was sent
+    last_modified: str = ""  # the header as received, for the next conditional request; "": none was sent
+    hops: int = 0  # redirects that led here
+    language: str = ""  # the page's lang, or Content-Language; "": it says none
+    unread: str = ""  # of what there was too much to read all, joined by ", ": size, tags, entries, links; "": nothing
 
 
 class Failing(msgspec.Struct, frozen=True, array_like=True):
-    """An origin that cannot be reached: failed connections in a row, the next try not before ``until``, the cause.
+    """An origin that cannot be reached."""
 
-    ``at``: the last try.
-    """
-
-    origin: str
-    failures: int
-    until: float
-    cause: str
-    at: float = 0.0
+    origin: str  # scheme, host and port
+    failures: int  # failed connections in a row
+    until: float  # the next try is not before, unix seconds
+    cause: str  # for people
+    at: float = 0.0  # the last try, unix seconds; 0: not known
 
 
 class HostRecord(msgspec.Struct, frozen=True, array_like=True):
-    """What a new owner must know of a host before its first turn.
+    """What a new owner must know of a host before its first turn."""
 
-    ``ceiling``: the longest delay in force since it was written, rounded up to a power of two. ``not_before``: no
-    request earlier (Retry-After, back-off). ``failures``: failed connections in a row, of the worst of ``failing``.
-    ``pages`` and ``bytes`` count against the host's budget.
-    """
-
-    host: str
-    ceiling: float = 0.0
-    not_before: float = 0.0
-    failures: int = 0
-    pages: int = 0
-    bytes: int = 0
-    failing: tuple[Failing, ...] = ()
+    host: str  # the politeness key
+    ceiling: float = 0.0  # the longest delay in force since it was written, in seconds, rounded up to a power of two
+    not_before: float = 0.0  # no request earlier (Retry-After, back-off), unix seconds; 0: at once
+    failures: int = 0  # failed connections in a row, of the worst of ``failing``
+    pages: int = 0  # stored, which count against the host's budget
+    bytes: int = 0  # stored, which count against the host's budget
+    failing: tuple[Failing, ...] = ()  # the origins that cannot be reached now
 
 
 class RobotsCopy(msgspec.Struct, frozen=True, array_like=True):
-    """What held by the answers from ``since`` to ``until``: a text, for an agent; None: nothing was allowed."""
+    """What held by the answers of a while."""
 
-    since: float
-    until: float
-    text: bytes | None
-    agent: str = ""
+    since: float  # the first of them, unix seconds
+    until: float  # the last of them, unix seconds
+    text: bytes | None  # b"": all was allowed; None: nothing was
+    agent: str = ""  # the User-Agent that asked; "": not known
 
 
 class RobotsRecord(msgspec.Struct, frozen=True, array_like=True):
-    """A robots.txt by asking origin. ``verdict``: "parsed", "allow" (4xx) or "unreachable".
+    """A robots.txt by asking origin."""
 
-    ``good_body`` and ``good_at`` are the last copy that could be read. ``agent``: the User-Agent that asked. ``since``:
-    the first of the answers in a row that meant the same; ``earlier``: what held before, oldest first.
-    """
-
-    origin: str
-    verdict: str
-    fetched_at: float
-    expires: float
-    body: bytes = b""
-    status: int = 0
-    good_body: bytes | None = None
-    good_at: float = 0.0
-    agent: str = ""
-    since: float = 0.0
-    earlier: tuple[RobotsCopy, ...] = ()
+    origin: str  # that which asked: scheme, host and port
+    verdict: str  # "parsed", "allow" (4xx) or "unreachable"
+    fetched_at: float  # unix seconds
+    expires: float  # it is asked for again from then on, unix seconds
+    body: bytes = b""  # of a parsed one, as far as it is read
+    status: int = 0  # of HTTP; 0: no answer
+    good_body: bytes | None = None  # the last copy that could be read; None: there was none
+    good_at: float = 0.0  # when that was fetched, unix seconds
+    agent: str = ""  # the User-Agent that asked; "": not known
+    since: float = 0.0  # the first of the answers in a row that meant the same, unix seconds; 0: not known
+    earlier: tuple[RobotsCopy, ...] = ()  # what held before, the oldest first
 
 
 class DeadLetter(msgspec.Struct, frozen=True, array_like=True):
-    """A URL that was given up, or a message that could not be read. ``cause`` groups them."""
+    """A URL that was given up, or a message that could not be read."""
 
-    key: str
-    href: str
-    host: str
-    cause: str
-    detail: str
-    at: float
-    attempts: int = 0
-    source: str = ""
+    key: str  # "": what could not be read names none
+    href: str  # "": likewise
+    host: str  # "": likewise
+    cause: str  # groups them: "connect", "status" and so on
+    detail: str  # for people
+    at: float  # unix seconds
+    attempts: int = 0  # failed visits in a row
+    source: str = ""  # where a message that could not be read was: topic, partition, offset; "": it is a URL's
 
 
 class Takeover(msgspec.Struct, frozen=True, array_like=True):
-    """A worker took a partition. ``at``: the coordinator's time, unix seconds."""
+    """A worker took a partition."""
 
-    worker: str
-    epoch: int
-    at: float
+    worker: str  # its name
+    epoch: int  # the one that it owns it under
+    at: float  # the coordinator's time, unix seconds
 
 
 class PartitionRecord(msgspec.Struct, frozen=True, array_like=True):
-    """What survives of a partition: its highest epoch, the calendar's cursor (a bucket number), who took it last, the
-    newest at the end, and counts of its pages: of all, and by the ``domains`` that have a budget ("*.example.org")."""
+    """What survives of a partition."""
 
-    partition: int
-    epoch: int = 0
-    cursor: int = 0
-    counts: dict[str, int] = {}
-    takeovers: tuple[Takeover, ...] = ()
-    domains: dict[str, int] = {}
+    partition: int  # from 0 on
+    epoch: int = 0  # the highest; 0: it was never owned
+    cursor: int = 0  # the calendar's: the number of the bucket that is read next
+    counts: dict[str, int] = {}  # by name, see `frontier.counts`
+    takeovers: tuple[Takeover, ...] = ()  # the last ones, the newest at the end
+    domains: dict[str, int] = {}  # pages of those that have a budget, by target ("*.example.org")
 
 
 T = TypeVar("T")

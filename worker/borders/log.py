@@ -31,30 +31,53 @@ class Record(msgspec.Struct, frozen=True):
 
 
 class FrontierLog(Protocol):
-    """Unfinished URLs by partition, one append-only topic per priority (1 to 4), and the checkpoints."""
+    """Unfinished URLs by partition, one append-only topic per priority (1 to 4), and the checkpoints.
+
+    Partitions are numbered from 0. What answers by priority has an entry for each. All that waits may raise
+    `Unavailable`, and may be called again with the same arguments.
+    """
 
     async def publish(self, tickets: Sequence[Ticket]) -> None:
-        """Append each to the topic of its priority, in the partition of its host; returns when all are durable."""
+        """Append each to the topic of its priority, in the partition of its host; returns when all are durable.
+
+        Those of one topic keep their order. After `Unavailable` some may be there, and called again they are there
+        twice: whoever reads them finishes the second. Nothing for none. Raises `DiskFull`.
+        """
 
     async def read(self, partition: int, priority: int, offset: int, limit: int) -> list[Record]:
-        """At most ``limit`` records from ``offset`` on, in order, without waiting for new ones."""
+        """At most ``limit`` records from ``offset`` on, by offset, without waiting for new ones; [] if none is there.
+
+        Offsets may have gaps. Below `starts` nothing can be read. Fewer than ``limit`` do not mean that the end was
+        reached: `ends` says so. Raises `RecordsLost` when acknowledged records are gone.
+        """
 
     async def starts(self, partition: int) -> dict[int, int]:
-        """The first readable offset of each priority."""
+        """The first readable offset of each priority; where nothing is readable, that of `ends`."""
 
     async def ends(self, partition: int) -> dict[int, int]:
-        """The offset after the last record of each priority."""
+        """The offset after the last record of each priority; 0 where none was ever published."""
 
     async def committed(self, partition: int) -> dict[int, int]:
         """The committed watermark of each priority; 0 where none was committed."""
 
     async def commit(self, partition: int, watermarks: Mapping[int, int], epoch: int) -> None:
-        """Commit watermarks (all records below are finished), and drop records below them when convenient."""
+        """Commit watermarks (all records below are finished), by priority, and drop records below them when convenient.
+
+        Priorities that are not named keep theirs. One of an older epoch than was committed before changes nothing; the
+        same again changes nothing.
+        """
 
     async def announce(self, told: Page | DeadLetter) -> None:
-        """Tell downstream consumers, if the engine has any; durable when it returns. They may hear it again."""
+        """Tell downstream consumers, if the engine has any; durable when it returns. They may hear it again.
+
+        What is told of one host stays in order.
+        """
 
     def on_news(self, call: Callable[[int], None]) -> None:
-        """``call(partition)`` on the event loop when records may have arrived: a hint, maybe late or for nothing."""
+        """``call(partition)`` on the event loop when records may have arrived: a hint, maybe late or for nothing.
 
-    async def close(self) -> None: ...
+        Adds to those that are called already. ``call`` may not raise.
+        """
+
+    async def close(self) -> None:
+        """Send what was published and end. Nothing else may be called afterwards, but this again."""

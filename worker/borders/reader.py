@@ -55,46 +55,64 @@ def refuse(damage: Damaged) -> None:
 class Reader(Protocol):
     """What the reading commands ask, beside a running crawl or after it. No method needs all in memory.
 
-    What is asked for by its name raises `Damaged` when it is not what was stored; what goes through many tells
-    ``on_damage`` of each that is damaged, and goes on behind it.
+    Nothing is written, so that every call bears being repeated; each may raise `Unavailable`, iterators while they are
+    read. What changes meanwhile is seen or not, and never twice in one iteration. What is asked for by its name raises
+    `Damaged` when it is not what was stored; what goes through many tells ``on_damage`` of each that is damaged, and goes
+    on behind it.
     """
 
     on_damage: Callable[[Damaged], None]
 
     def rows(self, state: str | None, host: str | None, after: str = "") -> AsyncIterator[Row]:
-        """In an order of the engine's that stays: behind the key ``after``, or all."""
+        """Those of a state and a host, None: of any, in an order of the engine's that stays.
+
+        Behind the key ``after``, which need not be there; all for "".
+        """
 
     def partitions(self) -> AsyncIterator[PartitionRecord]:
-        """The records of the partitions that were ever owned."""
+        """The records of the partitions that were ever owned, in no order."""
 
     def pages(self, part: Part = WHOLE) -> AsyncIterator[Page]:
-        """The newest version of every stored page, or of those of a part."""
+        """The newest version of every stored page, or of those of a part, in an order of the engine's that stays."""
 
-    async def row(self, key: str) -> Row | None: ...
+    async def row(self, key: str) -> Row | None:
+        """The row of a URL; None before its first visit was settled or planned."""
 
     async def page(self, key: str, visit: int | None = None) -> Page | None:
-        """A version of a page, the newest by default."""
+        """A version of a page, the newest by default; None if none is kept."""
 
     async def body(self, sha256: str) -> BinaryIO | None:
-        """A body from its beginning, compared with the sha256 that names it; None when it is not stored."""
+        """A body by its sha256 (hex), which it is compared with; from its beginning, to be closed by the caller.
+
+        None if it is not kept.
+        """
 
     async def similar(self, simhash: int, distance: int, limit: int) -> list[Similar]:
-        """Stored pages whose simhash is within ``distance`` (<= 3) bits, the nearest first; one for each simhash."""
+        """Stored pages whose simhash is within ``distance`` (<= 3) bits, the nearest first; one for each simhash.
 
-    async def find(self, key: str, host: str) -> list[Waiting]: ...
+        At most ``limit``; [] if none is near.
+        """
 
-    def waiting(self) -> AsyncIterator[Waiting]: ...
+    async def find(self, key: str, host: str) -> list[Waiting]:
+        """The unfinished tickets of one URL of a host, each place that has one; in no order, [] if none waits."""
 
-    def dead_letters(self) -> AsyncIterator[DeadLetter]: ...
+    def waiting(self) -> AsyncIterator[Waiting]:
+        """All unfinished tickets, one for each URL that waits for a visit, in no order."""
 
-    async def robots(self, origin: str) -> RobotsRecord | None: ...
+    def dead_letters(self) -> AsyncIterator[DeadLetter]:
+        """All letters, in an order of the engine's that stays."""
 
-    async def host(self, host: str) -> HostRecord | None: ...
+    async def robots(self, origin: str) -> RobotsRecord | None:
+        """The robots.txt of an asking origin; None if it was never asked for."""
+
+    async def host(self, host: str) -> HostRecord | None:
+        """What is kept of a host; None before its first request."""
 
     async def seed_hosts(self) -> list[str]:
-        """The hosts of all seeds, which the scope is measured by."""
+        """The hosts of all seeds, each once, in no order: what the scope is measured by."""
 
     async def counts(self) -> dict[str, int]:
         """URLs by state, "waiting" included; "pages_200", "pages" and "bytes" beside them."""
 
-    async def close(self) -> None: ...
+    async def close(self) -> None:
+        """End what it reads with. Nothing else may be called afterwards, but this again."""

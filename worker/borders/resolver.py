@@ -29,4 +29,8 @@ class Resolver(Protocol):
     """Finds a host's endpoints."""
 
     async def resolve(self, hostname: str, port: int) -> Answer | DnsFailure:
-        """`hostname` as it stands in a URL: lower-case ASCII or an IP literal, IPv6 in brackets."""
+        """`hostname` as it stands in a URL: lower-case ASCII or an IP literal, IPv6 in brackets.
+
+        Never raises: what fails is a value, and holds until it `expires` as an answer does. Called again before that it
+        answers the same; calls at once for one name ask once. An `Answer` has one endpoint at least.
+        """

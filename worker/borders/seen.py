@@ -5,16 +5,26 @@ from typing import Protocol
 
 
 class SeenSet(Protocol):
-    """A filter of URLs that have a row or an entry, and the owners of content fingerprints."""
+    """A filter of URLs that have a row or an entry, and the owners of content fingerprints.
 
-    async def seen(self, fingerprints: Sequence[int]) -> list[bool]: ...
+    It may forget, which costs reads, and never says True of what was not marked but for a fingerprint that two URLs
+    share. Every method may raise `Unavailable`, and may be called again with the same arguments.
+    """
 
-    async def mark(self, fingerprints: Sequence[int]) -> None: ...
+    async def seen(self, fingerprints: Sequence[int]) -> list[bool]:
+        """Whether each was marked, in the order asked; fingerprints are unsigned 64-bit numbers. [] for none."""
+
+    async def mark(self, fingerprints: Sequence[int]) -> None:
+        """Mark them, durable as far as the engine goes; again changes nothing. Nothing for none."""
 
     async def content(self, fingerprint: bytes) -> str | None:
-        """The key of the page that owns this content."""
+        """The key of the page that owns this content; None if none does, or that was forgotten."""
 
     async def claim(self, fingerprint: bytes, key: str) -> str:
-        """Set if absent; the key that owns the content now. Only for a page that is stored; it owns while it lasts."""
+        """Set if absent; the key that owns the content now. Only for a page that is stored; it owns while it lasts.
 
-    async def close(self) -> None: ...
+        The same claim again answers the same. Of two at once one wins, and both hear which.
+        """
+
+    async def close(self) -> None:
+        """End. Nothing else may be called afterwards, but this again."""

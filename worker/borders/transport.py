@@ -152,8 +152,9 @@ class Transport(Protocol):
 
         `permit.allows` is asked last thing before the request is written, after connect and TLS, on whatever thread
         writes it; False gives Failure("lease") and nothing is sent. `permit.sent` is told on the event loop.
+        Never raises: a failure is a value. Not to be repeated on its own account: a second call is a second request.
         Cancelling the call aborts the transfer and closes its connection.
         """
 
     async def close(self) -> None:
-        """Abort what runs and close every connection."""
+        """Abort what runs and close every connection. Nothing else may be called afterwards, but this again."""

@@ -57,7 +57,7 @@ class OpenServers:
     async def housekeeping(
         self, runtime: Runtime, api: str, measure: Callable[[list[str]], None]
     ) -> AsyncIterator[None]:
-        """What the workers tell and learn of each other, every few seconds; of budgets once at the start."""
+        """What the workers tell and learn of each other, every few seconds; what is counted, once before they start."""
         await when_there(lambda: recount(self._config, self._engine, runtime), self._config.start_timeout, self._config)
         keeping = asyncio.create_task(keep_house(self._config, self._engine, runtime, api, measure))
         try:
