@@ -1,6 +1,7 @@
-"""The subcommands of `gregor`, one module each; a module is imported only when its command runs.
+"""The subcommands of `gregor`; the module of one is imported only when it runs.
 
-A module has `add_arguments(parser)` and `run(arguments) -> int`, the exit code. To add a command, add it here.
+A module is one command: it has `add_arguments(parser)` and `run(arguments) -> int`, the exit code; or it has several,
+each with these two, in its table `BY_NAME`. To add a command, add it here.
 """
 
 from typing import NamedTuple
@@ -31,19 +32,19 @@ COMMANDS: dict[str, Command] = {
     "doctor": Command("doctor", "look for what could keep a crawl from going well here"),
     "plan": Command("plan", "compute what a crawl of so many pages in so many days needs and costs on AWS"),
     "orders": Command("orders", "list the orders that stand, and all changes"),
-    "pause": Command("pause", "make no new requests until resume"),
-    "resume": Command("resume", "go on after pause"),
-    "block": Command("block", "send a host or domain nothing"),
+    "pause": Command("ordering", "make no new requests until resume"),
+    "resume": Command("ordering", "go on after pause"),
+    "block": Command("ordering", "send a host or domain nothing"),
     "optout": Command("optout", "ask nothing more of a host and delete what was stored of it"),
-    "unblock": Command("unblock", "let a host be crawled again"),
-    "delay": Command("delay", "set the least delay of a host, a domain or the crawl"),
-    "rate": Command("rate", "set the most requests a second of a host, a domain or the crawl"),
-    "concurrency": Command("concurrency", "set the most requests at once of a domain or the crawl"),
-    "priority": Command("priority", "set the priority of what is found of a host or domain"),
-    "budget": Command("budget", "set the pages stored of a host, a domain or the crawl"),
+    "unblock": Command("ordering", "let a host be crawled again"),
+    "delay": Command("ordering", "set the least delay of a host, a domain or the crawl"),
+    "rate": Command("ordering", "set the most requests a second of a host, a domain or the crawl"),
+    "concurrency": Command("ordering", "set the most requests at once of a domain or the crawl"),
+    "priority": Command("ordering", "set the priority of what is found of a host or domain"),
+    "budget": Command("ordering", "set the pages stored of a host, a domain or the crawl"),
     "recrawl": Command("recrawl", "visit URLs again now"),
-    "drain": Command("drain", "have a worker hand over its partitions and stand by"),
-    "undrain": Command("undrain", "let a worker own partitions again"),
+    "drain": Command("ordering", "have a worker hand over its partitions and stand by"),
+    "undrain": Command("ordering", "let a worker own partitions again"),
     "stop": Command("stop", "end a worker cleanly, by its API"),
     "init": Command("init", "set a crawl up on its servers; may be repeated"),
     "seed": Command("seed", "publish seeds for workers that run now or later"),

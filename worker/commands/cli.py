@@ -7,8 +7,7 @@ import os
 import sqlite3
 import sys
 from collections.abc import Mapping, Sequence
-from types import ModuleType
-from typing import NoReturn
+from typing import NoReturn, Protocol
 
 from gregor import __version__
 from gregor.worker.base.errors import BadInput, complain, speak, why
@@ -37,13 +36,25 @@ def parser(chosen: str | None = None) -> argparse.ArgumentParser:
     for name, command in COMMANDS.items():
         sub = commands.add_parser(name, help=command.summary, description=command.summary, allow_abbrev=False)
         if chosen in (name, None):
-            module(name).add_arguments(sub)
+            load(name).add_arguments(sub)
     return top
 
 
-def module(name: str) -> ModuleType:
-    """The module of a command."""
-    return importlib.import_module(f"gregor.worker.commands.{COMMANDS[name].module}")
+class Runnable(Protocol):
+    """A command: a module, or an entry of a module's table."""
+
+    def add_arguments(self, parser: argparse.ArgumentParser, /) -> None:
+        """Its own words."""
+
+    def run(self, arguments: argparse.Namespace, /) -> int:
+        """Do it; returns the exit code."""
+
+
+def load(name: str) -> Runnable:
+    """A command, by the module that has it."""
+    module = importlib.import_module(f"gregor.worker.commands.{COMMANDS[name].module}")
+    command: Runnable = getattr(module, "BY_NAME", {}).get(name, module)
+    return command
 
 
 def _open_streams() -> None:
@@ -92,7 +103,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         arguments, unknown = parser(words[0] if words and words[0] in COMMANDS else "").parse_known_args(words)
         if unknown:
             Parser(prog=f"gregor {arguments.command}").error(f"unrecognized arguments: {' '.join(unknown)}")
-        code: int = module(arguments.command).run(arguments)
+        code = load(arguments.command).run(arguments)
         sys.stdout.flush()
         return code
     except BadInput as error:

@@ -9,7 +9,7 @@ from gregor.schemas.events import rfc3339
 from gregor.schemas.messages import DeadLetter
 from gregor.worker.base.errors import complain
 from gregor.worker.base.printable import one_line
-from gregor.worker.commands import FINISHED, ordering
+from gregor.worker.commands import FINISHED, api_client
 from gregor.worker.commands.common import reading, run_reading, settings
 from gregor.worker.config.settings import Config
 from gregor.worker.inspect import report, url_record
@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     what.add_argument("--json", "--jsonl", action="store_true", dest="json", help="each one, a JSON object a line")
     what.add_argument("--retry", action="store_true", help="have those still given up visited again")
     what.add_argument("--drop", action="store_true", help="forget them; their URLs stay given up")
-    ordering.add_arguments(parser, why=True)
+    api_client.add_arguments(parser, why=True)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -65,10 +65,10 @@ async def _list(arguments: argparse.Namespace, config: Config) -> int:
 
 def _treat(arguments: argparse.Namespace, verb: str) -> int:
     """Retry or drop them, so many at a time as are treated in one go; how many."""
-    by, count, more = ordering.by(arguments), 0, True
+    by, count, more = api_client.by(arguments), 0, True
     body = {"cause": arguments.cause, "who": by.who, "why": by.why}
     while more:
-        answer = ordering.by_api(arguments, "POST", f"/api/v1/deadletters/{verb}", body)
+        answer = api_client.by_api(arguments, "POST", f"/api/v1/deadletters/{verb}", body)
         if answer is None:
             return count + asyncio.run(_directly(settings(arguments).config, arguments.cause, verb, by))
         count, more = count + answer["count"], answer["more"]

@@ -9,14 +9,14 @@ import os
 
 from gregor.worker.base.errors import BadInput
 from gregor.worker.base.printable import one_line
-from gregor.worker.commands import FAILED, FINISHED, ordering
+from gregor.worker.commands import FAILED, FINISHED, api_client
 from gregor.worker.commands.common import settings
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """A name to look up, and whom to ask."""
     parser.add_argument("--name", default="example.org", metavar="HOST", help="a host to look up; default: example.org")
-    ordering.add_arguments(parser)
+    api_client.add_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -38,8 +38,8 @@ async def _examine(arguments: argparse.Namespace) -> bool:
 def _speed(arguments: argparse.Namespace) -> bool:
     """What limits the crawl that runs, if one can be asked; False when one should answer and refuses."""
     try:
-        now = ordering.ask(arguments, settings(arguments).config, "GET", "/api/v1/status")["now"]
-    except ordering.NotThere as error:
+        now = api_client.ask(arguments, settings(arguments).config, "GET", "/api/v1/status")["now"]
+    except api_client.NotThere as error:
         _say("fail" if arguments.api else "ok", "speed", f"no crawl is asked: {error}")
         return not arguments.api
     except BadInput as error:

@@ -12,7 +12,7 @@ from functools import partial
 
 import msgspec
 
-from gregor.worker.commands import FINISHED, ordering
+from gregor.worker.commands import FINISHED, api_client, ordering
 from gregor.worker.commands.common import settings
 from gregor.worker.config.settings import Config
 from gregor.worker.inspect import url_record
@@ -22,7 +22,7 @@ from gregor.worker.orders.targets import target_of
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Who opts out, why, and whom to ask."""
-    ordering.add_arguments(parser, host=True, why=True)
+    api_client.add_arguments(parser, host=True, why=True)
     text = "how long workers may take to hear of it; default: 10; 0 if none runs"
     parser.add_argument("--wait", type=float, default=10.0, metavar="SECONDS", help=text)
     parser.add_argument("--undo", action="store_true", help="let it be crawled again; what was deleted stays deleted")

@@ -8,7 +8,7 @@ import msgspec
 
 from gregor.schemas.events import rfc3339
 from gregor.worker.base.printable import one_line
-from gregor.worker.commands import FINISHED, ordering
+from gregor.worker.commands import FINISHED, api_client, ordering
 from gregor.worker.commands.common import not_negative, settings
 from gregor.worker.inspect import url_record
 from gregor.worker.orders.model import NEWEST, Change, Order, listed
@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     what.add_argument("--take-back", metavar="NAME", help='an order by its name in the list, such as "block a.example"')
     parser.add_argument("--limit", type=not_negative, default=100, metavar="N", help="so many changes; 0: all")
     parser.add_argument("--json", action="store_true", help="a JSON object a line")
-    ordering.add_arguments(parser, why=True)
+    api_client.add_arguments(parser, why=True)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -59,11 +59,11 @@ def _print_orders(arguments: argparse.Namespace) -> None:
 def _standing(arguments: argparse.Namespace) -> tuple[list[Order], list[str]]:
     found: list[Order] = []
     after, path = "", f"/api/v1/orders?limit={_PAGE}"
-    while (answer := ordering.by_api(arguments, "GET", path + after)) is not None:
+    while (answer := api_client.by_api(arguments, "GET", path + after)) is not None:
         found += msgspec.convert(answer["orders"], list[Order])
         if not answer["next"]:
             return found, answer["unread"]
-        after = f"&after={ordering.quoted(answer['next'])}"
+        after = f"&after={api_client.quoted(answer['next'])}"
     from gregor.worker.compose.engine import engine_of
 
     orders = engine_of(settings(arguments).config).orders()
@@ -91,7 +91,7 @@ def _changes(arguments: argparse.Namespace) -> Iterator[Change]:
 
 def _some_changes(arguments: argparse.Namespace, before: int) -> list[Change]:
     bound = "" if before == NEWEST else f"&before={before}"
-    answer = ordering.by_api(arguments, "GET", f"/api/v1/changes?limit={_PAGE}{bound}")
+    answer = api_client.by_api(arguments, "GET", f"/api/v1/changes?limit={_PAGE}{bound}")
     if answer is not None:
         return msgspec.convert(answer["changes"], list[Change])
     from gregor.worker.compose.engine import engine_of

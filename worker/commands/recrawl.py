@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from gregor.worker.base.errors import complain
 from gregor.worker.base.printable import one_line
-from gregor.worker.commands import FAILED, FINISHED, ordering
+from gregor.worker.commands import FAILED, FINISHED, api_client
 from gregor.worker.commands.common import given_url, settings
 from gregor.worker.config.settings import Config
 from gregor.worker.inspect import report
@@ -18,16 +18,16 @@ _BATCH = 100
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Which URLs, why, and whom to ask."""
     parser.add_argument("url", nargs="+", metavar="URL", help="a URL that the crawl has visited")
-    ordering.add_arguments(parser, why=True)
+    api_client.add_arguments(parser, why=True)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Ask for the visits."""
-    by, count, unknown = ordering.by(arguments), 0, list[str]()
+    by, count, unknown = api_client.by(arguments), 0, list[str]()
     batches = [arguments.url[at : at + _BATCH] for at in range(0, len(arguments.url), _BATCH)]
     for batch in batches:
         body = {"urls": batch, "who": by.who, "why": by.why}
-        answer = ordering.by_api(arguments, "POST", "/api/v1/recrawl", body)
+        answer = api_client.by_api(arguments, "POST", "/api/v1/recrawl", body)
         if answer is None:
             count, unknown = asyncio.run(_directly(settings(arguments).config, arguments.url, by))
             break

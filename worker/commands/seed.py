@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from gregor.worker.base.errors import BadInput
-from gregor.worker.commands import FINISHED, ordering
+from gregor.worker.commands import FINISHED, api_client
 from gregor.worker.commands.common import settings
 from gregor.worker.inspect.live import Progress
 from gregor.worker.orders.model import By
@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("seed", nargs="*", metavar="SEED", help="URL to start from")
     text = "more seeds, - for standard input: lines of URLs, or of JSON with url, label, depth, priority"
     parser.add_argument("--seeds", metavar="FILE", help=text)
-    ordering.add_arguments(parser, why=True)
+    api_client.add_arguments(parser, why=True)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -33,7 +33,7 @@ def run(arguments: argparse.Namespace) -> int:
     from gregor.worker.links.configured import urls_of
     from gregor.worker.operate.seeds_input import open_seeds
 
-    config, by = settings(arguments).config, ordering.by(arguments)
+    config, by = settings(arguments).config, api_client.by(arguments)
     told = Progress(config, time.monotonic, sys.stderr).over
     seeds = open_seeds(arguments.seed, arguments.seeds, sys.stdin.buffer, urls_of(config), told)
     try:
@@ -53,7 +53,7 @@ def _by_api(arguments: argparse.Namespace, seeds: "Seeds", by: By) -> int | None
     count = 0
     for batch in _batches(seeds):
         body = {"seeds": batch, "who": by.who, "why": by.why}
-        answer = ordering.by_api(arguments, "POST", "/api/v1/seeds", body)
+        answer = api_client.by_api(arguments, "POST", "/api/v1/seeds", body)
         if answer is None:
             if count:
                 raise BadInput(f"the API went away after {count} seeds: give all of them again")

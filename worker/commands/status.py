@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from gregor.worker.base.errors import BadInput
 from gregor.worker.base.printable import one_line
-from gregor.worker.commands import FAILED, FINISHED, ordering
+from gregor.worker.commands import FAILED, FINISHED, api_client
 from gregor.worker.commands.common import DATA, add_settings, settings
 from gregor.worker.config.settings import Config
 from gregor.worker.frontier.counts import ERROR, STATE, TOTALS, of_kind
@@ -46,8 +46,8 @@ def run(arguments: argparse.Namespace) -> int:
 def _live(arguments: argparse.Namespace, config: Config) -> dict[str, Any] | None:
     """What the worker on this data folder says of itself; None when none can be asked."""
     try:
-        answer: dict[str, Any] = ordering.ask(arguments, config, "GET", "/api/v1/status")
-    except ordering.NotThere as error:
+        answer: dict[str, Any] = api_client.ask(arguments, config, "GET", "/api/v1/status")
+    except api_client.NotThere as error:
         if arguments.api:
             raise BadInput(str(error)) from None
         return None

@@ -11,10 +11,11 @@ import msgspec
 import pytest
 
 from gregor.worker.base.typed import as_typed, command
-from gregor.worker.commands import COMMANDS, cli
+from gregor.worker.commands import COMMANDS, cli, ordering
 from gregor.worker.config.check import warnings
 from gregor.worker.config.docs import page, settings
 from gregor.worker.config.settings import Config
+from gregor.worker.orders.model import KINDS
 
 ROOT = Path(__file__).parents[3]
 
@@ -259,3 +260,15 @@ def test_closed_streams_change_nothing(words: str, code: int, streams: str, tmp_
     done = subprocess.run(line, shell=True, capture_output=True, timeout=60, check=False, cwd=tmp_path)
     assert done.returncode == code
     assert b"Traceback" not in done.stderr
+
+
+def test_every_command_of_a_table_is_listed() -> None:
+    assert {name for name, command in COMMANDS.items() if command.module == "ordering"} == set(ordering.BY_NAME)
+    assert {order.kind for order in ordering.BY_NAME.values()} == {*KINDS} - {"optout"}  # which deletes, too
+
+
+def test_help_loads_no_command() -> None:
+    code = "import sys; from gregor.worker.commands import cli\ntry: cli.main(['--help'])\nexcept SystemExit: pass\n"
+    code += "print([name for name in sys.modules if name.startswith('gregor.worker.commands.')])"
+    ran = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert ran.stdout.splitlines()[-1] == "['gregor.worker.commands.cli']"

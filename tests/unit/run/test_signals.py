@@ -59,9 +59,9 @@ from gregor.worker.commands import cli
 
 def interrupted(name):
     os.kill(os.getpid(), int(sys.argv[1]))
-    return module(name)
+    return load(name)
 
-module, cli.module = cli.module, interrupted
+load, cli.load = cli.load, interrupted
 sys.exit(cli.main(sys.argv[2:]))
 """
 
