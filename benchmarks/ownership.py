@@ -13,8 +13,9 @@ import sys
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 
+from benchmarks.moves import fewest_moves, modulo, moves
 from benchmarks.zookeeper_memory import MemoryServer
-from gregor.partitioner.assignment import assign, fewest_moves, modulo, moves
+from gregor.partitioner.assignment import assign
 from gregor.worker.adapters.cluster.lease import ClusterLease
 from gregor.worker.adapters.cluster.membership import Membership
 from gregor.worker.adapters.cluster.ownership import OwnerNodes

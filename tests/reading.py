@@ -94,9 +94,6 @@ class MemoryReader:
     async def seed_hosts(self) -> list[str]:
         return sorted({row.host for row in self._rows.values() if row.link == "seed"})
 
-    async def counts(self) -> dict[str, int]:
-        return {}
-
     async def close(self) -> None:
         return
 

@@ -19,7 +19,6 @@ from gregor.schemas.messages import Row
 from gregor.worker.adapters.cluster import engine as cluster
 from gregor.worker.adapters.cluster.engine import ClusterEngine
 from gregor.worker.adapters.resolver import DnsResolver
-from gregor.worker.adapters.transport.memory import MemoryTransport, Scripted
 from gregor.worker.api.archive import Archive
 from gregor.worker.api.serving import serving
 from gregor.worker.api.worker_backend import WorkerBackend
@@ -39,6 +38,7 @@ from gregor.worker.web.urls import Urls
 from tests.cluster.servers import Service
 from tests.cluster.servers.__main__ import config as reaching
 from tests.contract.operated import OPERATOR
+from tests.memory_transport import MemoryTransport, Scripted
 
 PARTITIONS, HOSTS = 8, 6
 SETTINGS = """

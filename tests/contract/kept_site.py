@@ -2,10 +2,10 @@
 
 from html import escape
 
-from gregor.worker.adapters.transport.memory import Scripted
 from gregor.worker.operate.seeds import Seed, publish
 from gregor.worker.web.urls import Urls
 from tests.contract.operated import Operated
+from tests.memory_transport import Scripted
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 HOST = "kept.example"

@@ -13,7 +13,6 @@ import requests
 from gregor.worker.adapters.embedded import EmbeddedEngine, open_engine, open_reader
 from gregor.worker.adapters.embedded.reader import EmbeddedReader
 from gregor.worker.adapters.resolver import DnsResolver
-from gregor.worker.adapters.transport.memory import MemoryTransport, Scripted
 from gregor.worker.api.archive import Archive
 from gregor.worker.api.serving import serving
 from gregor.worker.api.worker_backend import WorkerBackend
@@ -28,6 +27,7 @@ from gregor.worker.operate.seeds import Seed, publish
 from gregor.worker.run.runtime import Runtime
 from gregor.worker.web.urls import Urls
 from tests.contract import described
+from tests.memory_transport import MemoryTransport, Scripted
 
 VIEWER, OPERATOR = "viewer-token-0123456789", "operator-token-0123456789"
 ENVIRON = {"VIEW": VIEWER, "OPERATE": OPERATOR}

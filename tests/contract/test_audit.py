@@ -8,7 +8,6 @@ import pytest
 from gregor.schemas.messages import Asked, Attempt, RobotsRecord, Row
 from gregor.worker.adapters.embedded import open_reader
 from gregor.worker.adapters.sorting import Sorted
-from gregor.worker.adapters.transport.memory import Scripted
 from gregor.worker.commands import cli
 from gregor.worker.inspect.audit import Findings, requests_of
 from gregor.worker.inspect.audit_crawl import audit
@@ -16,6 +15,7 @@ from tests.contract import small_web
 from tests.contract.operated import Operated, over
 from tests.contract.small_web import CRAWL_DELAY, DELAY, FAST, SLOW, SmallWeb
 from tests.contract.world import World, run
+from tests.memory_transport import Scripted
 
 HOST, AT = "a.example", 1_800_000_000.0
 ROBOTS = RobotsRecord(f"http://{HOST}", "parsed", AT, AT + 9, b"User-agent: *\nDisallow: /private", 200, agent="gregor")

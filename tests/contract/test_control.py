@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from gregor.schemas.messages import DeadLetter, Row
-from gregor.worker.adapters.transport.memory import Scripted
 from gregor.worker.orders.model import REMEMBERED
 from tests.contract.operated import VIEWER, Operated, operated, over
 from tests.contract.test_orders import problem
+from tests.memory_transport import Scripted
 
 
 async def changes(worker: Operated) -> list[tuple[str, int]]:

@@ -11,9 +11,9 @@ from urllib.parse import quote
 import pytest
 
 from gregor.worker.adapters.embedded import change_orders
-from gregor.worker.adapters.transport.memory import Scripted
 from gregor.worker.orders.model import REMEMBERED, By, Orders, record
 from tests.contract.operated import OPERATOR, VIEWER, Operated, operated, over
+from tests.memory_transport import Scripted
 
 ME = By("ann", 1.8e9)
 

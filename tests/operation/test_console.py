@@ -10,11 +10,11 @@ from urllib.parse import quote
 import pytest
 
 from gregor.schemas.messages import DeadLetter
-from gregor.worker.adapters.transport.memory import Scripted
 from gregor.worker.orders.model import RULES
 from tests.contract.consoled import consoled
 from tests.contract.kept_site import HOST, HOSTILE, PROSE, START, crawled
 from tests.contract.operated import OPERATOR, VIEWER, Operated
+from tests.memory_transport import Scripted
 from tests.operation.browser import as_operator, browser, decide, expect, log_in, needs_chromium, picture, shown
 
 pytestmark = needs_chromium

@@ -10,6 +10,7 @@ from gregor.worker.inspect.explain import explain
 from gregor.worker.links.configured import scope_rules
 from gregor.worker.links.scope import Scope
 from gregor.worker.web.urls import Urls
+from tests.counted import counted
 from tests.simulation.crawl import Run
 from tests.simulation.reading import SimulatedReader
 from tests.simulation.resources import (
@@ -200,7 +201,7 @@ def explained(run: Run) -> list[Finding]:
         state = None if url is None else _at_once(explain(reader, urls, url, run.config, scope, 0, 0.0)).state
         if state != row.state:
             found.append((run.ended, f"{key} is {row.state}, explained as {state}"))
-    counts = _at_once(reader.counts())
+    counts = _at_once(counted(reader))
     total = sum(counts.get(state, 0) for state in (*TERMINAL, "waiting"))
     admitted = {ticket.key for ticket in _tickets(run) if ticket.kind == "new"}
     if total != len(admitted):

@@ -1,6 +1,5 @@
 """`Reader` over a world: what the reading commands would see of a simulated crawl."""
 
-from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import BinaryIO
 
@@ -82,14 +81,6 @@ class SimulatedReader:
 
     async def seed_hosts(self) -> list[str]:
         return self._store.seed_hosts()
-
-    async def counts(self) -> dict[str, int]:
-        rows, pages = self._store.rows_by_key.values, list(self._newest())
-        counts: dict[str, int] = dict(Counter(row.state for row in rows.values()))
-        unsettled = {w.ticket.key for w in self._waiting(None) if not self._settled(w.ticket.key)}
-        counts["waiting"] = len(unsettled | {row.key for row in rows.values() if row.state == "waiting"})
-        totals = {"pages_200": sum(p.status == 200 for p in pages), "bytes": sum(p.size for p in pages)}
-        return {**counts, "pages": len(pages), **totals}
 
     async def close(self) -> None: ...
 

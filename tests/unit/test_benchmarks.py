@@ -9,6 +9,7 @@ import pytest
 from benchmarks import frontier, measure, politeness, reading
 from benchmarks.anyhost import Request, page
 from gregor.worker.adapters.embedded import open_reader
+from tests.counted import counted
 
 
 def test_a_run_is_charged_with_its_processor_time_and_memory(tmp_path: Path) -> None:
@@ -40,7 +41,7 @@ def test_the_frontier_holds_what_was_asked_for(tmp_path: Path) -> None:
         await frontier.write(tmp_path / "data", 3000, 50)
         reader = await open_reader(tmp_path / "data")
         try:
-            return (await reader.counts())["waiting"]
+            return (await counted(reader))["waiting"]
         finally:
             await reader.close()
 

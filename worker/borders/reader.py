@@ -56,9 +56,10 @@ class Reader(Protocol):
     """What the reading commands ask, beside a running crawl or after it. No method needs all in memory.
 
     Nothing is written, so that every call bears being repeated; each may raise `Unavailable`, iterators while they are
-    read. What changes meanwhile is seen or not, and never twice in one iteration. What is asked for by its name raises
-    `Damaged` when it is not what was stored; what goes through many tells ``on_damage`` of each that is damaged, and goes
-    on behind it.
+    read. What changes meanwhile is seen or not, and never twice in one iteration.
+
+    What is asked for by its name raises `Damaged` when it is not what was stored; what goes through many tells
+    ``on_damage`` of each that is damaged, and goes on behind it.
     """
 
     on_damage: Callable[[Damaged], None]
@@ -110,9 +111,6 @@ class Reader(Protocol):
 
     async def seed_hosts(self) -> list[str]:
         """The hosts of all seeds, each once, in no order: what the scope is measured by."""
-
-    async def counts(self) -> dict[str, int]:
-        """URLs by state, "waiting" included; "pages_200", "pages" and "bytes" beside them."""
 
     async def close(self) -> None:
         """End what it reads with. Nothing else may be called afterwards, but this again."""

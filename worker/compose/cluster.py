@@ -17,6 +17,7 @@ from gregor.worker.borders.coordinator import Coordinator
 from gregor.worker.borders.errors import Unavailable
 from gregor.worker.borders.members import ClusterStatus, Members
 from gregor.worker.borders.reader import Part, Reader
+from gregor.worker.borders.stock import Mending, Stock
 from gregor.worker.compose.engine import Place, Prepared
 from gregor.worker.compose.findings import LONGEST_WAIT, Finding, no_connection
 from gregor.worker.compose.housekeeping import keep_house, recount
@@ -113,6 +114,12 @@ class Cluster:
             engine = await self.open()
             stack.push_async_callback(engine.close)
             yield Control(engine.log, engine.store, engine.coordinator, await engine.reader(stack))
+
+    async def stock(self) -> Stock:
+        return await cluster.open_stock(self._config, self._canonical, os.environ)
+
+    async def mending(self) -> Mending:
+        return await cluster.open_mending(self._config, self._canonical, os.environ)
 
     async def erase(self, target: str) -> Erased:
         whose = Whose.of(target, urls_of(self._config))

@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING, Final
 
 from gregor.worker.adapters import embedded
 from gregor.worker.adapters.embedded.folder import connect_reading
+from gregor.worker.adapters.embedded.mending import EmbeddedMending
+from gregor.worker.adapters.embedded.stock import EmbeddedStock
 from gregor.worker.base.errors import BadInput
 from gregor.worker.borders.clock import Clock
 from gregor.worker.borders.members import FolderStatus
 from gregor.worker.borders.reader import Part, Reader
+from gregor.worker.borders.stock import Mending, Stock
 from gregor.worker.compose.engine import Place, Prepared
 from gregor.worker.compose.findings import Finding
 from gregor.worker.compose.process import SystemClock
@@ -103,6 +106,17 @@ class Embedded:
                 raise BadInput(f"{error}; or name the API of that process with --api") from None
             stack.push_async_callback(engine.close)
             yield Control(engine.log, engine.store, engine.coordinator, await engine.reader(stack))
+
+    async def stock(self) -> Stock:
+        return EmbeddedStock(self._path, self._made_for()[0].partitions)
+
+    async def mending(self) -> Mending:
+        config, _ = self._made_for()
+        canonical = canonical_rules(config).fingerprint()
+        try:
+            return EmbeddedMending(self._path, config.partitions, canonical, config.bucket_width)
+        except embedded.FolderInUse as error:
+            raise BadInput(f"{error}; to check beside it, leave --mend out") from None
 
     async def erase(self, target: str) -> Erased:
         _, urls = self._made_for()

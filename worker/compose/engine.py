@@ -11,6 +11,7 @@ from gregor.worker.borders.log import FrontierLog
 from gregor.worker.borders.members import ClusterStatus, FolderStatus, Members
 from gregor.worker.borders.reader import Part, Reader
 from gregor.worker.borders.seen import SeenSet
+from gregor.worker.borders.stock import Mending, Stock
 from gregor.worker.borders.store import PageStore
 from gregor.worker.compose.findings import Finding
 from gregor.worker.config.settings import Config
@@ -95,6 +96,12 @@ class Engine(Protocol):
 
     def controlled(self, *, make: bool = False) -> AbstractAsyncContextManager[Control]:
         """Change a crawl beside its workers; on one machine, while none runs. ``make`` it if it is not there."""
+
+    async def stock(self) -> Stock:
+        """What is stored, as it lies there, for a check of it."""
+
+    async def mending(self) -> Mending:
+        """What mends what a check found; on one machine, while no crawl runs."""
 
     async def erase(self, target: str) -> Erased:
         """Delete what the crawl has of a host or domain, beside its workers."""

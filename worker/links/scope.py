@@ -1,7 +1,6 @@
 """Which URLs belong to the crawl, and which rule says so."""
 
 from collections.abc import Iterable
-from copy import copy
 from typing import Final, Literal
 
 import msgspec
@@ -67,12 +66,6 @@ class Scope:
         self._out_of_scope = OutOfScope(f"scope {rules.kind}")
         self._not_included = OutOfScope("include: no pattern matches")
         self._add(seed_hosts)
-
-    def with_seeds(self, seed_hosts: Iterable[str]) -> "Scope":
-        """The scope of the same crawl with more seeds."""
-        scope = copy(self)
-        scope._add(seed_hosts)
-        return scope
 
     def allows(self, url: Url) -> Allowed | OutOfScope:
         """Whether the URL belongs to the crawl. ``exclude`` wins over everything else."""

@@ -2,12 +2,13 @@
 
 The simhash (Charikar 2002; Manku, Jain and Das Sarma 2007) has 64 bits over all runs of four letters of a text, as the
 ``simhash`` package takes them: lower case, everything but letters and digits left out, each run as often as it occurs.
-Its value is that of ``Simhash(text, hashfunc=shingle_hash)``; only that here numpy computes it. On the labelled
-near-duplicates of the conformance data these features leave pairs 1.9 bits apart on average, three-word shingles 3.0;
-they cost the same, and scripts without spaces between words need no special treatment.
+Its value is that of ``Simhash(text, hashfunc=…)`` with the hash that `shingle_hashes` gives a run; only that here numpy
+computes it. On the labelled near-duplicates of the conformance data these features leave pairs 1.9 bits apart on
+average, three-word shingles 3.0; they cost the same, and scripts without spaces between words need no special
+treatment.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import cache
 
 import numpy as np
@@ -40,12 +41,11 @@ _SUMMED = 32
 """Numbers whose bits are added up in bytes at a time."""
 _WEIGHTS = np.array([1, 2, 4])
 _PLANES = 0x20000
-_BLOCK = 16 * 1024
+BLOCK = 16 * 1024
 """Numbers that are looked at at a time: what is made of them stays in the cache of a processor."""
 _NO_LETTERS = bytes(point for point in range(128) if not (chr(point).isalnum() or chr(point) == "_"))
 _WHITE = bytes(point for point in range(128) if chr(point).isspace() and chr(point) != " ")
 _BAND_BITS = 64 // BANDS
-_MERGE = 4096
 
 
 def text_fingerprint(text: str) -> bytes:
@@ -64,8 +64,8 @@ def simhash64(text: str) -> int:
     if len(letters) < MIN_LETTERS:
         return 0
     count = len(letters) - SHINGLE + 1
-    blocks = (letters[start : start + _BLOCK + SHINGLE - 1] for start in range(0, count, _BLOCK))
-    return _decided(map(_shingle_hashes, blocks), count)
+    blocks = (letters[start : start + BLOCK + SHINGLE - 1] for start in range(0, count, BLOCK))
+    return majority(map(shingle_hashes, blocks), count)
 
 
 def distance(a: int, b: int) -> int:
@@ -73,19 +73,11 @@ def distance(a: int, b: int) -> int:
     return (a ^ b).bit_count()
 
 
-def shingle_hash(shingle: bytes) -> int:
-    """The hash of one shingle, given as UTF-8: what :func:`simhash64` computes for all of them at once."""
-    points = np.array([ord(letter) for letter in shingle.decode("utf-8", "surrogatepass")], np.uint32)
-    return int(_shingle_hashes(points)[0])
+def majority(blocks: Iterable[Hashes], count: int) -> int:
+    """The number of 64 bits in which a bit is set if it is set in more than half of ``count`` numbers.
 
-
-def majority(hashes: Hashes) -> int:
-    """The number of 64 bits in which a bit is set if it is set in more than half of ``hashes``."""
-    return _decided((hashes[start : start + _BLOCK] for start in range(0, len(hashes), _BLOCK)), len(hashes))
-
-
-def _decided(blocks: Iterable[Hashes], count: int) -> int:
-    """The majority over blocks of at most ``_BLOCK`` numbers, ``count`` in all."""
+    They come in blocks of at most `BLOCK`.
+    """
     counts = sum(map(_counts, blocks), np.zeros(64, np.int64))
     return int.from_bytes(np.packbits(2 * counts > count).tobytes(), "big")
 
@@ -129,7 +121,7 @@ def _is_letter() -> npt.NDArray[np.bool_]:
     return np.append(np.fromiter(known, np.bool_, _PLANES), True)
 
 
-def _shingle_hashes(letters: Points) -> Hashes:
+def shingle_hashes(letters: Points) -> Hashes:
     """For letters a, b, c and d: ((a·p + b)·p + c)·p + d with a prime p, made of what pairs of letters give; mixed."""
     points = letters.astype(np.uint64)
     pairs = points[:-1] * _PRIME
@@ -150,51 +142,3 @@ def bands(simhash: int) -> tuple[tuple[int, int], ...]:
     """
     mask = (1 << _BAND_BITS) - 1
     return tuple((table, simhash >> (_BAND_BITS * table) & mask) for table in range(BANDS))
-
-
-class Tables:
-    """Simhashes in memory, each in four sorted tables, rotated so that one band is in front (Manku et al., section 3).
-
-    0 means "no simhash": whoever adds or asks leaves it out.
-    """
-
-    def __init__(self, simhashes: Iterable[int] = ()) -> None:
-        self._tables = [np.empty(0, np.uint64)] * BANDS
-        self._recent = list(simhashes)
-        self._merge()
-
-    def __len__(self) -> int:
-        return len(self._tables[0]) + len(self._recent)
-
-    def add(self, simhash: int) -> None:
-        """Adds one."""
-        self._recent.append(simhash)
-        if len(self._recent) >= _MERGE:
-            self._merge()
-
-    def near(self, simhash: int) -> set[int]:
-        """The stored simhashes within three bits, itself included if it is stored."""
-        found = {other for other in self._recent if distance(simhash, other) <= BITS}
-        return found.union(*(self._in_table(table, simhash) for table in range(BANDS)))
-
-    def _in_table(self, table: int, simhash: int) -> Iterator[int]:
-        rows, value = self._tables[table], _rotated(simhash, table)
-        low = value >> (64 - _BAND_BITS) << (64 - _BAND_BITS)
-        start, end = np.searchsorted(rows, np.array([low, low | (1 << (64 - _BAND_BITS)) - 1], np.uint64))
-        for other in rows[start : end + 1].tolist():
-            if distance(value, other) <= BITS:
-                yield _rotated(other, table, back=True)
-
-    def _merge(self) -> None:
-        recent, self._recent = self._recent, []
-        for table in range(BANDS):
-            rotated = np.array([_rotated(simhash, table) for simhash in recent], np.uint64)
-            self._tables[table] = np.union1d(self._tables[table], rotated)
-
-
-def _rotated(simhash: int, table: int, back: bool = False) -> int:
-    """The simhash with the band of ``table`` in front, or turned back again."""
-    shift = 64 - _BAND_BITS * (table + 1)
-    if back:
-        shift = -shift % 64
-    return (simhash << shift | simhash >> (64 - shift)) & 0xFFFFFFFFFFFFFFFF

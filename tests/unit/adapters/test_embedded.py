@@ -20,7 +20,6 @@ from hypothesis import strategies as st
 
 from gregor.partitioner.hashing import partition_of
 from gregor.schemas.messages import Page, Row, Ticket
-from gregor.worker.adapters.distinct import Distinct
 from gregor.worker.adapters.embedded import EmbeddedEngine, change_orders, open_engine, open_reader, reader, simhashes
 from gregor.worker.adapters.embedded.database import Database, DatabaseClosed
 from gregor.worker.adapters.embedded.folder import Folder, connect_reading
@@ -30,6 +29,7 @@ from gregor.worker.borders.store import Entry
 from gregor.worker.commands import cli
 from gregor.worker.orders.model import Order
 from tests.contract.world import ManualClock, ordered, ticket
+from tests.counted import counted
 
 PARTITIONS = 4
 
@@ -300,7 +300,7 @@ asyncio.run(main())
 
     async def read() -> None:
         reader = await open_reader(tmp_path)
-        counts = await reader.counts()
+        counts = await counted(reader)
         assert counts.pop("waiting") >= acknowledged
         assert await reader.settled() == counts
         await reader.close()
@@ -341,14 +341,6 @@ def test_near_duplicates_are_those_that_comparing_with_all_finds(
     else:
         assert found is None
     connection.close()
-
-
-@given(st.lists(st.one_of(st.integers(0, 40), st.integers(0, (1 << 64) - 1))), st.integers(1, 30))
-def test_distinct_fingerprints_are_counted_in_any_number_of_passes(numbers: list[int], held: int) -> None:
-    with Distinct(held) as distinct:
-        distinct.add(numbers[:5])
-        distinct.add(numbers[5:])
-        assert distinct.count() == len(set(numbers))
 
 
 def test_a_look_sees_what_was_acknowledged_and_nothing_else(tmp_path: Path) -> None:

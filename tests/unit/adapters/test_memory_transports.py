@@ -6,9 +6,9 @@ import pytest
 
 from gregor.worker.adapters.transport import lenient
 from gregor.worker.adapters.transport.lenient import LenientTransport
-from gregor.worker.adapters.transport.memory import MemoryTransport, Scripted
 from gregor.worker.borders.transport import Failure, FetchResult, Limits, Request, Response, Transport
 from tests.contract.world import Permitted
+from tests.memory_transport import MemoryTransport, Scripted
 
 MALFORMED = Failure("protocol", "header without a colon")
 

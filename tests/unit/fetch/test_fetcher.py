@@ -5,7 +5,6 @@ import asyncio
 import pytest
 
 from gregor.schemas.messages import Ticket
-from gregor.worker.adapters.transport.memory import MemoryTransport, Scripted
 from gregor.worker.borders.resolver import Answer
 from gregor.worker.borders.transport import Endpoint, Request
 from gregor.worker.config.settings import Config, HostOverride, replace
@@ -15,6 +14,7 @@ from gregor.worker.fetch.outcomes import Outcome
 from gregor.worker.frontier.back_queue import FromLog, Item
 from gregor.worker.web.urls import Urls
 from tests.contract.world import Permitted
+from tests.memory_transport import MemoryTransport, Scripted
 
 URLS = Urls()
 PLACES = {"a.test": "192.0.2.1", "b.test": "192.0.2.1", "c.test": "192.0.2.3"}

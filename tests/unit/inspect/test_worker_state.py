@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from gregor.schemas.messages import Ticket
-from gregor.worker.adapters.transport.memory import Scripted
 from gregor.worker.borders.transport import Failure
 from gregor.worker.compose.process import SystemClock
 from gregor.worker.config.settings import Config
 from gregor.worker.frontier.calendar import MOST_OVERDUE, Calendar
 from gregor.worker.inspect.worker_state import look
 from tests.contract.operated import Operated, operated
+from tests.memory_transport import Scripted
 
 
 def test_buckets_that_are_due_are_counted() -> None:

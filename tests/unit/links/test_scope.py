@@ -54,14 +54,6 @@ def test_prefixes_end_at_the_host() -> None:
     assert not admits(scope, "http://h/~you/")
 
 
-def test_seeds_come_later() -> None:
-    scope = Scope(ScopeRules("host"), ["a.example"])
-    grown = scope.with_seeds(["b.example"])
-    assert admits(grown, "http://a.example/")
-    assert admits(grown, "http://b.example/")
-    assert not admits(scope, "http://b.example/")
-
-
 @pytest.mark.parametrize("rules", [ScopeRules("host"), ScopeRules("prefixes", prefixes=("http://a.test/b",))])
 def test_a_sitemap_may_be_anywhere_but_where_the_operator_forbids_it(rules: ScopeRules) -> None:
     scope = Scope(msgspec.structs.replace(rules, include=("*/b*",), exclude=("*/secret/*",)), ["a.test"])

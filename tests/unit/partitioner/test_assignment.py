@@ -6,7 +6,8 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gregor.partitioner.assignment import assign, fewest_moves, modulo, moves
+from benchmarks.moves import fewest_moves, modulo, moves
+from gregor.partitioner.assignment import assign
 
 NAMES = st.text("abcdefgh", min_size=1, max_size=2)
 WEIGHTS = st.dictionaries(NAMES, st.integers(1, 9), min_size=1, max_size=12)

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.moves import fewest_moves, moves
 from benchmarks.ownership import Cluster
 from benchmarks.zookeeper_memory import MemoryNodes, MemoryServer
-from gregor.partitioner.assignment import fewest_moves, moves
 from gregor.worker.adapters.cluster.lease import Session
 from gregor.worker.adapters.cluster.ownership import OwnerNodes
 from gregor.worker.adapters.cluster.zookeeper_tree import Operation, Tree

@@ -5,14 +5,12 @@ for a day or longer, and reading over it takes time.
 """
 
 import asyncio
-from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from functools import partial
 from typing import BinaryIO, Final, TypeVar
 
 from gregor.partitioner.hashing import partition_of
 from gregor.schemas.messages import (
-    TERMINAL,
     DeadLetter,
     HostRecord,
     Page,
@@ -21,7 +19,6 @@ from gregor.schemas.messages import (
     Row,
     Ticket,
     decode,
-    url_fingerprint,
 )
 from gregor.worker.adapters.cluster.cassandra_client import Cassandra
 from gregor.worker.adapters.cluster.store import HOST, ROBOTS, decode_row, read_one, read_rows, read_seed_hosts
@@ -30,7 +27,6 @@ from gregor.worker.adapters.cluster.store_calendar import Calendars
 from gregor.worker.adapters.cluster.store_pages import Pages
 from gregor.worker.adapters.cluster.tokens import RANGES, bounds
 from gregor.worker.adapters.compression import decoded
-from gregor.worker.adapters.distinct import Distinct
 from gregor.worker.base.streams import in_order, merged
 from gregor.worker.borders.errors import Damaged
 from gregor.worker.borders.log import FrontierLog
@@ -47,9 +43,7 @@ _PAGES: Final = 16
 _ROWS: Final = "SELECT key, state, host, data FROM rows"
 _ROWS_BEHIND: Final = f"{_ROWS} WHERE token(key) > token(?)"
 _PARTITIONS: Final = "SELECT partition, data FROM partitions"
-_STATES: Final = "SELECT key, state FROM rows"
 _NEWEST: Final = "SELECT key, data, overflow FROM pages WHERE token(key) > ? AND token(key) <= ? PER PARTITION LIMIT 1"
-_SIZES: Final = "SELECT status, size FROM pages PER PARTITION LIMIT 1"
 _LETTERS: Final = "SELECT id, data FROM dead_letters"
 
 
@@ -130,24 +124,6 @@ class ClusterReader:
 
     async def seed_hosts(self) -> list[str]:
         return await read_seed_hosts(self._cassandra)
-
-    async def counts(self) -> dict[str, int]:
-        """See `Reader.counts`. Reads every row and page header: seconds a million."""
-        with Distinct() as waiting:
-            states: Counter[str] = Counter()
-            async for page in self._cassandra.pages(_STATES):
-                states.update(state for _, state in page)
-                waiting.add([url_fingerprint(key) for key, state in page if state == "waiting"])
-            async for some in self._all_unfinished():
-                new = [one.ticket.key for one, row in some if row is None or row.state not in TERMINAL]
-                waiting.add([url_fingerprint(key) for key in new])
-            states["waiting"] = await asyncio.to_thread(waiting.count)
-        totals = dict.fromkeys(("pages", "pages_200", "bytes"), 0)
-        async for page in self._cassandra.pages(_SIZES):
-            totals["pages"] += len(page)
-            totals["pages_200"] += sum(status == 200 for status, _ in page)
-            totals["bytes"] += sum(size for _, size in page)
-        return {**states, **totals}
 
     async def close(self) -> None:
         await self._cassandra.close()

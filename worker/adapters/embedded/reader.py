@@ -18,7 +18,6 @@ import msgspec
 
 from gregor.partitioner.hashing import partition_of
 from gregor.schemas.messages import (
-    TERMINAL,
     DeadLetter,
     HostRecord,
     Page,
@@ -28,10 +27,8 @@ from gregor.schemas.messages import (
     Ticket,
     decode,
     decode_ticket,
-    url_fingerprint,
 )
 from gregor.worker.adapters.compression import decoded
-from gregor.worker.adapters.distinct import Distinct
 from gregor.worker.adapters.embedded.bodies import open_body
 from gregor.worker.adapters.embedded.database import Work
 from gregor.worker.adapters.embedded.folder import DATABASE, connect_reading
@@ -65,7 +62,6 @@ _BACKLOG: Final = Table("backlog", ("partition", "host", "chunk", "id"))
 # The key is written in every ticket as it is: comparing bytes spares reading all of them.
 _FIND_CALENDAR: Final = "SELECT bucket, data FROM calendar WHERE partition = ? AND instr(data, ?)"
 _FIND_BACKLOG: Final = "SELECT data FROM backlog WHERE partition = ? AND host = ? AND instr(data, ?)"
-_WAITING_ROWS: Final = Table("rows", ("key",), "state = 'waiting'", data="NULL")
 _STATES: Final = "SELECT state, urls FROM states WHERE urls > 0"
 _PARTITIONS: Final = "SELECT partition, data FROM partitions"
 _TOTALS: Final = "SELECT pages, pages_200, bytes FROM totals"
@@ -145,11 +141,8 @@ class EmbeddedReader:
     async def seed_hosts(self) -> list[str]:
         return [host for (host,) in await self._fetch("SELECT host FROM seed_hosts")]
 
-    async def counts(self) -> dict[str, int]:
-        return {**await self.settled(), "waiting": await self._count_waiting()}
-
     async def settled(self) -> dict[str, int]:
-        """`counts` without "waiting", which takes seconds where millions wait: the answer is immediate."""
+        """URLs by their final state, "pages", "pages_200" and "bytes", as they are kept counted; at once."""
         counts: dict[str, int] = dict(await self._fetch(_STATES))
         counts.pop("waiting", None)
         ((pages, pages_200, size),) = await self._fetch(_TOTALS)
@@ -167,16 +160,6 @@ class EmbeddedReader:
     async def close(self) -> None:
         await self.ask(lambda connection: connection.close())
         self._thread.shutdown()
-
-    async def _count_waiting(self) -> int:
-        """Distinct URLs that have no terminal row and wait somewhere."""
-        with Distinct() as distinct:
-            async for batch in self._batches():
-                keys = [waiting.ticket.key for waiting, row in batch if row is None or row.state not in TERMINAL]
-                distinct.add([url_fingerprint(key) for key in keys])
-            async for rows in self.slices(_WAITING_ROWS, ("",)):
-                distinct.add([url_fingerprint(key) for key, _ in rows])
-            return await self.ask(lambda _: distinct.count())
 
     async def _batches(self) -> AsyncIterator[list[tuple[Waiting, Row | None]]]:
         """All unfinished tickets, with the rows of their URLs."""

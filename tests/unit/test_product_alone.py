@@ -1,0 +1,64 @@
+"""Nothing is in the product for the tests' sake: what it defines, it uses."""
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PRODUCT = [
+    file for top in ("gregor", "schemas", "partitioner", "worker") for file in sorted((ROOT / top).rglob("*.py"))
+]
+
+CALLED_BY_LIBRARIES = {
+    "_get_chunk_left": "http.client",
+    "_send_output": "http.client",
+    "capture_signals": "uvicorn",
+    "cert_verify": "requests",
+    "generate_trace_id": "opentelemetry",
+    "pause_writing": "asyncio",
+    "resume_writing": "asyncio",
+    "readinto": "io",
+    "send_400_response": "uvicorn",
+    "to_ascii_bytes": "warcio",
+}
+"""Methods that another library calls, by the name that it gives them."""
+
+
+def defined(tree: ast.AST) -> Iterator[str]:
+    """The functions, classes and methods of a module."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and not node.name.startswith("__"):
+            yield node.name
+
+
+def used(tree: ast.AST) -> Iterator[str]:
+    """What a module names: variables, attributes, imports, and words of texts other than docstrings."""
+    texts = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            yield node.id
+        elif isinstance(node, ast.Attribute):
+            yield node.attr
+        elif isinstance(node, ast.alias):
+            yield node.name.rpartition(".")[2]
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in texts:
+            yield from re.findall(r"\w+", node.value)
+
+
+def unused(modules: dict[str, str]) -> set[str]:
+    """Names that are defined in one of the modules, and used in none but by an import from where they are."""
+    trees = {name: ast.parse(code) for name, code in modules.items()}
+    uses = Counter(name for tree in trees.values() for name in used(tree))
+    return {name for tree in trees.values() for name in defined(tree)} - uses.keys()
+
+
+def test_the_product_uses_what_it_defines() -> None:
+    found = unused({str(file): file.read_text() for file in PRODUCT})
+    assert found == CALLED_BY_LIBRARIES.keys()
+
+
+def test_what_nobody_uses_is_seen() -> None:
+    code = "class A:\n    def called(self): ...\n    def lost(self): ...\ndef help(): A().called()\nhelp()"
+    assert unused({"a": code}) == {"lost"}
