@@ -37,7 +37,7 @@ from gregor.worker.run.runtime import Runtime
 from gregor.worker.web.urls import Urls
 from tests.cluster.servers import Service
 from tests.cluster.servers.__main__ import config as reaching
-from tests.contract.operated import OPERATOR
+from tests.endtoend.operated import OPERATOR
 from tests.memory_transport import MemoryTransport, Scripted
 
 PARTITIONS, HOSTS = 8, 6

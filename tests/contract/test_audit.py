@@ -11,10 +11,10 @@ from gregor.worker.adapters.sorting import Sorted
 from gregor.worker.commands import cli
 from gregor.worker.inspect.audit import Findings, requests_of
 from gregor.worker.inspect.audit_crawl import audit
-from tests.contract import small_web
-from tests.contract.operated import Operated, over
-from tests.contract.small_web import CRAWL_DELAY, DELAY, FAST, SLOW, SmallWeb
 from tests.contract.world import World, run
+from tests.endtoend import small_web
+from tests.endtoend.operated import Operated, over
+from tests.endtoend.small_web import CRAWL_DELAY, DELAY, FAST, SLOW, SmallWeb
 from tests.memory_transport import Scripted
 
 HOST, AT = "a.example", 1_800_000_000.0

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import pytest
 
-from tests.contract.operated import OPERATOR, Operated, operated
+from tests.endtoend.operated import OPERATOR, Operated, operated
 
 api = pytest.importorskip("playwright.async_api", reason="playwright is not installed")
 expect = api.expect

@@ -11,9 +11,9 @@ import pytest
 
 from gregor.schemas.messages import DeadLetter
 from gregor.worker.orders.model import RULES
-from tests.contract.consoled import consoled
-from tests.contract.kept_site import HOST, HOSTILE, PROSE, START, crawled
-from tests.contract.operated import OPERATOR, VIEWER, Operated
+from tests.endtoend.consoled import consoled
+from tests.endtoend.kept_site import HOST, HOSTILE, PROSE, START, crawled
+from tests.endtoend.operated import OPERATOR, VIEWER, Operated
 from tests.memory_transport import Scripted
 from tests.operation.browser import as_operator, browser, decide, expect, log_in, needs_chromium, picture, shown
 

@@ -14,7 +14,7 @@ import pytest
 from benchmarks.api_load import under_load
 from gregor.worker.api import app, connection, problems, serving, worker_backend
 from gregor.worker.inspect import host_views
-from tests.contract.operated import Operated, operated
+from tests.endtoend.operated import Operated, operated
 
 PATIENCE = 60.0
 Case = Callable[[Operated], Awaitable[None]]

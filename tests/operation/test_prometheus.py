@@ -14,7 +14,7 @@ import pytest
 import requests
 
 from monitoring.panels import DASHBOARDS, Query
-from tests.contract.operated import VIEWER, operated
+from tests.endtoend.operated import VIEWER, operated
 
 PROMETHEUS = shutil.which("prometheus")
 QUERIES = [query for board in DASHBOARDS for panel in board.panels for query in panel.queries]

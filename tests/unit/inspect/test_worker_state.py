@@ -12,7 +12,7 @@ from gregor.worker.compose.process import SystemClock
 from gregor.worker.config.settings import Config
 from gregor.worker.frontier.calendar import MOST_OVERDUE, Calendar
 from gregor.worker.inspect.worker_state import look
-from tests.contract.operated import Operated, operated
+from tests.endtoend.operated import Operated, operated
 from tests.memory_transport import Scripted
 
 

@@ -12,7 +12,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from gregor.worker.adapters.embedded import change_orders
 from gregor.worker.base.errors import BadInput
 from gregor.worker.orders.model import Orders
-from tests.contract.operated import OPERATOR, VIEWER, Operated, operated, over
+from tests.endtoend.operated import OPERATOR, VIEWER, Operated, operated, over
 
 HOSTILE = "<script>alert(1)</script>"
 

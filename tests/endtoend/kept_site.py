@@ -4,7 +4,7 @@ from html import escape
 
 from gregor.worker.operate.seeds import Seed, publish
 from gregor.worker.web.urls import Urls
-from tests.contract.operated import Operated
+from tests.endtoend.operated import Operated
 from tests.memory_transport import Scripted
 
 HOSTILE = "<img src=x onerror=alert(1)>"

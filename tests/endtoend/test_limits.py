@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from gregor.worker.observe.bottleneck import ADVICE, WINDOW, Bottleneck, Bottlenecks, Sample
 from gregor.worker.observe.stats import STAGES
-from tests.contract.operated import Operated, operated
+from tests.endtoend.operated import Operated, operated
 from tests.memory_transport import Scripted
 
 STEADY: dict[str, float] = {"cpu": 0.3, "visits": 10, "occupied": 2.0, "reading": 0.1, "committing": 0.1}

@@ -18,7 +18,7 @@ from gregor.worker.config.settings import Config
 from gregor.worker.frontier.counts import total
 from gregor.worker.operate.control import Control
 from gregor.worker.web.urls import Urls
-from tests.contract.operated import ENVIRON, SETTINGS, VIEWER, Operated, operated
+from tests.endtoend.operated import ENVIRON, SETTINGS, VIEWER, Operated, operated
 
 
 class Crowd:

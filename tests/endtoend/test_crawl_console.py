@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from gregor.worker.commands import cli
-from tests.contract.consoled import consoled
-from tests.contract.kept_site import START, crawled
-from tests.contract.operated import OPERATOR, VIEWER
+from tests.endtoend.consoled import consoled
+from tests.endtoend.kept_site import START, crawled
+from tests.endtoend.operated import OPERATOR, VIEWER
 
 
 def test_the_workers_are_told_as_one(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """The page for webmasters, served by a worker to everybody, if it is told to."""
 
-from tests.contract.operated import Operated, over
+from tests.endtoend.operated import Operated, over
 
 
 async def served(worker: Operated) -> None:

@@ -12,9 +12,9 @@ from gregor.worker.adapters.embedded import open_reader, standing_orders
 from gregor.worker.commands import cli
 from gregor.worker.operate.erase import Erased, until_nothing_is_left
 from gregor.worker.settle.visited import OPTED_OUT
-from tests.contract import small_web
-from tests.contract.operated import OPERATOR, VIEWER, Operated, operated
-from tests.contract.small_web import FAST, PAGES, SLOW, SmallWeb
+from tests.endtoend import small_web
+from tests.endtoend.operated import OPERATOR, VIEWER, Operated, operated
+from tests.endtoend.small_web import FAST, PAGES, SLOW, SmallWeb
 
 GONE, STAYS = FAST[0], FAST[1]
 

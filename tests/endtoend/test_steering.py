@@ -12,7 +12,7 @@ import pytest
 
 from gregor.worker.adapters.embedded import change_orders
 from gregor.worker.orders.model import REMEMBERED, By, Orders, record
-from tests.contract.operated import OPERATOR, VIEWER, Operated, operated, over
+from tests.endtoend.operated import OPERATOR, VIEWER, Operated, operated, over
 from tests.memory_transport import Scripted
 
 ME = By("ann", 1.8e9)

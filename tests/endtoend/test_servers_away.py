@@ -12,7 +12,7 @@ from gregor.worker.adapters.embedded.store import EmbeddedStore
 from gregor.worker.borders.coordinator import Lease
 from gregor.worker.borders.errors import Unavailable
 from gregor.worker.inspect.worker_state import unhealthy
-from tests.contract.operated import ENVIRON, operated
+from tests.endtoend.operated import ENVIRON, operated
 
 
 @pytest.fixture(autouse=True)

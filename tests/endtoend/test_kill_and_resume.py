@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from tests.contract import small_web
-from tests.contract.small_web import CRAWL_DELAY, DELAY, FAST, SLOW, Asked, SmallWeb
+from tests.endtoend import small_web
+from tests.endtoend.small_web import CRAWL_DELAY, DELAY, FAST, SLOW, Asked, SmallWeb
 
 KILLS = 5
 LAG = 0.6

@@ -8,7 +8,7 @@ import pytest
 
 from gregor.worker.adapters.embedded.log import EmbeddedLog
 from gregor.worker.borders.log import Record, RecordsLost
-from tests.contract.operated import ENVIRON, Operated, operated
+from tests.endtoend.operated import ENVIRON, Operated, operated
 
 
 @pytest.fixture(autouse=True)

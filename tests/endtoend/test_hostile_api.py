@@ -12,8 +12,8 @@ import pytest
 from gregor.worker.adapters.embedded import change_orders
 from gregor.worker.api import access
 from gregor.worker.orders.model import Orders
-from tests.contract.described import DOCUMENT
-from tests.contract.operated import OPERATOR, VIEWER, Operated, over
+from tests.endtoend.described import DOCUMENT
+from tests.endtoend.operated import OPERATOR, VIEWER, Operated, over
 
 REQUESTS: Final = 120
 TEXTS: Final = (

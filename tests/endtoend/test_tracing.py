@@ -18,7 +18,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, Span
 
 from gregor.worker.commands import cli
-from tests.contract import small_web
+from tests.endtoend import small_web
 
 PAGE = (Path(__file__).parents[2] / "docs" / "logging.md").read_text()
 TRACES = PAGE[PAGE.index("## Traces") :]

@@ -26,7 +26,7 @@ from gregor.worker.operate.control import Control
 from gregor.worker.operate.seeds import Seed, publish
 from gregor.worker.run.runtime import Runtime
 from gregor.worker.web.urls import Urls
-from tests.contract import described
+from tests.endtoend import described
 from tests.memory_transport import MemoryTransport, Scripted
 
 VIEWER, OPERATOR = "viewer-token-0123456789", "operator-token-0123456789"

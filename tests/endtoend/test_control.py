@@ -7,8 +7,8 @@ import pytest
 
 from gregor.schemas.messages import DeadLetter, Row
 from gregor.worker.orders.model import REMEMBERED
-from tests.contract.operated import VIEWER, Operated, operated, over
-from tests.contract.test_orders import problem
+from tests.endtoend.operated import VIEWER, Operated, operated, over
+from tests.endtoend.test_orders import problem
 from tests.memory_transport import Scripted
 
 

@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from gregor.schemas.messages import DeadLetter, Takeover, stamp
 from gregor.worker.run.takeover import KEPT_TAKEOVERS
-from tests.contract.kept_site import HOST, HOSTILE, PROSE, START, crawled
-from tests.contract.operated import VIEWER, Operated, over
+from tests.endtoend.kept_site import HOST, HOSTILE, PROSE, START, crawled
+from tests.endtoend.operated import VIEWER, Operated, over
 
 kept = partial(over, delay=0.01, retries=0, hosts=1)
 

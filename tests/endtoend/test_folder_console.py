@@ -10,8 +10,8 @@ import requests
 from gregor.worker.adapters.embedded import standing_orders
 from gregor.worker.compose import console
 from gregor.worker.config.settings import Config
-from tests.contract.kept_site import START, crawled
-from tests.contract.operated import OPERATOR, SETTINGS, operated
+from tests.endtoend.kept_site import START, crawled
+from tests.endtoend.operated import OPERATOR, SETTINGS, operated
 
 Ask = Callable[..., Awaitable[requests.Response]]
 

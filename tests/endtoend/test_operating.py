@@ -10,7 +10,7 @@ from gregor.worker.adapters.embedded import change_orders, open_engine, standing
 from gregor.worker.commands import cli
 from gregor.worker.compose.process import SystemClock
 from gregor.worker.observe.bottleneck import ADVICE
-from tests.contract.operated import OPERATOR, VIEWER, Operated, operated
+from tests.endtoend.operated import OPERATOR, VIEWER, Operated, operated
 
 
 @pytest.fixture(autouse=True)
