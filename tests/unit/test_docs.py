@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 CODE = [
     *(ROOT / "gregor").glob("*.py"),
     *(file for top in ("schemas", "partitioner", "worker") for file in sorted((ROOT / top).rglob("*.py"))),
