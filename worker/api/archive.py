@@ -10,10 +10,21 @@ from collections.abc import Awaitable, Callable
 from heapq import nlargest
 from typing import Final, TypeVar
 
-from msgspec import Struct
-
 from gregor.schemas.events import rfc3339
-from gregor.schemas.messages import DeadLetter, Page
+from gregor.schemas.messages import DeadLetter, Link, Page
+from gregor.worker.api.archive_views import (
+    Brief,
+    Briefs,
+    Cause,
+    DeadLetters,
+    HandOvers,
+    Letters,
+    LetterView,
+    LinkView,
+    PageView,
+    SimilarPages,
+    SimilarView,
+)
 from gregor.worker.api.problems import Problem
 from gregor.worker.base.errors import BadInput
 from gregor.worker.borders.errors import Damaged
@@ -23,7 +34,6 @@ from gregor.worker.config.settings import Config
 from gregor.worker.inspect import url_record
 from gregor.worker.inspect.explain import Explanation, explain
 from gregor.worker.inspect.heads import masked, printable
-from gregor.worker.inspect.url_record import Record
 from gregor.worker.links.configured import scope_rules
 from gregor.worker.links.scope import Scope
 from gregor.worker.observe.logging import logs
@@ -41,113 +51,6 @@ _MOST_LINKS: Final = 1000
 _MOST_SIMILAR: Final = 50
 _MOST_LETTERS: Final = 1000  # that are looked at for one scan; twice as many are in memory
 _SCANS: Final = 2  # scans of whole tables that run at once; others wait
-
-
-class LinkView(Struct, frozen=True):
-    """A link of a page, and what became of it."""
-
-    url: str
-    kind: str
-    nofollow: bool
-    fate: str
-    text: str
-
-
-class PageView(Struct, frozen=True):
-    """A stored page. ``record`` tells its URL as `gregor show` does, without text and links.
-
-    ``damage``: what is wrong with its stored body; empty when it is whole.
-    """
-
-    record: Record
-    visit: int
-    visits: int
-    text: str
-    text_cut: bool
-    request_head: list[str]
-    response_head: list[str]
-    links: list[LinkView]
-    links_total: int
-    address: str
-    elapsed: float
-    tls_fault: str
-    language: str
-    damage: str
-
-
-class SimilarView(Struct, frozen=True):
-    """A page that is nearly the same: ``apart`` bits of its simhash differ."""
-
-    url: str
-    apart: int
-    title: str
-    state: str
-
-
-class SimilarPages(Struct, frozen=True):
-    """``simhash`` as 16 hexadecimal digits; empty when the page has too little text for one."""
-
-    simhash: str
-    pages: list[SimilarView]
-
-
-class Brief(Struct, frozen=True):
-    """A URL in a list."""
-
-    url: str
-    state: str
-    status: int
-    outcome: str
-    at: str
-
-
-class Briefs(Struct, frozen=True):
-    """Some URLs. ``complete``: no others come behind them. ``next``: the ``after`` of the next page; empty on the last
-    one, or when none was found in time."""
-
-    urls: list[Brief]
-    complete: bool
-    next: str = ""
-
-
-class HandOvers(Struct, frozen=True):
-    """Some hand-overs, the newest first. ``next``: the ``after`` of the next page; empty on the last one."""
-
-    handovers: list[HandOver]
-    next: str = ""
-
-
-class LetterView(Struct, frozen=True):
-    """A URL that was given up."""
-
-    url: str
-    cause: str
-    detail: str
-    at: str
-    attempts: int
-
-
-class Letters(Struct, frozen=True):
-    """Some that were given up, the newest first. ``next``: the ``after`` of the next page; empty on the last one.
-    A page may be short of its ``limit`` when no more were found in time."""
-
-    letters: list[LetterView]
-    next: str = ""
-
-
-class Cause(Struct, frozen=True):
-    """How many URLs were given up for a cause, and some of them."""
-
-    cause: str
-    count: int
-    examples: list[LetterView]
-
-
-class DeadLetters(Struct, frozen=True):
-    """By cause, the most frequent first. ``complete``: all were counted."""
-
-    causes: list[Cause]
-    complete: bool
 
 
 class Archive:
@@ -174,34 +77,35 @@ class Archive:
 
     async def list(self, state: str | None, host: str | None, limit: int, after: str) -> Briefs:
         """URLs that have a row, behind the one whose key is ``after``. Raises `Unavailable`."""
-        found: list[Brief] = []
+        briefs: list[Brief] = []
         last = ""
 
         async def look() -> bool:
             nonlocal last
             async for row in self._reader.rows(state, host, after):
-                if len(found) == limit:
+                if len(briefs) == limit:
                     return False
                 last = row.key
                 at = rfc3339(row.attempts[-1].at) if row.attempts else ""
-                found.append(Brief(row.href, row.state, row.status, row.outcome, at))
+                briefs.append(Brief(row.href, row.state, row.status, row.outcome, at))
             return True
 
         complete = await self._all(look())
-        return Briefs(found, complete, "" if complete else last)
+        return Briefs(briefs, complete, "" if complete else last)
 
     async def handovers(self, partition: int | None, limit: int, after: str) -> HandOvers:
         """Who took which partition of whom, behind the one that ``after`` names. Raises `BadInput`, `Unavailable`."""
-        found = [
-            one
+        behind = _place(after, float, int, int) if after else None
+        remembered = [
+            handover
             async for record in self._reader.partitions()
             if partition in (None, record.partition)
-            for one in hand_overs(record)
+            for handover in hand_overs(record)
+            if behind is None or _when(handover) < behind
         ]
-        behind = _place(after, float, int, int) if after else None
-        first = nlargest(limit + 1, (one for one in found if behind is None or _when(one) < behind), key=_when)
-        more = len(first) > limit
-        return HandOvers(first[:limit], _told(_when(first[limit - 1])) if more else "")
+        newest = nlargest(limit + 1, remembered, key=_when)
+        more = len(newest) > limit
+        return HandOvers(newest[:limit], _as_after(_when(newest[limit - 1])) if more else "")
 
     async def dead(self, cause: str | None, examples: int) -> DeadLetters:
         """What was given up, of one cause or of all. Raises `Unavailable`."""
@@ -209,8 +113,8 @@ class Archive:
         kept: dict[str, list[LetterView]] = {}
 
         async def look() -> bool:
-            async for one in dead(self._reader, cause):
-                letter = one.letter
+            async for given_up in dead(self._reader, cause):
+                letter = given_up.letter
                 counts[letter.cause] += 1
                 if counts[letter.cause] <= examples:
                     kept.setdefault(letter.cause, []).append(_letter(letter))
@@ -222,7 +126,7 @@ class Archive:
     async def letters(self, cause: str | None, limit: int, after: str) -> Letters:
         """What was given up, behind what ``after`` names. Raises `BadInput`, `Unavailable`, `Problem` (503)."""
         behind = _place(after, float, int) if after else None
-        found: list[DeadLetter] = []
+        letters: list[DeadLetter] = []
         seen = behind
 
         async def look() -> bool:
@@ -231,10 +135,10 @@ class Archive:
                 newest = await _newest(self._reader, cause, seen)
                 for letter in newest:
                     holds = await holding(self._reader, letter) is not None
-                    if holds and len(found) == limit:
+                    if holds and len(letters) == limit:
                         return False
                     if holds:
-                        found.append(letter)
+                        letters.append(letter)
                     seen = place(letter)
                 if len(newest) < _MOST_LETTERS:
                     return True
@@ -242,7 +146,7 @@ class Archive:
         complete = await self._all(look())
         if not complete and seen == behind:
             raise _late()
-        return Letters([*map(_letter, found)], "" if complete or seen is None else _told(seen))
+        return Letters([*map(_letter, letters)], "" if complete or seen is None else _as_after(seen))
 
     def _url(self, text: str) -> Url:
         url = self.urls.parse(text)
@@ -268,7 +172,9 @@ class Archive:
             text_cut=len(page.text) > _MOST_TEXT,
             request_head=printable(masked(page.request_head)),
             response_head=printable(page.response_head),
-            links=[LinkView(one.url, one.kind, one.nofollow, one.fate, one.text) for one in page.links[:_MOST_LINKS]],
+            links=[
+                LinkView(link.url, link.kind, link.nofollow, link.fate, link.text) for link in page.links[:_MOST_LINKS]
+            ],
             links_total=len(page.links),
             address=page.address,
             elapsed=page.elapsed,
@@ -299,12 +205,12 @@ class Archive:
         page = await self._stored(url, None)
         if not page.simhash:
             return SimilarPages("", [])
-        found = []
-        for one in await self._reader.similar(page.simhash, NEAR, _MOST_SIMILAR + 1):
-            other = await self._reader.page(one.key) if one.key != page.key else None
+        views = []
+        for near in await self._reader.similar(page.simhash, NEAR, _MOST_SIMILAR + 1):
+            other = await self._reader.page(near.key) if near.key != page.key else None
             if other is not None:
-                found.append(SimilarView(other.href, one.apart, other.title or "", other.state))
-        return SimilarPages(f"{page.simhash:016x}", found[:_MOST_SIMILAR])
+                views.append(SimilarView(other.href, near.apart, other.title or "", other.state))
+        return SimilarPages(f"{page.simhash:016x}", views[:_MOST_SIMILAR])
 
     async def _all(self, look: Awaitable[bool]) -> bool:
         """Look through a whole table for at most `PATIENCE`; whether all of it was seen."""
@@ -327,20 +233,20 @@ def _note(damage: Damaged) -> None:
 async def _newest(reader: Reader, cause: str | None, behind: tuple[float, ...] | None) -> list[DeadLetter]:
     """The newest letters of a cause behind a place, whether they hold or not: to ask for the row of each costs much
     more than to read it."""
-    found: list[DeadLetter] = []
+    letters: list[DeadLetter] = []
     async for letter in reader.dead_letters():
         if cause in (None, letter.cause) and (behind is None or place(letter) < behind):
-            found.append(letter)
-        if len(found) == 2 * _MOST_LETTERS:
-            found = nlargest(_MOST_LETTERS, found, key=place)
-    return nlargest(_MOST_LETTERS, found, key=place)
+            letters.append(letter)
+        if len(letters) == 2 * _MOST_LETTERS:
+            letters = nlargest(_MOST_LETTERS, letters, key=place)
+    return nlargest(_MOST_LETTERS, letters, key=place)
 
 
-def _when(one: HandOver) -> tuple[float, int, int]:
-    return one.at, one.partition, one.epoch
+def _when(handover: HandOver) -> tuple[float, int, int]:
+    return handover.at, handover.partition, handover.epoch
 
 
-def _told(place: tuple[float, ...]) -> str:
+def _as_after(place: tuple[float, ...]) -> str:
     return ":".join(map(repr, place))
 
 
@@ -366,3 +272,7 @@ def _letter(letter: DeadLetter) -> LetterView:
     return LetterView(
         letter.href or letter.source, letter.cause, letter.detail, rfc3339(letter.at), max(1, letter.attempts)
     )
+
+
+def _link(link: Link) -> LinkView:
+    return LinkView(link.url, link.kind, link.nofollow, link.fate, link.text)

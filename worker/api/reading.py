@@ -7,7 +7,7 @@ from msgspec import Meta
 from starlette.requests import Request
 
 from gregor.schemas.messages import State
-from gregor.worker.api.archive import Briefs, DeadLetters, HandOvers, Letters, PageView, SimilarPages
+from gregor.worker.api.archive_views import Briefs, DeadLetters, HandOvers, Letters, PageView, SimilarPages
 from gregor.worker.api.backend import Backend
 from gregor.worker.api.endpoint import V1, Endpoint
 from gregor.worker.api.history import Point
@@ -76,46 +76,46 @@ class History(msgspec.Struct, frozen=True):
     points: list[Point]
 
 
-async def _explain(desk: Backend, request: Request) -> Explanation:
-    return await desk.archive.explain(query(request, UrlQuery).url)
+async def _explain(backend: Backend, request: Request) -> Explanation:
+    return await backend.archive.explain(query(request, UrlQuery).url)
 
 
-async def _page(desk: Backend, request: Request) -> PageView:
+async def _page(backend: Backend, request: Request) -> PageView:
     asked = query(request, PageQuery)
-    return await desk.archive.page(asked.url, asked.visit)
+    return await backend.archive.page(asked.url, asked.visit)
 
 
-async def _similar(desk: Backend, request: Request) -> SimilarPages:
-    return await desk.archive.similar(query(request, UrlQuery).url)
+async def _similar(backend: Backend, request: Request) -> SimilarPages:
+    return await backend.archive.similar(query(request, UrlQuery).url)
 
 
-async def _pages(desk: Backend, request: Request) -> Briefs:
+async def _pages(backend: Backend, request: Request) -> Briefs:
     asked = query(request, PagesQuery)
     host = host_of(asked.host) if asked.host else None
-    return await desk.archive.list(asked.state or None, host, asked.limit, asked.after)
+    return await backend.archive.list(asked.state or None, host, asked.limit, asked.after)
 
 
-async def _handovers(desk: Backend, request: Request) -> HandOvers:
+async def _handovers(backend: Backend, request: Request) -> HandOvers:
     asked = query(request, HandOversQuery)
-    return await desk.archive.handovers(asked.partition, asked.limit, asked.after)
+    return await backend.archive.handovers(asked.partition, asked.limit, asked.after)
 
 
-async def _dead(desk: Backend, request: Request) -> DeadLetters:
+async def _dead(backend: Backend, request: Request) -> DeadLetters:
     asked = query(request, DeadQuery)
-    return await desk.archive.dead(asked.cause or None, asked.examples)
+    return await backend.archive.dead(asked.cause or None, asked.examples)
 
 
-async def _letters(desk: Backend, request: Request) -> Letters:
+async def _letters(backend: Backend, request: Request) -> Letters:
     asked = query(request, LettersQuery)
-    return await desk.archive.letters(asked.cause or None, asked.limit, asked.after)
+    return await backend.archive.letters(asked.cause or None, asked.limit, asked.after)
 
 
-async def _members(desk: Backend, _: Request) -> Members:
-    return await desk.members()
+async def _members(backend: Backend, _: Request) -> Members:
+    return await backend.members()
 
 
-async def _history(desk: Backend, request: Request) -> History:
-    return History(desk.history.since(query(request, HistoryQuery).after))
+async def _history(backend: Backend, request: Request) -> History:
+    return History(backend.history.since(query(request, HistoryQuery).after))
 
 
 READING: Final = (

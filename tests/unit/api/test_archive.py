@@ -6,7 +6,8 @@ import pytest
 
 from gregor.schemas.messages import DeadLetter, Row
 from gregor.worker.api import archive
-from gregor.worker.api.archive import Archive, Letters
+from gregor.worker.api.archive import Archive
+from gregor.worker.api.archive_views import Letters
 from gregor.worker.api.problems import Problem
 from gregor.worker.config.settings import Config
 from gregor.worker.web.urls import Urls
