@@ -300,7 +300,7 @@ async def test_orders_outlive_the_node_that_keeps_them(crawl: Crawl) -> None:
     await until(lambda: bool(one.orders().unread and two.orders().unread), one, two)
     assert one.orders().standing == two.orders().standing == orders.standing
     more = ordered(*orders.standing.values(), Order("block", "other.example"))
-    await asyncio.to_thread(client.set, path, orders_codec.written(more))
+    await asyncio.to_thread(client.set, path, orders_codec.encoded(more))
     await until(lambda: one.orders() == two.orders() == more, one, two)  # heard: the watches are set again
 
 

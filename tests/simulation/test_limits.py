@@ -42,7 +42,7 @@ def slow(service: str, seconds: float) -> Change:
 
 
 def busy(_: Run, worker: Worker) -> None:
-    worker.runtime.stats.spending = Busy()
+    worker.runtime.stats.cpu_time = Busy()
 
 
 def paused(_: Run, worker: Worker) -> None:

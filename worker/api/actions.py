@@ -77,51 +77,51 @@ class Changes(msgspec.Struct, frozen=True):
     next: int = 0
 
 
-async def _seed(desk: Backend, request: Request) -> Count:
+async def _seed(backend: Backend, request: Request) -> Count:
     given = await body(request, SeedsGiven, _MOST_BODY)
-    urls = _urls(desk, (one.url for one in given.seeds))
+    urls = _urls(backend, (one.url for one in given.seeds))
     seeds = [Seed(url, one.label, one.depth, one.priority) for url, one in zip(urls, given.seeds, strict=True)]
-    return Count(await desk.seed(seeds, by(desk, request, given)))
+    return Count(await backend.seed(seeds, by(backend, request, given)))
 
 
-async def _recrawl(desk: Backend, request: Request) -> Recrawl:
+async def _recrawl(backend: Backend, request: Request) -> Recrawl:
     given = await body(request, UrlsGiven, _MOST_BODY)
-    return await desk.control.recrawl(_urls(desk, given.urls), by(desk, request, given))
+    return await backend.control.recrawl(_urls(backend, given.urls), by(backend, request, given))
 
 
-async def _retry(desk: Backend, request: Request) -> Treated:
+async def _retry(backend: Backend, request: Request) -> Treated:
     given = await body(request, LettersGiven, _MOST_BODY)
-    return await desk.control.retry_dead(given.cause, _keys(desk, given), by(desk, request, given))
+    return await backend.control.retry_dead(given.cause, _keys(backend, given), by(backend, request, given))
 
 
-async def _drop(desk: Backend, request: Request) -> Treated:
+async def _drop(backend: Backend, request: Request) -> Treated:
     given = await body(request, LettersGiven, _MOST_BODY)
-    return await desk.control.drop_dead(given.cause, _keys(desk, given), by(desk, request, given))
+    return await backend.control.drop_dead(given.cause, _keys(backend, given), by(backend, request, given))
 
 
-async def _stop(desk: Backend, request: Request) -> Stopping:
+async def _stop(backend: Backend, request: Request) -> Stopping:
     reason = await body(request, Reason)
-    await desk.stop(by(desk, request, reason))
+    await backend.stop(by(backend, request, reason))
     return Stopping(True, "the worker stops; nothing is lost")
 
 
-async def _changes(desk: Backend, request: Request) -> Changes:
+async def _changes(backend: Backend, request: Request) -> Changes:
     asked = query(request, ChangesQuery)
-    found = await desk.control.changes(asked.before or NEWEST, asked.limit)
+    found = await backend.control.changes(asked.before or NEWEST, asked.limit)
     return Changes(found, found[-1].number if len(found) == asked.limit else 0)
 
 
-def _urls(desk: Backend, texts: Iterable[str]) -> list[Url]:
+def _urls(backend: Backend, texts: Iterable[str]) -> list[Url]:
     found = []
     for number, text in enumerate(texts, start=1):
-        if (url := desk.archive.urls.parse(text)) is None:
+        if (url := backend.archive.urls.parse(text)) is None:
             raise BadInput(f"number {number} is not an http(s) URL")
         found.append(url)
     return found
 
 
-def _keys(desk: Backend, given: LettersGiven) -> list[str]:
-    return [url.key for url in _urls(desk, given.urls)]
+def _keys(backend: Backend, given: LettersGiven) -> list[str]:
+    return [url.key for url in _urls(backend, given.urls)]
 
 
 ENDPOINTS: Final = (

@@ -25,7 +25,7 @@ _PLACES: Final[dict[HostSort, Callable[[HostView], float]]] = {
 }
 
 
-def whole(
+def added_up(
     statuses: Sequence[Status], crawl: str, name: str, workers: int, kept: Mapping[str, int] | None = None
 ) -> Status:
     """All of them as the process ``name`` tells it; ``workers``: how many there are, whether they answer or not.

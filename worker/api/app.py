@@ -94,7 +94,7 @@ class Gate:
         return role
 
 
-class _Told:
+class _RecentAnswers:
     """Answers that are told again while they are fresh: many who ask the same cost little more than one."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -121,7 +121,7 @@ def _question(request: Request) -> tuple[str, bytes]:
     return request.scope["path"], request.scope["query_string"]
 
 
-def application(desk: Backend, access: Access, rate: float, pages: Mapping[str, Response]) -> Gate:
+def application(backend: Backend, access: Access, rate: float, pages: Mapping[str, Response]) -> Gate:
     """All of it. ``rate``: requests a second that are answered; ``pages``: what everybody may see, by path."""
     openapi = msgspec.json.encode(document(pages))
 
@@ -134,10 +134,10 @@ def application(desk: Backend, access: Access, rate: float, pages: Mapping[str, 
     by_path: dict[str, dict[str, Endpoint]] = {}
     for one in ENDPOINTS:
         by_path.setdefault(one.path, {})[one.method] = one
-    told = _Told()
+    recent = _RecentAnswers()
     routes = [
         # A name in a path may hold a slash: what is no target is refused as that, and what is unread may be anything.
-        Route(path.replace("}", ":path}"), _dispatch(desk, methods, told), methods=list(methods))
+        Route(path.replace("}", ":path}"), _dispatch(backend, methods, recent), methods=list(methods))
         for path, methods in by_path.items()
     ]
     routes += [
@@ -150,18 +150,20 @@ def application(desk: Backend, access: Access, rate: float, pages: Mapping[str, 
     return Gate(app, access, rate, pages)
 
 
-def _dispatch(desk: Backend, methods: dict[str, Endpoint], told: _Told) -> Callable[[Request], Awaitable[Response]]:
+def _dispatch(
+    backend: Backend, methods: dict[str, Endpoint], recent: _RecentAnswers
+) -> Callable[[Request], Awaitable[Response]]:
     async def handle(request: Request) -> Response:
-        one = methods["GET" if request.method == "HEAD" else request.method]
-        require(request.scope[_ROLE], one.role)
+        endpoint = methods["GET" if request.method == "HEAD" else request.method]
+        require(request.scope[_ROLE], endpoint.role)
         if "" in request.path_params.values():
             raise HTTPException(404)
-        if one.query is None and request.url.query and one.path.startswith(V1):
+        if endpoint.query is None and request.url.query and endpoint.path.startswith(V1):
             raise Problem(400, "This takes no query.")
-        if one.fresh and (kept := told.again(request)) is not None:
+        if endpoint.fresh and (kept := recent.again(request)) is not None:
             return kept
         try:
-            answer = await one.handler(desk, request)
+            answer = await endpoint.handler(backend, request)
         except BadInput as error:
             status = 409 if isinstance(error, InProgress) else 422 if isinstance(error, KeyReused) else 400
             raise Problem(status, f"{str(error)[:1].upper()}{str(error)[1:]}.") from None
@@ -171,15 +173,15 @@ def _dispatch(desk: Backend, methods: dict[str, Endpoint], told: _Told) -> Calla
             _LOG.warning("what is stored is damaged", what=error.what, name=error.name, why=error.why)
             raise Problem(500, "What is stored of this is damaged: `gregor check` says what can be mended.") from None
         finally:
-            if one.method != "GET":
-                told.changed()
+            if endpoint.method != "GET":
+                recent.changed()
         if isinstance(answer, Response):
             return answer
         if answer is None:
-            return Response(status_code=one.status)
-        response = Response(msgspec.json.encode(answer), one.status, media_type="application/json")
-        if one.fresh:
-            told.keep(request, response, one.fresh)
+            return Response(status_code=endpoint.status)
+        response = Response(msgspec.json.encode(answer), endpoint.status, media_type="application/json")
+        if endpoint.fresh:
+            recent.keep(request, response, endpoint.fresh)
         return response
 
     return handle

@@ -83,7 +83,7 @@ class Connection(H11Protocol):
     def data_received(self, data: bytes) -> None:
         """Refuse at once what is refused anyway, else parse it."""
         if self._full() and self._is_plain(data):
-            self.transport.write(self._told(_TOO_MANY))
+            self.transport.write(self._encoded(_TOO_MANY))
             self.on_response_complete()
         else:
             super().data_received(data)
@@ -121,10 +121,10 @@ class Connection(H11Protocol):
             self.transport.close()
 
     def _end(self, answer: Response) -> None:
-        self.transport.write(self._told(answer, (b"connection", b"close")))
+        self.transport.write(self._encoded(answer, (b"connection", b"close")))
         self.transport.close()
 
-    def _told(self, answer: Response, *more: tuple[bytes, bytes]) -> bytes:
+    def _encoded(self, answer: Response, *more: tuple[bytes, bytes]) -> bytes:
         headers = (*self.server_state.default_headers, *answer.raw_headers, *problems.EVERY, *more)
         lines = b"".join(b"%s: %s\r\n" % pair for pair in headers)
         return b"HTTP/1.1 %d \r\n%s\r\n%s" % (answer.status_code, lines, answer.body)

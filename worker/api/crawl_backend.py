@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 import msgspec
 import prometheus_client as prometheus
 
-from gregor.worker.api.aggregate import first_hosts, whole
+from gregor.worker.api.aggregate import added_up, first_hosts
 from gregor.worker.api.archive import Archive
 from gregor.worker.api.backend import Backend, HostsQuery, Status
 from gregor.worker.api.peers import Peers
@@ -111,7 +111,7 @@ class CrawlBackend(Backend):
     async def _ask(self) -> Status:
         workers = await self._workers()
         statuses = await self._peers.ask(workers, "status", Status)
-        return whole(statuses, self._crawl, self.name, len(workers), await self._counts())
+        return added_up(statuses, self._crawl, self.name, len(workers), await self._counts())
 
     async def _counts(self) -> dict[str, int] | None:
         """Of the crawl. While the store is away, what was known."""
@@ -140,7 +140,7 @@ async def serve(
     """Serve until `stop`; `started` gets the URL. Raises `BadInput`, and what ended the coordinator."""
     secret = token(config, "viewer", os.environ) or token(config, "operator", os.environ)
     with closing(Peers(secret)) as peers:
-        desk = CrawlBackend(
+        backend = CrawlBackend(
             name,
             config.crawl,
             coordinator,
@@ -152,7 +152,7 @@ async def serve(
             counts=counts,
             stop=stop.set,
         )
-        async with serving(config, desk, os.environ, stop.set) as url:
+        async with serving(config, backend, os.environ, stop.set) as url:
             started(url)
             ends = [asyncio.create_task(stop.wait()), asyncio.create_task(_listen(coordinator))]
             await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)

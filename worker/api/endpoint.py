@@ -47,11 +47,11 @@ class Reason(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     why: Annotated[str, Meta(max_length=200)] = ""
 
 
-def by(desk: Backend, request: Request, reason: Reason) -> By:
+def by(backend: Backend, request: Request, reason: Reason) -> By:
     """Who asks for a change, for the record. Raises `Problem`."""
     key = request.headers.get(KEY, "").strip('"')
     if len(key) > LONGEST_KEY or not key.isprintable():
         raise Problem(400, f"An {KEY} has at most {LONGEST_KEY} printable characters.")
-    where = f"API of {desk.name}, from {request.client.host if request.client else 'nowhere'}"
+    where = f"API of {backend.name}, from {request.client.host if request.client else 'nowhere'}"
     what = request_digest(request.method, request.url.path, msgspec.json.encode(reason)) if key else 0
-    return By(reason.who, desk.wall(), reason.why, where, key, what)
+    return By(reason.who, backend.wall(), reason.why, where, key, what)

@@ -35,12 +35,12 @@ class Hosts(msgspec.Struct, frozen=True):
     next: str = ""
 
 
-async def _healthz(desk: Backend, _: Request) -> Response:
-    return _health(desk.unhealthy())
+async def _healthz(backend: Backend, _: Request) -> Response:
+    return _health(backend.unhealthy())
 
 
-async def _readyz(desk: Backend, _: Request) -> Response:
-    return _health(desk.unready())
+async def _readyz(backend: Backend, _: Request) -> Response:
+    return _health(backend.unready())
 
 
 def _health(detail: str) -> Response:
@@ -49,17 +49,17 @@ def _health(detail: str) -> Response:
     )
 
 
-async def _metrics(desk: Backend, _: Request) -> Response:
-    return Response(await desk.metrics(), headers={"Content-Type": metrics.CONTENT_TYPE})
+async def _metrics(backend: Backend, _: Request) -> Response:
+    return Response(await backend.metrics(), headers={"Content-Type": metrics.CONTENT_TYPE})
 
 
-async def _status(desk: Backend, _: Request) -> Status:
-    return await desk.status()
+async def _status(backend: Backend, _: Request) -> Status:
+    return await backend.status()
 
 
-async def _hosts(desk: Backend, request: Request) -> Hosts:
+async def _hosts(backend: Backend, request: Request) -> Hosts:
     asked = query(request, HostsQuery)
-    found = await desk.hosts(asked)
+    found = await backend.hosts(asked)
     more = (asked.after or asked.sort == "host") and len(found) == asked.limit
     return Hosts(found, found[-1].host if more else "")
 

@@ -94,8 +94,8 @@ class FolderBackend(Backend):
         )
 
 
-async def serve(config: Config, desk: FolderBackend, stop: asyncio.Event, started: Callable[[str], None]) -> None:
+async def serve(config: Config, backend: FolderBackend, stop: asyncio.Event, started: Callable[[str], None]) -> None:
     """Serve until `stop`; `started` gets the URL. Raises `BadInput`."""
-    async with serving(config, desk, os.environ, stop.set) as url:
+    async with serving(config, backend, os.environ, stop.set) as url:
         started(url)
         await stop.wait()

@@ -36,34 +36,34 @@ class StandingOrders(msgspec.Struct, frozen=True):
     next: str = ""
 
 
-async def _orders(desk: Backend, request: Request) -> StandingOrders:
+async def _orders(backend: Backend, request: Request) -> StandingOrders:
     asked = query(request, OrdersQuery)
-    orders = desk.orders()
+    orders = backend.orders()
     found = list(islice(listed(orders, asked.after), asked.limit + 1))
     more = found[asked.limit - 1].name if len(found) > asked.limit else ""
     return StandingOrders(orders.version, found[: asked.limit], sorted(orders.unread), more)
 
 
 def _give(kind: Kind) -> Handler:
-    async def handler(desk: Backend, request: Request) -> Order:
+    async def handler(backend: Backend, request: Request) -> Order:
         reason = await body(request, Value if RULES[kind].unit else Reason)
         value = reason.value if isinstance(reason, Value) else None
-        return await desk.control.give(Order(kind, target(request, kind), value), by(desk, request, reason))
+        return await backend.control.give(Order(kind, target(request, kind), value), by(backend, request, reason))
 
     return handler
 
 
 def _take_back(kind: Kind) -> Handler:
-    async def handler(desk: Backend, request: Request) -> None:
+    async def handler(backend: Backend, request: Request) -> None:
         reason = await body(request, Reason)
-        await desk.control.take_back(name_of(kind, target(request, kind)), by(desk, request, reason))
+        await backend.control.take_back(name_of(kind, target(request, kind)), by(backend, request, reason))
 
     return handler
 
 
-async def _forget_unread(desk: Backend, request: Request) -> None:
+async def _forget_unread(backend: Backend, request: Request) -> None:
     reason = await body(request, Reason)
-    await desk.control.take_back(request.path_params["name"], by(desk, request, reason))
+    await backend.control.take_back(request.path_params["name"], by(backend, request, reason))
 
 
 _SUMMARIES: Final[dict[Kind, tuple[str, str]]] = {

@@ -38,7 +38,7 @@ class _Server(uvicorn.Server):
 
 @asynccontextmanager
 async def serving(
-    config: Config, desk: Backend, environ: Mapping[str, str], ended: Callable[[], None]
+    config: Config, backend: Backend, environ: Mapping[str, str], ended: Callable[[], None]
 ) -> AsyncIterator[str]:
     """Serve an API while the block runs; gives its URL. Raises `BadInput` when that cannot begin.
 
@@ -53,7 +53,7 @@ async def serving(
     pages = {"/": console.response(console.page())}
     if config.about_path:
         pages[config.about_path] = console.response(about.page(config))
-    app = application(desk, access, config.api_rate, pages)
+    app = application(backend, access, config.api_rate, pages)
     server = _Server(
         uvicorn.Config(
             app,
@@ -69,7 +69,7 @@ async def serving(
             h11_max_incomplete_event_size=16384,
         )
     )
-    task, keeper = asyncio.create_task(server.serve([listener])), asyncio.create_task(desk.keep())
+    task, keeper = asyncio.create_task(server.serve([listener])), asyncio.create_task(backend.keep())
     for one in (task, keeper):
         one.add_done_callback(lambda _: ended())
     _LOG.info("listening", url=url)

@@ -1,4 +1,4 @@
-"""The desk of a worker: it reads the worker on its own event loop."""
+"""The API's view of a worker: it reads the worker on its own event loop."""
 
 import asyncio
 import math
@@ -55,7 +55,7 @@ class WorkerBackend(Backend):
         self._sampled = clock.monotonic()
         self._rates = self._meter.sample(self._sampled, runtime.stats)
         self._exposition = Exposition(METRICS, self._look, config.crawl)
-        self._told, self._told_at = b"", -math.inf
+        self._scraped, self._scraped_at = b"", -math.inf
 
     def _now(self) -> float:
         return self._clock.monotonic()
@@ -123,15 +123,15 @@ class WorkerBackend(Backend):
 
         It does not wait for a log that is away: the lag is then what was known.
         """
-        if self._now() - self._told_at < _SAMPLE:
-            return self._told
+        if self._now() - self._scraped_at < _SAMPLE:
+            return self._scraped
         if self._looking is None or self._looking.done():
             self._looking = asyncio.create_task(self._lag.look(self._now()))
         await asyncio.wait((self._looking,), timeout=_PATIENCE)
         if self._looking.done():
             self._looking.result()  # raises what no log may raise
-        self._told, self._told_at = self._exposition.text(), self._now()
-        return self._told
+        self._scraped, self._scraped_at = self._exposition.text(), self._now()
+        return self._scraped
 
     def _stop(self) -> None:
         self._runtime.stop("by order")

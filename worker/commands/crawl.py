@@ -59,26 +59,26 @@ def run(arguments: argparse.Namespace) -> int:
 
     config = settings(arguments).config
     logging.configure(config.log_level, config.log_format, config.log_file)
-    told = Progress(config, time.monotonic, sys.stderr).over
-    seeds = open_seeds(arguments.seed, arguments.seeds, sys.stdin.buffer, urls_of(config), told)
+    watched = Progress(config, time.monotonic, sys.stderr).over
+    seeds = open_seeds(arguments.seed, arguments.seeds, sys.stdin.buffer, urls_of(config), watched)
     try:
-        found = run_crawling(_crawl(config, seeds, arguments.joins))
+        summary = run_crawling(_crawl(config, seeds, arguments.joins))
     finally:
         seeds.close()
-    if found is None:
+    if summary is None:
         return INTERRUPTED
     try:
         if arguments.json:
-            sys.stdout.buffer.write(url_record.encode(found) + b"\n")
+            sys.stdout.buffer.write(url_record.encode(summary) + b"\n")
         else:
-            print(as_typed(report.told(found)))
+            print(as_typed(report.as_text(summary)))
         sys.stdout.flush()
     except BrokenPipeError:
         raise
     except OSError as error:
-        complain(f"the crawl is kept in {one_line(found.data)}, but its report cannot be written: {why(error)}")
+        complain(f"the crawl is kept in {one_line(summary.data)}, but its report cannot be written: {why(error)}")
         return FAILED
-    return found.exit_code
+    return summary.exit_code
 
 
 async def _crawl(config: Config, seeds: "Seeds", joins: bool) -> report.Report | None:

@@ -43,12 +43,12 @@ async def _explain(arguments: argparse.Namespace, config: Config) -> int:
         if arguments.json:
             sys.stdout.buffer.write(url_record.encode(found) + b"\n")
         else:
-            for line in told(found):
+            for line in lines_of(found):
                 print(one_line(line, 3000))
         return crawl.code
 
 
-def told(found: Explanation) -> list[str]:
+def lines_of(found: Explanation) -> list[str]:
     """The explanation for a person, line by line."""
     decided = ", ".join(filter(None, (_outcome(found), _said(found.rule or ""))))
     lines = [found.url, f"  state: {found.state or 'never met'}" + (f" ({decided})" if decided else "")]

@@ -38,31 +38,31 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _print_orders(arguments: argparse.Namespace) -> None:
-    found, unread = _standing(arguments)
-    for one in found:
+    orders, unread = _in_force(arguments)
+    for order in orders:
         if arguments.json:
-            _write({**msgspec.structs.asdict(one), "name": one.name, "at": rfc3339(one.at) if one.at else None})
+            _write({**msgspec.structs.asdict(order), "name": order.name, "at": rfc3339(order.at) if order.at else None})
             continue
-        what = one.target if one.value is None else f"{one.target} {one.value:g}"
-        when = rfc3339(one.at) if one.at else ""
-        said = one_line(f"{one.who} {one.why}", 400)
-        print(f"{one.kind:<11} {one_line(what, 400):<40} {when:<24} {said}".rstrip())
+        what = order.target if order.value is None else f"{order.target} {order.value:g}"
+        when = rfc3339(order.at) if order.at else ""
+        said = one_line(f"{order.who} {order.why}", 400)
+        print(f"{order.kind:<11} {one_line(what, 400):<40} {when:<24} {said}".rstrip())
     for name in unread:
         if arguments.json:
             _write({"name": name, "kind": "unreadable"})
         else:
             print(f"unreadable  {one_line(name, 400)}")
-    if not found and not unread and not arguments.json:
+    if not orders and not unread and not arguments.json:
         print("no orders stand")
 
 
-def _standing(arguments: argparse.Namespace) -> tuple[list[Order], list[str]]:
-    found: list[Order] = []
+def _in_force(arguments: argparse.Namespace) -> tuple[list[Order], list[str]]:
+    answered: list[Order] = []
     after, path = "", f"/api/v1/orders?limit={_PAGE}"
     while (answer := api_client.by_api(arguments, "GET", path + after)) is not None:
-        found += msgspec.convert(answer["orders"], list[Order])
+        answered += msgspec.convert(answer["orders"], list[Order])
         if not answer["next"]:
-            return found, answer["unread"]
+            return answered, answer["unread"]
         after = f"&after={api_client.quoted(answer['next'])}"
     from gregor.worker.compose.engine import engine_of
 

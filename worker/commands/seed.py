@@ -34,8 +34,8 @@ def run(arguments: argparse.Namespace) -> int:
     from gregor.worker.operate.seeds_input import open_seeds
 
     config, by = settings(arguments).config, api_client.by(arguments)
-    told = Progress(config, time.monotonic, sys.stderr).over
-    seeds = open_seeds(arguments.seed, arguments.seeds, sys.stdin.buffer, urls_of(config), told)
+    watched = Progress(config, time.monotonic, sys.stderr).over
+    seeds = open_seeds(arguments.seed, arguments.seeds, sys.stdin.buffer, urls_of(config), watched)
     try:
         if not seeds.count:
             raise BadInput("no seed is given: name URLs, or a file with --seeds")

@@ -51,7 +51,7 @@ def transport(config: Config, table: HostTable, stats: Stats) -> Transport:
     if config.transport == "requests":
         return tolerant()
     return LenientTransport(
-        CurlTransport(policy, ca_file=ca_file, http2=config.http2, spending=stats.spending),
+        CurlTransport(policy, ca_file=ca_file, http2=config.http2, cpu_time=stats.cpu_time),
         tolerant,
         legacy_tls=config.legacy_tls,
     )

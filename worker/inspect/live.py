@@ -61,7 +61,7 @@ def line(stats: Stats, rates: Rates, elapsed: float) -> str:
     )
 
 
-def told(stats: Stats, rates: Rates, elapsed: float) -> str:
+def as_logged(stats: Stats, rates: Rates, elapsed: float) -> str:
     """The line, or with log_format json an object with what it says."""
     if not speaks_json():
         return line(stats, rates, elapsed)
@@ -120,7 +120,7 @@ async def watch(
     if not out.isatty() or speaks_json():
         while True:
             await asyncio.sleep(config.progress_interval)
-            print(told(stats, *now()), file=out, flush=True)
+            print(as_logged(stats, *now()), file=out, flush=True)
     from rich.console import Console
     from rich.live import Live
 
@@ -145,15 +145,15 @@ class Progress:
     def over(self, doing: str, items: Iterable[T], total: int | None = None) -> Iterator[T]:
         """The items. ``total``: how many there are, where that is known."""
         begun = self._monotonic()
-        told, of = begun, "" if total is None else f" of {total}"
+        last_line, of = begun, "" if total is None else f" of {total}"
         try:
             for number, item in enumerate(items):
-                if (now := self._monotonic()) >= told + self._every:
-                    told = now
+                if (now := self._monotonic()) >= last_line + self._every:
+                    last_line = now
                     self._tell(f"{duration(now - begun)}: {doing}, {number}{of} ({number / (now - begun):.0f}/s)")
                 yield item
         finally:
-            if self._drawn and told > begun:
+            if self._drawn and last_line > begun:
                 self._write("\r\x1b[K")
 
     def _tell(self, text: str) -> None:

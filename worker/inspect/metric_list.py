@@ -130,7 +130,7 @@ METRICS: Final = (
     Metric("gregor_cpu_seconds", "counter",
            "Processor time by what it was for. fetch: curl; rest: the event loop's other work, the start too; "
            "threads: all other threads, which are the clients of the stores.",
-           lambda look: _by((*SPENT, "threads"), look.stats.spending.seconds()),
+           lambda look: _by((*SPENT, "threads"), look.stats.cpu_time.seconds()),
            {"stage": ", ".join((*SPENT, "threads"))}),
     # Politeness
     Metric("gregor_politeness_margin", "gauge",

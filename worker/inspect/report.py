@@ -62,7 +62,7 @@ def _sorted(counts: dict[str, int]) -> dict[str, int]:
     return dict(sorted(counts.items(), key=lambda one: (-one[1], one[0])))
 
 
-def told(one: Report) -> str:
+def as_text(one: Report) -> str:
     """The report for a person."""
     if one.reason == "finished" and not one.states:
         crawl = one.data if one.total_pages_200 is None else f"the crawl in {one.data}"

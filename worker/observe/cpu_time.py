@@ -44,15 +44,15 @@ class CpuTime:
 class _Charged(Generic[T]):
     """Drives a coroutine step by step, as `await` would."""
 
-    __slots__ = ("_spending", "_stage", "_work")
+    __slots__ = ("_cpu_time", "_stage", "_work")
 
-    def __init__(self, spending: CpuTime, stage: str, work: Coroutine[Any, Any, T]) -> None:
-        self._spending = spending
+    def __init__(self, cpu_time: CpuTime, stage: str, work: Coroutine[Any, Any, T]) -> None:
+        self._cpu_time = cpu_time
         self._stage = stage
         self._work = work
 
     def __await__(self) -> Generator[Any, Any, T]:
-        work, switch, stage = self._work, self._spending.switch, self._stage
+        work, switch, stage = self._work, self._cpu_time.switch, self._stage
         thrown: BaseException | None = None
         while True:
             before = switch(stage)

@@ -136,15 +136,15 @@ def _quoted(value: object) -> str:
 class _Lossy(logging.Handler):
     """Where the log has no room, it is the log that has gaps: the crawl goes on, and says so once."""
 
-    _told = False
+    _complained = False
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the name is logging's
         """What keeps a line from being written: a full disk, a reader that has gone; else a fault of ours."""
         error = sys.exc_info()[1]
         if not isinstance(error, OSError):
             super().handleError(record)
-        elif not self._told:
-            self._told = True
+        elif not self._complained:
+            self._complained = True
             complain(f"the log cannot be written: {why(error)}; the crawl goes on, lines of its log are missing")
 
 

@@ -64,7 +64,7 @@ class Stats:
     robots: Counter[str] = field(default_factory=Counter)  # decisions by robots.txt
     cached: Counter[tuple[str, str]] = field(default_factory=Counter)  # by cache, "hit" or "miss"
     churn: Counter[str] = field(default_factory=Counter)  # links published, "stays" on this worker or "crosses"
-    spending: CpuTime = field(default_factory=CpuTime)
+    cpu_time: CpuTime = field(default_factory=CpuTime)
     host_states: dict[str, int] = field(default_factory=dict)  # how many hosts were in each, `host_states_at`
     host_states_at: float = -math.inf
     lost: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
@@ -147,7 +147,7 @@ class Stats:
             calls[border] = (count + timing.count, took + timing.total)
         return Sample(
             at=at,
-            cpu=self.spending.process(),
+            cpu=self.cpu_time.process(),
             visits=sum(count for state, count in self.states.items() if state not in ("waiting", "dead")),
             failures=dict(self.errors),
             occupied=self.occupied,

@@ -47,7 +47,7 @@ class Visits:
     async def parse(self, work: Coroutine[Any, Any, T]) -> T:
         """Have a document read."""
         begun = perf_counter()
-        result = await self._stats.spending.charge("parse", work)
+        result = await self._stats.cpu_time.charge("parse", work)
         self._stats.stages["parse"].observe(perf_counter() - begun)
         tracing.ended("parse")
         return result
@@ -55,7 +55,7 @@ class Visits:
     async def settle(self, work: Coroutine[Any, Any, None]) -> None:
         """Have what was fetched settled."""
         begun = self._monotonic()
-        await self._stats.spending.charge("settle", work)
+        await self._stats.cpu_time.charge("settle", work)
         self._stats.stages["settle"].observe(self._monotonic() - begun)
         tracing.ended("settle")
 

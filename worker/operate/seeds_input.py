@@ -33,11 +33,11 @@ class _Line(Struct, frozen=True, forbid_unknown_fields=True):
     priority: Annotated[int, Meta(ge=1, le=4)] | None = None
 
 
-Told = Callable[[str, Iterable[Seed], int | None], Iterator[Seed]]
+Watched = Callable[[str, Iterable[Seed], int | None], Iterator[Seed]]
 """Gives the seeds, and tells meanwhile what is done with them and how many there are, if that is known."""
 
 
-def untold(_doing: str, seeds: Iterable[Seed], _total: int | None) -> Iterator[Seed]:
+def unwatched(_doing: str, seeds: Iterable[Seed], _total: int | None) -> Iterator[Seed]:
     """For few seeds."""
     return iter(seeds)
 
@@ -49,17 +49,17 @@ class Seeds:
     """All seeds, in their order; can be iterated again and again, to publish them. Close it in the end."""
 
     def __init__(
-        self, arguments: Sequence[str], file: BinaryIO | None, name: str, urls: Urls, told: Told = untold
+        self, arguments: Sequence[str], file: BinaryIO | None, name: str, urls: Urls, watched: Watched = unwatched
     ) -> None:
         self._arguments = arguments
         self._file = file
         self._name = name
         self._urls = urls
-        self._told = told
-        self.count = sum(1 for _ in told("checking seeds", self._all(), None))
+        self._watched = watched
+        self.count = sum(1 for _ in watched("checking seeds", self._all(), None))
 
     def __iter__(self) -> Iterator[Seed]:
-        return self._told("publishing seeds", self._all(), self.count)
+        return self._watched("publishing seeds", self._all(), self.count)
 
     def _all(self) -> Iterator[Seed]:
         for number, text in enumerate(self._arguments, start=1):
@@ -81,10 +81,12 @@ class Seeds:
             self._file.close()
 
 
-def open_seeds(arguments: Sequence[str], path: str | None, stdin: BinaryIO, urls: Urls, told: Told = untold) -> Seeds:
+def open_seeds(
+    arguments: Sequence[str], path: str | None, stdin: BinaryIO, urls: Urls, watched: Watched = unwatched
+) -> Seeds:
     """Read and check all seeds; ``path`` "-" is ``stdin``. Raises BadInput with the line that is wrong."""
     if path is None:
-        return Seeds(arguments, None, "", urls, told)
+        return Seeds(arguments, None, "", urls, watched)
     name = "standard input" if path == "-" else one_line(path)
     try:
         file = _spooled(stdin) if path == "-" else Path(path).open("rb")  # noqa: SIM115 - Seeds closes it
@@ -94,7 +96,7 @@ def open_seeds(arguments: Sequence[str], path: str | None, stdin: BinaryIO, urls
     except OSError as error:
         raise BadInput(f"cannot read seeds from {name}: {why(error)}") from None
     try:
-        return Seeds(arguments, file, name, urls, told)
+        return Seeds(arguments, file, name, urls, watched)
     except BaseException:
         file.close()
         raise

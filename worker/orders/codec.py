@@ -35,7 +35,7 @@ class _First(msgspec.Struct, frozen=True, array_like=True):
 _ENCODER: Final = msgspec.msgpack.Encoder()
 
 
-def written(orders: Orders) -> bytes:
+def encoded(orders: Orders) -> bytes:
     """What is kept. Raises `BadInput` when it is more than can be."""
     unread = {name: msgspec.Raw(data) for name, data in orders.unread.items()}
     standing: dict[str, Any] = {**orders.standing, **unread}
@@ -79,7 +79,7 @@ def _read_first(data: bytes) -> Orders:
     return Orders(standing=standing)
 
 
-def written_changes(changes: tuple[Change, ...]) -> bytes:
+def encoded_changes(changes: tuple[Change, ...]) -> bytes:
     """Changes that are put aside."""
     return _ENCODER.encode(changes)
 

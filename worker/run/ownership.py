@@ -249,7 +249,7 @@ class Ownership:
         while True:
             intake.wake.clear()
             begun = self._monotonic()
-            read = await stats.spending.charge("admit", intake.step())
+            read = await stats.cpu_time.charge("admit", intake.step())
             stats.reading += self._monotonic() - begun
             if not read:
                 due = calendar.next_due()

@@ -4,7 +4,7 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gregor.worker.api.aggregate import first_hosts, whole
+from gregor.worker.api.aggregate import added_up, first_hosts
 from gregor.worker.api.backend import Counts, HostsQuery, Status
 from gregor.worker.inspect.host_views import HOST_STATES, HostSort, HostView
 from gregor.worker.inspect.live import Rates
@@ -34,18 +34,18 @@ def status(
 
 
 def test_rates_and_counts_are_added_up() -> None:
-    told = whole([status(pages=3), status(pages=4, queued=7)], "c", "console", 2)
+    told = added_up([status(pages=3), status(pages=4, queued=7)], "c", "console", 2)
     assert (told.now.running, told.now.back_queues, told.now.overdue) == (2, 8, 7.0)
     assert (told.now.hosts["active"], told.now.hosts["idle"], told.now.window[1], told.now.window[4]) == (4, 0, 6, 0)
     assert told.rates == Rates(3.0, 4.0, 60.0)
     assert (told.counts.pages, told.counts.states, told.counts.errors) == (7, {"fetched": 7}, {"dns": 2})
     assert told.counts.total_pages_200 == 7
-    assert whole([status(total=90), status(total=91)], "c", "console", 2).counts.total_pages_200 == 91
+    assert added_up([status(total=90), status(total=91)], "c", "console", 2).counts.total_pages_200 == 91
 
 
 def test_the_state_is_that_of_whoever_still_works() -> None:
     def state(*states: str) -> str:
-        return whole([status(one) for one in states], "c", "console", len(states)).now.state
+        return added_up([status(one) for one in states], "c", "console", len(states)).now.state
 
     assert state("paused", "crawling", "stopping") == "crawling"
     assert state("paused", "drained") == "paused"
@@ -54,16 +54,18 @@ def test_the_state_is_that_of_whoever_still_works() -> None:
 
 
 def test_what_limits_most_workers_limits_the_crawl() -> None:
-    told = whole([status(limit="CPU"), status(limit="DNS", queued=2), status(limit="DNS", queued=5)], "c", "console", 4)
+    told = added_up(
+        [status(limit="CPU"), status(limit="DNS", queued=2), status(limit="DNS", queued=5)], "c", "console", 4
+    )
     assert told.now.limit == "DNS"
     assert told.now.limiting == "DNS, 5 queued (so with 2 of 4 workers, 1 do not answer)"
     assert told.now.advice == "less DNS"
-    assert whole([status(limit="CPU")], "c", "console", 1).now.limiting == "CPU, 1 queued"
+    assert added_up([status(limit="CPU")], "c", "console", 1).now.limiting == "CPU, 1 queued"
 
 
 def test_nobody_answers_or_nobody_is_there() -> None:
-    assert whole([], "c", "console", 2).now.limiting == "nothing: none of the workers answers"
-    none = whole([], "c", "console", 0)
+    assert added_up([], "c", "console", 2).now.limiting == "nothing: none of the workers answers"
+    none = added_up([], "c", "console", 0)
     assert none.now.limiting == "nothing: no worker is there"
     assert set(none.now.hosts) == set(HOST_STATES)
     assert none.counts.total_bytes == 0

@@ -5,7 +5,7 @@ from collections import Counter
 import msgspec
 import pytest
 
-from gregor.worker.inspect.report import Report, duration, report, size, told
+from gregor.worker.inspect.report import Report, as_text, duration, report, size
 from gregor.worker.inspect.url_record import encode
 from gregor.worker.observe.stats import Stats
 from gregor.worker.run.ending import Ending
@@ -37,27 +37,27 @@ def test_a_program_reads_one_object() -> None:
 
 
 def test_a_person_reads_what_happened() -> None:
-    text = told(made(Ending("budget", "max_pages: 10 pages"), some()))
+    text = as_text(made(Ending("budget", "max_pages: 10 pages"), some()))
     assert "max_pages: 10 pages" in text
     assert "4 pages, 2.0 KiB, 6 requests in 2.0 s (2.0 pages/s)" in text
     assert "10 pages with status 200, 3.0 KiB" in text
     assert "connect 2" in text
     assert "With a larger budget the same command goes on" in text
-    assert "  The same command goes on" in told(made(Ending("budget", "max_time: 10 seconds"), some()))
-    assert "goes on" not in told(made(Ending("finished"), some()))
-    assert "nothing is lost" in told(made(Ending("stopped", "by a signal"), some()))
+    assert "  The same command goes on" in as_text(made(Ending("budget", "max_time: 10 seconds"), some()))
+    assert "goes on" not in as_text(made(Ending("finished"), some()))
+    assert "nothing is lost" in as_text(made(Ending("stopped", "by a signal"), some()))
 
 
 def test_a_finished_crawl_says_so() -> None:
-    text = told(made(Ending("finished"), Stats(before={"pages_200": 1, "bytes": 10})))
+    text = as_text(made(Ending("finished"), Stats(before={"pages_200": 1, "bytes": 10})))
     assert text == "Nothing is left to do: the crawl in ./data has finished, 1 page with status 200, 10 B."
-    on_servers = told(report(Ending("finished"), Stats(), "crawl novice", 2.0, 0, whole=False))
+    on_servers = as_text(report(Ending("finished"), Stats(), "crawl novice", 2.0, 0, whole=False))
     assert on_servers == "Nothing is left to do: crawl novice has finished."
 
 
 def test_what_was_given_up_is_told_with_the_way_to_it() -> None:
-    assert "gregor deadletters" in told(made(Ending("finished"), Stats(states=Counter(refused=1))))
-    assert "gregor deadletters" not in told(made(Ending("finished"), Stats(states=Counter(fetched=1, gone=1))))
+    assert "gregor deadletters" in as_text(made(Ending("finished"), Stats(states=Counter(refused=1))))
+    assert "gregor deadletters" not in as_text(made(Ending("finished"), Stats(states=Counter(fetched=1, gone=1))))
 
 
 @pytest.mark.parametrize(

@@ -23,15 +23,15 @@ async def work(seconds: float) -> str:
 
 
 def test_each_stage_is_charged_with_its_own_steps() -> None:
-    spending = CpuTime()
+    cpu_time = CpuTime()
 
     async def both() -> list[str]:
-        one, other = spending.charge("admit", work(0.02)), spending.charge("settle", work(0.04))
+        one, other = cpu_time.charge("admit", work(0.02)), cpu_time.charge("settle", work(0.04))
         return list(await asyncio.gather(one, other))
 
     before = time.thread_time()
     assert asyncio.run(both()) == ["done", "done"]
-    spent = spending.seconds()
+    spent = cpu_time.seconds()
     assert spent.keys() == {*STAGES, "threads"}
     assert spent["admit"] >= 0.04
     assert spent["settle"] >= 0.08
@@ -41,13 +41,13 @@ def test_each_stage_is_charged_with_its_own_steps() -> None:
 
 
 def test_a_stage_within_a_stage_is_charged_alone() -> None:
-    spending = CpuTime()
-    before = spending.switch("admit")
-    assert spending.switch("parse") == "admit"
+    cpu_time = CpuTime()
+    before = cpu_time.switch("admit")
+    assert cpu_time.switch("parse") == "admit"
     burn(0.02)
-    assert spending.switch("admit") == "parse"
-    assert spending.switch(before) == "admit"
-    spent = spending.seconds()
+    assert cpu_time.switch("admit") == "parse"
+    assert cpu_time.switch(before) == "admit"
+    spent = cpu_time.seconds()
     assert spent["parse"] >= 0.02 > spent["admit"]
 
 
@@ -60,8 +60,8 @@ def test_what_is_raised_comes_through() -> None:
         asyncio.run(_driven(CpuTime(), fails()))
 
 
-async def _driven(spending: CpuTime, work: object) -> object:
-    return await spending.charge("admit", work)  # type: ignore[arg-type]
+async def _driven(cpu_time: CpuTime, work: object) -> object:
+    return await cpu_time.charge("admit", work)  # type: ignore[arg-type]
 
 
 def test_work_that_is_cancelled_hears_of_it() -> None:
@@ -75,13 +75,13 @@ def test_work_that_is_cancelled_hears_of_it() -> None:
             raise
 
     async def case() -> None:
-        spending = CpuTime()
-        task = asyncio.ensure_future(_driven(spending, waits()))
+        cpu_time = CpuTime()
+        task = asyncio.ensure_future(_driven(cpu_time, waits()))
         await asyncio.sleep(0)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        assert spending.switch("rest") == "rest"
+        assert cpu_time.switch("rest") == "rest"
 
     asyncio.run(case())
     assert heard == ["cancelled"]

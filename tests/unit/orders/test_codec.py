@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gregor.worker.base.errors import BadInput
-from gregor.worker.orders.codec import MOST_BYTES, read, read_changes, written, written_changes
+from gregor.worker.orders.codec import MOST_BYTES, encoded, encoded_changes, read, read_changes
 from gregor.worker.orders.model import By, Change, Order, Orders, give, take_back
 from tests.contract.world import ordered
 from tests.unit.orders.test_model import GIVEN
@@ -17,8 +17,8 @@ ME = By("me", 2.0, "why", "here", "key", 2**64 - 1)
 @given(st.lists(GIVEN))
 def test_what_is_written_is_read(orders: list[Order]) -> None:
     found = ordered(*orders)
-    assert read(written(found)) == found
-    assert read_changes(written_changes(found.changes)) == list(found.changes)
+    assert read(encoded(found)) == found
+    assert read_changes(encoded_changes(found.changes)) == list(found.changes)
     assert read(b"") == Orders()
 
 
@@ -42,20 +42,20 @@ def test_what_cannot_be_read_holds_for_nobody_and_stays() -> None:
     assert found.version == 7
     assert [one.number for one in found.changes] == [6]
     assert list(found.unread) == ["render b.example", "delay c.example", "delay d.example", "rate f.example"]
-    changed = read(written(give(found, Order("pause"), ME)))
+    changed = read(encoded(give(found, Order("pause"), ME)))
     assert changed.unread == found.unread
-    kept = msgspec.msgpack.decode(written(changed))["standing"]
+    kept = msgspec.msgpack.decode(encoded(changed))["standing"]
     assert kept["render b.example"] == KEPT["standing"]["render b.example"]  # type: ignore[index]
     without = take_back(changed, "render b.example", ME._replace(key=""))
-    assert "render b.example" not in read(written(without)).unread
+    assert "render b.example" not in read(encoded(without)).unread
     assert without.changes[-1].what == "took back render b.example"
 
 
 @given(st.binary())
 def test_no_bytes_fail(data: bytes) -> None:
     found = read(data)
-    assert read(written(found)) == found
-    assert read(written(give(found, Order("pause"), ME))).paused
+    assert read(encoded(found)) == found
+    assert read(encoded(give(found, Order("pause"), ME))).paused
     assert all(isinstance(one, Change) for one in read_changes(data))
 
 
@@ -69,7 +69,7 @@ JSONISH: st.SearchStrategy[object] = st.recursive(
 @given(JSONISH)
 def test_no_document_fails(document: object) -> None:
     found = read(msgspec.msgpack.encode(document))
-    assert read(written(found)) == found
+    assert read(encoded(found)) == found
 
 
 def test_orders_of_the_first_version_hold() -> None:
@@ -84,4 +84,4 @@ def test_orders_of_the_first_version_hold() -> None:
 def test_more_than_can_be_kept_is_refused() -> None:
     orders = Orders(unread={"x": msgspec.msgpack.encode("x" * MOST_BYTES)})
     with pytest.raises(BadInput, match="too much"):
-        written(orders)
+        encoded(orders)

@@ -141,9 +141,9 @@ class ClusterCoordinator:
             orders, older = archived(change(orders))
             if older:  # whoever puts aside what begins there puts the same aside: once is enough
                 await self._zookeeper.create(self._tree.changes, b"")
-                path = self._tree.aside(older[0].number)
-                await self._zookeeper.create(path, orders_codec.written_changes(older))
-            if await self._zookeeper.commit([Put(self._tree.orders, orders_codec.written(orders), stat.version)]):
+                path = self._tree.archive(older[0].number)
+                await self._zookeeper.create(path, orders_codec.encoded_changes(older))
+            if await self._zookeeper.commit([Put(self._tree.orders, orders_codec.encoded(orders), stat.version)]):
                 break  # else somebody else was first: the change is made of theirs
         self._orders = orders
         self._change.set()
@@ -158,7 +158,7 @@ class ClusterCoordinator:
             oldest = changes[-1].number if changes else before
             if len(changes) >= limit:
                 break
-            if first < oldest and (node := await self._zookeeper.get(self._tree.aside(first))) is not None:
+            if first < oldest and (node := await self._zookeeper.get(self._tree.archive(first))) is not None:
                 changes += [one for one in reversed(orders_codec.read_changes(node[0])) if one.number < oldest]
         return changes[:limit]
 
@@ -241,7 +241,7 @@ class ClusterCoordinator:
     async def _put_back(self, found: tuple[bytes, Stat] | None) -> None:
         """The node was deleted, or made anew by `gregor init`: what it held is still known here, and holds on."""
         self._orders_known = False  # it is read again at once, whoever of the workers was first
-        kept = orders_codec.written(self._orders)
+        kept = orders_codec.encoded(self._orders)
         if found is None:
             put = await self._zookeeper.create(self._tree.orders, kept) is not None
         else:

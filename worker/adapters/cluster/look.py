@@ -32,7 +32,7 @@ async def look(config: Config, keyspace: str, clock: Clock, environ: Mapping[str
     patient = replace(config, server_timeout=min(config.server_timeout, _PATIENCE))
     away: dict[str, str] = {}
 
-    async def told(ask: Callable[[], Awaitable[T]]) -> T | None:
+    async def unless_away(ask: Callable[[], Awaitable[T]]) -> T | None:
         try:
             return await ask()
         except Unavailable as error:
@@ -40,10 +40,10 @@ async def look(config: Config, keyspace: str, clock: Clock, environ: Mapping[str
             return None
 
     members, lag, counts, _ = await asyncio.gather(
-        told(lambda: _members(patient, clock, environ)),
-        told(lambda: _lag(patient)),
-        told(lambda: _counts(patient, keyspace, environ)),
-        told(lambda: _redis(patient, environ)),
+        unless_away(lambda: _members(patient, clock, environ)),
+        unless_away(lambda: _lag(patient)),
+        unless_away(lambda: _counts(patient, keyspace, environ)),
+        unless_away(lambda: _redis(patient, environ)),
     )
     workers, owned = members or (None, None)
     return ClusterStatus(workers, owned, lag, counts, dict(sorted(away.items())))

@@ -133,5 +133,5 @@ class Tree:
     def status(self, worker: str) -> str:
         return f"{self.statuses}/{worker}"
 
-    def aside(self, first: int) -> str:
+    def archive(self, first: int) -> str:
         return f"{self.changes}/{first}"

@@ -240,9 +240,9 @@ def _change_orders(connection: sqlite3.Connection, change: Callable[[Orders], Or
     orders, older = archived(change(orders))
     if older:
         connection.execute(CHANGES)
-        row = (older[0].number, orders_codec.written_changes(older))
+        row = (older[0].number, orders_codec.encoded_changes(older))
         connection.execute("INSERT OR REPLACE INTO changes VALUES (?, ?)", row)
-    connection.execute("INSERT OR REPLACE INTO orders VALUES (0, ?)", (orders_codec.written(orders),))
+    connection.execute("INSERT OR REPLACE INTO orders VALUES (0, ?)", (orders_codec.encoded(orders),))
     return orders
 
 

@@ -27,6 +27,7 @@ from gregor.schemas.messages import (
     Ticket,
     decode,
     decode_ticket,
+    url_fingerprint,
 )
 from gregor.worker.adapters.compression import decoded
 from gregor.worker.adapters.embedded.bodies import open_body

@@ -69,7 +69,7 @@ _ELSEWHERE = Failure("elsewhere", "the connection led elsewhere than to the host
 class CurlTransport:
     """A `Transport`. `ca_file` adds trusted certificates (PEM) to the usual ones; `http2` offers HTTP/2 by ALPN.
 
-    At most `idle_connections` are kept open for later requests to the same host. `spending` is charged
+    At most `idle_connections` are kept open for later requests to the same host. `cpu_time` is charged
     with curl's work.
     """
 
@@ -80,12 +80,12 @@ class CurlTransport:
         ca_file: Path | None = None,
         http2: bool = False,
         idle_connections: int = 256,
-        spending: CpuTime | None = None,
+        cpu_time: CpuTime | None = None,
     ) -> None:
         self._guard = guard
         self._http2 = http2
         self._idle_connections = idle_connections
-        self._spending = spending or CpuTime()
+        self._cpu_time = cpu_time or CpuTime()
         self._bundle = _write_bundle(ca_file)
         self._kept = KeptSockets()
         self._watch = Watch()
@@ -144,7 +144,7 @@ class CurlTransport:
 
     def _loop(self) -> CurlLoop:
         try:
-            return CurlLoop(self._idle_connections, self._spending)
+            return CurlLoop(self._idle_connections, self._cpu_time)
         except pycurl.error as fault:  # libcurl gives no number; it needs descriptors and memory, nothing else
             raise LocalShortage(one_line(str(fault))) from fault
 

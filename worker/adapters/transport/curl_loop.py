@@ -21,9 +21,9 @@ class CurlLoop:
     request, which costs a loop of Python far more than it costs epoll.
     """
 
-    def __init__(self, idle_connections: int, spending: CpuTime) -> None:
+    def __init__(self, idle_connections: int, cpu_time: CpuTime) -> None:
         self._loop = asyncio.get_running_loop()
-        self._spending = spending
+        self._cpu_time = cpu_time
         self._multi = pycurl.CurlMulti()
         self._multi.setopt(pycurl.M_MAXCONNECTS, idle_connections)
         self._multi.setopt(pycurl.M_SOCKETFUNCTION, self._watch)
@@ -99,7 +99,7 @@ class CurlLoop:
 
     def _act(self, ready: list[tuple[int, int]]) -> None:
         """Let libcurl go on with sockets that are ready. An error is read, as the end is."""
-        before = self._spending.switch("fetch")
+        before = self._cpu_time.switch("fetch")
         running = len(self._running)
         for descriptor, events in ready:
             reads = pycurl.CSELECT_IN if events & ~select.EPOLLOUT else 0
@@ -107,7 +107,7 @@ class CurlLoop:
             _, running = self._multi.socket_action(descriptor, reads | writes)
         if running < len(self._running):
             self._collect()
-        self._spending.switch(before)
+        self._cpu_time.switch(before)
 
     def _collect(self) -> None:
         while True:

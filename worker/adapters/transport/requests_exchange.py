@@ -168,11 +168,11 @@ class _Served:
         exchange: Exchange = _here.exchange
         connection: Any = self
 
-        def heard() -> None:
+        def note_answer() -> None:
             exchange.pace.received(0, time.monotonic())
 
         def expect(*args: Any, **kwargs: Any) -> TolerantResponse:
-            exchange.answer = TolerantResponse(exchange.job.limits, heard, *args, **kwargs)
+            exchange.answer = TolerantResponse(exchange.job.limits, note_answer, *args, **kwargs)
             return exchange.answer
 
         connection.response_class = expect

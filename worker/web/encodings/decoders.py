@@ -96,12 +96,12 @@ class _Refused:
     """Whatever there is, is one U+FFFD."""
 
     def __init__(self) -> None:
-        self._told = False
+        self._begun = False
 
     def decode(self, octets: bytes, final: bool = False, /) -> str:
-        if self._told or not octets:
+        if self._begun or not octets:
             return ""
-        self._told = True
+        self._begun = True
         return "\ufffd"
 
 

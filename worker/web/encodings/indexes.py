@@ -166,7 +166,7 @@ def gb18030_fours() -> NDArray[np.uint32]:
 
 
 @cache
-def written(encoding: str) -> dict[int, bytes]:
+def octets_by_point(encoding: str) -> dict[int, bytes]:
     """What an encoder writes for the characters beyond ASCII that it has, by code point; for gbk and gb18030 without
     what takes four octets. Of several ways to write one it takes the first, but for a few."""
     if encoding not in ("shift_jis", "euc-jp", "euc-kr", "big5", "gbk", "gb18030"):

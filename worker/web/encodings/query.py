@@ -37,7 +37,7 @@ def encode_query(reference: str, label: str) -> str:
         case "iso-2022-jp":
             octets = b"".join(_iso2022_jp(query))
         case name:
-            octets = b"".join(_written(query, name))
+            octets = b"".join(_encoded(query, name))
     return path + question + _ESCAPED.sub(_escape, octets).decode("ascii") + number_sign + fragment
 
 
@@ -45,8 +45,8 @@ def _escape(octet: re.Match[bytes]) -> bytes:
     return b"%%%02X" % ord(octet[0])
 
 
-def _written(query: str, encoding: str) -> Iterator[bytes]:
-    octets = encoding_indexes.written(encoding)
+def _encoded(query: str, encoding: str) -> Iterator[bytes]:
+    octets = encoding_indexes.octets_by_point(encoding)
     for one in query:
         if one.isascii():
             yield one.encode()
@@ -65,7 +65,7 @@ def _numeric(character: str) -> bytes:
 
 def _iso2022_jp(query: str) -> Iterator[bytes]:
     """With an escape wherever the set of characters changes, and back to ASCII at the end."""
-    octets, mode = encoding_indexes.written("euc-jp"), _ASCII
+    octets, mode = encoding_indexes.octets_by_point("euc-jp"), _ASCII
     for character in query:
         if "\uff61" <= character <= "\uff9f":
             character = _SOUND_MARKS.get(character) or unicodedata.normalize("NFKC", character)
