@@ -4,7 +4,7 @@ from collections import Counter
 
 from gregor.worker.operate.seeds import Seed, publish
 from gregor.worker.web.urls import Urls
-from tests.contract.operated import Operated, over
+from tests.endtoend.operated import Operated, over
 
 HOST = "http://h0.example"
 
