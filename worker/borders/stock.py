@@ -67,20 +67,24 @@ class Stock(Protocol):
     async def sizes(self) -> dict[str, int]:
         """About how many records there are of "rows", "pages" and "bodies"; without what is not known at once."""
 
-    async def close(self) -> None: ...
+    async def close(self) -> None:
+        """End. Nothing else may be called afterwards, but this again."""
 
 
 class Sets(Protocol):
     """Two sets of 64-bit numbers that need not fit into memory."""
 
-    def left(self, numbers: Sequence[int]) -> None: ...
+    def left(self, numbers: Sequence[int]) -> None:
+        """Add to the left set; a number that is there already changes nothing."""
 
-    def right(self, numbers: Sequence[int]) -> None: ...
+    def right(self, numbers: Sequence[int]) -> None:
+        """Add to the right set; a number that is there already changes nothing."""
 
     def only_left(self, most: int) -> tuple[set[int], int]:
         """At most so many of those that are in the left set alone, and how many there are."""
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """Free the room that they take. Nothing else may be called afterwards, but this again."""
 
 
 NewSets = Callable[[], Sets]
@@ -107,4 +111,5 @@ class Mending(Protocol):
     async def right(self, fault: Fault) -> None:
         """Do what the fault says of its mend."""
 
-    async def close(self) -> None: ...
+    async def close(self) -> None:
+        """End. Nothing else may be called afterwards, but this again."""
