@@ -172,9 +172,7 @@ class Archive:
             text_cut=len(page.text) > _MOST_TEXT,
             request_head=printable(masked(page.request_head)),
             response_head=printable(page.response_head),
-            links=[
-                LinkView(link.url, link.kind, link.nofollow, link.fate, link.text) for link in page.links[:_MOST_LINKS]
-            ],
+            links=[_link(link) for link in page.links[:_MOST_LINKS]],
             links_total=len(page.links),
             address=page.address,
             elapsed=page.elapsed,
