@@ -145,6 +145,7 @@ DASHBOARDS: Final = (
               (Query(f"{_rate('gregor_stage_seconds_sum', 'stage')} / on () group_left () ({_PAGES} > 0)",
                      "{{stage}}"),)),
         Panel("Contents", "ops", (_by("gregor_contents_total", "answer"),)),
+        Panel("Documents not read to their end", "ops", (_by("gregor_documents_unread_total", "reason"),)),
         Panel("Caches: share of hits", "percentunit",
               (Query(_share(_HITS, _rate("gregor_cache_lookups_total", "cache")), "{{cache}}"),)),
     )),

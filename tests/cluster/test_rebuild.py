@@ -18,7 +18,7 @@ from gregor.worker.borders.errors import Unavailable
 from gregor.worker.borders.reader import WHOLE
 from gregor.worker.borders.store import Entry
 from gregor.worker.commands import FINISHED
-from gregor.worker.compose.engines import SystemClock
+from gregor.worker.compose.process import SystemClock
 from gregor.worker.config.settings import Config
 from gregor.worker.config.sources import load
 from gregor.worker.links.configured import canonical_rules

@@ -9,11 +9,11 @@ import trustme
 from gregor.worker.adapters.transport.curl import CurlTransport
 from gregor.worker.adapters.transport.http1_origins import RESETS
 from gregor.worker.adapters.transport.lenient import LenientTransport
-from gregor.worker.adapters.transport.memory import MemoryTransport
 from gregor.worker.borders.transport import Endpoint, Request
 from tests.contract.http2_server import CANCEL, HTTP_1_1_REQUIRED, INTERNAL_ERROR, REFUSED_STREAM, Http2Server
 from tests.contract.test_transports import LIMITS, Guard
 from tests.contract.world import Permitted
+from tests.memory_transport import MemoryTransport
 
 Ask = Callable[[], Awaitable[str]]
 

@@ -3,8 +3,8 @@
 import asyncio
 from pathlib import Path
 
-from gregor.worker.adapters.transport.memory import Scripted
-from tests.contract.operated import operated
+from tests.endtoend.operated import operated
+from tests.memory_transport import Scripted
 
 PORTS = (25, 6667, 22, 110, 993)
 

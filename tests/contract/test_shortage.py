@@ -16,13 +16,13 @@ import pytest
 
 from gregor.worker.adapters.resolver import DnsResolver
 from gregor.worker.adapters.transport.curl import CurlTransport
-from gregor.worker.adapters.transport.memory import Scripted
 from gregor.worker.borders.resolver import Answer, DnsFailure
 from gregor.worker.borders.transport import Endpoint, Failure, Limits, Request
-from tests.contract.operated import operated
 from tests.contract.origin_server import Talk
 from tests.contract.test_transports import World, case
 from tests.contract.world import Permitted
+from tests.endtoend.operated import operated
+from tests.memory_transport import Scripted
 
 
 @contextmanager

@@ -12,7 +12,7 @@ PRODUCT = [
 ]
 
 CALLED_BY_LIBRARIES = {
-    "_get_chunk_left": "http.client",
+    "_read1_chunked": "http.client",
     "_send_output": "http.client",
     "capture_signals": "uvicorn",
     "cert_verify": "requests",

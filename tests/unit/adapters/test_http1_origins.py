@@ -4,8 +4,8 @@ import pytest
 
 from gregor.worker.adapters.transport import http1_origins
 from gregor.worker.adapters.transport.http1_origins import RESETS, WHILE, Http1Origins
-from gregor.worker.adapters.transport.memory import MemoryTransport, Scripted
 from gregor.worker.borders.transport import Failure, Response
+from tests.memory_transport import MemoryTransport, Scripted
 from tests.unit.adapters.test_memory_transports import fetch
 
 A, B = "https://a.test", "https://b.test"

@@ -4,10 +4,10 @@ import asyncio
 
 import pytest
 
-from gregor.worker.adapters.transport.memory import MemoryTransport
 from gregor.worker.config.settings import Config, replace
 from gregor.worker.fetch.outcomes import Fetched, Gone, PortRefused
 from gregor.worker.fetch.ports import BLOCKED, PortPolicy
+from tests.memory_transport import MemoryTransport
 from tests.unit.fetch.test_fetcher import Names, fetched, fetcher
 
 
