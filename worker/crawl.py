@@ -32,7 +32,7 @@ from gregor.worker.politeness.budgets import HostBudgets
 from gregor.worker.politeness.host_records import Answered
 from gregor.worker.politeness.turns import Turn, Turns
 from gregor.worker.robots.rulings import Allowed, Disallowed, NotNow, RobotsRulings
-from gregor.worker.robots.walk import OriginRefused
+from gregor.worker.robots.shared import OriginRefused
 from gregor.worker.settle.news import News
 from gregor.worker.settle.page_writer import PageWriter
 from gregor.worker.settle.rows import dead_letter, settled_row

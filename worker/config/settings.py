@@ -125,7 +125,10 @@ class Config(Api, frozen=True, kw_only=True, forbid_unknown_fields=True):
     )
     robots_redirects: Annotated[int, Meta(ge=0, le=20, description="redirects of a robots.txt followed")] = 5
     robots_answer: Annotated[
-        float, Meta(gt=0, le=31_536_000, description="wait for a robots.txt that another host answers")
+        float,
+        Meta(
+            gt=0, le=31_536_000, description="first wait for a robots.txt that another host answers; 6 waits, doubling"
+        ),
     ] = 60.0
     max_robots: Annotated[int, Meta(ge=512000, description="bytes read of a robots.txt (RFC 9309: 500 KiB)")] = 524288
     concurrency: Annotated[int, Meta(ge=1, le=10000, description="requests at once in all")] = 64

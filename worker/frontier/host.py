@@ -94,6 +94,7 @@ class RobotsWalk:
         self.hops = 0
         self.asked_until = 0.0  # monotonic; 0 while no other host is asked
         self.asked_at = 0.0  # unix seconds, when it began to be asked
+        self.asks = 0
         self.looks = 0
 
 

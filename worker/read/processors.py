@@ -9,12 +9,12 @@ from collections.abc import Iterable
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from itertools import islice
-from typing import Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from gregor.worker.read import css
 from gregor.worker.read.document import Document, Extract, Reference
+from gregor.worker.read.html import guard, xhtml
 from gregor.worker.read.html import parse as html
-from gregor.worker.read.html import xhtml
 from gregor.worker.read.html.collector import MAX_LINKS
 from gregor.worker.read.sitemaps import parse as sitemaps
 from gregor.worker.web.encodings import sniff
@@ -39,11 +39,30 @@ class ProcessorError(Exception):
     """A processor that can't be used, or that failed; the message names it."""
 
 
+class _Text(NamedTuple):
+    """A body as text as far as it is read, its encoding, and ``size`` if that is not all of it."""
+
+    text: str
+    encoding: str
+    cut: str
+
+    def told(self, extract: Extract) -> Extract:
+        """What the text says, with what was left out of it."""
+        extract.cut = self.cut or extract.cut
+        return extract
+
+
 def decoded(document: Document) -> tuple[str, str]:
-    """The body as text, and the encoding it was read in: by its byte order mark, the header, or what it says itself."""
+    """The body as text, as far as its size is bounded, and the encoding it was read in: by its byte order mark, the
+    header, or what it says itself."""
+    return _decoded(document)[:2]
+
+
+def _decoded(document: Document) -> _Text:
     body = document.read()
     encoding = sniff.sniff(body, document.header)
-    return sniff.decode(body, encoding), encoding
+    text, cut = guard.limited(sniff.decode(body, encoding))
+    return _Text(text, encoding, cut)
 
 
 class Html:
@@ -53,7 +72,8 @@ class Html:
 
     def process(self, document: Document) -> Extract:
         """Never None: anything is HTML."""
-        return html.extract(*decoded(document))
+        page = _decoded(document)
+        return page.told(html.extract(page.text, page.encoding))
 
 
 class Xhtml:
@@ -63,8 +83,9 @@ class Xhtml:
 
     def process(self, document: Document) -> Extract:
         """Never None: what is no XML is HTML."""
-        text, encoding = decoded(document)
-        return xhtml.extract(text, encoding) or html.extract(text, encoding)
+        page = _decoded(document)
+        found = xhtml.extract(page.text, page.encoding) or html.extract(page.text, page.encoding)
+        return page.told(found)
 
 
 class Xml:
@@ -74,16 +95,16 @@ class Xml:
 
     def process(self, document: Document) -> Extract:
         """Links of feeds have the kind ``a``: they lead to pages."""
-        text, encoding = decoded(document)
-        page = xhtml.extract(text, encoding)
+        whole = _decoded(document)
+        page = xhtml.extract(whole.text, whole.encoding)
         if page is not None:
-            return page
+            return whole.told(page)
         feed = sitemaps.parse(document.read(), document.href, document.header)
         if feed.kind in {"rss", "atom"}:
-            return Extract(links=[Reference(url.loc, "a") for url in feed.urls[:MAX_LINKS]], encoding=encoding)
-        root = xhtml.parse(text)
+            return Extract(links=[Reference(url.loc, "a") for url in feed.urls[:MAX_LINKS]], encoding=whole.encoding)
+        root = xhtml.parse(whole.text)
         words = " ".join("".join(map(str, root.itertext())).split()) if root is not None else ""
-        return Extract(text=words, encoding=encoding)
+        return whole.told(Extract(text=words, encoding=whole.encoding))
 
 
 class Css:
@@ -93,9 +114,10 @@ class Css:
 
     def process(self, document: Document) -> Extract:
         """The text is the style sheet itself."""
-        text, encoding = decoded(document)
-        found = [Reference(url, kind) for url, kind in islice(css.references(text), MAX_LINKS + 1)]
-        return Extract(text=text, links=found[:MAX_LINKS], encoding=encoding, truncated=len(found) > MAX_LINKS)
+        sheet = _decoded(document)
+        found = [Reference(url, kind) for url, kind in islice(css.references(sheet.text), MAX_LINKS + 1)]
+        links, more = found[:MAX_LINKS], len(found) > MAX_LINKS
+        return sheet.told(Extract(text=sheet.text, links=links, encoding=sheet.encoding, truncated=more))
 
 
 class Text:
@@ -105,8 +127,8 @@ class Text:
 
     def process(self, document: Document) -> Extract:
         """No links: addresses in a text are not references."""
-        text, encoding = decoded(document)
-        return Extract(text=text, encoding=encoding)
+        whole = _decoded(document)
+        return whole.told(Extract(text=whole.text, encoding=whole.encoding))
 
 
 BUILT_IN: tuple[Processor, ...] = (Html(), Xhtml(), Xml(), Css(), Text())

@@ -20,7 +20,8 @@ from gregor.worker.robots.answers import Unreachable
 from gregor.worker.robots.cache import RobotsCache, Rules
 from gregor.worker.robots.file import parse
 from gregor.worker.robots.match import ALLOW_ALL
-from gregor.worker.robots.walk import OriginRefused, Redirected, RobotsFetch, Settled, Wait
+from gregor.worker.robots.shared import OriginRefused
+from gregor.worker.robots.walk import Redirected, RobotsFetch, Settled, Wait
 from gregor.worker.web.urls import Url, robots_url
 
 
@@ -113,6 +114,7 @@ class RobotsRulings:
     async def answer_for(self, turn: Turn, ticket: Ticket, url: Url) -> None:
         """Fetch a robots.txt, at ``url``, that another host's owner asked for by a ticket."""
         if self._orders.opted_out(turn.host.name):
+            await self._fetch.refuse_for(ticket, f"{turn.host.name} has opted out")
             return
         await self._fetch.answer_for(turn, ticket)
         if turn.used:

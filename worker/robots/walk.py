@@ -4,9 +4,9 @@ A file that another host has to answer (a redirect, RFC 9309 section 2.3.1.2) is
 of kind robots; the answer comes by way of the store, under the asking origin.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import closing
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 import msgspec
 
@@ -26,10 +26,14 @@ from gregor.worker.politeness.delays import doubled
 from gregor.worker.politeness.turns import Turn
 from gregor.worker.robots.answers import Came, Elsewhere, NoFile, Unreachable, of_response
 from gregor.worker.robots.copies import holds, recorded
+from gregor.worker.robots.shared import Further, OriginRefused, Reply, SharedAnswers
 from gregor.worker.web.urls import Url, Urls, robots_url
 
-_FIRST_LOOK, _LONGEST_LOOK = 1.0, 8.0
+_FIRST_LOOK, _LONGEST_LOOK = 1.0, 30.0
 """Seconds until the answer of another host is looked for, and at most."""
+MOST_ASKS: Final = 6
+"""How often another host's owner is asked, each time for twice as long, until its silence is a failure: what fails is
+answered, so silence is a long queue as a rule, of a host that answers for hundreds of others."""
 
 
 class Settled(msgspec.Struct, frozen=True):
@@ -50,29 +54,8 @@ class Wait(msgspec.Struct, frozen=True):
     seconds: float
 
 
-class OriginRefused(msgspec.Struct, frozen=True):
-    """The origin's address is not allowed, so none of its URLs can be fetched."""
-
-    detail: str
-
-
 Step: TypeAlias = Settled | Redirected | Wait | OriginRefused
 """What one step of a walk came to."""
-
-
-class _Reply(msgspec.Struct, frozen=True):
-    """What a request came to, the last one of a walk; ``headers`` by their lower-case names."""
-
-    answer: Came | NoFile | Unreachable
-    headers: Mapping[str, str] = {}
-    failure: str = "robots"
-
-
-class _Further(msgspec.Struct, frozen=True):
-    """The file is at another URL, so many ``hops`` from where it was asked for first."""
-
-    url: Url
-    hops: int
 
 
 class RobotsFetch:
@@ -90,6 +73,7 @@ class RobotsFetch:
         now: Callable[[], float],
         monotonic: Callable[[], float],
         fetcher: Fetcher,
+        shared: SharedAnswers,
         stats: Stats,
     ) -> None:
         """``now`` gives the coordinator's time in unix seconds."""
@@ -102,6 +86,7 @@ class RobotsFetch:
         self._now = now
         self._monotonic = monotonic
         self._fetcher = fetcher
+        self._shared = shared
         self._stats = stats
         self._limits = msgspec.structs.replace(fetcher.limits, max_body=config.max_robots, max_wire=config.max_robots)
 
@@ -111,43 +96,66 @@ class RobotsFetch:
         walk = walks.setdefault(origin, RobotsWalk(robots_url(url)))
         if walk.asked_until:
             if self._monotonic() < walk.asked_until:
-                walk.looks += 1
-                return Wait(doubled(_FIRST_LOOK, walk.looks - 1, _LONGEST_LOOK))
+                return _look(walk)
+            if walk.asks < MOST_ASKS:
+                await self._ask_owner(walk, origin)
+                return _look(walk)
             del walks[origin]
-            return await self._settled(origin, _Reply(Unreachable("no answer")), before)
-        target = self._urls.parse(walk.href)
-        assert target is not None  # it is that of a URL, or was parsed when the redirect to it came
+            return await self._settled(origin, Reply(Unreachable("no answer")), before)
+        target = self._parsed(walk)
         match await self._request(turn, target, walk.hops):
-            case _Further(further, hops):
+            case Further(further, hops):
                 walk.href, walk.hops = further.href, hops
                 if further.host != turn.host.name:
-                    walk.asked_at = self._now()
-                    await self._ask(origin, further, hops, walk.asked_at)
-                    walk.asked_until = self._monotonic() + self._config.robots_answer
+                    await self._ask_owner(walk, origin)
                 return Redirected()
             case OriginRefused() as refused:
                 del walks[origin]
                 return refused
-            case _Reply() as reply:
+            case Reply() as reply:
                 del walks[origin]
                 return await self._settled(origin, reply, before)
 
+    def _parsed(self, walk: RobotsWalk) -> Url:
+        """Where a walk is; always a URL: that of a host of the crawl, or parsed when the redirect to it came."""
+        target = self._urls.parse(walk.href)
+        assert target is not None
+        return target
+
+    async def _ask_owner(self, walk: RobotsWalk, origin: str) -> None:
+        """Ask another host's owner, or ask again for what was asked first: an answer to either is one to both."""
+        walk.asked_at = walk.asked_at or self._now()
+        await self._ask(origin, self._parsed(walk), walk.hops, walk.asked_at)
+        walk.asked_until = self._monotonic() + self._config.robots_answer * 2**walk.asks
+        walk.asks += 1
+
     async def answer_for(self, turn: Turn, ticket: Ticket) -> None:
-        """Fetch a robots.txt for another host's origin, and leave the answer in the store."""
+        """Fetch a robots.txt for another host's origin, and leave the answer in the store. What came since the ticket
+        was made, for whomever, is the answer as well: one request serves all who wait for the same file."""
         now, store = self._now(), self._store
         before = await self._effect(lambda: store.robots(ticket.origin))
         target = self._urls.parse(ticket.href)
-        if target is None or (before is not None and holds(before, self._config.user_agent, now)):
+        if target is None or (before is not None and _answers(before, ticket, self._config.user_agent, now)):
             return
-        match await self._request(turn, target, ticket.hops):
-            case _Further(further, hops):
+        heard = self._shared.since(ticket)
+        if heard is None:
+            result = await self._request(turn, target, ticket.hops)
+            heard = self._shared.keep(ticket, result, self._now())
+        match heard.result:
+            case Further(further, hops):
                 await self._ask(ticket.origin, further, hops, now)
             case OriginRefused(detail):
-                await self._settled(ticket.origin, _Reply(Unreachable(detail)), before)
-            case _Reply() as reply:
-                await self._settled(ticket.origin, reply, before)
+                await self._settled(ticket.origin, Reply(Unreachable(detail)), before, heard.at)
+            case Reply() as reply:
+                await self._settled(ticket.origin, reply, before, heard.at)
 
-    async def _request(self, turn: Turn, url: Url, hops: int) -> _Reply | _Further | OriginRefused:
+    async def refuse_for(self, ticket: Ticket, why: str) -> None:
+        """Leave in the store that a robots.txt is not to be had, for an origin whose owner asked for it."""
+        store = self._store
+        before = await self._effect(lambda: store.robots(ticket.origin))
+        await self._settled(ticket.origin, Reply(Unreachable(why)), before)
+
+    async def _request(self, turn: Turn, url: Url, hops: int) -> Reply | Further | OriginRefused:
         outcome, response = await self._fetcher.fetch(url, turn.for_robots(), self._now(), self._limits)
         if response is not None:
             with closing(response):
@@ -158,32 +166,47 @@ class RobotsFetch:
             case AddressRefused(detail):
                 return OriginRefused(detail)
             case Failed(cause, detail) | Broken(cause, detail):
-                return _Reply(Unreachable(detail), failure=cause)
+                return Reply(Unreachable(detail), failure=cause)
             case _:
-                return _Reply(Unreachable("no answer"))
+                return Reply(Unreachable("no answer"))
 
-    def _heard(self, turn: Turn, response: Response, url: Url, hops: int) -> _Reply | _Further:
+    def _heard(self, turn: Turn, response: Response, url: Url, hops: int) -> Reply | Further:
         turn.host.latency = response.latency
         self._stats.stages["robots"].observe(response.latency)
         headers = _lower(response)
         answer = of_response(response, headers, url.href, hops, self._config.robots_redirects)
         if not isinstance(answer, Elsewhere):
-            return _Reply(answer, headers)
+            return Reply(answer, headers)
         further = self._urls.parse(answer.location)
         if further is None:
-            return _Reply(Unreachable("redirected to no URL that can be asked for", response.status), headers)
-        return _Further(further, answer.hops)
+            return Reply(Unreachable("redirected to no URL that can be asked for", response.status), headers)
+        return Further(further, answer.hops)
 
-    async def _ask(self, origin: str, target: Url, hops: int, now: float) -> None:
-        """Ask another host's owner."""
-        ticket = tickets.of_robots(target, origin, hops, now)
+    async def _ask(self, origin: str, target: Url, hops: int, at: float) -> None:
+        """Ask another host's owner for what is newer than ``at``, unix seconds."""
+        ticket = tickets.of_robots(target, origin, hops, at)
         await self._effect(lambda: self._log.publish([ticket]))
 
-    async def _settled(self, origin: str, reply: _Reply, before: RobotsRecord | None) -> Settled:
-        """Store what was learnt of an origin's file."""
-        record = recorded(origin, reply.answer, reply.headers, before, self._now(), self._config)
+    async def _settled(
+        self, origin: str, reply: Reply, before: RobotsRecord | None, at: float | None = None
+    ) -> Settled:
+        """Store what was learnt of an origin's file, now or ``at`` a time, unix seconds."""
+        heard = self._now() if at is None else at
+        record = recorded(origin, reply.answer, reply.headers, before, heard, self._config)
         await self._effect(lambda: self._store.put_robots(record, self._partition.stamp()))
         return Settled(record, reply.answer, reply.failure)
+
+
+def _look(walk: RobotsWalk) -> Wait:
+    """Look again, the later the longer it takes."""
+    walk.looks += 1
+    return Wait(doubled(_FIRST_LOOK, walk.looks - 1, _LONGEST_LOOK))
+
+
+def _answers(record: RobotsRecord, ticket: Ticket, agent: str, now: float) -> bool:
+    """Whether what is on record came since a ticket asked for it. A failure may be the asker's own, who heard nothing
+    for long."""
+    return record.verdict != "unreachable" and record.fetched_at >= ticket.at and holds(record, agent, now)
 
 
 def _lower(response: Response) -> dict[str, str]:

@@ -30,6 +30,7 @@ from gregor.worker.read.processors import installed
 from gregor.worker.robots.announce import Announcer
 from gregor.worker.robots.cache import RobotsCache
 from gregor.worker.robots.rulings import RobotsRulings
+from gregor.worker.robots.shared import SharedAnswers
 from gregor.worker.robots.walk import RobotsFetch
 from gregor.worker.settle.news import News
 from gregor.worker.settle.page_writer import PageWriter
@@ -83,6 +84,7 @@ class Crawls:
         sent = RecentlySent if config.max_depth is None else SentByDepth
         self._sent, self._traps = sent(config.recently_sent), Traps()
         self._robots = RobotsCache(config.robots_memory, stats)
+        self._shared = SharedAnswers()
         self._examiner = Examiner(
             config,
             urls=urls,
@@ -187,6 +189,7 @@ class Crawls:
             now=now,
             monotonic=monotonic,
             fetcher=self.fetcher,
+            shared=self._shared,
             stats=self._stats,
         )
         announcer = Announcer(

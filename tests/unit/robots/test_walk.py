@@ -10,6 +10,7 @@ from gregor.worker.borders.transport import Limits
 from gregor.worker.config.settings import Config
 from gregor.worker.frontier.host import Host, RobotsWalk
 from gregor.worker.observe.stats import Stats
+from gregor.worker.robots.shared import SharedAnswers
 from gregor.worker.robots.walk import RobotsFetch, Wait
 from gregor.worker.web.urls import Urls
 
@@ -30,6 +31,7 @@ def fetch(**settings: Any) -> RobotsFetch:
         now=lambda: 1000.0,
         monotonic=lambda: 1000.0,
         fetcher=fetcher,
+        shared=SharedAnswers(),
         stats=Stats(),
     )
 
@@ -43,5 +45,5 @@ def test_an_answer_is_looked_for_ever_more_seldom_and_however_often_it_was(looks
     walk.asked_until, walk.looks = 1e9, looks
     turn: Any = SimpleNamespace(host=host)
     step = asyncio.run(fetch(robots_answer=31_536_000.0).step(turn, url, None))
-    assert step == Wait(min(2.0 ** min(looks, 3), 8.0))
+    assert step == Wait(min(2.0 ** min(looks, 5), 30.0))
     assert walk.looks == looks + 1

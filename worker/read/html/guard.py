@@ -36,6 +36,8 @@ FEW_TAGS = 1000
 """Fewer tags than this can't have formatting elements enough to matter (half of them, opened anew by the others)."""
 SAFE_PAGE = 128 * 1024
 """A shorter page can't have nodes, attributes and names enough to matter (some 20 MB)."""
+MAX_NULLS = 100_000
+"""Characters U+0000, each of which lexbor keeps as three bytes, several times."""
 MAX_LENGTH = {1: 8 << 20, 2: 5 << 20, 4: 4 << 20}
 """Characters of a text that are read, by the bytes that each takes in memory: with one beyond the Latin alphabet it is
 two, or four, for all of them."""
@@ -112,6 +114,8 @@ def too_costly(html: str, tags: int) -> bool:
     """Whether a tree of the page might have more than `MAX_NODES` nodes or attributes, or take very long; ``tags`` is
     how often "<" is in it. What can't be bounded by counting is taken for the worst that it may be."""
     if len(html) > SAFE_PAGE:
+        if html.count("\0") > MAX_NULLS:
+            return True
         started = _opened(html)
         # An element with its text for each start tag, twice that where tables imply others; an end tag splits a text.
         nodes = 2 * started + (tags - started)

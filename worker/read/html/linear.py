@@ -21,8 +21,9 @@ MAX_ATTRIBUTES: Final = 512
 """Attributes of one tag that are read."""
 MAX_REFERENCES: Final = 100_000
 """References to characters that are looked up (some 0.1 s), a tenth of them in one tag."""
-_HANDLING, _CHARACTERS = 3, 64
-"""What a tag costs that refers to something, and how many characters of its attributes cost 1 more."""
+_HANDLING, _CHARACTERS, _CANDIDATE = 3, 64, 3
+"""What a tag costs that refers to something, how many characters of its attributes cost 1 more, and what each comma
+does, since there may be a candidate of a srcset behind it."""
 
 _ATTRIBUTE = r"""[\s/]*+([^\s/>][^\s/>=]*+)(?:\s*+=\s*+(?:"([^"]*+)"?|'([^']*+)'?|([^\s>]*+)))?+"""
 _ATTRIBUTES = re.compile(_ATTRIBUTE)
@@ -48,6 +49,7 @@ _HEAD: Final = names("html head base basefont bgsound link meta title noscript n
 def extract(html: str, encoding: str, max_links: int) -> Extract:
     """What a page says, read up to `MAX_COST`. Never raises, whatever the text."""
     page = Collector(html, encoding, max_links)
+    html = html.replace("\0", "")  # ignored, HTML Standard 13.2.6.4.7
     if "\r" in html:
         html = html.replace("\r\n", "\n").replace("\r", "\n")
     _Reader(page, html).read()
@@ -91,21 +93,27 @@ class _Reader:
 
     def read(self) -> None:
         """Token by token, to the end or the bound."""
-        html, size = self._html, len(self._html)
+        html, size, find, match = self._html, len(self._html), self._html.find, _TAG.match
         while self._cost < MAX_COST:
             self._cost += 1
-            start = html.find("<", self._at)
-            self._text(html[self._at : start if start >= 0 else size])
+            start = find("<", self._at)
+            if start != self._at:
+                self._text(html[self._at : start if start >= 0 else size])
             if start < 0:
                 break
-            tag = _TAG.match(html, start)
-            if tag is not None:
-                self._at = tag.end()
-                if not tag[4]:
-                    break
-                self._tag(tag)
-            else:
+            tag = match(html, start)
+            if tag is None:
                 self._at = self._past_markup(start)
+                continue
+            end, name, attributes, closed = tag.groups()
+            self._at = tag.end()
+            if not closed:
+                break
+            name = name.lower()
+            if end:
+                self._end(name)
+            elif name in _MATTERING or self._head:
+                self._start(name, attributes)
         else:
             self._page.cut("tags")
         self._close_anchor()
@@ -145,13 +153,6 @@ class _Reader:
         self._references += text.count("&")
         return entities.unescape(text) if self._references <= MAX_REFERENCES else text
 
-    def _tag(self, tag: re.Match[str]) -> None:
-        name = tag[2].lower()
-        if tag[1]:
-            self._end(name)
-        else:
-            self._start(name, tag)
-
     def _end(self, name: str) -> None:
         if name == "template":
             self._templates = max(0, self._templates - 1)
@@ -162,7 +163,7 @@ class _Reader:
         if name in BLOCKS:
             self._page.parts.append(" ")
 
-    def _start(self, name: str, tag: re.Match[str]) -> None:
+    def _start(self, name: str, attributes: str) -> None:
         if self._drawings and name in _BREAKOUT:
             self._drawings = 0
         drawn = self._drawings > 0
@@ -173,7 +174,7 @@ class _Reader:
                 self._content(name)
             return
         elif name in _FOREIGN:
-            self._drawings += not tag[3].endswith("/")
+            self._drawings += not attributes.endswith("/")
         if self._head and name not in _HEAD:
             self._head = False
         if name in BLOCKS:
@@ -182,14 +183,14 @@ class _Reader:
             self._text(self._html[self._at :], as_it_is=True)
             self._at = len(self._html)
         elif name in _HANDLED:
-            self._handle(name, tag, drawn)
-        if name in _RAW and (name in _ALWAYS_RAW or not drawn) and not (drawn and tag[3].endswith("/")):
+            self._handle(name, attributes, drawn)
+        if name in _RAW and (name in _ALWAYS_RAW or not drawn) and not (drawn and attributes.endswith("/")):
             self._raw(name)
 
-    def _handle(self, name: str, tag: re.Match[str], drawn: bool) -> None:
-        self._cost += _HANDLING + len(tag[3]) // _CHARACTERS
+    def _handle(self, name: str, attributes: str, drawn: bool) -> None:
+        self._cost += _HANDLING + len(attributes) // _CHARACTERS + _CANDIDATE * attributes.count(",")
         parent = _DRAWING if drawn else _IN_HEAD if self._head else _ELSEWHERE
-        element = _Element(name, _attributes(tag[3]), parent)
+        element = _Element(name, _attributes(attributes), parent)
         if name == "a":
             self._close_anchor()
             self._anchor, self._room = self._page.open_anchor(element), 4 * MAX_ANCHOR
@@ -226,6 +227,8 @@ class _Reader:
 
 
 _HANDLED: Final = frozenset(HANDLERS)
+_MATTERING: Final = names("template plaintext") | _HANDLED | _RAW | BLOCKS | _FOREIGN | _BREAKOUT
+"""Elements that say something, or change how what follows is read."""
 _ALWAYS_RAW: Final = names("script style title")
 """In drawings too: what they have there is no text of the page, either."""
 
