@@ -132,11 +132,11 @@ async def member(config: Config, name: str, transport: MemoryTransport) -> Async
 
 @asynccontextmanager
 async def crawling(config: Config, file: Path) -> AsyncIterator[Crawl]:
-    """A crawl of endless sites that two workers share."""
+    """A crawl of long sites, each page with a word of its own, that two workers share."""
     transport = MemoryTransport()
     for host in range(HOSTS):
         for page in range(2000):
-            body = f"<title>{page}</title><a href=/{page + 1}>on</a> page {page} of {host}".encode()
+            body = f"<title>{page}</title><a href=/{page + 1}>on</a> word{page} of {host}".encode()
             transport.script(f"{site(host)}/{page}", Scripted(body=body))
     async with AsyncExitStack() as stack:
         first = await stack.enter_async_context(member(config, "first", transport))

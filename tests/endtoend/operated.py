@@ -86,12 +86,12 @@ class Operated:
 
 @asynccontextmanager
 async def operated(folder: Path, hosts: int = 2, **changes: Any) -> AsyncIterator[Operated]:
-    """A worker that crawls endless sites: http://h0.example/0, …/1 and so on."""
+    """A worker that crawls long sites, each page with a word of its own: http://h0.example/0, …/1 and so on."""
     config, clock = Config(data=str(folder), **{**SETTINGS, **changes}), SystemClock()
     transport = MemoryTransport()
     for host in range(hosts):
         for page in range(400):
-            body = f"<title>{page}</title><a href=/{page + 1}>on</a> page {page} of {host}".encode()
+            body = f"<title>{page}</title><a href=/{page + 1}>on</a> word{page} of {host}".encode()
             transport.script(f"http://h{host}.example/{page}", Scripted(body=body))
     engine = await open_engine(folder, config.partitions, canonical_rules(config).fingerprint(), clock)
     resolver = DnsResolver(host_table=HostTable.parse("* 192.0.2.1:80"))
