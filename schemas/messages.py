@@ -74,6 +74,16 @@ class Asked(msgspec.Struct, frozen=True, array_like=True):
     robots: bool = False  # whether it was for a robots.txt
 
 
+class AnswerHead(msgspec.Struct, frozen=True, array_like=True):
+    """What is kept of an answer beside a page, for archives."""
+
+    href: str  # what was asked for
+    head: bytes  # as received
+    address: str = ""  # which answered; "": not known
+    size: int = 0  # octets of its body as received
+    truncated: str = ""  # why that was not whole; "": it was
+
+
 class Attempt(msgspec.Struct, frozen=True, array_like=True):
     """One visit as `gregor explain` tells it."""
 
@@ -83,6 +93,7 @@ class Attempt(msgspec.Struct, frozen=True, array_like=True):
     elapsed: float = 0.0  # seconds that the request took; 0: none was made
     owner: str = ""  # the worker; "": not known
     asked: tuple[Asked, ...] = ()  # the host's requests that no visit before it has told, in their order
+    answer: AnswerHead | None = None  # what came, where no page was made of it
 
 
 class Row(msgspec.Struct, frozen=True, array_like=True):
@@ -215,6 +226,7 @@ class RobotsRecord(msgspec.Struct, frozen=True, array_like=True):
     agent: str = ""  # the User-Agent that asked; "": not known
     since: float = 0.0  # the first of the answers in a row that meant the same, unix seconds; 0: not known
     earlier: tuple[RobotsCopy, ...] = ()  # what held before, the oldest first
+    answer: AnswerHead | None = None  # what came last; None: nothing, or its head is not kept
 
 
 class DeadLetter(msgspec.Struct, frozen=True, array_like=True):

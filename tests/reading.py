@@ -39,6 +39,7 @@ class MemoryReader:
         self.on_damage: Callable[[Damaged], None] = refuse
         self._partitions = partitions
         self._rows = {row.key: row for row in rows}
+        self._versions = pages
         self._pages = {page.key: page for page in pages}
         self._bodies = {sha256(body).hexdigest(): body for body in bodies}
         self._waiting, self._letters = waiting, letters
@@ -56,8 +57,8 @@ class MemoryReader:
         for record in self._partitions:
             yield record
 
-    async def pages(self, part: Part = WHOLE) -> AsyncIterator[Page]:
-        for page in self._pages.values():
+    async def pages(self, part: Part = WHOLE, *, versions: bool = False) -> AsyncIterator[Page]:
+        for page in self._versions if versions else self._pages.values():
             if url_fingerprint(page.key) % part.parts == part.number:
                 yield page
 
@@ -65,7 +66,8 @@ class MemoryReader:
         return self._rows.get(key)
 
     async def page(self, key: str, visit: int | None = None) -> Page | None:
-        return self._pages.get(key)
+        asked = (one for one in self._versions if one.key == key and one.visit == visit)
+        return self._pages.get(key) if visit is None else next(asked, None)
 
     async def body(self, sha256: str) -> BinaryIO | None:
         return io.BytesIO(self._bodies[sha256]) if sha256 in self._bodies else None
@@ -87,6 +89,10 @@ class MemoryReader:
 
     async def robots(self, origin: str) -> RobotsRecord | None:
         return self._robots.get(origin)
+
+    async def all_robots(self) -> AsyncIterator[RobotsRecord]:
+        for record in self._robots.values():
+            yield record
 
     async def host(self, host: str) -> HostRecord | None:
         return self._hosts.get(host)

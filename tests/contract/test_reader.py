@@ -6,6 +6,7 @@ from collections import Counter
 from gregor.partitioner.hashing import partition_of
 from gregor.schemas.messages import (
     TERMINAL,
+    AnswerHead,
     HostRecord,
     Page,
     PartitionRecord,
@@ -127,6 +128,8 @@ async def test_the_newest_version_of_a_page_is_read(world: World) -> None:
     await world.again()
     reader = await world.reader()
     assert sorted([(found.key[-1], found.visit) async for found in reader.pages()]) == [("a", 3), ("b", 1)]
+    every = sorted([(found.key[-1], found.visit) async for found in reader.pages(versions=True)])
+    assert every == [("a", 1), ("a", 2), ("a", 3), ("b", 1)]
     assert await reader.page("http://example.org/a") == page("a", 3)
     assert await reader.page("http://example.org/a", 1) == page("a", 1)
     assert await reader.page("http://example.org/a", 9) is None
@@ -257,13 +260,17 @@ async def test_hosts_and_robots_are_read(world: World) -> None:
     engine = await world.open()
     host, robots = HostRecord(HOST, ceiling=2.0), RobotsRecord("http://example.org", "allow", 1.0, 2.0)
     await engine.store.put_host(host, 1)
-    await engine.store.put_robots(robots, 1)
+    answer = AnswerHead("https://example.org/robots.txt", b"HTTP/1.1 200 OK\r\n\r\n", "::1", 5, "size")
+    other = RobotsRecord("https://example.org", "parsed", 1.0, 2.0, answer=answer)
+    for record in (robots, other):
+        await engine.store.put_robots(record, 1)
     await world.again()
     reader = await world.reader()
     assert await reader.host(HOST) == host
     assert await reader.host("none.example") is None
     assert await reader.robots("http://example.org") == robots
-    assert await reader.robots("https://example.org") is None
+    assert await reader.robots("http://none.example") is None
+    assert {found.origin: found async for found in reader.all_robots()} == {robots.origin: robots, other.origin: other}
 
 
 @run

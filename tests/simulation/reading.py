@@ -42,8 +42,8 @@ class SimulatedReader:
         for record in list(self._store.partitions.values.values()):
             yield record
 
-    async def pages(self, part: Part = WHOLE) -> AsyncIterator[Page]:
-        for page in self._newest():
+    async def pages(self, part: Part = WHOLE, *, versions: bool = False) -> AsyncIterator[Page]:
+        for page in self._versions() if versions else self._newest():
             if url_fingerprint(page.key) % part.parts == part.number:
                 yield page
 
@@ -76,6 +76,10 @@ class SimulatedReader:
     async def robots(self, origin: str) -> RobotsRecord | None:
         return self._store.robots(origin)
 
+    async def all_robots(self) -> AsyncIterator[RobotsRecord]:
+        for record in list(self._store.robots_by_origin.values()):
+            yield record
+
     async def host(self, host: str) -> HostRecord | None:
         return self._store.host(host)
 
@@ -83,6 +87,12 @@ class SimulatedReader:
         return self._store.seed_hosts()
 
     async def close(self) -> None: ...
+
+    def _versions(self) -> Iterator[Page]:
+        for key, visit in list(self._store.pages.values):
+            page = self._store.page(key, visit)
+            assert page is not None
+            yield page
 
     def _newest(self) -> Iterator[Page]:
         newest: dict[str, int] = {}

@@ -73,8 +73,11 @@ class Reader(Protocol):
     def partitions(self) -> AsyncIterator[PartitionRecord]:
         """The records of the partitions that were ever owned, in no order."""
 
-    def pages(self, part: Part = WHOLE) -> AsyncIterator[Page]:
-        """The newest version of every stored page, or of those of a part, in an order of the engine's that stays."""
+    def pages(self, part: Part = WHOLE, *, versions: bool = False) -> AsyncIterator[Page]:
+        """The newest version of every stored page, or of those of a part, in an order of the engine's that stays.
+
+        With ``versions`` all versions, in no order.
+        """
 
     async def row(self, key: str) -> Row | None:
         """The row of a URL; None before its first visit was settled or planned."""
@@ -105,6 +108,9 @@ class Reader(Protocol):
 
     async def robots(self, origin: str) -> RobotsRecord | None:
         """The robots.txt of an asking origin; None if it was never asked for."""
+
+    def all_robots(self) -> AsyncIterator[RobotsRecord]:
+        """The record of every origin whose robots.txt was asked for, in no order."""
 
     async def host(self, host: str) -> HostRecord | None:
         """What is kept of a host; None before its first request."""

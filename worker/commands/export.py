@@ -36,8 +36,11 @@ async def _export(arguments: argparse.Namespace, config: Config) -> int:
 
     async with reading(config) as crawl:
         with _output(arguments.output, arguments.form == "warc") as file:
-            write = export.warc if arguments.form == "warc" else export.jsonl
-            count = await write(crawl.reader, file, arguments.part)
+            if arguments.form == "warc":
+                said = {"agent": config.user_agent, "robots": config.robots}
+                count = await export.warc(crawl.reader, file, arguments.part, **said)
+            else:
+                count = await export.jsonl(crawl.reader, file, arguments.part)
         complain(f"{report.count(count, 'page')} exported")
         return crawl.code
 

@@ -1,37 +1,22 @@
 """Stored pages for other programs: WARC 1.1 (ISO 28500:2017) and JSON lines."""
 
-import asyncio
-import hashlib
 import io
 import shutil
 import tempfile
-import uuid
-from base64 import b32encode
+from collections.abc import AsyncIterator, Iterator
+from functools import partial
+from itertools import pairwise
 from typing import Any, BinaryIO, Final, NamedTuple, cast
 
-from warcio.recordbuilder import RecordBuilder
-from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
-from gregor import __version__
-from gregor.schemas.events import rfc3339
-from gregor.schemas.messages import Page
+from gregor.schemas.messages import Page, RobotsCopy, RobotsRecord, Row, url_fingerprint
 from gregor.worker.base.streams import in_order
 from gregor.worker.borders.reader import WHOLE, Part, Reader
-from gregor.worker.inspect import heads, url_record
+from gregor.worker.inspect import heads, url_record, warc_records
+from gregor.worker.inspect.warc_records import Answer, Original
 
-VERSION: Final = "WARC/1.1"
-_CUT: Final = {"size": "length", "time": "time", "cut": "disconnect"}
-_BLOCK: Final = 65536
 _SPOOLED: Final = 1024 * 1024
-_BUILDER: Final = RecordBuilder(warc_version=VERSION)
-
-
-class _Head(StatusAndHeaders):  # type: ignore[misc]
-    """A head that is written as it was received; warcio would percent-encode what is not ASCII."""
-
-    def to_ascii_bytes(self, filter_func: Any = None) -> bytes:
-        return cast(bytes, self.to_bytes(filter_func, "latin-1"))
 
 
 async def jsonl(reader: Reader, file: BinaryIO, part: Part = WHOLE) -> int:
@@ -49,115 +34,145 @@ async def jsonl(reader: Reader, file: BinaryIO, part: Part = WHOLE) -> int:
     return count
 
 
+async def warc(reader: Reader, file: BinaryIO, part: Part = WHOLE, *, agent: str = "", robots: str = "obey") -> int:
+    """Every version of every stored page as request and response, exact copies as revisit records; then the answers of
+    which no page was made, 304s as revisit records, and each robots.txt. gzip per record. Returns how many versions.
+
+    ``robots``: the setting of that name, told in the warcinfo record; ``agent``: the User-Agent that is named there
+    when no stored request has one. Credentials and cookies of requests are masked.
+    """
+    writer = WARCWriter(file, gzip=True, warc_version=warc_records.VERSION)
+    policy = "RFC 9309" if robots == "obey" else robots
+    writer.write_record(warc_records.warcinfo(await _agent(reader) or agent, policy))
+    count = 0
+    async for stored in in_order(reader.pages(part, versions=True), partial(_stored, reader)):
+        _write_page(writer, stored)
+        count += 1
+    async for told in in_order(_with_answers(reader, part), partial(_answers, reader)):
+        for record in told:
+            writer.write_record(record)
+    with url_record.Once() as once:  # one answer may be for the origins of many hosts
+        async for known in reader.all_robots():
+            for record in _robots(known):
+                if _within(part, record) and once.first(record.rec_headers.get_header("WARC-Record-ID")):
+                    writer.write_record(record)
+    return count
+
+
 class _Stored(NamedTuple):
     """A page with what of it is read apart: its body (``decoded``: not as received), and whose copy it is."""
 
     page: Page
     payload: BinaryIO
     decoded: bool
-    original: Page | None
+    original: Original | None
 
 
-async def warc(reader: Reader, file: BinaryIO, part: Part = WHOLE) -> int:
-    """Every stored page as request and response, gzip per record; exact copies as revisit records. Returns how many.
-
-    Transfer codings were removed when the body came (RFC 9112 section 6.1), so their header is kept under another name;
-    content codings are as on the wire. Credentials and cookies of requests are masked.
-    """
-    writer = WARCWriter(file, gzip=True, warc_version=VERSION)
-    info = {"software": f"gregor/{__version__}", "format": "WARC File Format 1.1"}
-    writer.write_record(_BUILDER.create_warcinfo_record("", info))
-
-    async def stored(page: Page) -> _Stored:
-        (payload, decoded), original = await asyncio.gather(_payload(reader, page), _original(reader, page))
-        return _Stored(page, payload, decoded, original)
-
-    count = 0
-    async for one in in_order(reader.pages(part), stored):
-        _write(writer, one)
-        count += 1
-    return count
+async def _stored(reader: Reader, page: Page) -> _Stored:
+    payload, decoded, there = await _payload(reader, page)
+    first = await _first(reader, page) if there else None
+    return _Stored(page, payload, decoded, warc_records.original(first, payload) if first is not None else None)
 
 
-def _write(writer: Any, stored: _Stored) -> None:
+def _write_page(writer: Any, stored: _Stored) -> None:
     page, payload, decoded, original = stored
     with payload:
-        response = _revisit(page, payload, original) if original is not None else _response(page, payload, decoded)
-        request = _request(page, response)
-        if request is None:
-            writer.write_record(response)
+        answer = warc_records.of_page(page)
+        if original is not None:
+            record = warc_records.copy(answer, original, decoded=decoded)
         else:
-            writer.write_request_response_pair(request, response)
+            lost = page.size > 0 == warc_records.size_of(payload)
+            answer = answer._replace(truncated=page.truncated or ("unspecified" if lost else ""))
+            record = warc_records.response(answer, payload, decoded=decoded)
+        request = warc_records.request(page)
+        if request is None:
+            writer.write_record(record)
+        else:
+            writer.write_request_response_pair(request, record)
 
 
-async def _payload(reader: Reader, page: Page) -> tuple[BinaryIO, bool]:
-    """The body as it was received, or, when only that is kept, decoded (True). Its place is at the start."""
+async def _payload(reader: Reader, page: Page) -> tuple[BinaryIO, bool, bool]:
+    """The body as it was received, or, when only that is kept, decoded (True); then whether there is any. Its place is
+    at the start."""
     spool = cast(BinaryIO, tempfile.SpooledTemporaryFile(_SPOOLED))  # noqa: SIM115 - closed by who gets it
     found = await url_record.body_of(reader, page, *filter(None, (page.wire, page.body)))
     if found is None:
-        return spool, False
+        return spool, False, False
     body, sha256 = found
     with body:
         shutil.copyfileobj(body, spool)
     spool.seek(0)
-    return spool, sha256 != (page.wire or page.body)
+    return spool, sha256 != (page.wire or page.body), True
 
 
-async def _original(reader: Reader, page: Page) -> Page | None:
+async def _first(reader: Reader, page: Page) -> Page | None:
     """The page of which this one is a copy, byte for byte as received; a copy of the text only is no revisit."""
-    original = await url_record.whole(reader, reader.page(page.duplicate_of)) if page.duplicate_of else None
-    if original is None or (original.wire or original.body) != (page.wire or page.body):
+    first = await url_record.whole(reader, reader.page(page.duplicate_of)) if page.duplicate_of else None
+    if first is None or (first.wire or first.body) != (page.wire or page.body):
         return None
-    return original
+    return first
 
 
-def _response(page: Page, payload: BinaryIO, decoded: bool) -> Any:
-    size = payload.seek(0, io.SEEK_END)
-    payload.seek(0)
-    fields = _fields(page)
-    if page.truncated or size == 0 < page.size:
-        fields["WARC-Truncated"] = _CUT.get(page.truncated, "unspecified")
-    http = _http_head(page, decoded)
-    return _BUILDER.create_warc_record(page.href, "response", payload, size, "", fields, None, http)
+async def _with_answers(reader: Reader, part: Part) -> AsyncIterator[Row]:
+    """The rows that remember an answer of which no page was made."""
+    async for row in reader.rows(None, None):
+        if any(attempt.answer for attempt in row.attempts) and url_fingerprint(row.key) % part.parts == part.number:
+            yield row
 
 
-def _revisit(page: Page, payload: BinaryIO, original: Page) -> Any:
-    fields = _fields(page) | {"WARC-Refers-To": _id(original, "response"), "WARC-Truncated": "length"}
-    digest = hashlib.sha1(usedforsecurity=False)
-    while block := payload.read(_BLOCK):
-        digest.update(block)
-    digest_text = f"sha1:{b32encode(digest.digest()).decode()}"
-    date = rfc3339(original.fetched_at)
-    return _BUILDER.create_revisit_record(page.href, digest_text, original.href, date, _http_head(page, False), fields)
+async def _answers(reader: Reader, row: Row) -> list[Any]:
+    """Redirects, errors and 304s; their payloads are not kept, and their requests neither."""
+    records = []
+    page_visit, first = 0, row.visits - len(row.attempts) + 1
+    for visit, attempt in enumerate(row.attempts, first):
+        kept = attempt.answer
+        if kept is None:
+            page_visit = visit if 200 <= attempt.status < 300 else page_visit
+            continue
+        name = f"{visit} {attempt.at} {kept.href}"
+        truncated = kept.truncated or ("unspecified" if kept.size else "")
+        answer = Answer(kept.href, attempt.status, kept.head, attempt.at, kept.address, truncated, name)
+        held = await _held(reader, row, page_visit or row.page) if attempt.status == 304 else None
+        if held is not None and held.at <= attempt.at:
+            records.append(warc_records.not_modified(answer, held))
+        else:
+            records.append(warc_records.response(answer, io.BytesIO(), decoded=False))
+    return records
 
 
-def _request(page: Page, response: Any) -> Any:
-    """The request of a response; None when the transport did not tell it."""
-    if not page.request_head:
+async def _held(reader: Reader, row: Row, visit: int) -> Original | None:
+    """The version of a page that a 304 was about."""
+    page = await url_record.whole(reader, reader.page(row.key, visit)) if visit else None
+    if page is None:
         return None
-    line, headers = heads.parse(heads.masked(page.request_head))
-    fields = {"WARC-Date": rfc3339(page.fetched_at), "WARC-Record-ID": _id(page, "request")}
-    http = _Head(line, headers, is_http_request=True)
-    return _BUILDER.create_warc_record(page.href, "request", None, None, "", fields, None, http)
+    payload, _, there = await _payload(reader, page)
+    with payload:
+        return warc_records.original(page, payload) if there or not page.size else None
 
 
-def _fields(page: Page) -> dict[str, str]:
-    fields = {"WARC-Date": rfc3339(page.fetched_at), "WARC-Record-ID": _id(page, "response")}
-    return fields | ({"WARC-IP-Address": page.address} if page.address else {})
+def _within(part: Part, record: Any) -> bool:
+    return url_fingerprint(record.rec_headers.get_header("WARC-Target-URI")) % part.parts == part.number
 
 
-def _id(page: Page, kind: str) -> str:
-    """The same for every export of a page version, so that two exports can be joined."""
-    return f"<urn:uuid:{uuid.uuid5(uuid.NAMESPACE_URL, f'{kind} {page.visit} {page.fetched_at} {page.href}')}>"
+def _robots(record: RobotsRecord) -> Iterator[Any]:
+    """What is kept of an origin's robots.txt: the last answer, and texts of which only they themselves are kept."""
+    href = f"{record.origin}/robots.txt"
+    came = record.answer is not None and record.verdict == "parsed"
+    copies = [*record.earlier, RobotsCopy(record.good_at, record.good_at, None if came else record.good_body)]
+    for before, text in pairwise([RobotsCopy(0.0, 0.0, None), *copies]):
+        if text.text and text.text != before.text:
+            yield warc_records.resource(href, text.since, text.text)
+    if (kept := record.answer) is not None:
+        body = record.body if came else b""
+        truncated = kept.truncated or ("unspecified" if kept.size and not body else "")
+        name = f"robots {record.fetched_at} {kept.href}"
+        answer = Answer(kept.href, record.status, kept.head, record.fetched_at, kept.address, truncated, name)
+        yield warc_records.response(answer, io.BytesIO(body), decoded=True)
 
 
-def _http_head(page: Page, decoded: bool) -> _Head:
-    """The head of an answer; what describes codings that its payload no longer has gets another name."""
-    line, headers = heads.parse(page.response_head)
-    protocol, _, status = line.partition(" ")
-    if not protocol.startswith("HTTP/1"):  # readers of WARCs know HTTP/1 only
-        protocol = "HTTP/1.1"
-    renamed = {"transfer-encoding", "content-encoding"} if decoded else {"transfer-encoding"}
-    kept = [(f"X-Orig-{name}" if name.lower() in renamed else name, value) for name, value in headers]
-    code, _, reason = status.strip().partition(" ")
-    return _Head(f"{code or page.status} {reason}", kept, protocol=protocol)
+async def _agent(reader: Reader) -> str:
+    """The User-Agent that asked, as the first request that is found has it."""
+    async for page in reader.pages():
+        _, headers = heads.parse(page.request_head)
+        return next((value for name, value in headers if name.lower() == "user-agent"), "")
+    return ""

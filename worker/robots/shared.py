@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 
 import msgspec
 
-from gregor.schemas.messages import Ticket
+from gregor.schemas.messages import AnswerHead, Ticket
 from gregor.worker.robots.answers import Came, NoFile, Unreachable
 from gregor.worker.web.urls import Url
 
@@ -20,16 +20,18 @@ KEPT_BYTES: Final = 4 * 1024 * 1024
 
 
 class Reply(msgspec.Struct, frozen=True):
-    """What a request came to, the last one of a walk; ``headers`` by their lower-case names."""
+    """What a request came to, the last one of a walk; ``headers`` by their lower-case names, ``head`` as kept."""
 
     answer: Came | NoFile | Unreachable
     headers: Mapping[str, str] = {}
     failure: str = "robots"
+    head: AnswerHead | None = None
 
     @property
     def size(self) -> int:
-        """Bytes of the file, if one came."""
-        return len(self.answer.body) if isinstance(self.answer, Came) else 0
+        """Bytes of the file, if one came, and of the head."""
+        head = len(self.head.head) if self.head is not None else 0
+        return head + (len(self.answer.body) if isinstance(self.answer, Came) else 0)
 
 
 class Further(msgspec.Struct, frozen=True):

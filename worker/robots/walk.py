@@ -17,6 +17,7 @@ from gregor.worker.borders.store import PageStore
 from gregor.worker.borders.transport import Response
 from gregor.worker.config.settings import Config
 from gregor.worker.fetch.fetcher import Fetcher
+from gregor.worker.fetch.kept_heads import kept_head
 from gregor.worker.fetch.outcomes import AddressRefused, Broken, Failed, LeaseOver
 from gregor.worker.frontier.host import RobotsWalk
 from gregor.worker.frontier.partition import Partition
@@ -176,10 +177,11 @@ class RobotsFetch:
         headers = _lower(response)
         answer = of_response(response, headers, url.href, hops, self._config.robots_redirects)
         if not isinstance(answer, Elsewhere):
-            return Reply(answer, headers)
+            return Reply(answer, headers, head=kept_head(response, url.href))
         further = self._urls.parse(answer.location)
         if further is None:
-            return Reply(Unreachable("redirected to no URL that can be asked for", response.status), headers)
+            nowhere = Unreachable("redirected to no URL that can be asked for", response.status)
+            return Reply(nowhere, headers, head=kept_head(response, url.href))
         return Further(further, answer.hops)
 
     async def _ask(self, origin: str, target: Url, hops: int, at: float) -> None:
@@ -193,6 +195,7 @@ class RobotsFetch:
         """Store what was learnt of an origin's file, now or ``at`` a time, unix seconds."""
         heard = self._now() if at is None else at
         record = recorded(origin, reply.answer, reply.headers, before, heard, self._config)
+        record = msgspec.structs.replace(record, answer=reply.head)
         await self._effect(lambda: self._store.put_robots(record, self._partition.stamp()))
         return Settled(record, reply.answer, reply.failure)
 

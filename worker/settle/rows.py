@@ -3,6 +3,7 @@
 import msgspec
 
 from gregor.schemas.messages import Asked, Attempt, DeadLetter, Row
+from gregor.worker.fetch.kept_heads import kept_head
 from gregor.worker.settle.revisits import Said
 from gregor.worker.settle.verdicts import Verdict
 from gregor.worker.settle.visited import OPTED_OUT, Visited
@@ -18,7 +19,9 @@ def settled_row(visited: Visited, verdict: Verdict, now: float, owner: str, aske
     """
     ticket, row, page = visited.ticket, visited.row, visited.page
     told = tuple(msgspec.structs.replace(one, href="") if one.href == ticket.key else one for one in asked)
-    attempt = Attempt(now, verdict.outcome, verdict.status, visited.seconds, owner, told)
+    response, url = visited.response, visited.url
+    answer = kept_head(response, url.href) if page is None and response is not None and url is not None else None
+    attempt = Attempt(now, verdict.outcome, verdict.status, visited.seconds, owner, told, answer)
     first = row if row is not None else ticket
     said = Said.of(ticket, row)
     new_version = page is not None and row is not None and row.page > 0 and not verdict.same

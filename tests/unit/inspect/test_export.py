@@ -9,12 +9,15 @@ from types import SimpleNamespace
 from typing import Any
 
 import msgspec
+import pytest
 from warcio.archiveiterator import ArchiveIterator
 from warcio.checker import Checker
 
+from gregor.schemas.messages import AnswerHead, Attempt, Page, RobotsCopy, RobotsRecord, Row
 from gregor.worker.borders.errors import Damaged
+from gregor.worker.borders.reader import Part
 from gregor.worker.inspect import export
-from tests.reading import MemoryReader, page, row
+from tests.reading import AT, MemoryReader, page, row, ticket
 
 BODY = b"<title>One</title><p>one"
 CODED = gzip.compress(BODY, mtime=0)
@@ -119,6 +122,162 @@ def test_a_body_of_which_only_the_decoded_form_is_kept() -> None:
     _, _, _, http, content = read(file.getvalue())[1]
     assert content == BODY
     assert http.get_header("Content-Encoding") is None
+
+
+def exported(reader: MemoryReader) -> list[tuple[str, str, Any, Any, bytes]]:
+    file = io.BytesIO()
+    asyncio.run(export.warc(reader, file))
+    return read(file.getvalue())
+
+
+@pytest.mark.parametrize(
+    ("lengths", "kept"),
+    [
+        ([str(len(BODY))], True),
+        ([str(len(BODY))] * 2, True),
+        ([f"{len(BODY)}, {len(BODY)}"], True),
+        ([], True),
+        ([str(len(BODY) + 1)], False),
+        (["0"], False),
+        (["0x18"], False),
+        ([""], False),
+        ([str(len(BODY)), "3"], False),
+    ],
+)
+def test_a_payload_never_stands_under_a_length_that_says_otherwise(lengths: list[str], kept: bool) -> None:
+    head = b"HTTP/1.1 200 OK\r\n" + b"".join(b"cOntent-Length : %b\r\n" % one.encode() for one in lengths) + b"\r\n"
+    one = page("http://a.test/", BODY, response_head=head)
+    _, _, _, http, content = exported(MemoryReader([row(one)], [one], [BODY]))[1]
+    found = [(name.lower(), value) for name, value in http.headers]
+    assert content == BODY
+    assert found == [("content-length" if kept else "x-orig-content-length", value) for value in lengths]
+
+
+def test_a_copy_keeps_the_length_of_what_it_refers_to_and_no_other() -> None:
+    head = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\nTransfer-Encoding: chunked\r\n\r\n"
+    first = page("http://a.test/", BODY)
+    right = page("http://a.test/r", BODY, duplicate_of=first.key, response_head=head % len(BODY))
+    wrong = page("http://a.test/w", BODY, duplicate_of=first.key, response_head=head % 7)
+    records = exported(MemoryReader([], [first, right, wrong], [BODY]))
+    names = {url: [name for name, _ in http.headers] for kind, url, _, http, _ in records if kind == "revisit"}
+    assert names == {
+        "http://a.test/r": ["Content-Length", "X-Orig-Transfer-Encoding"],
+        "http://a.test/w": ["X-Orig-Content-Length", "X-Orig-Transfer-Encoding"],
+    }
+
+
+def test_a_copy_whose_body_is_lost_is_no_revisit() -> None:
+    first = page("http://a.test/", BODY)
+    second = page("http://a.test/copy", BODY, duplicate_of=first.key)
+    reader = MemoryReader([], [first, second])
+    reader.on_damage = lambda _: None
+    kinds = [(kind, fields.get_header("WARC-Truncated")) for kind, _, fields, _, _ in exported(reader)]
+    assert kinds[1::2] == [("response", "unspecified")] * 2
+
+
+def visited_again() -> tuple[Page, Page, Row]:
+    old = page("http://a.test/", b"old")
+    new = page("http://a.test/", BODY, visit=3, fetched_at=AT + 20)
+    not_modified = b"HTTP/1.1 304 Not Modified\r\nContent-Length: 24\r\nETag: x\r\n\r\n"
+    attempts = (
+        Attempt(AT, "fetched", 200),
+        Attempt(AT + 10, "unchanged", 304, answer=AnswerHead(old.href, not_modified, "::1")),
+        Attempt(AT + 20, "fetched", 200),
+        Attempt(AT + 30, "unchanged", 304, answer=AnswerHead(old.href, not_modified, "::1")),
+    )
+    return old, new, row(old, visits=4, page=3, attempts=attempts)
+
+
+def test_all_versions_and_each_304_as_a_revisit_of_the_one_it_was_about() -> None:
+    old, new, known = visited_again()
+    records = [one for one in exported(MemoryReader([known], [old, new], [b"old", BODY])) if one[0] != "request"]
+    assert [(kind, content) for kind, _, _, _, content in records] == [
+        ("warcinfo", records[0][4]),
+        ("response", b"old"),
+        ("response", BODY),
+        ("revisit", b""),
+        ("revisit", b""),
+    ]
+    for about, unchanged in zip(records[1:3], records[3:], strict=True):
+        fields, http = unchanged[2], unchanged[3]
+        assert fields.get_header("WARC-Profile").endswith("/revisit/server-not-modified")
+        for name, referring in (("WARC-Record-ID", "Refers-To"), ("WARC-Date", "Refers-To-Date")):
+            assert fields.get_header(f"WARC-{referring}") == about[2].get_header(name)
+        assert fields.get_header("WARC-Payload-Digest") == about[2].get_header("WARC-Payload-Digest")
+        assert (http.get_statuscode(), http.get_header("ETag"), http.get_header("Content-Length")) == ("304", "x", None)
+    ids = [fields.get_header("WARC-Record-ID") for _, _, fields, _, _ in records]
+    assert len(set(ids)) == 5
+
+
+def test_a_304_without_its_version_is_a_response_of_its_own() -> None:
+    _, new, known = visited_again()
+    later = [one for one in exported(MemoryReader([known], [new], [BODY])) if one[0] != "request"][2:]
+    assert [(kind, http.get_statuscode()) for kind, _, _, http, _ in later] == [("response", "304"), ("revisit", "304")]
+
+
+def test_redirects_and_errors_have_their_head_and_no_payload() -> None:
+    moved = b"HTTP/1.1 301 Moved\r\nLocation: /new\r\nContent-Length: 9\r\n\r\n"
+    gone = b"HTTP/2 404 \r\ncontent-length: 0\r\n\r\n"
+    rows = [
+        row(
+            ticket("http://a.test/o"),
+            attempts=(Attempt(AT, "", 301, answer=AnswerHead("http://a.test/O", moved, "", 9)),),
+        ),
+        row(ticket("http://a.test/g"), attempts=(Attempt(AT, "", 404, answer=AnswerHead("http://a.test/g", gone)),)),
+        row(ticket("http://a.test/f"), attempts=(Attempt(AT, "connect"),)),
+    ]
+    told = exported(MemoryReader(rows))[1:]
+    assert [(kind, url, http.get_statuscode(), body) for kind, url, _, http, body in told] == [
+        ("response", "http://a.test/O", "301", b""),
+        ("response", "http://a.test/g", "404", b""),
+    ]
+    assert [fields.get_header("WARC-Truncated") for _, _, fields, _, _ in told] == ["unspecified", None]
+    assert told[0][3].headers == [("Location", "/new"), ("X-Orig-Content-Length", "9")]
+    assert told[1][3].headers == [("content-length", "0")]
+
+
+def test_robots_as_far_as_they_are_kept() -> None:
+    head = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 3\r\n\r\n"
+    answer = AnswerHead("http://www.a.test/robots.txt", head, "::1", 3)
+    earlier = (RobotsCopy(AT - 9, AT - 5, b"old"), RobotsCopy(AT - 4, AT - 3, None), RobotsCopy(AT - 2, AT - 1, b""))
+    failed = AnswerHead("http://b.test/robots.txt", b"HTTP/1.1 503 Busy\r\n\r\n", "::1", 4)
+    robots = [
+        RobotsRecord("http://a.test", "parsed", AT, AT, b"text", 200, b"text", AT, earlier=earlier, answer=answer),
+        RobotsRecord("http://b.test", "unreachable", AT, AT, b"", 503, b"good", AT - 5, answer=failed),
+        RobotsRecord("http://c.test", "parsed", AT, AT, b"bare", 200, b"bare", AT),
+        RobotsRecord("http://d.test", "unreachable", AT, AT),
+    ]
+    told = exported(MemoryReader(robots=robots))[1:]
+    assert [(kind, url, content) for kind, url, _, _, content in told] == [
+        ("resource", "http://a.test/robots.txt", b"old"),
+        ("response", "http://www.a.test/robots.txt", b"text"),
+        ("resource", "http://b.test/robots.txt", b"good"),
+        ("response", "http://b.test/robots.txt", b""),
+        ("resource", "http://c.test/robots.txt", b"bare"),
+    ]
+    assert [name for name, _ in told[1][3].headers] == ["X-Orig-Content-Encoding", "X-Orig-Content-Length"]
+    assert [told[number][2].get_header("WARC-Truncated") for number in (1, 3)] == [None, "unspecified"]
+
+
+def test_an_answer_for_many_origins_is_there_once_over_all_parts() -> None:
+    answer = AnswerHead("http://hub.test/robots.txt", b"HTTP/1.1 200 OK\r\n\r\n", "::1", 4)
+    robots = [RobotsRecord(f"http://{host}.test", "parsed", AT, AT, b"text", 200, answer=answer) for host in "abcdefgh"]
+    file = io.BytesIO()
+    for number in range(3):
+        asyncio.run(export.warc(MemoryReader(robots=robots), file, Part(number, 3)))
+    assert [url for kind, url, *_ in read(file.getvalue()) if kind != "warcinfo"] == [answer.href]
+
+
+def test_the_file_says_who_wrote_it() -> None:
+    one = page(
+        "http://a.test/", BODY, request_head=b"GET / HTTP/1.1\r\nUser-Agent: bot/1 (+https://a.test/bot)\r\n\r\n"
+    )
+    info = exported(MemoryReader([], [one], [BODY]))[0][4].decode()
+    told = dict(line.split(": ", 1) for line in info.splitlines() if line)
+    assert told["software"].startswith("gregor/")
+    assert told["format"] == "WARC File Format 1.1"
+    assert (told["http-header-user-agent"], told["operator"]) == ("bot/1 (+https://a.test/bot)", "https://a.test/bot")
+    assert told["robots"] == "RFC 9309"
 
 
 def test_secrets_of_requests_are_masked() -> None:

@@ -44,6 +44,8 @@ _ROWS: Final = "SELECT key, state, host, data FROM rows"
 _ROWS_BEHIND: Final = f"{_ROWS} WHERE token(key) > token(?)"
 _PARTITIONS: Final = "SELECT partition, data FROM partitions"
 _NEWEST: Final = "SELECT key, data, overflow FROM pages WHERE token(key) > ? AND token(key) <= ? PER PARTITION LIMIT 1"
+_VERSIONS: Final = "SELECT key, data, overflow FROM pages WHERE token(key) > ? AND token(key) <= ?"
+_ALL_ROBOTS: Final = "SELECT origin, data FROM robots"
 _LETTERS: Final = "SELECT id, data FROM dead_letters"
 
 
@@ -75,8 +77,9 @@ class ClusterReader:
                 for record in self._whole(partial(_record, "record of partition", number, data, PartitionRecord)):
                     yield record
 
-    async def pages(self, part: Part = WHOLE) -> AsyncIterator[Page]:
-        ranges = (self._cassandra.pages(_NEWEST, bounds(number), _PAGES) for number in part.of(RANGES))
+    async def pages(self, part: Part = WHOLE, *, versions: bool = False) -> AsyncIterator[Page]:
+        statement = _VERSIONS if versions else _NEWEST
+        ranges = (self._cassandra.pages(statement, bounds(number), _PAGES) for number in part.of(RANGES))
         async for found in merged(ranges, _READ_AT_ONCE):
             for key, data, overflow in found:
                 try:
@@ -118,6 +121,12 @@ class ClusterReader:
 
     async def robots(self, origin: str) -> RobotsRecord | None:
         return await read_one(self._cassandra, ROBOTS, origin, RobotsRecord)
+
+    async def all_robots(self) -> AsyncIterator[RobotsRecord]:
+        async for page in self._cassandra.pages(_ALL_ROBOTS, (), _PAGES):
+            for origin, data in page:
+                for record in self._whole(partial(_record, "robots.txt of", origin, data, RobotsRecord)):
+                    yield record
 
     async def host(self, host: str) -> HostRecord | None:
         return await read_one(self._cassandra, HOST, host, HostRecord)

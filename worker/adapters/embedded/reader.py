@@ -57,6 +57,8 @@ _PAGES: Final = 32
 
 _ROWS: Final = Table("rows", ("key",), "(:state IS NULL OR state = :state) AND (:host IS NULL OR host = :host)")
 _PAGE: Final = Table("pages AS page", ("key",), "visit = (SELECT max(visit) FROM pages WHERE key = page.key)")
+_VERSIONS: Final = Table("pages", ("key", "visit"))
+_ROBOTS: Final = Table("robots", ("origin",))
 _LETTERS: Final = Table("dead_letters", ("number",))
 _CALENDAR: Final = Table("calendar", ("partition", "bucket", "id"))
 _BACKLOG: Final = Table("backlog", ("partition", "host", "chunk", "id"))
@@ -91,9 +93,10 @@ class EmbeddedReader:
             for record in self._whole(partial(_record, "record of partition", number, data, PartitionRecord)):
                 yield record
 
-    async def pages(self, part: Part = WHOLE) -> AsyncIterator[Page]:
-        async for found in self.slices(_PAGE, ("",), limit=_PAGES):
-            for key, data in found:
+    async def pages(self, part: Part = WHOLE, *, versions: bool = False) -> AsyncIterator[Page]:
+        after: tuple[Any, ...] = ("", 0) if versions else ("",)
+        async for found in self.slices(_VERSIONS if versions else _PAGE, after, limit=_PAGES):
+            for key, *_, data in found:
                 if url_fingerprint(key) % part.parts != part.number:
                     continue
                 for page in self._whole(partial(decode_page, key, data)):
@@ -135,6 +138,12 @@ class EmbeddedReader:
 
     async def robots(self, origin: str) -> RobotsRecord | None:
         return await self.ask(lambda connection: read_one(connection, ROBOTS, origin, RobotsRecord))
+
+    async def all_robots(self) -> AsyncIterator[RobotsRecord]:
+        async for found in self.slices(_ROBOTS, ("",), limit=_PAGES):
+            for origin, data in found:
+                for record in self._whole(partial(_record, "robots.txt of", origin, data, RobotsRecord)):
+                    yield record
 
     async def host(self, host: str) -> HostRecord | None:
         return await self.ask(lambda connection: read_one(connection, HOST, host, HostRecord))
