@@ -11,7 +11,7 @@ def answer(head: bytes, wire: SpooledBody | None = None) -> Response:
 
 
 def spooled(data: bytes) -> SpooledBody:
-    body = SpooledBody(1 << 20)
+    body = SpooledBody(cap=1 << 20)
     body.write(data)
     return body
 
