@@ -14,6 +14,7 @@ PAGES = [
     "<template><a href=no>t</a></template><noscript><a href=ns>n</a></noscript><img srcset='a 1x, b 2x'>",
     "<html lang=de><meta name=robots content=noindex><meta http-equiv=refresh content='5;url=/r'>\r\nx",
     "<form action=f><input><select><option>o</select></form><iframe src=i></iframe><area href=m alt=k>",
+    "p<iframe src=e srcdoc='<title>no</title><a href=f>f</a> g<meta name=robots content=noindex>'>no</iframe>h",
     "a < b &lt; c <1> </> <!doctype html> <?php ?> d",
 ]
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from itertools import islice
-from typing import Final, Protocol
+from typing import Final, Protocol, TypeAlias
 
 from gregor.worker.read.document import Extract, Reference
 from gregor.worker.read.html import references
@@ -10,6 +10,11 @@ from gregor.worker.read.white_space import collapse
 
 MAX_LINKS = 100_000
 """Links of one page that are kept; `max_links` says how many of them are followed."""
+MAX_EMBEDDED = 1 << 20
+"""Characters of the ``srcdoc`` attributes of a page that are read."""
+MAX_EMBEDDED_COST = 80_000
+"""What these may cost in all, as `linear` counts it (some 0.2 s)."""
+_EMBEDDED_COST = 5
 MAX_METAS = 1000
 """``meta`` elements with a name that are kept."""
 MAX_ANCHOR = 200
@@ -75,10 +80,17 @@ _LINK_KINDS = (
 _FEEDS = frozenset({"application/rss+xml", "application/atom+xml", "application/feed+json"})
 
 
+Embed: TypeAlias = Callable[["Collector", str, int], int]
+"""Reads a document into a collector, up to a cost, and gives what it took."""
+
+
 class Collector:
     """Takes the elements and texts of one page in document order."""
 
-    def __init__(self, html: str, encoding: str, max_links: int) -> None:
+    def __init__(self, html: str, encoding: str, max_links: int, embed: Embed | None = None) -> None:
+        """``embed`` reads what the page embeds as a text; without it that is left out."""
+        self._embed = embed
+        self._embedded, self._embedded_cost = MAX_EMBEDDED, MAX_EMBEDDED_COST
         self._extract = Extract(encoding=encoding, links=[], meta_robots=[])
         self._links = self._extract.links
         self._max_links = max_links
@@ -145,6 +157,31 @@ class Collector:
             room = self._max_links - len(self._links)
             for url in islice(references.srcset(srcset), room + 1):  # one more shows that there were more
                 self.add(url, "srcset")
+
+    def iframe(self, node: Element) -> None:
+        """Its ``src``, and the text and links of its ``srcdoc``, which is shown in its place."""
+        self.sources(node)
+        if self._embed is not None and (document := node.attributes.get("srcdoc")):
+            self._read_embedded(document, self._embed)
+
+    def _read_embedded(self, document: str, embed: Embed) -> None:
+        """What the document says about itself, as its title and its robots, is not said of the page."""
+        if len(document) > self._embedded or self._embedded_cost <= 0:
+            self.cut("embedded")
+        if not self._embedded or self._embedded_cost <= 0:
+            return
+        document = document[: self._embedded]
+        self._embedded -= len(document)
+        inner = Collector(document, self._extract.encoding, self._max_links)
+        inner._links, inner.parts, before = self._links, self.parts, len(self._links)
+        self.parts.append(" ")
+        self._embedded_cost -= _EMBEDDED_COST + embed(inner, document, self._embedded_cost)
+        self.parts.append(" ")
+        if inner._extract.cut:
+            self.cut("embedded")
+        self._extract.truncated = self._extract.truncated or inner._extract.truncated
+        if inner._extract.base is not None:
+            self._links[before:] = [references.rebased(link, inner._extract.base) for link in self._links[before:]]
 
     def form(self, node: Element) -> None:
         attributes = node.attributes
@@ -215,6 +252,7 @@ def _nofollow(attributes: Mapping[str, str | None]) -> bool:
 
 HANDLERS: Final[dict[str, Callable[[Collector, Element], None]]] = {
     **dict.fromkeys(_SOURCES, Collector.sources),
+    "iframe": Collector.iframe,
     "a": Collector.anchor,
     "area": Collector.area,
     "form": Collector.form,

@@ -48,12 +48,19 @@ _HEAD: Final = names("html head base basefont bgsound link meta title noscript n
 
 def extract(html: str, encoding: str, max_links: int) -> Extract:
     """What a page says, read up to `MAX_COST`. Never raises, whatever the text."""
-    page = Collector(html, encoding, max_links)
+    page = Collector(html, encoding, max_links, embed)
     html = html.replace("\0", "")  # ignored, HTML Standard 13.2.6.4.7
     if "\r" in html:
         html = html.replace("\r\n", "\n").replace("\r", "\n")
-    _Reader(page, html).read()
+    _Reader(page, html).read(MAX_COST)
     return page.finished()
+
+
+def embed(page: Collector, html: str, most: int) -> int:
+    """Read the document of a ``srcdoc`` into its page, up to a cost; what it costs."""
+    reader = _Reader(page, html.replace("\0", ""))
+    reader.read(most)
+    return reader.cost
 
 
 class _Element:
@@ -82,7 +89,7 @@ class _Reader:
     def __init__(self, page: Collector, html: str) -> None:
         self._page = page
         self._html = html
-        self._at = self._cost = 0
+        self._at = self.cost = 0
         self._templates = self._drawings = 0
         self._head = True
         self._rooted = False
@@ -91,11 +98,11 @@ class _Reader:
         self._anchor_texts: list[str] = []
         self._room = 0
 
-    def read(self) -> None:
+    def read(self, most: int) -> None:
         """Token by token, to the end or the bound."""
         html, size, find, match = self._html, len(self._html), self._html.find, _TAG.match
-        while self._cost < MAX_COST:
-            self._cost += 1
+        while self.cost < most:
+            self.cost += 1
             start = find("<", self._at)
             if start != self._at:
                 self._text(html[self._at : start if start >= 0 else size])
@@ -188,7 +195,7 @@ class _Reader:
             self._raw(name)
 
     def _handle(self, name: str, attributes: str, drawn: bool) -> None:
-        self._cost += _HANDLING + len(attributes) // _CHARACTERS + _CANDIDATE * attributes.count(",")
+        self.cost += _HANDLING + len(attributes) // _CHARACTERS + _CANDIDATE * attributes.count(",")
         parent = _DRAWING if drawn else _IN_HEAD if self._head else _ELSEWHERE
         element = _Element(name, _attributes(attributes), parent)
         if name == "a":

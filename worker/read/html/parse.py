@@ -1,7 +1,7 @@
 """HTML: one parse for title, text, links and what the page says about itself.
 
 The tree is lexbor's, so it is the one a browser builds with scripting off: the content of ``noscript`` counts, that of
-comments, scripts and templates does not. The tree is walked once, in document order.
+comments, scripts and templates does not, unless these are shadow roots. The tree is walked once, in document order.
 """
 
 from typing import Final
@@ -9,7 +9,7 @@ from typing import Final
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from gregor.worker.read.document import Extract
-from gregor.worker.read.html import linear
+from gregor.worker.read.html import linear, shadow
 from gregor.worker.read.html.collector import BLOCKS, HANDLERS, HIDDEN, MAX_LINKS, Collector
 from gregor.worker.read.html.guard import guard
 
@@ -34,12 +34,15 @@ _BLOCK_IDS: Final = frozenset(tag for tag, (kind, _) in _ACTIONS.items() if kind
 def extract(html: str, encoding: str = "utf-8", max_links: int = MAX_LINKS) -> Extract:
     """What a page says. Never raises, whatever the text, which is one that `guard.limited` gives;
     ``encoding`` is passed on."""
-    tame = guard(html)
-    return without_tree(html, encoding, max_links) if tame is None else _by_tree(tame, html, encoding, max_links)
+    page, whole = shadow.opened(html)
+    tame = guard(page)
+    found = without_tree(page, encoding, max_links) if tame is None else _by_tree(tame, page, encoding, max_links)
+    found.cut = found.cut or ("" if whole else "tags")
+    return found
 
 
 def _by_tree(tame: str, html: str, encoding: str, max_links: int) -> Extract:
-    page = Collector(html, encoding, max_links)
+    page = Collector(html, encoding, max_links, linear.embed)
     root = LexborHTMLParser(tame).root
     if root is not None:
         _walk(page, root)

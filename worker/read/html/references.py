@@ -5,7 +5,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import ada_url
+import msgspec
 
+from gregor.worker.read.document import Reference
 from gregor.worker.web.urls import MAX_LENGTH
 
 SPACE = "\t\n\f\r "
@@ -102,3 +104,12 @@ def base_url(reference: str | None, href: str, longest: int = MAX_LENGTH) -> str
     except ValueError:
         return href
     return href if len(base) > longest or base.startswith(("data:", "javascript:")) else base
+
+
+def rebased(link: Reference, base: str) -> Reference:
+    """A reference of an embedded document with a base of its own, as one of the page around; as it is where the base
+    says nothing by itself."""
+    try:
+        return msgspec.structs.replace(link, url=ada_url.join_url(base, link.url))
+    except ValueError:
+        return link

@@ -9,6 +9,7 @@ from typing import cast
 from lxml import etree
 
 from gregor.worker.read.document import Extract
+from gregor.worker.read.html import linear
 from gregor.worker.read.html.collector import BLOCKS, HANDLERS, HIDDEN, MAX_LINKS, Collector
 
 NAMESPACE = "http://www.w3.org/1999/xhtml"
@@ -60,7 +61,7 @@ def extract(text: str, encoding: str = "utf-8", max_links: int = MAX_LINKS) -> E
 
 def read(root: etree._Element, text: str, encoding: str, max_links: int) -> Extract:
     """What a page says; ``text`` is what its tree was made of."""
-    page = Collector(text, encoding, max_links)
+    page = Collector(text, encoding, max_links, linear.embed)
     _walk(page, root)
     return page.finished()
 
