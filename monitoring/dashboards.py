@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from gregor.worker.inspect.metric_list import METRICS as LIST
 from monitoring.panels import DASHBOARDS, DESCRIPTIONS, THRESHOLDS, Dashboard, Panel
+from monitoring.servers import SERVERS
 
 FOLDER: Final = Path(__file__).parent / "dashboards"
 _SOURCE: Final = {"type": "prometheus", "uid": "${source}"}
@@ -25,7 +26,7 @@ def dashboard(one: Dashboard) -> dict[str, Any]:
         "editable": False,
         "refresh": "30s",
         "time": {"from": "now-6h", "to": "now"},
-        "templating": {"list": [_source(), _crawl(), _release()]},
+        "templating": {"list": [_source(), *([_crawl(), _release()] if one.ours else [])]},
         "links": [{"type": "dashboards", "tags": ["gregor"], "title": "Gregor", "asDropdown": True, "keepTime": True}],
         "panels": _placed(one.panels),
     }
@@ -78,7 +79,7 @@ def _panel(number: int, one: Panel, place: dict[str, int]) -> dict[str, Any]:
         "description": described(one),
         "datasource": _SOURCE,
         "gridPos": place,
-        "fieldConfig": {"defaults": {"unit": one.unit, "min": 0, **_threshold(one.title)}, "overrides": []},
+        "fieldConfig": {"defaults": {"unit": one.unit, "min": 0, **_threshold(one)}, "overrides": []},
         "targets": targets,
     }
 
@@ -87,16 +88,16 @@ def described(one: Panel) -> str:
     """What the panel says: its own words, else what the metrics are that it shows."""
     shown = re.findall(r"\bgregor_\w+", " ".join(query.expr for query in one.queries))
     meanings = [METRICS[name] for name in dict.fromkeys(map(_metric, shown)) if name in METRICS]
-    return DESCRIPTIONS.get(one.title) or " ".join(meanings)
+    return one.description or DESCRIPTIONS.get(one.title) or " ".join(meanings)
 
 
 def _metric(series: str) -> str:
     return re.sub(r"_(?:total|bucket|sum|count)$", "", series)
 
 
-def _threshold(title: str) -> dict[str, Any]:
+def _threshold(one: Panel) -> dict[str, Any]:
     """From which value on it is red, where one is wrong."""
-    wrong = THRESHOLDS.get(title)
+    wrong = one.wrong or THRESHOLDS.get(one.title)
     if wrong is None:
         return {}
     steps = [{"color": "green", "value": None}, {"color": "red", "value": wrong.value}]
@@ -112,7 +113,7 @@ def files() -> dict[Path, str]:
     """Every file and what is in it."""
     return {
         FOLDER / f"{one.name}.json": json.dumps(dashboard(one), indent=2, ensure_ascii=False) + "\n"
-        for one in DASHBOARDS
+        for one in (*DASHBOARDS, SERVERS)
     }
 
 

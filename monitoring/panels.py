@@ -10,28 +10,34 @@ class Query(NamedTuple):
     legend: str
 
 
-class Panel(NamedTuple):
-    """``unit`` is one of Grafana's: short, reqps, Bps, bytes, s, percentunit, ops."""
-
-    title: str
-    unit: str
-    queries: tuple[Query, ...]
-    kind: Literal["timeseries", "stat"] = "timeseries"
-
-
-class Dashboard(NamedTuple):
-    """A page of panels. ``name`` is that of its file."""
-
-    name: str
-    title: str
-    panels: tuple[Panel, ...]
-
-
 class Wrong(NamedTuple):
     """A value from which on, or ``below`` which, something is wrong: the alerts' own."""
 
     value: float
     below: bool = False
+
+
+class Panel(NamedTuple):
+    """``unit`` is one of Grafana's: short, reqps, Bps, bytes, s, ms, µs, percentunit, ops.
+
+    Without a ``description`` it is that of `DESCRIPTIONS`, else what its metrics mean; ``wrong`` likewise `THRESHOLDS`.
+    """
+
+    title: str
+    unit: str
+    queries: tuple[Query, ...]
+    kind: Literal["timeseries", "stat"] = "timeseries"
+    description: str = ""
+    wrong: Wrong | None = None
+
+
+class Dashboard(NamedTuple):
+    """A page of panels. ``name`` is that of its file; ``ours``: of the workers' metrics, told by crawl and release."""
+
+    name: str
+    title: str
+    panels: tuple[Panel, ...]
+    ours: bool = True
 
 
 DESCRIPTIONS: Final = {

@@ -16,6 +16,7 @@ from gregor.worker.capacity.model import plan
 from gregor.worker.capacity.types import Wish
 from gregor.worker.config.settings import Config
 from gregor.worker.config.sources import load
+from monitoring.servers import JOBS
 from tests.deploy import values_schema
 from tests.deploy.tools import ROOT, must, run
 
@@ -378,6 +379,26 @@ def test_monitoring_carries_our_rules_and_dashboards(resources: list[Resource]) 
     assert len(rules) == len(dashboards) == len(of(resources, "ServiceMonitor"))
     for one in dashboards:
         assert len(one["data"]) == len(list((ROOT / "monitoring/dashboards").glob("*.json")))
+
+
+def test_the_servers_metrics_are_scraped_under_the_jobs_that_are_asked_for(helm: Path) -> None:
+    token = ("--set", "files.viewer_token_file.secret=gregor", "--set", "files.viewer_token_file.key=viewer-token")
+    brings = ("--set", "servers.enabled=true", "--set", "monitoring.enabled=true", *token)
+    made = rendered(helm, *brings, "--set", "network_policy.clients={watch}")
+    monitors = of(made, "PodMonitor")
+    assert {one["spec"]["podMetricsEndpoints"][0]["relabelings"][0]["replacement"] for one in monitors} <= set(JOBS)
+    for one in monitors:
+        labels = one["spec"]["selector"]["matchLabels"].items()
+        (pod,) = (
+            one["spec"]["template"]
+            for one in of(made, "StatefulSet")
+            if labels <= one["spec"]["template"]["metadata"]["labels"].items()
+        )
+        ports = [port["name"] for container in pod["spec"]["containers"] for port in container["ports"]]
+        assert ports.count("metrics") == 1
+    closed = next(one["spec"] for one in of(made, "NetworkPolicy") if one["metadata"]["name"].endswith("-servers"))
+    assert closed["ingress"][1]["ports"] == [{"protocol": "TCP", "port": "metrics"}]
+    assert not of(rendered(helm, "--set", "monitoring.enabled=true", *token), "PodMonitor")
 
 
 @pytest.mark.parametrize("kind", ["hpa", "keda"])

@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from gregor.worker.config.sources import load
+from monitoring.servers import JOBS
 from tests.deploy.tools import BIN, ROOT, fetched, missing, must, run
 
 COMPOSE = ROOT / "docker/compose.yaml"
@@ -121,6 +122,7 @@ def check() -> Iterator[Path]:
 
 def test_compose_itself_takes_it(check: Path) -> None:
     must(run(check, COMPOSE, timeout=30, env=USER_AGENT))
+    must(run(check, COMPOSE, COMPOSE.parent / "compose.exporters.yaml", timeout=30, env=USER_AGENT))
 
 
 def test_the_check_can_fail(check: Path, tmp_path: Path) -> None:
@@ -128,3 +130,21 @@ def test_the_check_can_fail(check: Path, tmp_path: Path) -> None:
     broken.write_text(COMPOSE.read_text().replace("{init: {condition", "{unit: {condition"))
     assert "unit" in run(check, broken, timeout=30, env=USER_AGENT).stderr
     assert "contact" in run(check, COMPOSE, timeout=30, env={"GREGOR_USER_AGENT": ""}).stderr
+
+
+def test_the_exporters_are_beside_what_they_tell_of(services: dict[str, dict[str, Any]]) -> None:
+    more = yaml.safe_load((COMPOSE.parent / "compose.exporters.yaml").read_text())["services"]
+    jobs = yaml.safe_load((COMPOSE.parent / "prometheus.yml").read_text())["scrape_configs"]
+    scraped = {job["job_name"]: job["dns_sd_configs"][0]["names"] for job in jobs}
+    assert set(scraped) == {"gregor", *JOBS}
+    assert {name for names in scraped.values() for name in names} <= set(services) | set(more)
+    for name, service in more.items():
+        volumes = [volume.split(":") for volume in service.get("volumes", ())]
+        assert all((COMPOSE.parent / parts[0]).exists() for parts in volumes if parts[0].startswith("."))
+        if name not in services:
+            assert re.search(r":v?\d+\.\d+\.\d+", service["image"]), name
+            assert service["cap_drop"] == ["ALL"]
+            assert service["read_only"] is True
+            assert not service.get("ports")
+    # The tools of a container read the options of its server.
+    assert "KAFKA_OPTS= " in more["kafka"]["healthcheck"]["test"][1]

@@ -58,6 +58,7 @@ def schema() -> _Schema:
     files = sorted(name for name in Config.__struct_fields__ if name.endswith("_file") and name not in CHARTS_OWN)
     resources = _map(_QUANTITY, "^(cpu|memory|ephemeral-storage)$")
     requested = _object({"requests": resources, "limits": resources})
+    server: _Schema = {"image": {"type": "string", "minLength": 1}, "resources": requested}
     place = {
         "node_selector": _TEXTS,
         "tolerations": {"type": "array", "items": {"type": "object"}},
@@ -87,9 +88,8 @@ def schema() -> _Schema:
                 "enabled": {"type": "boolean"},
                 "storage": {"type": "string", "pattern": "^([0-9]+([.][0-9]+)?[KMGT]i?)?$"},
                 "storage_class": {"anyOf": [{"const": ""}, _NAME]},
-                **dict.fromkeys(
-                    _SERVERS, _object({"image": {"type": "string", "minLength": 1}, "resources": requested})
-                ),
+                **dict.fromkeys(_SERVERS, _object(server)),
+                "redis": _object({**server, "exporter": _TEXT}),
             }
         ),
         "autoscaling": _object(

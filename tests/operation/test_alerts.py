@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from monitoring import RUNBOOK
+from tests.operation import server_alerts
+
 ROOT = Path(__file__).parents[2]
 ALERTS = ROOT / "monitoring" / "alerts.yml"
 NAMES = re.findall(r"- alert: (\w+)", ALERTS.read_text())
@@ -110,6 +113,7 @@ CASES: dict[str, tuple[Series, Series]] = {
         {worker("process_resident_memory_bytes"): "95x440", worker("gregor_memory_limit_bytes"): "100x440"},
         {worker("process_resident_memory_bytes"): "50x440", worker("gregor_memory_limit_bytes"): "100x440"},
     ),
+    **server_alerts.CASES,
 }
 
 
@@ -168,7 +172,7 @@ def test_every_alert_says_for_whom_it_is_and_where_to_read_on() -> None:
     for name in NAMES:
         rule = text.partition(f"- alert: {name}\n")[2].partition("- alert: ")[0]
         assert re.search(r"severity: (page|ticket)", rule), name
-        assert f'docs/runbook.md#{name.lower()}"' in rule, name
+        assert f'runbook_url: "{RUNBOOK}#{name.lower()}"' in rule, name
         assert 'job="' not in rule, "several crawls share a job, or a crawl has several"
 
 

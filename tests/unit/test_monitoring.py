@@ -6,8 +6,9 @@ import re
 from pathlib import Path
 
 from gregor.worker.inspect.metric_list import METRICS
-from monitoring import dashboards
+from monitoring import RUNBOOK, dashboards
 from monitoring.panels import DASHBOARDS, DESCRIPTIONS, THRESHOLDS
+from monitoring.servers import JOBS, SERVERS
 
 ROOT = Path(__file__).parents[2]
 ALERTS = ROOT / "monitoring" / "alerts.yml"
@@ -55,3 +56,24 @@ def test_every_panel_says_what_it_shows_in_a_unit() -> None:
             assert panel.unit
             for query in panel.queries:
                 assert 'crawl="$crawl"' in query.expr and "$job" not in query.expr
+
+
+def test_every_panel_of_the_servers_says_what_it_shows_and_of_whom() -> None:
+    titles = [panel.title for panel in SERVERS.panels]
+    assert len(set(titles)) == len(titles)
+    for panel in SERVERS.panels:
+        assert panel.description.endswith("."), panel.title
+        for query in panel.queries:
+            assert re.search(r'job=~"gregor-', query.expr), query.expr
+    for path in (ROOT / "monitoring").glob("dashboards/servers.json"):
+        assert {one["name"] for one in json.loads(path.read_text())["templating"]["list"]} == {"source"}
+
+
+def test_alerts_ask_for_jobs_that_are_scraped_and_lead_to_one_runbook() -> None:
+    text = ALERTS.read_text()
+    asked = {
+        f"gregor-{name}" for names in re.findall(r'job=~"gregor-\(?([\w|]+)\)?"', text) for name in names.split("|")
+    }
+    assert asked <= set(JOBS)
+    links = re.findall(r'runbook_url: "(.*)"', text)
+    assert links == [f"{RUNBOOK}#{name.lower()}" for name in NAMES]

@@ -80,8 +80,8 @@ _OPENS: Final = (
 )
 
 
-def start(folder: Path, guard: Guard | None, count: int = 1) -> Service:
-    """Start nodes, on an address of loopback each; raises `Missing` or `ServerFailed`."""
+def start(folder: Path, guard: Guard | None, count: int = 1, options: Sequence[str] = ()) -> Service:
+    """Start nodes, each on an address of its own, the JVM with more ``options``; raises `Missing` or `ServerFailed`."""
     port, storage = free_ports(2)
     hosts = [f"127.0.0.{number}" for number in range(1, count + 1)]
     nodes = []
@@ -89,7 +89,7 @@ def start(folder: Path, guard: Guard | None, count: int = 1) -> Service:
         # All are seeds, which join at once, with a share of the ring each.
         token = (number << 64) // count - (1 << 63)
         places = {"host": host, "port": port, "storage": storage, "token": token, "seeds": ",".join(hosts)}
-        nodes.append(_node(folder / f"cassandra{number + 1}", guard, _CONFIG, places))
+        nodes.append(_node(folder / f"cassandra{number + 1}", guard, _CONFIG, places, options=options))
     addresses = tuple(f"{host}:{port}" for host in hosts)
     service = Service(name="cassandra", addresses=addresses, nodes=tuple(nodes), answers=lambda: answers(addresses))
     service.start()
@@ -174,14 +174,20 @@ def _answers(address: str, count: int, secret: Mapping[str, Any]) -> bool:
 
 
 def _node(
-    home: Path, guard: Guard | None, config: str, places: Mapping[str, object], properties: Sequence[str] = ()
+    home: Path,
+    guard: Guard | None,
+    config: str,
+    places: Mapping[str, object],
+    properties: Sequence[str] = (),
+    options: Sequence[str] = (),
 ) -> Process:
-    """A node in a folder of its own; it does not run yet. ``properties``: NAME=VALUE of its JVM."""
+    """A node in a folder of its own; it does not run yet. ``properties``: NAME=VALUE of its JVM, ``options`` more."""
     library = jars("cassandra", _ARTIFACTS)
     home.mkdir(parents=True, exist_ok=True)
     (home / "cassandra.yaml").write_text(config.format(folder=home, **places))
     (home / "logback.xml").write_text(_LOGGING)
-    return Process("cassandra", _command(library, home, properties), home, guard)
+    java, *arguments = _command(library, home, properties)
+    return Process("cassandra", [java, *options, *arguments], home, guard)
 
 
 def _command(library: Path, home: Path, further: Sequence[str]) -> list[str]:

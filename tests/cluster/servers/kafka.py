@@ -1,6 +1,7 @@
 """Kafka in KRaft mode: brokers that are controllers too."""
 
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -65,8 +66,8 @@ USER: Final = "gregor"
 PASSWORD: Final = "correct horse"
 
 
-def start(folder: Path, guard: Guard | None, brokers: int = 1) -> Service:
-    """Start brokers; raises `Missing` or `ServerFailed`."""
+def start(folder: Path, guard: Guard | None, brokers: int = 1, options: Sequence[str] = ()) -> Service:
+    """Start brokers, their JVMs with more ``options``; raises `Missing` or `ServerFailed`."""
     ports = free_ports(2 * brokers)
     pairs = list(zip(ports[:brokers], ports[brokers:], strict=True))
     voters = ",".join(f"{node}@127.0.0.1:{controller}" for node, (_, controller) in enumerate(pairs, 1))
@@ -76,7 +77,7 @@ def start(folder: Path, guard: Guard | None, brokers: int = 1) -> Service:
         properties = _PROPERTIES.format(
             node=node, voters=voters, port=port, controller=controller, folder=home, replication=brokers
         )
-        nodes.append(_broker(home, guard, properties))
+        nodes.append(_broker(home, guard, properties, options=options))
     addresses = tuple(f"127.0.0.1:{port}" for port, _ in pairs)
     return _started(Service(name="kafka", addresses=addresses, nodes=tuple(nodes), answers=lambda: answers(addresses)))
 
@@ -101,7 +102,7 @@ def _started(service: Service) -> Service:
     return service
 
 
-def _broker(home: Path, guard: Guard | None, properties: str, *users: str) -> Process:
+def _broker(home: Path, guard: Guard | None, properties: str, *users: str, options: Sequence[str] = ()) -> Process:
     """Format a broker's folder, with SCRAM users; it does not run yet."""
     java = [*_JAVA, "-cp", f"{jars('kafka', _ARTIFACTS)}/*"]
     home.mkdir(parents=True, exist_ok=True)
@@ -110,7 +111,7 @@ def _broker(home: Path, guard: Guard | None, properties: str, *users: str) -> Pr
     format_ = [*java, "kafka.tools.StorageTool", "format", "-t", _CLUSTER, "-c", str(file)]
     scram = [word for user in users for word in ("--add-scram", user)]
     subprocess.run([*format_, *scram], check=True, capture_output=True, timeout=120)
-    return Process("kafka", [*java, "kafka.Kafka", str(file)], home, guard)
+    return Process("kafka", [*java, *options, "kafka.Kafka", str(file)], home, guard)
 
 
 def answers(addresses: tuple[str, ...]) -> bool:

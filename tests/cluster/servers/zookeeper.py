@@ -1,6 +1,7 @@
 """ZooKeeper: one server, or several that elect a leader."""
 
 import socket
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -15,6 +16,17 @@ _ARTIFACTS: Final = (
     "io.dropwizard.metrics:metrics-core:4.2.33",
     "org.xerial.snappy:snappy-java:1.1.10.8",
 )
+# Its image has them.
+_METRICS: Final = (
+    "org.apache.zookeeper:zookeeper-prometheus-metrics:3.9.4",
+    "org.eclipse.jetty:jetty-server:9.4.57.v20241219",
+    "org.eclipse.jetty:jetty-servlet:9.4.57.v20241219",
+)
+_PROVIDER: Final = """\
+metricsProvider.className=org.apache.zookeeper.metrics.prometheus.PrometheusMetricsProvider
+metricsProvider.httpHost=127.0.0.1
+metricsProvider.httpPort={port}
+"""
 _CONFIG: Final = """\
 tickTime=500
 initLimit=20
@@ -30,9 +42,9 @@ admin.enableServer=false
 _MAIN: Final = "org.apache.zookeeper.server.quorum.QuorumPeerMain"
 
 
-def start(folder: Path, guard: Guard | None, count: int = 1) -> Service:
-    """Start servers; raises `Missing` or `ServerFailed`."""
-    classpath = f"{jars('zookeeper', _ARTIFACTS)}/*"
+def start(folder: Path, guard: Guard | None, count: int = 1, metrics: Sequence[int] = ()) -> Service:
+    """Start servers, which serve Prometheus at ports ``metrics``; raises `Missing` or `ServerFailed`."""
+    classpath = f"{jars('zookeeper', (*_ARTIFACTS, *_METRICS) if metrics else _ARTIFACTS)}/*"
     ports = free_ports(3 * count)
     clients = ports[:count]
     members = zip(ports[count : 2 * count], ports[2 * count :], strict=True)
@@ -43,7 +55,9 @@ def start(folder: Path, guard: Guard | None, count: int = 1) -> Service:
         (home / "data").mkdir(parents=True, exist_ok=True)
         (home / "data" / "myid").write_text(f"{number}\n")
         config = home / "zoo.cfg"
-        config.write_text("\n".join([_CONFIG.format(folder=home, port=port), *(ensemble if count > 1 else ())]))
+        lines = [_CONFIG.format(folder=home, port=port), *(ensemble if count > 1 else ())]
+        lines += [_PROVIDER.format(port=metrics[number - 1])] if metrics else []
+        config.write_text("\n".join(lines))
         java = ["java", "-Xmx64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", classpath, _MAIN, str(config)]
         nodes.append(Process("zookeeper", java, home, guard))
     addresses = tuple(f"127.0.0.1:{port}" for port in clients)
