@@ -10,10 +10,11 @@ from typing import Final
 import pytest
 import requests
 from confluent_kafka import Producer
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewTopic
 
 from monitoring.servers import SERVERS
-from tests.cluster.servers import Missing, Servers, cassandra, kafka, redis, zookeeper
+from tests.cluster.servers import Missing, Node, Servers, cassandra, kafka, redis, zookeeper
 from tests.cluster.servers.packages import jars, program
 from tests.cluster.servers.process import Process, free_ports, listens
 
@@ -41,7 +42,7 @@ def scraped(tmp_path_factory: pytest.TempPathFactory, servers: Servers) -> Itera
         "redis": ports[5:7],
         "node": ports[7:8],
     }
-    nodes = []
+    nodes: list[Node] = []
     try:
         broker = kafka.start(folder, servers.guard, options=_agent("kafka", ports[0]))
         nodes += broker.nodes
