@@ -51,7 +51,7 @@ class Doctor:
     def __call__(self, *changes: str, code: int = 0) -> dict[str, str]:
         """Level and text by what was looked at."""
         words = ["doctor", "--name", "localhost", "--set", f"data={self._folder / 'data'}"]
-        for change in ("user_agent=bot/1 (+https://bot.example/)", *changes):
+        for change in ("user_agent=bot/1 (+https://www.kb.nl/bot)", *changes):
             words += ["--set", change]
         assert cli.main(words) == code
         lines = self._capsys.readouterr().out.splitlines()
