@@ -175,7 +175,7 @@ def test_the_first_of_cassandra_begins_alone_once(
 
 def test_a_node_that_is_ready_is_remembered(boot: Callable[[str], Machine]) -> None:
     machine = boot("cassandra")
-    assert "systemctl enable --now server joined repair.timer" in (machine.state / "boot").read_text()
+    assert "systemctl enable --now server joined node-exporter repair.timer" in (machine.state / "boot").read_text()
     machine.execute("note-joined")
     calls = machine.calls()
     asked, noted = first(calls, "docker exec server nodetool netstats", "aws ssm put-parameter --name")
@@ -266,8 +266,10 @@ def test_beside_the_console_its_metrics_are_watched(boot: Callable[[str], Machin
     rules = machine.execute("cat", "/etc/monitoring/alerts.yml")
     assert rules == (ROOT / "monitoring/alerts.yml").read_text()
     config = yaml.safe_load(machine.execute("cat", "/etc/monitoring/prometheus.yml"))
-    (job,) = config["scrape_configs"]
+    job, *of_servers = config["scrape_configs"]
     assert job["job_name"] == "gregor"
+    assert [one["job_name"] for one in of_servers] == ["gregor-zookeeper", "gregor-node"]
+    assert of_servers[1]["ec2_sd_configs"][0]["filters"][0]["values"] == ["gregor-zookeeper", "gregor-cassandra"]
     assert job["ec2_sd_configs"][0]["filters"][0]["values"] == ["gregor-workers"]
     (told,) = config["alerting"]["alertmanagers"]
     assert told["static_configs"] == [{"targets": ["127.0.0.1:9093"]}]

@@ -60,6 +60,17 @@ resource "aws_vpc_security_group_ingress_rule" "peers" {
   to_port                      = tonumber(each.key)
 }
 
+# Whoever is in the workers' group may ask for metrics too: the console's machine does.
+resource "aws_vpc_security_group_ingress_rule" "metrics" {
+  for_each                     = toset([for port in concat([9100], var.metrics_ports) : tostring(port)])
+  security_group_id            = aws_security_group.this.id
+  description                  = "Metrics, for Prometheus"
+  referenced_security_group_id = var.client_security_group_id
+  ip_protocol                  = "tcp"
+  from_port                    = tonumber(each.key)
+  to_port                      = tonumber(each.key)
+}
+
 # Packages, images and AWS's own endpoints; the network's routes say by which way.
 resource "aws_vpc_security_group_egress_rule" "https" {
   security_group_id = aws_security_group.this.id
@@ -164,6 +175,7 @@ resource "aws_launch_template" "this" {
     user         = var.user
     mount        = var.mount
     log_group    = aws_cloudwatch_log_group.this.name
+    exporter     = var.node_exporter_image
     environment = merge(var.environment, {
       for key, value in var.environment_by_node : key => replace(replace(replace(replace(value,
         "NODE", each.key), "OTHERS", local.others[each.key]), "ZONE", local.zones[each.key]),

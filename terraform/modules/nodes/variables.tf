@@ -133,6 +133,18 @@ variable "client_port" {
   description = "What clients connect to."
 }
 
+variable "metrics_ports" {
+  type        = list(number)
+  default     = []
+  description = "Where the server itself serves Prometheus; the machine does at 9100."
+}
+
+variable "node_exporter_image" {
+  type        = string
+  default     = "docker.io/prom/node-exporter:v1.9.1"
+  description = "node_exporter, for the machine's disks and memory."
+}
+
 variable "peer_ports" {
   type        = list(number)
   description = "What the nodes connect to among themselves."

@@ -57,6 +57,10 @@ resource "aws_launch_template" "this" {
       grafana      = var.grafana_image
       topic        = var.topic_arn
       workers      = "${var.name}-workers"
+      jobs = [
+        { job = "gregor-zookeeper", port = 7000, purposes = "${var.name}-zookeeper" },
+        { job = "gregor-node", port = 9100, purposes = "${var.name}-zookeeper, ${var.name}-cassandra" },
+      ]
     }) : "",
   ]))
 

@@ -21,10 +21,14 @@ module "nodes" {
   mount                    = "/data"
   client_port              = 2181
   peer_ports               = [2888, 3888]
+  metrics_ports            = [7000]
 
   environment = {
-    ZOO_TICK_TIME               = "500"
-    ZOO_CFG_EXTRA               = "minSessionTimeout=1000 maxSessionTimeout=${var.session_timeout_max * 1000} quorumListenOnAllIPs=true"
+    ZOO_TICK_TIME = "500"
+    ZOO_CFG_EXTRA = join(" ", [
+      "minSessionTimeout=1000", "maxSessionTimeout=${var.session_timeout_max * 1000}", "quorumListenOnAllIPs=true",
+      "metricsProvider.className=org.apache.zookeeper.metrics.prometheus.PrometheusMetricsProvider", "metricsProvider.httpPort=7000",
+    ])
     ZOO_4LW_COMMANDS_WHITELIST  = "srvr"
     ZOO_ADMINSERVER_ENABLED     = "false"
     ZOO_AUTOPURGE_PURGEINTERVAL = "24"

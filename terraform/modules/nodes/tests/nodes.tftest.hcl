@@ -88,6 +88,17 @@ run "nobody_asks_itself" {
   }
 }
 
+run "machines_are_watched_by_the_clients_alone" {
+  assert {
+    condition = (
+      keys(aws_vpc_security_group_ingress_rule.metrics) == ["9100"] &&
+      alltrue([for rule in aws_vpc_security_group_ingress_rule.metrics : rule.referenced_security_group_id == var.client_security_group_id]) &&
+      alltrue([for template in aws_launch_template.this : strcontains(base64decode(template.user_data), "prom/node-exporter:v1.9.1 --path.rootfs=/host")])
+    )
+    error_message = "node_exporter runs on each machine, and Prometheus alone reaches it."
+  }
+}
+
 run "what_is_kept" {
   assert {
     condition = (
