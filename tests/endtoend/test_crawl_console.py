@@ -32,6 +32,12 @@ def test_the_workers_are_told_as_one(tmp_path: Path) -> None:
             ]
             found = await console.ask("GET", "/api/v1/hosts", VIEWER, params={"search": "h2", "limit": 1})
             assert [one["host"] for one in found.json()["hosts"]] == ["h2.example"]
+            found = await console.ask("GET", "/api/v1/hosts", VIEWER, params={"sort": "host", "order": "last"})
+            assert found.json()["next"] == ""
+            assert [one["host"] for one in found.json()["hosts"]] == [one["host"] for one in reversed(hosts)]
+            visits = (await console.ask("GET", "/api/v1/recent", VIEWER)).json()["urls"]
+            assert {one["url"].split("/")[2] for one in visits} >= {"h0.example", "h1.example", "h2.example"}
+            assert status["outlook"]["disk_size"] > 0
             told = (await console.ask("GET", "/api/v1/workers", VIEWER)).json()
             assert ([one["name"] for one in told["workers"]], told["partitions"][0]["epoch"]) == (
                 ["w0", "w1", "w2"],

@@ -50,7 +50,10 @@ def test_what_is_kept_is_shown_and_steered_after_the_crawl(tmp_path: Path) -> No
         assert status["counts"]["pages"] == sum(
             status["counts"]["states"].get(one, 0) for one in ("fetched", "duplicate")
         )
-        for path in ("hosts", "history", "orders", "changes", "workers", "deadletters", "openapi.json"):
+        assert status["counts"]["statuses"]["200"] == status["counts"]["pages_200"]
+        assert status["outlook"]["waiting"] >= 0
+        assert status["outlook"]["disk_size"] > 0
+        for path in ("hosts", "history", "recent", "orders", "changes", "workers", "deadletters", "openapi.json"):
             assert (await ask("GET", path)).status_code == 200, path
         assert len((await ask("GET", "workers")).json()["partitions"]) == 2
         assert {one["taker"] for one in (await ask("GET", "handovers")).json()["handovers"]} == {"worker-1"}

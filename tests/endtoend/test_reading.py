@@ -170,6 +170,23 @@ async def test_who_owns_what_is_told(worker: Operated) -> None:
 
 
 @kept
+async def test_the_last_visits_and_what_is_ahead_are_told(worker: Operated) -> None:
+    await crawled(worker)
+    visits = (await read(worker, "recent"))["urls"]
+    assert {"url": f"{START}gone", "state": "gone", "status": 410} in [
+        {name: one[name] for name in ("url", "state", "status")} for one in visits
+    ]
+    assert [one["at"] for one in visits] == sorted((one["at"] for one in visits), reverse=True)
+    ahead = (await read(worker, "status"))["outlook"]
+    assert ahead["waiting"] >= 0
+    assert 0 < ahead["disk_free"] <= ahead["disk_size"]
+    assert 0 < ahead["memory_used"] <= ahead["memory"]
+    assert [one["host"] for one in (await read(worker, "hosts", sort="host", order="last"))["hosts"]][-1] == min(
+        one["host"] for one in (await read(worker, "hosts"))["hosts"]
+    )
+
+
+@kept
 async def test_what_cannot_be_read_is_refused(worker: Operated) -> None:
     for path, parameters, status in (
         ("page", {"url": "http://never.example/"}, 404),

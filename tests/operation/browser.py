@@ -69,6 +69,24 @@ def shown(
     asyncio.run(run())
 
 
+def begins_at(view: str, **settings: Any) -> Callable[[Callable[[Operated, Any], Awaitable[None]]], Any]:
+    """Make a test of a case that begins at a view."""
+
+    def of(case: Callable[[Operated, Any], Awaitable[None]]) -> Callable[[Path], None]:
+        def test(tmp_path: Path) -> None:
+            shown(tmp_path, case, view=view, **settings)
+
+        test.__name__, test.__doc__ = case.__name__, case.__doc__
+        return test
+
+    return of
+
+
+async def go(page: Any, tab: str) -> None:
+    """Choose a view."""
+    await page.get_by_role("navigation").get_by_role("link", name=tab).click()
+
+
 async def log_in(page: Any, token: str = OPERATOR) -> None:
     """Give a token where one is asked for."""
     await page.get_by_label("Token").fill(token)

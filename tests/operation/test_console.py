@@ -2,7 +2,6 @@
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -15,28 +14,22 @@ from tests.endtoend.consoled import consoled
 from tests.endtoend.kept_site import HOST, HOSTILE, PROSE, START, crawled
 from tests.endtoend.operated import OPERATOR, VIEWER, Operated
 from tests.memory_transport import Scripted
-from tests.operation.browser import as_operator, browser, decide, expect, log_in, needs_chromium, picture, shown
+from tests.operation.browser import (
+    as_operator,
+    begins_at,
+    browser,
+    decide,
+    expect,
+    go,
+    log_in,
+    needs_chromium,
+    picture,
+    shown,
+)
 
 pytestmark = needs_chromium
 VIEWS = ("overview", "hosts", "pages", "dead", "workers", "orders", "changes", f"url={quote(START, safe='')}")
 SIZES = [(380, 800, "light"), (380, 800, "dark"), (1600, 1000, "light"), (1600, 1000, "dark")]
-
-
-def begins_at(view: str, **settings: Any) -> Callable[[Callable[[Operated, Any], Awaitable[None]]], Any]:
-    """Make a test of a case that begins at a view."""
-
-    def of(case: Callable[[Operated, Any], Awaitable[None]]) -> Callable[[Path], None]:
-        def test(tmp_path: Path) -> None:
-            shown(tmp_path, case, view=view, **settings)
-
-        test.__name__, test.__doc__ = case.__name__, case.__doc__
-        return test
-
-    return of
-
-
-async def go(page: Any, tab: str) -> None:
-    await page.get_by_role("navigation").get_by_role("link", name=tab).click()
 
 
 @begins_at("overview", anonymous_read=False)
@@ -55,10 +48,34 @@ async def test_nothing_is_shown_without_a_token(worker: Operated, page: Any) -> 
     await page.get_by_role("button", name="Give").click()
     await decide(page, "Yes")
     await expect(page.locator("#message")).to_have_text("This needs the token of an operator.")
+    await expect(page.locator("#pending")).to_contain_text("Pause the whole crawl?")
+    await expect(page.get_by_label("Token")).to_be_focused()
     await log_in(page, OPERATOR)
-    await page.get_by_role("button", name="Give").click()
-    await decide(page, "Yes")
+    await expect(page.locator("#message")).to_have_text("Done.")
     await expect(page.locator("#state")).to_have_text("paused")
+    await expect(page.get_by_label("Token")).to_be_hidden()
+
+
+@begins_at("hosts", delay=0.5)
+async def test_what_was_refused_is_done_once_a_token_is_given_and_only_once(worker: Operated, page: Any) -> None:
+    async def changes() -> list[tuple[str, str]]:
+        return [(one["what"], one["why"]) for one in (await worker.ask("GET", "/api/v1/changes")).json()["changes"]]
+
+    await page.get_by_role("button", name="block h0.example").click()
+    await decide(page, "Yes", "asked by mail")
+    await expect(page.locator("#pending")).to_contain_text("Send h0.example nothing more?")
+    await page.get_by_role("button", name="Leave it undone").click()
+    await page.get_by_role("button", name="block h1.example").click()
+    await decide(page, "Yes", "by post")
+    await log_in(page, VIEWER)
+    await expect(page.locator("#pending")).to_contain_text("Send h1.example nothing more?")
+    await log_in(page, OPERATOR)
+    await expect(page.locator("#hosttable tbody")).to_contain_text("blocked")
+    await page.get_by_role("button", name="delay h0.example").click()
+    await page.get_by_role("dialog").get_by_label("Least delay").fill("7.5")
+    await decide(page, "Yes")
+    await expect(page.locator("#hosttable tbody")).to_contain_text("7.5 s")
+    assert [why for _, why in await changes()] == ["", "by post"]
 
 
 @begins_at("overview", delay=0.3)
@@ -67,6 +84,14 @@ async def test_the_overview_tells_how_fast_it_goes_and_why(worker: Operated, pag
     await expect(page.locator("#charts figure")).to_have_count(6)
     await expect(page.locator("#charts polyline")).to_have_count(6)
     await expect(page.get_by_role("img", name="pages a second: now")).to_be_visible()
+    for name in ("URLs waiting", "memory used", "time to the end", "disk free"):
+        await expect(page.locator("#charts, #tiles").get_by_text(name, exact=True)).to_have_count(1)
+    labels = await page.locator(":is(#charts, #tiles) .quiet").all_text_contents()
+    assert len(labels) == len(set(labels)), "a figure is shown twice"
+    await expect(page.locator("#recent tbody")).to_contain_text("http://h0.example/0")
+    newest = page.locator("#recent tbody tr").first
+    before = await newest.text_content()
+    await expect(newest).not_to_have_text(before)
     await expect(page.locator("#states tbody")).to_contain_text("fetched")
     await expect(page.locator("#statuses tbody")).to_contain_text("200")
     await expect(page.locator("#errors tbody")).to_contain_text("none")
@@ -81,7 +106,13 @@ async def test_hosts_are_searched_sorted_slowed_down_and_blocked(worker: Operate
     await as_operator(worker, page)
     rows = page.locator("#hosttable tbody tr")
     await expect(rows).to_have_count(12)
-    await page.locator("#hostsort").select_option("host")
+    for head, way, first in (("host", "ascending", "h0.example"), ("host", "descending", "h9.example")):
+        await page.get_by_role("button", name=head, exact=True).click()
+        await expect(page.get_by_role("columnheader", name=head, exact=True)).to_have_attribute("aria-sort", way)
+        await expect(rows.first).to_contain_text(first)
+    await page.get_by_role("button", name="waiting URLs").click()
+    await expect(page.get_by_role("columnheader", name="waiting URLs")).to_have_attribute("aria-sort", "descending")
+    await page.get_by_role("button", name="host", exact=True).click()
     await expect(rows.first).to_contain_text("h0.example")
     await page.locator("#hostsearch").fill("h1")
     await expect(rows).to_have_count(3)
@@ -402,7 +433,8 @@ def test_it_can_be_read_at_every_size(tmp_path: Path, width: int, height: int, s
 async def test_a_worker_that_is_gone_is_told(worker: Operated, page: Any) -> None:
     await expect(page.locator("#state")).to_have_text("crawling")
     await page.route("**/api/**", lambda route: route.abort())
-    await expect(page.locator("#message")).to_have_text("The worker does not answer.")
+    await expect(page.locator("#message")).to_contain_text("The worker does not answer.")
+    await expect(page.locator("#message code")).to_have_text("gregor console")
     await page.unroute("**/api/**")
     await expect(page.locator("#state")).to_have_text("crawling")
     await expect(page.locator("#message")).to_have_text("")

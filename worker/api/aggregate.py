@@ -1,6 +1,6 @@
 """What the workers of a crawl say of themselves, as one: sums, and what limits most of them. Pure."""
 
-import heapq
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
@@ -9,16 +9,19 @@ from gregor import __version__
 from gregor.schemas.messages import PRIORITIES
 from gregor.worker.api.backend import Counts, HostsQuery, Status
 from gregor.worker.frontier.counts import ERROR, STATE, STATUS, TOTALS, of_kind
-from gregor.worker.inspect.host_views import HOST_STATES, HostSort, HostView
+from gregor.worker.inspect.host_views import HOST_STATES, HostSort, HostView, first
 from gregor.worker.inspect.live import Rates
+from gregor.worker.inspect.outlook import together
 from gregor.worker.inspect.worker_state import Condition, WorkerState
 
 _STATES: Final[tuple[WorkerState, ...]] = ("crawling", "starting", "paused", "drained", "stopping")
 """The first of these that a worker is in is the crawl's."""
 _ERRORS: Final = 50
-_PLACES: Final[dict[HostSort, Callable[[HostView], float]]] = {
-    "turn": lambda host: host.due,
+_PLACES: Final[dict[HostSort, Callable[[HostView], Any]]] = {
+    "turn": lambda host: host.due if host.queued or host.state == "active" else math.inf,
     "host": lambda _: 0.0,
+    "state": lambda host: HOST_STATES.index(host.state),
+    "cause": lambda host: (not host.cause, host.cause),
     "queued": lambda host: -host.queued,
     "failures": lambda host: -host.failures,
     "delay": lambda host: -host.delay,
@@ -58,13 +61,15 @@ def added_up(
     )
     rates = Rates(*(sum(getattr(one.rates, name) for one in statuses) for name in Rates.__struct_fields__))
     counts = _counts([one.counts for one in statuses]) if kept is None else _of_crawl(kept)
-    return Status(condition, rates, counts)
+    return Status(condition, rates, counts, together([one.outlook for one in statuses]))
 
 
 def first_hosts(found: Iterable[HostView], asked: HostsQuery) -> list[HostView]:
     """Of what each worker names first those that are first of all."""
     place = _PLACES["host" if asked.after else asked.sort]
-    return heapq.nsmallest(asked.limit, found, key=lambda host: (place(host), host.host))
+    return first(
+        found, asked.limit, lambda host: (place(host), host.host), reverse=asked.order == "last" and not asked.after
+    )
 
 
 def _limit(now: Sequence[Condition], workers: int) -> tuple[str, str, str]:

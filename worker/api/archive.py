@@ -24,6 +24,7 @@ from gregor.worker.api.archive_views import (
     PageView,
     SimilarPages,
     SimilarView,
+    brief,
 )
 from gregor.worker.api.problems import Problem
 from gregor.worker.base.errors import BadInput
@@ -31,6 +32,7 @@ from gregor.worker.borders.errors import Damaged
 from gregor.worker.borders.members import HandOver, hand_overs
 from gregor.worker.borders.reader import Reader
 from gregor.worker.config.settings import Config
+from gregor.worker.frontier.counts import total
 from gregor.worker.inspect import url_record
 from gregor.worker.inspect.explain import Explanation, explain
 from gregor.worker.inspect.heads import masked, printable
@@ -86,12 +88,15 @@ class Archive:
                 if len(briefs) == limit:
                     return False
                 last = row.key
-                at = rfc3339(row.attempts[-1].at) if row.attempts else ""
-                briefs.append(Brief(row.href, row.state, row.status, row.outcome, at))
+                briefs.append(brief(row))
             return True
 
         complete = await self._all(look())
         return Briefs(briefs, complete, "" if complete else last)
+
+    async def counts(self) -> dict[str, int]:
+        """Of the crawl, as `frontier.counts` names them. Raises `Unavailable`."""
+        return total([record.counts async for record in self._reader.partitions()])
 
     async def handovers(self, partition: int | None, limit: int, after: str) -> HandOvers:
         """Who took which partition of whom, behind the one that ``after`` names. Raises `BadInput`, `Unavailable`."""

@@ -2,6 +2,8 @@
 
 from msgspec import Struct
 
+from gregor.schemas.events import rfc3339
+from gregor.schemas.messages import Row
 from gregor.worker.borders.members import HandOver
 from gregor.worker.inspect.url_record import Record
 
@@ -62,6 +64,12 @@ class Brief(Struct, frozen=True):
     status: int
     outcome: str
     at: str
+
+
+def brief(row: Row) -> Brief:
+    """What a list says of a row."""
+    at = rfc3339(row.attempts[-1].at) if row.attempts else ""
+    return Brief(row.href, row.state, row.status, row.outcome, at)
 
 
 class Briefs(Struct, frozen=True):

@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Meta
 
 from gregor.worker.api.archive import Archive
+from gregor.worker.api.archive_views import Brief
 from gregor.worker.api.history import EVERY, Past, Point
 from gregor.worker.borders.clock import Clock
 from gregor.worker.borders.coordinator import OrderBook
@@ -16,6 +17,7 @@ from gregor.worker.borders.errors import DiskFull, Unavailable
 from gregor.worker.borders.members import Members
 from gregor.worker.inspect.host_views import HostSort, HostState, HostView
 from gregor.worker.inspect.live import Rates
+from gregor.worker.inspect.outlook import Outlook
 from gregor.worker.inspect.worker_state import Condition
 from gregor.worker.observe.logging import Log
 from gregor.worker.operate.control import Control, FolderControl
@@ -45,17 +47,20 @@ class Status(msgspec.Struct, frozen=True):
     now: Condition
     rates: Rates
     counts: Counts
+    outlook: Outlook = Outlook()
 
 
 class HostsQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """``after``: go on behind this host, by name; without it those come first that ``sort`` says: whose turn is due
-    first, by name, most queued, most failures, longest delay. ``search``: a part of the name."""
+    first (those without anything to do last), by name, most queued, most failures, longest delay, by state, by last
+    failure; with the ``order`` "last" the other way round. ``search``: a part of the name."""
 
     limit: Annotated[int, Meta(ge=1, le=500)] = 100
     state: HostState | Literal[""] = ""
     after: Annotated[str, Meta(max_length=300)] = ""
     search: Annotated[str, Meta(max_length=300)] = ""
     sort: HostSort = "turn"
+    order: Literal["first", "last"] = "first"
 
 
 class Backend(ABC):
@@ -78,7 +83,8 @@ class Backend(ABC):
             now, rates = status.now, status.rates
             at, backing_off = self._clock.wall(), now.hosts.get("backing_off", 0) + now.hosts.get("robots", 0)
             rate = (rates.pages, rates.requests, rates.bytes)
-            self.history.add(Point(at, *rate, now.running, now.back_queues, backing_off))
+            waiting, memory_used = status.outlook.waiting, status.outlook.memory_used
+            self.history.add(Point(at, *rate, now.running, now.back_queues, backing_off, waiting, memory_used))
             await asyncio.sleep(EVERY)
 
     @abstractmethod
@@ -96,6 +102,10 @@ class Backend(ABC):
     @abstractmethod
     async def hosts(self, asked: HostsQuery) -> list[HostView]:
         """Hosts in memory."""
+
+    @abstractmethod
+    async def recent(self) -> list[Brief]:
+        """What the last visits came to, the newest first."""
 
     @abstractmethod
     async def members(self) -> Members:

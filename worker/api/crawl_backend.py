@@ -5,6 +5,7 @@ import math
 import os
 from collections.abc import Awaitable, Callable
 from contextlib import closing
+from heapq import nlargest
 from urllib.parse import urlencode
 
 import msgspec
@@ -12,6 +13,7 @@ import prometheus_client as prometheus
 
 from gregor.worker.api.aggregate import added_up, first_hosts
 from gregor.worker.api.archive import Archive
+from gregor.worker.api.archive_views import Brief
 from gregor.worker.api.backend import Backend, HostsQuery, Status
 from gregor.worker.api.peers import Peers
 from gregor.worker.api.serving import serving
@@ -24,11 +26,16 @@ from gregor.worker.config.api import token
 from gregor.worker.config.settings import Config
 from gregor.worker.inspect.host_views import HostView
 from gregor.worker.observe.logging import Log
+from gregor.worker.observe.stats import RECENT
 from gregor.worker.operate.control import Control
 
 _LOG = Log("api")
 _SAMPLE = 1.0  # seconds for which an answer of all workers is good enough
 _COUNT_AGAIN = 2.0  # seconds for which the crawl's counts are: a record of each partition is read for them
+
+
+class _Recent(msgspec.Struct):
+    urls: list[Brief]
 
 
 class _Hosts(msgspec.Struct):
@@ -93,6 +100,10 @@ class CrawlBackend(Backend):
         fields = {name: value for name, value in msgspec.structs.asdict(asked).items() if value}
         found = await self._peers.ask(await self._workers(), f"hosts?{urlencode(fields)}", _Hosts)
         return first_hosts((host for one in found for host in one.hosts), asked)
+
+    async def recent(self) -> list[Brief]:
+        answers = await self._peers.ask(await self._workers(), "recent", _Recent)
+        return nlargest(RECENT, (visit for answer in answers for visit in answer.urls), key=lambda visit: visit.at)
 
     async def metrics(self) -> bytes:
         """Of this process; the workers have their own."""

@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from gregor.worker.api import actions, orders
+from gregor.worker.api.archive_views import Brief
 from gregor.worker.api.backend import Backend, HostsQuery, Status
 from gregor.worker.api.endpoint import V1, Endpoint
 from gregor.worker.api.reading import READING
@@ -25,6 +26,12 @@ class Health(msgspec.Struct, frozen=True):
 
     ok: bool
     detail: str = ""
+
+
+class Recent(msgspec.Struct, frozen=True):
+    """What the last visits came to, the newest first."""
+
+    urls: list[Brief]
 
 
 class Hosts(msgspec.Struct, frozen=True):
@@ -57,10 +64,14 @@ async def _status(backend: Backend, _: Request) -> Status:
     return await backend.status()
 
 
+async def _recent(backend: Backend, _: Request) -> Recent:
+    return Recent(await backend.recent())
+
+
 async def _hosts(backend: Backend, request: Request) -> Hosts:
     asked = query(request, HostsQuery)
     found = await backend.hosts(asked)
-    more = (asked.after or asked.sort == "host") and len(found) == asked.limit
+    more = (asked.after or (asked.sort == "host" and asked.order == "first")) and len(found) == asked.limit
     return Hosts(found, found[-1].host if more else "")
 
 
@@ -71,6 +82,7 @@ ENDPOINTS: Final = (
     Endpoint("GET", "/metrics", "viewer", "Metrics for Prometheus", _metrics),
     Endpoint("GET", f"{V1}/status", "viewer", "What the worker does, how fast, what limits it", _status, Status,
              fresh=_FRESH),
+    Endpoint("GET", f"{V1}/recent", "viewer", "What the last visits came to", _recent, Recent, fresh=_FRESH),
     Endpoint("GET", f"{V1}/hosts", "viewer", "Hosts in memory", _hosts, Hosts, query=HostsQuery, fresh=_FRESH),
     *orders.ENDPOINTS,
     *actions.ENDPOINTS,

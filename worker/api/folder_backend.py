@@ -4,26 +4,31 @@ import asyncio
 import os
 from collections import Counter
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 
 import prometheus_client as prometheus
 
 from gregor import __version__
 from gregor.schemas.messages import PRIORITIES
 from gregor.worker.api.archive import Archive
+from gregor.worker.api.archive_views import Brief
 from gregor.worker.api.backend import Backend, Counts, HostsQuery, Status
 from gregor.worker.api.serving import serving
 from gregor.worker.borders.clock import Clock
 from gregor.worker.borders.coordinator import OrderBook
 from gregor.worker.borders.members import Members, Owner
 from gregor.worker.config.settings import Config
+from gregor.worker.frontier.counts import ERROR, STATUS, of_kind
+from gregor.worker.inspect import machine
 from gregor.worker.inspect.host_views import HOST_STATES, HostView
 from gregor.worker.inspect.live import Rates
+from gregor.worker.inspect.outlook import Outlook
 from gregor.worker.inspect.worker_state import Condition
 from gregor.worker.operate.control import FolderControl
 
 
 class FolderBackend(Backend):
-    """A folder's. ``settled`` counts what is kept, by state; ``stop`` ends this process."""
+    """A folder's. ``settled`` counts what is kept, by state, ``lag`` what waits; ``stop`` ends this process."""
 
     def __init__(
         self,
@@ -35,11 +40,13 @@ class FolderBackend(Backend):
         control: FolderControl,
         *,
         settled: Callable[[], Awaitable[dict[str, int]]],
+        lag: Callable[[], Awaitable[int]],
         stop: Callable[[], None],
     ) -> None:
         super().__init__(name, book, clock, archive, control)
         self._config = config
         self._settled = settled
+        self._lag = lag
         self._end = stop
         self._registry = prometheus.CollectorRegistry()
         prometheus.ProcessCollector(registry=self._registry)
@@ -54,11 +61,20 @@ class FolderBackend(Backend):
         """What is kept, as counts; nothing moves here."""
         kept = Counter(await self._settled())
         pages, ok, size = (kept.pop(name, 0) for name in ("pages", "pages_200", "bytes"))
-        counts = Counts(pages, ok, size, 0, dict(kept), {}, {}, ok, size)
-        return Status(self._condition(), Rates(0.0, 0.0, 0.0), counts)
+        by_kind = await self.archive.counts()
+        statuses, errors = of_kind(by_kind, STATUS), of_kind(by_kind, ERROR)
+        requests = by_kind.get("requests", 0)
+        counts = Counts(pages, ok, size, requests, dict(kept), dict(sorted(statuses.items())), errors, ok, size)
+        free, room = machine.disk(Path(self._config.data))
+        outlook = Outlook(waiting=await self._lag(), disk_free=free, disk_size=room)
+        return Status(self._condition(), Rates(0.0, 0.0, 0.0), counts, outlook)
 
     async def hosts(self, asked: HostsQuery) -> list[HostView]:
         """None: hosts are in the memory of workers."""
+        return []
+
+    async def recent(self) -> list[Brief]:
+        """None: nothing is visited here."""
         return []
 
     async def members(self) -> Members:

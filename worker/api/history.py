@@ -11,7 +11,8 @@ _MOST: Final = 720
 
 
 class Point(Struct, frozen=True):
-    """Rates a second at a time (unix seconds); visits that ran, URLs in memory, hosts that backed off."""
+    """Rates a second at a time (unix seconds); visits that ran, URLs in memory, hosts that backed off, URLs that waited
+    in memory or behind it, bytes of memory."""
 
     at: float
     pages: float
@@ -20,6 +21,8 @@ class Point(Struct, frozen=True):
     running: int
     queued: int
     backing_off: int
+    waiting: int = 0
+    memory_used: int = 0
 
 
 class Past:

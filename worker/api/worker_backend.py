@@ -7,6 +7,7 @@ from pathlib import Path
 
 from gregor.worker.api import problems
 from gregor.worker.api.archive import Archive
+from gregor.worker.api.archive_views import Brief, brief
 from gregor.worker.api.backend import Backend, Counts, HostsQuery, Status
 from gregor.worker.borders.clock import Clock
 from gregor.worker.borders.members import Members
@@ -16,12 +17,14 @@ from gregor.worker.inspect.host_views import HostView
 from gregor.worker.inspect.live import Meter
 from gregor.worker.inspect.metric_list import METRICS
 from gregor.worker.inspect.metrics import Exposition, Look
+from gregor.worker.inspect.outlook import outlook, slowest
 from gregor.worker.inspect.worker_state import Condition, Lag
 from gregor.worker.operate.control import Control
 from gregor.worker.run.runtime import Runtime
 
 _SAMPLE = 1.0  # seconds between two samples of the rates
 _PATIENCE = 1.0  # seconds for which a scrape waits for the ends of the log
+_SLOW_AGAIN = 10.0  # seconds between two looks at how long each host's queue takes
 _LISTS = 10  # of hosts, that wait to be made before more are refused
 _REST = 9.0  # so many times as long as a list of hosts took, the loop has to itself
 
@@ -50,6 +53,7 @@ class WorkerBackend(Backend):
         self._config = config
         self._lag = Lag(runtime)
         self._looking: asyncio.Task[None] | None = None
+        self._slowest, self._slow_at = 0.0, -math.inf
         self._listing, self._lists, self._rested = asyncio.Lock(), 0, -math.inf
         self._meter = Meter()
         self._sampled = clock.monotonic()
@@ -81,7 +85,23 @@ class WorkerBackend(Backend):
             stats.total_pages_200,
             stats.total_bytes,
         )
-        return Status(self._condition(), self._rates, counts)
+        self._look_at_log()
+        condition = self._condition()
+        if now - self._slow_at >= _SLOW_AGAIN:
+            self._slowest, self._slow_at = slowest(self._runtime), now
+        ahead = outlook(self._config, self._runtime, condition, self._lag, self._rates, self._slowest)
+        return Status(condition, self._rates, counts, ahead)
+
+    def _look_at_log(self) -> asyncio.Task[None]:
+        """The look at the ends of the log that is under way; `Lag` itself sees to it that it is not asked too often."""
+        if self._looking is None or self._looking.done():
+            if self._looking is not None:
+                self._looking.result()  # raises what no log may raise
+            self._looking = asyncio.create_task(self._lag.look(self._now()))
+        return self._looking
+
+    async def recent(self) -> list[Brief]:
+        return [brief(row) for row in reversed(self._runtime.stats.recent)]
 
     async def hosts(self, asked: HostsQuery) -> list[HostView]:
         """One list after another, a tenth of the loop's time at most: of 50,000 hosts one takes a tenth of a second.
@@ -111,6 +131,7 @@ class WorkerBackend(Backend):
             after=asked.after,
             search=asked.search,
             sort=asked.sort,
+            reverse=asked.order == "last",
         )
 
     async def members(self) -> Members:
@@ -125,11 +146,10 @@ class WorkerBackend(Backend):
         """
         if self._now() - self._scraped_at < _SAMPLE:
             return self._scraped
-        if self._looking is None or self._looking.done():
-            self._looking = asyncio.create_task(self._lag.look(self._now()))
-        await asyncio.wait((self._looking,), timeout=_PATIENCE)
-        if self._looking.done():
-            self._looking.result()  # raises what no log may raise
+        looking = self._look_at_log()
+        await asyncio.wait((looking,), timeout=_PATIENCE)
+        if looking.done():
+            looking.result()  # raises what no log may raise
         self._scraped, self._scraped_at = self._exposition.text(), self._now()
         return self._scraped
 

@@ -132,7 +132,9 @@ class Embedded:
             archive = Archive(reader, urls, config)
             book = embedded.FolderBook(self._path, clock)
             control = FolderControl(book, self.controlled)
-            backend = FolderBackend(name, config, book, clock, archive, control, settled=reader.settled, stop=stop.set)
+            backend = FolderBackend(
+                name, config, book, clock, archive, control, settled=reader.settled, lag=reader.lag, stop=stop.set
+            )
             await serve(self._config, backend, stop, started)
 
     async def counted(self) -> dict[str, int]:

@@ -1,8 +1,9 @@
 """Hosts in memory as people see them. Read on the worker's event loop; changes nothing."""
 
 import heapq
-from collections.abc import Callable
-from typing import Final, Literal, get_args
+import math
+from collections.abc import Callable, Iterable
+from typing import Any, Final, Literal, TypeVar, get_args
 
 from msgspec import Struct
 
@@ -11,8 +12,9 @@ from gregor.worker.orders.in_force import OrdersInForce
 from gregor.worker.run.ownership import Owned
 from gregor.worker.run.runtime import Runtime
 
+T = TypeVar("T")
 HostState = Literal["active", "waiting", "backing_off", "robots", "blocked", "idle"]
-HostSort = Literal["turn", "host", "queued", "failures", "delay"]
+HostSort = Literal["turn", "host", "queued", "failures", "delay", "state", "cause"]
 HOST_STATES: Final[tuple[HostState, ...]] = get_args(HostState)
 """robots: it waits because its robots.txt cannot be read; blocked: by an order."""
 
@@ -51,8 +53,10 @@ def hosts(
     after: str = "",
     search: str = "",
     sort: HostSort = "turn",
+    reverse: bool = False,
 ) -> list[HostView]:
-    """Hosts in memory, ``limit`` at most: by name those ``after`` a name, or else those that are first by ``sort``.
+    """Hosts in memory, ``limit`` at most: by name those ``after`` a name, or else those that are first by ``sort``, or
+    last with ``reverse``.
 
     ``search``: a part of the name.
     """
@@ -64,12 +68,20 @@ def hosts(
         if host.name > after and search in host.name and (not state or state_of(host, orders, now) == state)
     )
     place = _PLACES["host" if after else sort]
-    first = heapq.nsmallest(limit, found, key=lambda one: (place(*one), one[0].name))
-    return [_view(host, owned, state_of(host, orders, now), monotonic) for host, owned in first]
+    if sort == "state" and not after:
+        place = lambda host, _: HOST_STATES.index(state_of(host, orders, now))  # noqa: E731 - it needs what is here
+    chosen = first(found, limit, lambda one: (place(*one), one[0].name), reverse=reverse and not after)
+    return [_view(host, owned, state_of(host, orders, now), monotonic) for host, owned in chosen]
 
 
-_PLACES: Final[dict[HostSort, Callable[[Host, Owned], float]]] = {
-    "turn": lambda host, _: host.next_turn,
+def first(found: Iterable[T], limit: int, place: Callable[[T], Any], *, reverse: bool) -> list[T]:
+    """The first by their place, or the last, the last one first."""
+    return (heapq.nlargest if reverse else heapq.nsmallest)(limit, found, key=place)
+
+
+_PLACES: Final[dict[HostSort, Callable[[Host, Owned], Any]]] = {
+    "turn": lambda host, _: host.next_turn if host.queue or host.busy else math.inf,  # what has nothing to do, last
+    "cause": lambda host, _: (not host.cause, host.cause),
     "host": lambda _, __: 0.0,
     "queued": lambda host, _: -len(host.queue),
     "failures": lambda host, _: -host.record.failures,

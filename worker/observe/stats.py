@@ -1,11 +1,11 @@
 """What a worker did so far and what limits it now, for the live view, the report and the metrics."""
 
 import math
-from collections import Counter, defaultdict
+from collections import Counter, defaultdict, deque
 from dataclasses import dataclass, field
 from typing import Final
 
-from gregor.schemas.messages import State
+from gregor.schemas.messages import Row, State
 from gregor.worker.borders.errors import Unavailable
 from gregor.worker.borders.transport import Response
 from gregor.worker.observe.bottleneck import Sample
@@ -20,6 +20,8 @@ STAGES: Final = ("queue", "robots", "dns", "connect", "tls", "first_byte", "body
 """The stages of a visit, in their order: how late its turn came, then what it waited for and what was done."""
 
 
+RECENT: Final = 50
+"""Visits that are remembered to be shown."""
 _TOLERANCE: Final = 0.001  # what the clocks of a machine may differ by, seconds
 
 
@@ -36,6 +38,7 @@ class Stats:
     states: Counter[str] = field(default_factory=Counter)
     errors: Counter[str] = field(default_factory=Counter)  # of visits, by cause
     aways: Counter[str] = field(default_factory=Counter)  # times that the crawl had to wait for a service
+    recent: deque[Row] = field(default_factory=lambda: deque(maxlen=RECENT))  # of the last visits, the newest last
     statuses: Counter[int] = field(default_factory=Counter)
     links: Counter[str] = field(default_factory=Counter)
     unread: Counter[str] = field(default_factory=Counter)  # documents not read to their end, by what was too much

@@ -75,6 +75,7 @@ class Visits:
         """
         stats = self._stats
         stats.settled(state if page is None else page.state)
+        stats.recent.append(row)
         if page is not None:
             stats.stored(page.status, page.size, page.state, added)
         if cause:

@@ -1,5 +1,7 @@
 """What several workers say of themselves, as one."""
 
+from typing import get_args
+
 import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
@@ -75,22 +77,31 @@ VIEWS = st.lists(
     st.builds(
         HostView,
         host=st.text("abc", min_size=1),
-        state=st.just("waiting"),
+        state=st.sampled_from(HOST_STATES),
         queued=st.integers(0, 9),
         due=st.floats(0, 9),
         delay=st.floats(0, 9),
         failures=st.integers(0, 9),
-        cause=st.just(""),
+        cause=st.sampled_from(["", "dns", "timeout"]),
     ),
     unique_by=lambda one: one.host,
 )
 
 
-@given(VIEWS, st.sampled_from(["turn", "host", "queued", "failures", "delay"]), st.integers(1, 5))
-def test_the_first_of_all_are_among_the_first_of_each(found: list[HostView], sort: HostSort, limit: int) -> None:
-    asked = HostsQuery(limit=limit, sort=sort)
+@given(VIEWS, st.sampled_from(get_args(HostSort)), st.booleans(), st.integers(1, 5))
+def test_the_first_of_all_are_among_the_first_of_each(
+    found: list[HostView], sort: HostSort, reverse: bool, limit: int
+) -> None:
+    asked = HostsQuery(limit=limit, sort=sort, order="last" if reverse else "first")
     first = first_hosts(found, asked)
     halves = [first_hosts(found[::2], asked), first_hosts(found[1::2], asked)]
     assert first_hosts((one for half in halves for one in half), asked) == first
     assert len(first) == min(limit, len(found))
-    assert all(one.host > other.host for one, other in zip(first[1:], first, strict=False)) or sort != "host"
+    if sort == "host":
+        assert [one.host for one in first] == sorted((one.host for one in found), reverse=reverse)[:limit]
+
+
+def test_hosts_with_nothing_to_do_come_last() -> None:
+    idle, busy = HostView("a", "idle", 0, 0.0, 1.0, 0, ""), HostView("b", "active", 0, 0.0, 1.0, 0, "")
+    waiting = HostView("c", "waiting", 3, 5.0, 1.0, 0, "")
+    assert first_hosts([idle, waiting, busy], HostsQuery()) == [busy, waiting, idle]

@@ -18,13 +18,40 @@ function drawn(name, attributes) {
   for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
   return made;
 }
-const number = value => node("td", typeof value === "number" ? whole(value) : value, "number");
+// Cells. `key`: what the rows are sorted by, where that is not the text itself.
+function cell(text, kind, key) {
+  const made = node("td", text, kind);
+  made.sortKey = key;
+  return made;
+}
+const number = (value, key) => cell(typeof value === "number" ? whole(value) : value, "number", key ?? (value === "" ? undefined : value));
+const when = at => {
+  const made = cell(undefined, "when", at ? new Date(typeof at === "number" ? at * 1000 : at).getTime() : undefined);
+  if (at) made.append(time(at));
+  return made;
+};
+function time(at) {
+  const made = node("time", moment(at)), date = new Date(typeof at === "number" ? at * 1000 : at);
+  if (!Number.isNaN(date.getTime())) made.dateTime = date.toISOString();
+  return made;
+}
+function urlCell(made) {
+  const long = node("td", undefined, "text long");
+  long.append(made);
+  return long;
+}
+// What a visit came to, where that is more than its state and its status say.
+const more = one => [one.state, `status ${one.status}`].includes(one.outcome) ? "" : one.outcome;
+// Text in which `backticks` mark what is to be typed.
+function coded(text) {
+  return String(text).split("`").map((part, at) => at % 2 ? node("code", part) : document.createTextNode(part));
+}
 function to(text, href) {
   const made = node("a", text);
   made.href = href; // always "#…": within this page
   return made;
 }
-const toUrl = url => to(url, "#url=" + encodeURIComponent(url));
+const toUrl = address => to(address, "#url=" + encodeURIComponent(address));
 function button(text, label, run) {
   const made = node("button", text);
   made.type = "button";
@@ -58,37 +85,79 @@ function pager(id, at, next, [first, further, of], go) {
   renew(el(id), ...(at ? [turn(first, "")] : []), ...(next ? [turn(further, next)] : []));
 }
 
-function fill(id, titles, rows, none) {
-  const head = node("thead"), body = node("tbody"), top = node("tr");
-  for (const title of titles) {
-    const cell = node("th", title.replace(/^#/, ""), title.startsWith("#") ? "number" : "");
-    cell.scope = "col";
-    top.append(cell);
-  }
-  head.append(top);
-  for (const cells of rows) {
-    const row = node("tr");
-    cells.forEach((cell, at) => {
-      const made = cell instanceof HTMLTableCellElement ? cell : node("td", undefined, "text");
-      if (made !== cell && cell !== undefined && cell !== null) made.append(cell instanceof Node ? cell : String(cell));
-      made.dataset.title = titles[at].replace(/^#/, "");
+// A table. A title with "#" is one of numbers; an empty one, of buttons. Its heads sort the rows that are shown, or, with
+// `sort`, ask for others: `by` names what each title sorts by, `now` and `down` what is in force, `to` changes it.
+const order = {}, drawnLast = {};
+function part(name, role, kind) {
+  const made = node(name, undefined, kind);
+  made.setAttribute("role", role); // as cards, on a small screen, it is a table all the same
+  return made;
+}
+function fill(id, titles, rows, none, sort) {
+  drawnLast[id] = [titles, rows, none, sort];
+  const names = titles.map(title => title.replace(/^#/, "")), body = part("tbody", "rowgroup");
+  const by = sort ?? sorting(id, names, rows);
+  for (const cells of sort ? rows : by.sorted) {
+    const row = part("tr", "row");
+    cells.forEach((given, at) => {
+      const made = given instanceof HTMLTableCellElement ? given : node("td", undefined, "text");
+      if (made !== given && given !== undefined && given !== null) made.append(given instanceof Node ? given : String(given));
+      made.setAttribute("role", "cell");
+      made.dataset.title = names[at];
       row.append(made);
     });
     body.append(row);
   }
   if (!rows.length) {
-    const row = node("tr"), cell = node("td", none, "quiet");
-    cell.colSpan = titles.length;
-    row.append(cell); body.append(row);
+    const row = part("tr", "row"), made = part("td", "cell", "quiet");
+    made.textContent = none;
+    made.colSpan = titles.length;
+    row.append(made); body.append(row);
   }
-  renew(el(id), head, body);
+  el(id).setAttribute("role", "table");
+  renew(el(id), heads(titles, names, rows, by), body);
+}
+function heads(titles, names, rows, by) {
+  const head = part("thead", "rowgroup"), top = part("tr", "row");
+  titles.forEach((title, at) => {
+    const name = names[at], made = part("th", "columnheader", title.startsWith("#") ? "number" : "");
+    made.scope = "col";
+    if (meaning(name)) made.title = meaning(name);
+    if (!by.by[name] || !rows.length) made.append(name);
+    else {
+      const now = by.now === by.by[name];
+      made.setAttribute("aria-sort", !now ? "none" : by.down ? "descending" : "ascending");
+      made.append(button(name, "", () => by.to(by.by[name], now && !by.down)));
+    }
+    top.append(made);
+  });
+  head.append(top);
+  return head;
+}
+const keyOf = given => given?.sortKey ?? (given instanceof Node ? given.textContent : given ?? "");
+function compare(a, b) {
+  if (a === "" || b === "") return a === b ? 0 : a === "" ? 1 : -1; // what is not known comes last
+  return typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b), "en", { numeric: true });
+}
+function sorting(id, names, rows) {
+  const at = order[id] ? names.indexOf(order[id].now) : -1;
+  let sorted = rows;
+  if (at >= 0) {
+    const way = order[id].down ? -1 : 1;
+    const keyed = rows.map(cells => [keyOf(cells[at]), cells]);
+    sorted = keyed.sort(([a], [b]) => (a === "" || b === "" ? 1 : way) * compare(a, b)).map(([, cells]) => cells);
+  }
+  return { by: Object.fromEntries(names.filter(Boolean).map(name => [name, name])), ...order[id], sorted,
+    to: (now, down) => { order[id] = { now, down }; setTimeout(() => fill(id, ...drawnLast[id])); } };
 }
 function describe(id, pairs) {
   const found = pairs.filter(([, value]) => value !== undefined && value !== null && value !== "" && value !== false);
   el(id).replaceChildren(...found.flatMap(([name, value]) => {
     const said = node("dd");
-    said.append(value instanceof Node ? value : String(value));
-    return [node("dt", name), said];
+    said.append(...(value instanceof Node ? [value] : coded(value)));
+    const term = node("dt", name);
+    if (meaning(name)) term.title = meaning(name);
+    return [term, said];
   }));
 }
 
@@ -101,9 +170,9 @@ const size = n => {
   return n.toFixed(unit ? 1 : 0) + " " + ["B", "KiB", "MiB", "GiB", "TiB"][unit];
 };
 const seconds = s => s < 90 ? s.toFixed(1) + " s" : s < 5400 ? Math.round(s / 60) + " min" : s < 172800 ? (s / 3600).toFixed(1) + " h" : Math.round(s / 86400) + " days";
-const moment = at => at ? new Date(typeof at === "number" ? at * 1000 : at).toLocaleString() : "";
+const DATE = { dateStyle: "medium", timeStyle: "medium" }; // a month by its name: 11/10 is read in two ways
+const moment = at => at ? new Date(typeof at === "number" ? at * 1000 : at).toLocaleString(undefined, DATE) : "";
 const ago = at => seconds(Math.max(0, Date.now() / 1000 - at)) + " ago";
-const words = name => name.replaceAll("_", " ");
 const count = (n, what) => `${whole(n)} ${what}${n === 1 ? "" : "s"}`;
 
 // The API
@@ -121,14 +190,28 @@ async function ask(method, path, body) {
 const query = fields => "?" + new URLSearchParams(Object.entries(fields).filter(([, value]) => value !== ""));
 
 function say(text, kind) {
-  el("message").textContent = text;
+  el("message").replaceChildren(...(text ? coded(text) : []));
   el("message").className = kind || "";
 }
+const SILENT = "The worker does not answer. When its crawl is over, `gregor console` with the data folder shows what is kept.";
 function refused(error) {
-  if (error.status === 401) { el("login").hidden = false; el("main").hidden = el("views").hidden = true; }
-  if (error.status === 403) el("login").hidden = false;
-  say(error.status ? error.message : "The worker does not answer.", "bad");
+  if (error.status === 401) { el("main").hidden = el("views").hidden = true; }
+  if (error.status === 401 || error.status === 403) { el("login").hidden = false; el("token").focus(); }
+  say(error.status ? error.message : SILENT, "bad");
 }
+// What was refused for want of a token is done once one is given: whoever asked for it has said yes already.
+let refusedChange;
+function remember(what, run) {
+  refusedChange = run;
+  el("pending").hidden = !run;
+  el("pendingwhat").textContent = run ? `With it, this is done: ${what}` : "";
+}
+function carryOn() {
+  const run = refusedChange;
+  remember();
+  return run ? run() : refresh();
+}
+el("forget").addEventListener("click", () => { remember(); say(""); el("login").hidden = !el("main").hidden; });
 
 // A change, once whoever asks for it has said yes and why. `amount` asks for a number as well.
 function sure(question, { amount, why = true } = {}) {
@@ -146,9 +229,15 @@ async function change(question, method, path, body = {}, { amount, why, said = (
   if (!await sure(question, { amount, why })) return;
   const sent = { who: "console", why: el("why").value, ...body };
   if (amount) sent.value = el("amount").valueAsNumber;
+  await make(question, method, path, sent, said);
+}
+async function make(question, method, path, sent, said) {
   try {
     const answer = await ask(method, path, sent);
-    say(said(answer), "good");
     await refresh();
-  } catch (error) { refused(error); }
+    say(said(answer), "good");
+  } catch (error) {
+    if (error.status === 401 || error.status === 403) remember(question, () => make(question, method, path, sent, said));
+    refused(error);
+  }
 }

@@ -18,7 +18,7 @@ views.dead = {
 function letters(at, some) {
   fill(`letters-${at}`, ["URL", "what happened", "#attempts", "at", ""], some.map(one => {
     const known = /^https?:/.test(one.url);
-    return [known ? toUrl(one.url) : one.url, one.detail, number(one.attempts), moment(one.at), known ? buttons(
+    return [urlCell(known ? toUrl(one.url) : one.url), one.detail, number(one.attempts), when(one.at), known ? buttons(
       button("Retry", `retry ${one.url}`, () => dead.retry(one.url, { urls: [one.url] })),
       button("Forget", `forget ${one.url}`, () => dead.drop(one.url, { urls: [one.url] }))) : ""];
   }), "none");

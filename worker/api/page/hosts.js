@@ -1,21 +1,37 @@
 // Hosts in memory: search, order, and what can be done to one.
 
 const MOST_HOSTS = 200;
+const HOST_STATE = { backing_off: "backing off", robots: "robots.txt away" };
+const COLUMNS = { host: "host", "host's state": "state", "waiting URLs": "queued", "next turn": "turn", delay: "delay", failures: "failures", "last failure": "cause" };
+const LEAST_FIRST = ["host", "state", "turn", "cause"]; // the others begin with the most, here and in the API
+let hostSort = { now: "turn", down: false };
 
 const block = host => change(`Send ${host} nothing more?`, "PUT", "orders/block/" + encodeURIComponent(host));
 const delay = host => change(`Ask ${host} less often?`, "PUT", "orders/delay/" + encodeURIComponent(host), {}, { amount: "Least delay, seconds" });
+const turn = h => h.state === "active" ? "now" : h.state === "blocked" || !h.queued ? "none" : h.due ? `in ${seconds(h.due)}` : "due";
 
+function sortHosts(now, again) {
+  hostSort = { now, down: again ? !hostSort.down : !LEAST_FIRST.includes(now) };
+  refresh();
+}
 views.hosts = {
   every: 2000,
   open(state) { if (state !== undefined) el("hoststate").value = state; },
-  async load() {
-    const asked = { limit: MOST_HOSTS, search: el("hostsearch").value.trim(), state: el("hoststate").value, sort: el("hostsort").value };
+  async load({ now }) {
+    const over = now.state === "stopped";
+    el("hostsearching").hidden = over;
+    if (over) {
+      el("hostnote").replaceChildren("Hosts take their turns in the memory of a worker, and none is behind this console. What was visited of a host is under ", to("Pages", "#pages"), ".");
+      return;
+    }
+    const asked = { limit: MOST_HOSTS, search: el("hostsearch").value.trim(), state: el("hoststate").value, sort: hostSort.now };
+    if (hostSort.down === LEAST_FIRST.includes(hostSort.now)) asked.order = "last";
     const { hosts } = await latest("hosts" + query(asked));
-    fill("hosttable", ["host", "state", "#queued", "#next turn", "#delay", "#failures", "last failure", ""], hosts.map(h => [
-      to(h.host, "#pages=" + encodeURIComponent(h.host)), words(h.state), number(h.queued), number(seconds(h.due)), number(seconds(h.delay)),
-      number(h.failures), h.cause,
+    fill("hosttable", ["host", "host's state", "#waiting URLs", "#next turn", "#delay", "#failures", "last failure", ""], hosts.map(h => [
+      urlCell(to(h.host, "#pages=" + encodeURIComponent(h.host))), cell(HOST_STATE[h.state] ?? h.state, "when"), number(h.queued), number(turn(h)),
+      number(seconds(h.delay)), number(h.failures), h.cause,
       buttons(button("Delay", `delay ${h.host}`, () => delay(h.host)), button("Block", `block ${h.host}`, () => block(h.host))),
-    ]), "no host is like that");
+    ]), "no host is like that", { by: COLUMNS, ...hostSort, to: now => sortHosts(now, now === hostSort.now) });
     el("hostnote").textContent = hosts.length === MOST_HOSTS ? `The first ${MOST_HOSTS}; search for others.` : count(hosts.length, "host");
   },
 };

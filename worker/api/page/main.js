@@ -61,7 +61,7 @@ el("login").addEventListener("submit", event => {
   el("token").value = "";
   el("login").hidden = true;
   say("");
-  refresh();
+  carryOn();
 });
 addEventListener("hashchange", route);
 route();

@@ -20,7 +20,7 @@ views.orders = {
   async load() {
     const { orders, unread } = await latest("orders");
     fill("ordertable", ["order", "of", "#value", "by", "at", "why", ""], [
-      ...orders.map(o => [o.kind, o.target === "*" || !o.target ? "the whole crawl" : o.target, number(o.value ?? ""), o.who, moment(o.at), o.why,
+      ...orders.map(o => [o.kind, o.target === "*" || !o.target ? "the whole crawl" : o.target, number(o.value ?? ""), o.who, when(o.at), o.why,
         buttons(takeBack(`${o.kind} ${o.target}`.trim(), path(o.kind, o.target)))]),
       ...unread.map(name => ["cannot be read", name, number(""), "", "", "another version wrote it; it is not obeyed",
         buttons(takeBack(name, "orders/unread/" + encodeURIComponent(name)))]),
@@ -52,7 +52,7 @@ views.changes = {
   async load() {
     const { changes, next } = await latest("changes" + query({ before: oldest }));
     fill("changetable", ["at", "what", "#count", "by", "why", "from"], changes.map(one => [
-      moment(one.at), one.what, number(one.count || ""), one.who, one.why, one.where]), "nothing was changed");
+      when(one.at), one.what, number(one.count || ""), one.who, one.why, one.where]), "nothing was changed");
     pager("changeactions", oldest, next, ["Newest", "Older"], before => { oldest = before; });
   },
 };

@@ -2,16 +2,19 @@
 
 const STATES = { active: "c2", waiting: "c0", backing_off: "c1", robots: "c3", blocked: "c7", idle: "c4" };
 const CHARTS = [["pages a second", "pages", n => n.toFixed(1)], ["requests a second", "requests", n => n.toFixed(1)],
-  ["bytes a second", "bytes", size], ["visits running", "running", whole], ["URLs in memory", "queued", whole],
-  ["hosts backing off", "backing_off", whole]];
+  ["bytes a second", "bytes", size], ["visits running", "running", whole], ["URLs waiting", "waiting", whole],
+  ["memory used", "memory_used", size]];
 let past = [];
 
-function chart(name, field, told) {
+// `last`: how it is now, which the remembered points are some seconds behind; `of`: the most there can be.
+function chart(name, field, told, last, of) {
   const made = node("figure", undefined, "chart"), values = past.map(point => point[field]);
-  const last = values.at(-1) ?? 0, most = Math.max(...values, 0), begun = past.length ? past[0].at : 0;
+  const most = Math.max(...values, 0), begun = past.length ? past[0].at : 0;
   const span = past.length > 1 ? past.at(-1).at - begun : 0;
-  const head = node("p"), foot = node("p");
-  head.append(node("span", name, "quiet"), node("b", told(last)));
+  const head = node("p"), foot = node("p"), figure = node("b", told(last));
+  if (of) figure.append(node("small", ` of ${told(of)}`));
+  head.append(node("span", name, "quiet"), figure);
+  if (meaning(name)) made.title = meaning(name);
   foot.append(node("small", span ? `${seconds(span)} ago` : "just begun"), node("small", `highest ${told(most)}`), node("small", "now"));
   const svg = drawn("svg", { viewBox: "0 0 100 40", preserveAspectRatio: "none", role: "img", "aria-label": `${name}: now ${told(last)}, highest ${told(most)}` });
   if (span) {
@@ -21,16 +24,18 @@ function chart(name, field, told) {
   made.append(head, svg, foot);
   return made;
 }
-function tile(name, value) {
-  const made = node("div", undefined, "tile");
-  made.append(node("span", name, "quiet"), node("b", value));
+function tile(name, value, of) {
+  const made = node("div", undefined, "tile"), figure = node("b", value);
+  if (of) figure.append(node("small", ` of ${of}`));
+  made.append(node("span", name, "quiet"), figure);
+  if (meaning(name)) made.title = meaning(name);
   return made;
 }
 function hostBar(hosts) {
   const bar = node("div", undefined, "bar"), legend = node("ul", undefined, "legend");
   bar.setAttribute("aria-hidden", "true");
   for (const [state, n] of Object.entries(hosts)) {
-    const part = node("div", undefined, STATES[state]), item = node("li"), link = to(state === "robots" ? "robots.txt away" : words(state), `#hosts=${state}`);
+    const part = node("div", undefined, STATES[state]), item = node("li"), link = to(HOST_STATE[state] ?? state, `#hosts=${state}`);
     part.style.flexGrow = n;
     item.append(node("i", undefined, STATES[state]), link, ` ${whole(n)}`);
     bar.append(part); legend.append(item);
@@ -41,29 +46,46 @@ function counted(id, title, values, none) {
   const rows = Object.entries(values).sort((a, b) => b[1] - a[1]);
   fill(id, [title, "#count"], rows.map(([name, n]) => [name, number(n)]), none);
 }
+function tiles(now, counts, outlook, over) {
+  const left = outlook.left === null || outlook.left === undefined ? "not known" : outlook.left < 1 ? "now" : `about ${seconds(outlook.left)}`;
+  el("tiles").replaceChildren(
+    tile("pages stored", whole(counts.pages)), tile("bytes stored", size(counts.bytes)),
+    ...(counts.requests ? [tile("requests", whole(counts.requests))] : []),
+    ...(over ? [tile("URLs waiting", whole(outlook.waiting))] : [tile("time to the end", left)]),
+    ...(outlook.disk_size ? [tile("disk free", size(outlook.disk_free), size(outlook.disk_size))] : []),
+    ...(now.overdue >= 1 ? [tile("calendar late by", seconds(now.overdue))] : []));
+}
 let serving = ""; // the process that serves this page
 function heading({ now }) {
   serving = now.worker;
   el("state").textContent = now.state;
   el("state").className = "chip " + (now.state === "crawling" ? "good" : "note");
-  el("who").textContent = `crawl ${now.crawl}, ${now.worker}, version ${now.version}, for ${seconds(now.seconds)}`;
+  el("who").textContent = [now.crawl === "crawl" ? "" : `crawl ${now.crawl}`, now.worker, `version ${now.version}`,
+    now.seconds && `for ${seconds(now.seconds)}`].filter(Boolean).join(", ");
 }
 
 views.overview = {
   every: 2000,
-  async load({ now, counts }) {
-    const { points } = await latest("history" + query({ after: past.at(-1)?.at ?? 0 }));
-    past = [...past, ...points].slice(-720);
-    el("limiting").replaceChildren(node("span", "Limited by", "quiet"), node("b", now.limiting), node("span", now.advice && `What helps: ${now.advice}.`));
-    el("charts").replaceChildren(...CHARTS.map(one => chart(...one)));
-    el("tiles").replaceChildren(
-      tile("pages stored", whole(counts.pages)), tile("bytes stored", size(counts.bytes)), tile("requests", whole(counts.requests)),
-      tile("visits running", `${whole(now.running)} of ${whole(now.concurrency)}`), tile("URLs in memory", whole(now.back_queues)),
-      tile("partitions", whole(now.partitions)), tile("calendar overdue", seconds(now.overdue)),
-      tile("open records", whole(Object.values(now.window).reduce((sum, n) => sum + n, 0))));
-    hostBar(now.hosts);
+  async load({ now, rates, counts, outlook }) {
+    const over = now.state === "stopped";
+    for (const id of ["charts", "hostsnow", "lately"]) el(id).hidden = over;
+    const said = node("span"), advice = over ? `To go on: ${now.advice.replace("to go on, ", "")}.` : now.advice && `What helps: ${now.advice}.`;
+    said.append(...coded(advice));
+    el("limiting").replaceChildren(node("span", over ? "A look at what is kept" : "Limited by", "quiet"),
+      node("b", over ? "This console crawls nothing itself." : now.limiting), said);
+    tiles(now, counts, outlook, over);
     counted("states", "state", counts.states, "none settled yet");
     counted("statuses", "status", counts.statuses, "none yet");
     counted("errors", "cause", counts.errors, "none");
+    el("statusname").textContent = over ? "Stored pages by status" : "Answers by status";
+    if (over) return;
+    hostBar(now.hosts);
+    const [{ points }, { urls }] = await Promise.all([latest("history" + query({ after: past.at(-1)?.at ?? 0 })), latest("recent")]);
+    past = [...past, ...points].slice(-720);
+    const last = { ...rates, running: now.running, waiting: outlook.waiting, memory_used: outlook.memory_used };
+    const of = { running: now.concurrency, memory_used: outlook.memory };
+    el("charts").replaceChildren(...CHARTS.map(([name, field, told]) => chart(name, field, told, last[field], of[field])));
+    fill("recent", ["at", "URL", "state", "#status", "outcome"], urls.map(one => [
+      when(one.at), urlCell(toUrl(one.url)), cell(one.state, "when"), number(one.status || ""), more(one)]), "none yet");
   },
 };

@@ -9,7 +9,7 @@ views.pages = {
   async load() {
     const { urls, complete, next } = await latest("pages" + query({ state: el("pagestate").value, host: el("pagehost").value.trim(), after: behind }));
     fill("pagetable", ["URL", "state", "#status", "outcome", "last visit"],
-      urls.map(one => [toUrl(one.url), one.state, number(one.status || ""), one.outcome, moment(one.at)]), "none");
+      urls.map(one => [urlCell(toUrl(one.url)), cell(one.state, "when"), number(one.status || ""), more(one), when(one.at)]), "none");
     el("pagenote").textContent = count(urls.length, "URL") + (behind ? " further on" : "") + (complete ? "" : next ? "; there are more." : ", found in the time there was; there may be more.");
     pager("pageactions", behind, next, ["First page", "Next page"], after => { behind = after; });
   },
@@ -51,7 +51,7 @@ function explained(found) {
     ["host's last failure", found.host_cause],
     ["scope", rule(found.scope)], ["robots.txt", rule(found.robots)]]);
   fill("attempts", ["at", "outcome", "#status", "#took", "by"], found.attempts.map(one => [
-    moment(one.at), one.outcome, number(one.status ?? ""), number(`${one.elapsed.toFixed(3)} s`), one.owner]), "none yet");
+    when(one.at), one.outcome, number(one.status ?? ""), number(`${one.elapsed.toFixed(3)} s`, one.elapsed), one.owner]), "none yet");
   el("urlactions").replaceChildren(
     found.attempts.length ? button("Visit again", `visit ${found.url} again`, () => again(found.url))
       : button("Add as a seed", `add ${found.url} as a seed`, () => seed([{ url: found.url }])),
@@ -74,12 +74,12 @@ async function stored(url, visit = "") {
   el("request").textContent = page.request_head.join("\n");
   el("linkcount").textContent = page.links.length < page.links_total ? `Links: the first ${whole(page.links.length)} of ${whole(page.links_total)}` : `Links (${whole(page.links_total)})`;
   fill("links", ["URL", "kind", "text", "what became of it"], page.links.map(one => [
-    toUrl(one.url), one.kind + (one.nofollow ? ", nofollow" : ""), one.text, one.fate]), "none");
+    urlCell(toUrl(one.url)), one.kind + (one.nofollow ? ", nofollow" : ""), one.text, one.fate]), "none");
   el("stored").hidden = false;
   const near = await ask("GET", "similar" + query({ url }));
   if (url !== shown) return;
   el("simhash").textContent = near.simhash ? `Pages whose simhash differs from ${near.simhash} in at most 3 bits.` : "It has too little text to be compared.";
-  fill("similar", ["URL", "title", "state", "#bits apart"], near.pages.map(one => [toUrl(one.url), one.title, one.state, number(one.apart)]), "none");
+  fill("similar", ["URL", "title", "state", "#bits apart"], near.pages.map(one => [urlCell(toUrl(one.url)), one.title, one.state, number(one.apart)]), "none");
 }
 const seed = seeds => change(`Add ${count(seeds.length, "seed")}?`, "POST", "seeds", { seeds }, { said: answer => `${count(answer.count, "seed")} published.` });
 const again = url => change(`Visit ${url} again now?`, "POST", "recrawl", { urls: [url] }, { said: answer => answer.count ? "It is visited again at its host's next turn." : "The crawl does not know this URL." });

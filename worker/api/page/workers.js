@@ -20,19 +20,20 @@ views.workers = {
     const { workers, partitions } = await latest("workers");
     const names = [...new Set([...workers.map(one => one.name), ...partitions.map(one => one.owner).filter(Boolean)])];
     const colours = new Map(names.map((name, at) => [name, `c${at % COLOURS}`]));
-    fill("workertable", ["worker", "#partitions", "#queued", "#running", "#pages a second", "#requests a second", "limited by", "heard of", ""], workers.map(one => [
+    fill("workertable", ["worker", "#partitions", "#in memory", "#running", "#pages a second", "#requests a second", "limited by", "heard of", ""], workers.map(one => [
       named(one.name, colours), number(one.partitions), number(one.queued), number(one.running), number(one.pages.toFixed(1)),
-      number(one.requests.toFixed(1)), one.limiting, ago(one.at),
+      number(one.requests.toFixed(1)), one.limiting, cell(ago(one.at), "when", -one.at),
       buttons(...(one.name === serving ? [button("Stop", `stop ${one.name}`, () => stop(one.name))] : []), button("Drain", `drain ${one.name}`, () => drain(one.name)))]), "no worker is there");
+    el("owners").hidden = !workers.length;
     el("map").replaceChildren(...partitions.map(one => {
       const item = node("li", one.partition, one.owner ? colours.get(one.owner) : "nobody");
       item.append(node("small", one.owner ? `e${one.epoch}` : "nobody"));
-      item.title = one.owner ? `partition ${one.partition}: ${one.owner}, epoch ${one.epoch}, ${count(one.queued, "URL")} in memory, since ${moment(one.since)}` : `partition ${one.partition}: nobody`;
+      item.title = one.owner ? `partition ${one.partition}: ${one.owner}, hand-over ${one.epoch}, ${count(one.queued, "URL")} in memory, since ${moment(one.since)}` : `partition ${one.partition}: nobody`;
       return item;
     }));
     const { handovers, next } = await latest("handovers" + query({ limit: LAST, after: before }));
-    fill("handovers", ["when", "#partition", "#epoch", "from", "to"], handovers.map(one => [
-      `${moment(one.at)}, ${ago(one.at)}`, number(one.partition), number(one.epoch), one.giver ? named(one.giver, colours) : "", named(one.taker, colours)]), "none");
+    fill("handovers", ["when", "#partition", "#hand-over", "from", "to"], handovers.map(one => [
+      when(one.at), number(one.partition), number(one.epoch), one.giver ? named(one.giver, colours) : "", named(one.taker, colours)]), "none");
     pager("handoveractions", before, next, ["Newest", "Older", "hand-overs"], after => { before = after; });
   },
 };

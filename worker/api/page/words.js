@@ -1,0 +1,46 @@
+// What the words mean that are not everyday ones: on the heads of tables, and in a list below each view, which needs
+// neither a mouse nor a guess.
+
+const WORDS = {
+  "URLs waiting": "Found and not yet visited: in the memory of workers, and in the log behind it. Some turn out to be known already.",
+  "time to the end": "At the speed of now: until the first budget is spent, or until what waits is done. New links make it longer.",
+  "visits running": "Visits that run at this moment, and how many may.",
+  "memory used": "Of the process that crawls, and what it may use. Of several workers, the one that is nearest to its limit.",
+  "disk free": "Where the data folder lies. Of several workers, the one with the least room.",
+  "calendar late by": "Visits that are put off (another try, a revisit) wait in a calendar; this is how late the oldest one is.",
+  "host's state": "active: it is being asked now; waiting: for its turn, so that it is not asked too often; backing off: it failed, and is left in peace for a while; robots.txt away: its rules cannot be read, so that nothing may be asked; blocked: by an order; idle: nothing of it waits.",
+  "next turn": "When the host may be asked again at the earliest.",
+  "delay": "The least time between two requests to the host.",
+  "waiting URLs": "URLs of the host in the memory of a worker.",
+  "failures": "Failed connections in a row.",
+  "state": "fetched: stored; duplicate: stored, with the same content as another; redirected: it leads elsewhere; denied: robots.txt or the scope forbids it; gone: the site says that it does not exist; dead: given up after several tries; refused: it is not stored, for its kind, size or content; waiting: not done yet.",
+  "outcome": "What the last visit came to, in detail.",
+  "dead": "Given up after several tries.",
+  "depth": "How many links lie between a seed and this URL.",
+  "seed": "A URL that the crawl was given to start from.",
+  "scope": "Which URLs belong to the crawl.",
+  "sha256": "A number that is the same only for the same content.",
+  "bits apart": "How much the texts differ, from 0 (the same words) to 64; up to 3 counts as nearly the same.",
+  "simhash": "A number of 64 bits that is nearly the same for nearly the same text.",
+  "partition": "One of the parts that the hosts of a crawl are split into; each is one worker's at a time.",
+  "partitions": "How many of the parts of the crawl are this worker's.",
+  "hand-over": "How often the partition was taken over. Only the worker that took it last may write.",
+  "limited by": "What keeps it from being faster.",
+  "heard of": "When the worker told of itself last.",
+  "drain": "An order: the worker hands over its partitions and stands by.",
+  "in memory": "URLs that the worker holds, to be visited next.",
+  "running": "Visits that run at this moment.",
+};
+const LISTS = {
+  overview: ["URLs waiting", "time to the end", "visits running", "memory used", "disk free", "calendar late by", "host's state", "state"],
+  hosts: ["host's state", "waiting URLs", "next turn", "delay", "failures"],
+  pages: ["state", "outcome", "seed"],
+  url: ["state", "outcome", "seed", "depth", "scope", "sha256", "simhash", "bits apart"],
+  workers: ["partition", "hand-over", "in memory", "running", "limited by", "heard of", "drain"],
+};
+function meaning(name) { return Object.hasOwn(WORDS, name) ? WORDS[name] : ""; }
+for (const shown of document.querySelectorAll("[data-words]")) {
+  const list = node("dl");
+  list.append(...LISTS[shown.dataset.words].flatMap(name => [node("dt", name), node("dd", WORDS[name])]));
+  shown.append(list);
+}
