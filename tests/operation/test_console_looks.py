@@ -29,7 +29,7 @@ async def kept(folder: Path) -> AsyncIterator[str]:
         await serving
 
 
-@begins_at("pages", hosts=3, delay=0.05, size=(1600, 1000))
+@begins_at("pages", hosts=3, delay=0.5, size=(1600, 1000))
 async def test_a_table_breaks_no_word_wraps_no_date_and_sorts_by_its_heads(worker: Operated, page: Any) -> None:
     long = "http://new.example/" + "a-very-long-name/" * 20
     await as_operator(worker, page)
