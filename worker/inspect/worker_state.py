@@ -147,6 +147,7 @@ class Lag:
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
         self._looked = -LAG_SECONDS
+        self._of: frozenset[int] = frozenset()
         self._marks: dict[tuple[int, int], tuple[int, float]] = {}  # each watermark, and when it moved last
         self.records: dict[tuple[int, int], int] = {}
         self.oldest: dict[tuple[int, int], float] = {}
@@ -155,10 +156,14 @@ class Lag:
         """Seconds for which the watermark that waits longest has not moved although records lie beyond it."""
 
     async def look(self, monotonic: float) -> None:
-        """Ask the log for its ends, if that was not done lately. While it is away, what was known stays."""
-        if monotonic - self._looked < LAG_SECONDS:
+        """Ask the log for its ends, if that was not done lately for the partitions that are owned now.
+
+        While it is away, what was known stays.
+        """
+        owned = frozenset(self._runtime.owned)
+        if monotonic - self._looked < LAG_SECONDS and owned == self._of:
             return
-        self._looked = monotonic
+        self._looked, self._of = monotonic, owned
         records: dict[tuple[int, int], int] = {}
         marks: dict[tuple[int, int], tuple[int, float]] = {}
         oldest: dict[tuple[int, int], float] = {}
