@@ -2,12 +2,14 @@
 
 import random
 from collections.abc import Sequence
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from gregor.partitioner.hashing import partition_of
 from tests.cluster.chaos import witness
-from tests.cluster.chaos.faults import KINDS, kinds
+from tests.cluster.chaos.faults import KINDS, Faults, kinds
 from tests.cluster.chaos.server import Asked
 from tests.cluster.chaos.web import Host, Web, make
 
@@ -82,6 +84,41 @@ def test_a_hand_over_is_timed_and_judged_unless_something_else_was_wrong() -> No
     assert witness.handovers(WEB, log, [(3.0, "w1")], [], 24, 6.5) == [expected]
     (excused,) = witness.handovers(WEB, log, [(3.0, "w1")], [(9.0, 12.0)], 24, 6.5)
     assert not excused.judged
+
+
+def test_a_hand_over_is_seen_when_nobody_asked_just_before() -> None:
+    """A server was away, as it is in many a round: it is a hand-over all the same, and not judged."""
+    log = [*GOOD[:2], asked(31.0, "/p1", "w2")]
+    (late,) = witness.handovers(WEB, log, [(0.5 + witness.OWNED + 20.0, "w1")], [], 24, 6.5)
+    assert (late.partition, late.judged) == (PARTITION, False)
+
+
+def test_a_request_of_the_victim_that_the_witness_saw_late_is_nobody_elses() -> None:
+    log = [*GOOD[:2], asked(3.1, "/p1", lag=0.2), asked(11.0, "/p2", "w2")]
+    (found,) = witness.handovers(WEB, log, [(3.0, "w1")], [], 24, 6.5)
+    assert found.seconds == 8.0
+
+
+def test_a_round_that_saw_no_hand_over_says_so_when_workers_were_killed() -> None:
+    kills = [(3.0, "w1"), (9.0, "w2")]
+    (violation,) = witness.unseen(kills, witness.handovers(WEB, GOOD, kills, [], 24, 6.5))
+    assert "w1 and w2" in violation
+    assert not witness.unseen([], [])
+    assert not witness.unseen(kills, [witness.Handover(3.0, PARTITION, 8.0, 7.5, judged=False)])
+
+
+def test_only_who_is_at_work_is_killed() -> None:
+    killed: list[str] = []
+    workers = [SimpleNamespace(name=name, leaving=False, away=False, ended=1.0) for name in ("w1", "w2", "w3")]
+    crew: Any = SimpleNamespace(alive=workers, start=None, kill=lambda worker: killed.append(worker.name))
+    at_work: set[str] = set()
+    faults = Faults(crew, {}, random.Random(1), askers=lambda: at_work)
+    faults.strike("kill")
+    assert not faults.done
+    at_work.add("w2")
+    faults.strike("kill")
+    assert [kind for _, kind in faults.done] == ["kill"]
+    assert killed == ["w2"]
 
 
 def test_a_partition_without_a_url_due_is_no_hand_over() -> None:

@@ -42,6 +42,9 @@ class Faults:
     chance: random.Random
     last_asked: Callable[[], float] = lambda: 0.0
     """When the web server was asked last."""
+    askers: Callable[[], set[str]] = set
+    """Names of the workers that have asked for something. Only one of these is killed: what never owned a partition
+    hands none over."""
     done: list[tuple[float, str]] = field(default_factory=list)
     kills: list[tuple[float, str]] = field(default_factory=list)
     """SIGKILLs of workers: when, and whose."""
@@ -64,7 +67,11 @@ class Faults:
     def _hit(self, kind: str, now: float) -> bool:
         victims = [worker for worker in self.crew.alive if not worker.leaving and not self._pending(worker)]
         if kind in ("kill", "stop", "cut"):
-            if len(victims) < 2:
+            alone = len(victims) < 2
+            if kind == "kill":
+                at_work = self.askers()
+                victims = [worker for worker in victims if worker.name in at_work]
+            if alone or not victims:
                 return False
             self._hurt(kind, self.chance.choice(victims), now)
             return True

@@ -89,7 +89,7 @@ def run(plan: Plan, services: dict[str, Service], folder: Path) -> Result:
         (folder / "seeds.txt").write_text("\n".join(site.seeds) + "\n")
         gregor(config, "seed", "--seeds", str(folder / "seeds.txt"))
         crew = Crew(folder, config, services["zookeeper"].addresses)
-        done = faults.Faults(crew, services, random.Random(plan.seed), lambda: _last_asked(log))
+        done = faults.Faults(crew, services, random.Random(plan.seed), lambda: _last_asked(log), lambda: _askers(log))
         begun = time.monotonic()
         try:
             _crawl(plan, crew, done, result)
@@ -112,11 +112,18 @@ def _last_asked(log: Path) -> float:
     return msgspec.json.decode(whole.rpartition(b"\n")[2], type=Asked).at if whole else 0.0
 
 
+def _askers(log: Path) -> set[str]:
+    """The workers that have asked for something."""
+    whole = log.read_bytes().rpartition(b"\n")[0]
+    return {witness.name_of(msgspec.json.decode(line, type=Asked)) for line in whole.splitlines()}
+
+
 def _judge(plan: Plan, site: web.Web, asked: list[Asked], crew: Crew, done: faults.Faults, result: Result) -> None:
     """What the request log says."""
     hurt = {worker.name: worker.hurt for worker in crew.workers}
     least = faults.SESSION + TAKE_OVER + plan.delay
     result.handovers = witness.handovers(site, asked, done.kills, done.troubles, PARTITIONS, least)
+    result.violations += witness.unseen(done.kills, result.handovers)
     result.violations += witness.impolite(site, asked, plan.delay)
     result.violations += witness.extra(site, asked, hurt, done.outages)
     result.violations += witness.two_owners(asked, PARTITIONS, LEASE)
@@ -135,10 +142,12 @@ def _crawl(plan: Plan, crew: Crew, done: faults.Faults, result: Result) -> None:
     for _ in range(WORKERS):
         crew.start()
     begun = time.monotonic()
-    strikes = [begun + 5.0 + plan.every * number * (0.75 + 0.5 * chance.random()) for number in range(plan.faults)]
+    strikes = [5.0 + plan.every * number * (0.75 + 0.5 * chance.random()) for number in range(plan.faults)]
     told: set[str] = set()
+    at_work = 0.0  # when the first request was made: a fault before it disturbs nobody
     while time.monotonic() - begun < plan.longest:
-        while strikes and time.monotonic() >= strikes[0]:
+        at_work = at_work or done.last_asked()
+        while strikes and at_work and time.monotonic() >= at_work + strikes[0]:
             strikes.pop(0)
             done.strike(kinds.pop(0))
         done.tick()

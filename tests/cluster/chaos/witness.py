@@ -17,7 +17,7 @@ LEASE_ENDS = 4.0
 IN_FLIGHT = 12.0
 """Seconds before a worker was hurt in which a request of it may have been under way, its settle included."""
 OWNED = 3.0
-"""Seconds before a SIGKILL in which whoever asked in a partition still owned it."""
+"""Seconds before a SIGKILL in which whoever asked in a partition surely still owned it: only then is it judged."""
 PUBLISHED = 2.0
 """Seconds after which the links of a page that was asked for have been published."""
 _NAME = re.compile(r"; (w\d+)\)")
@@ -103,7 +103,7 @@ def _worked(since: float, until: float, outages: Sequence[tuple[float, float]]) 
 class Handover:
     """A partition with a URL due that lost its owner by SIGKILL: seconds to the next request, and how many it may be.
 
-    `judged`: nothing else was wrong meanwhile.
+    `judged`: nothing else was wrong meanwhile, nor just before, when the victim asked there.
     """
 
     killed: float
@@ -121,21 +121,30 @@ def handovers(
     partitions: int,
     least: float,
 ) -> list[Handover]:
-    """Of every partition whose last request, just before a SIGKILL, was the victim's. `least`: seconds allowed before
-    the delay of the host that is asked first."""
+    """Of every partition whose last request before a SIGKILL was the victim's, however long before: while a server is
+    away nobody asks. `least`: seconds allowed before the delay of the host that is asked first."""
     found = []
     requests = sorted(log, key=lambda one: one.at)
     for moment, name in kills:
         due = _due(web, requests, moment)
         for partition, asked in by_partition(requests, partitions).items():
             before = [one for one in asked if one.at <= moment]
-            after = next((one for one in asked if one.at > moment), None)
-            owned = before and name_of(before[-1]) == name and moment - before[-1].at < OWNED
+            after = next((one for one in asked if one.at > moment and name_of(one) != name), None)
+            owned = before and name_of(before[-1]) == name
             if owned and after and any(one.at > moment and one.url in due for one in asked):
                 allowed = least + web.hosts[after.host].crawl_delay
-                judged = not any(since <= moment + allowed and until >= moment for since, until in troubles)
+                troubled = any(since <= moment + allowed and until >= moment for since, until in troubles)
+                judged = not troubled and moment - before[-1].at < OWNED
                 found.append(Handover(moment, partition, after.at - moment, allowed, judged))
     return found
+
+
+def unseen(kills: Sequence[tuple[float, str]], found: Sequence[Handover]) -> list[str]:
+    """Workers were killed that had asked for pages, and nothing is seen to change hands: then the log says nothing of
+    hand-overs, and a round that is silent about them proves none."""
+    if not kills or found:
+        return []
+    return [f"no hand-over was seen, although {' and '.join(name for _, name in kills)} were killed at work"]
 
 
 def _due(web: Web, log: Sequence[Asked], moment: float) -> set[str]:
