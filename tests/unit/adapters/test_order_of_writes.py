@@ -21,6 +21,7 @@ from gregor.worker.adapters.cluster.store_backlogs import Backlogs
 from gregor.worker.adapters.cluster.store_calendar import Calendars
 from gregor.worker.adapters.embedded.bodies import SMALL, Bodies, body_path
 from gregor.worker.borders.errors import Unavailable
+from gregor.worker.borders.log import RecordsLost
 from gregor.worker.borders.store import Entry
 from tests.contract.world import ticket
 
@@ -207,3 +208,21 @@ def test_a_bucket_of_redis_is_deleted_after_its_successor_is_there() -> None:
     assert order == sorted(order)
     assert split.count("'DEL'") == 1
     assert split.index("add(old, keep)") < split.index("call('SET', group.key, group.count)")
+
+
+@pytest.mark.parametrize(("offset", "start", "end", "goes_on"), [(3, 7, 20, 7), (9, 7, 20, 9), (20, 7, 20, 20)])
+def test_reading_goes_on_at_the_start_of_the_log_and_never_silently_at_its_end(
+    offset: int, start: int, end: int, goes_on: int
+) -> None:
+    log, source = object.__new__(KafkaLog), ("t", 1)
+
+    async def starts(_: object) -> dict[Any, int]:
+        return {source: start}
+
+    async def ends(_: object) -> dict[Any, int]:
+        return {source: end}
+
+    log.__dict__.update(_offsets=SimpleNamespace(starts=starts, ends=ends))
+    assert asyncio.run(log._inside(source, offset, "out of range")) == goes_on
+    with pytest.raises(RecordsLost):
+        asyncio.run(log._inside(source, end + 1, "out of range"))

@@ -1,0 +1,131 @@
+"""What memory holds of a partition: shares of topics, followers, entries that follow; what has no room waits."""
+
+from typing import Any
+
+import msgspec
+
+from gregor.schemas.messages import PRIORITIES, Ticket
+from gregor.worker.borders.store import Entry
+from gregor.worker.frontier.back_queue import FromBucket, FromLog
+from gregor.worker.frontier.partition import MOST_FOLLOWERS
+from tests.contract.world import ticket
+from tests.simulation.contract import SimulatedEngine
+from tests.unit.frontier.test_intake import owned
+from tests.unit.owner import CAPACITY, Owner
+
+
+async def read_all(owner: Owner, steps: int = 40) -> None:
+    """Read as long as anything is read, without a visit."""
+    for _ in range(steps):
+        owner.intake.news()
+        if not await owner.intake.step():
+            return
+
+
+def test_a_topic_has_its_share_of_memory_and_no_more() -> None:
+    share = CAPACITY // len(PRIORITIES)
+    tickets = [ticket("a", host=f"h{number}", priority=1) for number in range(3 * share)]
+
+    async def case(owner: Owner, engine: SimulatedEngine) -> None:
+        await read_all(owner)
+        assert owner.partition.load[1] == share
+        await engine.log.publish([ticket("b", host="other", priority=3)])
+        await read_all(owner)
+        assert owner.partition.load[3] == 1, "the others have theirs"
+
+    owned(case, *tickets, window=1000)
+
+
+def test_memory_full_of_hosts_that_wait_is_relieved_while_the_worker_idles() -> None:
+    tickets = [ticket("a", host=f"h{number}", priority=1) for number in range(40)]
+
+    async def case(owner: Owner, engine: SimulatedEngine) -> None:
+        await read_all(owner)
+        assert owner.partition.marks[1].position < 40
+        owner.schedule.idle = True
+        await read_all(owner)
+        assert owner.partition.marks[1].position == 40
+        assert owner.partition.marks[1].low > 0, "what waits is finished"
+
+    owned(case, *tickets, window=1000)
+
+
+def test_followers_are_bounded_and_the_others_wait() -> None:
+    count = 3 * MOST_FOLLOWERS
+
+    async def case(owner: Owner, engine: SimulatedEngine) -> None:
+        await read_all(owner)
+        (item,) = owner.partition.live.values()
+        assert sum(isinstance(source, FromLog) for source in item.followers) == MOST_FOLLOWERS
+        assert owner.partition.marks[2].position == count
+        assert await engine.store.chunks(0, ticket("a").host), "those beyond went to waiting"
+        await owner.work()
+        assert owner.visited == {ticket("a").key: 1}
+
+    owned(case, *[ticket("a")] * count, window=1000)
+
+
+def test_an_entry_that_followed_a_ticket_which_moves_to_the_calendar_itself_is_asked_again() -> None:
+    retry = msgspec.structs.replace(ticket("a"), visit=1, kind="retry")
+
+    async def case(owner: Owner, engine: SimulatedEngine) -> None:
+        now = int(owner.clock.wall())
+        first, second = now - 9, now - 8
+        await engine.store.put_entries(0, [Entry(first, retry), Entry(second, retry)], 1)
+        owner.intake.search()
+        await read_all(owner)
+        (item,) = owner.partition.live.values()
+        assert (item.source, item.followers) == (FromBucket(first), [FromBucket(second)])
+        owner.intake.finish(item, moved=True)
+        (back,) = owner.partition.live.values()
+        assert back.source == FromBucket(second)
+        assert owner.partition.calendar.finished() == [first], "the bucket of an entry that is not done stays"
+        owner.intake.finish(back)
+        assert owner.partition.calendar.finished() == [first, second]
+
+    owned(case)
+
+
+def test_a_chunk_that_is_being_written_counts_before_its_write() -> None:
+    """Whoever reads meanwhile seals it first: nothing is appended to a chunk that was read."""
+
+    async def case(owner: Owner, engine: SimulatedEngine) -> None:
+        held: list[bool] = []
+        put = engine.store.put_chunk
+
+        async def noted(partition: int, host: str, chunk: int, tickets: list[Ticket], stamp: int) -> None:
+            backlog = owner.partition.host(host).backlog
+            assert backlog is not None
+            held.append(backlog.to_read)
+            await put(partition, host, chunk, tickets, stamp)
+
+        engine.store.put_chunk = noted  # type: ignore[method-assign,assignment]
+        await owner.intake.waiting.put([ticket("a")])
+        assert held == [True]
+
+    owned(case)
+
+
+def test_who_appends_first_knows_the_chunks_of_an_earlier_owner() -> None:
+    async def case(owner: Owner, engine: SimulatedEngine) -> None:
+        await engine.store.put_chunk(0, "example.org", 5, [ticket("a")], 1)
+        await owner.take_over()  # again: as a later owner
+        assert owner.partition.lease.epoch > 1
+        await owner.intake.waiting.put([ticket("b")])
+        backlog = owner.partition.host("example.org").backlog
+        assert backlog is not None
+        assert backlog.stream(0).next_chunk() == 5
+
+    owned(case)
+
+
+def test_a_host_with_a_backlog_is_named_by_the_calendar_once() -> None:
+    async def case(owner: Owner, engine: SimulatedEngine) -> None:
+        await owner.intake.waiting.put([ticket("a"), ticket("b")])
+        await owner.intake.waiting.put([ticket("c")])
+        entries: list[Any] = []
+        for bucket in await engine.store.buckets(0, 0, 2**53, 99):
+            entries += await engine.store.read_bucket(0, bucket)
+        assert [(entry.kind, entry.host) for entry in entries] == [("wake", "example.org")]
+
+    owned(case)

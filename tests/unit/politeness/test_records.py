@@ -1,0 +1,101 @@
+"""What a later owner must know of a host is durable before the first turn that needs it, and is obeyed."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from gregor.schemas.messages import HostRecord
+from gregor.worker.politeness.host_records import Answered, OriginFailed
+from tests.unit.politeness.test_turns import HTTP, URL, Desk
+
+
+def inherited(record: HostRecord | None, **settings: Any) -> Desk:
+    """The desk of a second owner, who took over now and finds this record."""
+    desk = Desk(**settings)
+    lease: Any = desk.partition.lease
+    lease.epoch, lease.taken_at = 2, desk.clock.wall()
+
+    async def found(_: str) -> HostRecord | None:
+        return record
+
+    store: Any = desk.records._store
+    store.host = found
+    return desk
+
+
+def test_the_delay_between_two_pages_is_kept_when_a_robots_txt_came_between() -> None:
+    desk = Desk(delay=1.0, max_crawl_delay=60.0)
+    desk.host.crawl_delays[HTTP] = 20.0
+    desk.begin()
+    page_at = desk.clock.monotonic()
+    desk.send(URL, rules=1.0)
+    desk.over(Answered(HTTP))
+    assert desk.host.next_turn == page_at + 20.0
+    desk.clock.pass_(15.0)
+    desk.send()
+    desk.over(Answered(HTTP, robots=True))
+    assert desk.host.next_turn == page_at + 20.0
+    desk.clock.pass_(4.5)
+    desk.send()
+    desk.over(Answered(HTTP, robots=True))
+    assert desk.host.next_turn == page_at + 15.0 + 4.5 + 1.0, "and the least delay after the robots.txt"
+
+
+def test_the_ceiling_of_a_delay_is_durable_before_the_request_that_needs_it() -> None:
+    desk = Desk(delay=1.0, max_crawl_delay=60.0)
+    desk.host.crawl_delays[HTTP] = 20.0
+    desk.begin()
+    asyncio.run(desk.turn.for_page(URL, 1.0))
+    assert desk.kept.ceiling == 32.0
+    assert not desk.turn.used
+
+
+def test_a_ceiling_that_latency_raised_is_durable_with_the_answer() -> None:
+    desk = Desk(delay=1.0, max_crawl_delay=60.0)
+    desk.begin()
+    desk.send(URL, rules=1.0)
+    desk.host.crawl_delays[HTTP] = 40.0
+    desk.over(Answered(HTTP))
+    assert desk.kept.ceiling == 64.0
+
+
+def test_what_a_host_asked_for_is_durable() -> None:
+    desk = Desk(delay=1.0)
+    desk.begin()
+    desk.over(Answered(HTTP, pause=50.0))
+    assert desk.kept.not_before == desk.clock.wall() + 50.0
+    assert desk.host.next_turn == desk.clock.monotonic() + 50.0
+
+
+def test_the_back_off_of_a_host_that_failed_is_durable_and_doubles() -> None:
+    desk = Desk(delay=0.0, retries=5, host_failures=6, retry_pause=10.0, retry_jitter=0.0)
+    desk.begin()
+    for pause in (10.0, 20.0, 40.0):
+        desk.over(OriginFailed(HTTP, "connection refused"))
+        assert desk.kept.not_before == desk.clock.wall() + pause
+        assert desk.host.next_turn == desk.clock.monotonic() + pause
+
+
+@pytest.mark.parametrize(
+    ("record", "wait"),
+    [
+        (None, 3.0),
+        (HostRecord("a.example", ceiling=16.0), 16.0),
+        (HostRecord("a.example", ceiling=1.0), 3.0),
+        (HostRecord("a.example", ceiling=16.0, not_before=1_800_000_000.0 + 90.0), 90.0),
+    ],
+)
+def test_a_new_owner_waits_for_what_the_record_says_before_a_hosts_first_turn(
+    record: HostRecord | None, wait: float
+) -> None:
+    desk = inherited(record, delay=1.0, first_contact_delay=3.0, max_crawl_delay=60.0)
+    desk.begin()
+    assert desk.host.next_turn == pytest.approx(desk.clock.monotonic() + wait)
+    assert not desk.turn.open
+
+
+def test_the_first_owner_of_all_need_not_wait() -> None:
+    desk = Desk(delay=1.0, first_contact_delay=3.0)
+    desk.begin()
+    assert desk.turn.open

@@ -1,0 +1,74 @@
+"""A content names a stored page, and the one that loses a claim is a duplicate in the store too."""
+
+import asyncio
+import io
+import random
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from gregor.schemas.messages import Page
+from gregor.worker.borders.effects import Retries
+from gregor.worker.observe.stats import Stats
+from gregor.worker.settle.page_writer import PageWriter
+
+ME, OTHER = "http://h/me", "http://h/other"
+
+
+class Servers:
+    """A seen set and a store; ``owner`` by the first look, ``winner`` of the claim. `done`: what was asked in turn."""
+
+    def __init__(self, owner: str | None, winner: str) -> None:
+        self.done: list[str] = []
+        self.stored: list[tuple[str, str]] = []
+        self._owner, self._winner = owner, winner
+
+    async def content(self, _: bytes) -> str | None:
+        self.done.append("look up")
+        return self._owner
+
+    async def claim(self, _: bytes, key: str) -> str:
+        assert key == ME
+        self.done.append("claim")
+        return self._winner
+
+    async def put_page(self, page: Page, body: object, wire: object, stamp: int) -> None:
+        self.done.append("store")
+        self.stored.append((page.state, page.duplicate_of))
+
+
+def stored(servers: Servers) -> Page:
+    page = Page(ME, ME, "h", 1, "new", 200, 1.0, fingerprint=b"f" * 16)
+    partition: Any = SimpleNamespace(stamp=lambda: 1)
+    lease: Any = SimpleNamespace(holds=lambda: True)
+    effects = Retries(Stats(), random.Random(1)).under(lease)
+    some: Any = servers
+    nothing: Any = None
+    writer = PageWriter(
+        partition, store=some, seen=some, effects=effects, traps=nothing, stats=Stats(), near_duplicate_bits=3
+    )
+    response: Any = SimpleNamespace(wire_body=None, body=SimpleNamespace(open=lambda: io.BytesIO(b"")))
+    asyncio.run(writer.store(page, response, None))
+    return page
+
+
+@pytest.mark.parametrize("owner", [None, ME])
+def test_a_page_is_stored_before_its_content_names_it(owner: str | None) -> None:
+    servers = Servers(owner, winner=ME)
+    assert stored(servers).state == "fetched"
+    assert servers.done == ["look up", "store", "claim"]
+
+
+def test_who_loses_the_claim_is_stored_again_as_the_duplicate_it_is() -> None:
+    servers = Servers(None, winner=OTHER)
+    assert stored(servers).duplicate_of == OTHER
+    assert servers.done == ["look up", "store", "claim", "store"]
+    assert servers.stored == [("fetched", ""), ("duplicate", OTHER)]
+
+
+def test_a_content_that_has_an_owner_is_a_duplicate_at_once_and_claims_nothing() -> None:
+    servers = Servers(OTHER, winner=ME)
+    assert stored(servers).state == "duplicate"
+    assert servers.done == ["look up", "store"]
+    assert servers.stored == [("duplicate", OTHER)]

@@ -1,0 +1,53 @@
+"""What a row says after a visit: the ticket's number, the page's state, and where the URL was met first."""
+
+import msgspec
+
+from gregor.schemas.messages import Page, Row, Ticket
+from gregor.worker.settle.rows import REMEMBERED_ATTEMPTS, settled_row
+from gregor.worker.settle.verdicts import Verdict
+from gregor.worker.settle.visited import Visited
+
+NOW = 1_700_000_000.0
+TICKET = Ticket("http://h/", "http://h/", "h", depth=4, via="http://h/first")
+FETCHED = Verdict("fetched", "fetched", 200)
+
+
+def settled(ticket: Ticket, row: Row | None, page: Page | None = None, verdict: Verdict = FETCHED) -> Row:
+    return settled_row(Visited(ticket, row, None, page=page), verdict, NOW, "w")
+
+
+def known(visits: int, **fields: object) -> Row:
+    return msgspec.structs.replace(Row("http://h/", "http://h/", "h", visits, "waiting", "status 500"), **fields)
+
+
+def test_the_row_counts_by_the_ticket_also_when_its_predecessors_row_never_came() -> None:
+    early = msgspec.structs.replace(TICKET, visit=3, kind="retry")
+    assert settled(early, known(1)).visits == 4
+    assert settled(early, None).visits == 4
+    assert settled(TICKET, None).visits == 1
+
+
+def test_a_duplicate_is_told_by_its_page() -> None:
+    page = Page("http://h/", "http://h/", "h", 1, "new", 200, NOW, state="duplicate", duplicate_of="http://h/x")
+    row = settled(TICKET, None, page)
+    assert (row.state, row.page, row.kept_status) == ("duplicate", 1, 200)
+
+
+def test_without_a_page_the_newest_stored_version_stays() -> None:
+    row = settled(TICKET, known(2, page=2, kept_status=203, kept_size=7), verdict=Verdict("gone", "status 404", 404))
+    assert (row.state, row.page, row.kept_status, row.kept_size) == ("gone", 2, 203, 7)
+
+
+def test_where_it_was_met_first_stays_and_the_shorter_way_counts() -> None:
+    first = known(1, depth=2, via="http://h/other", first_seen=5.0)
+    row = settled(msgspec.structs.replace(TICKET, visit=1), first)
+    assert (row.via, row.depth, row.first_seen) == ("http://h/other", 2, 5.0)
+    assert settled(msgspec.structs.replace(TICKET, visit=1, depth=1), first).depth == 1
+
+
+def test_attempts_are_remembered_up_to_a_bound() -> None:
+    row = None
+    for visit in range(REMEMBERED_ATTEMPTS + 3):
+        row = settled(msgspec.structs.replace(TICKET, visit=visit), row)
+    assert row is not None
+    assert len(row.attempts) == REMEMBERED_ATTEMPTS

@@ -1,0 +1,178 @@
+"""The order of a visit and of its settle: what is asked before a fetch, and what is durable before what."""
+
+import asyncio
+import random
+from contextlib import suppress
+from types import SimpleNamespace
+from typing import Any
+
+import msgspec
+import pytest
+
+from gregor.schemas.messages import Page, Row, Ticket
+from gregor.worker.borders.effects import Effects, LeaseLost
+from gregor.worker.crawl import Crawl
+from gregor.worker.fetch.outcomes import Broken, Denied, Failed, Gone
+from gregor.worker.frontier.back_queue import FromBucket, Item
+from gregor.worker.frontier.counts import NO_CHANGE
+from gregor.worker.robots.rulings import NotNow
+from gregor.worker.settle.verdicts import Policy
+from gregor.worker.settle.visited import Visited
+from gregor.worker.web.urls import Urls
+
+HREF = "http://a.test/x"
+TICKET = Ticket(HREF, HREF, "a.test")
+LINKS = (Ticket("http://a.test/y", "http://a.test/y", "a.test"),)
+PAGE = Page(HREF, HREF, "a.test", 1, "new", 200, 1.0)
+SETTLE = ["publish", "learn", "announce", "put_rows", "mark", "finish"]
+
+
+class Scene:
+    """A crawl of doubles that note what is done, in order; ``last``: the lease ends with this one, which fails."""
+
+    def __init__(self, row: Row | None = None, stored: Page | None = None, last: str = "") -> None:
+        self.done: list[str] = []
+        self.rows: list[Row] = []
+        self._last = last
+        self._over = False
+        note = self._note
+
+        def noted(name: str, answer: Any = None) -> Any:
+            async def call(*_: Any, **__: Any) -> Any:
+                note(name)
+                return answer
+
+            return call
+
+        async def put_rows(rows: list[Row], stamp: int) -> None:
+            note("put_rows")
+            self.rows += rows
+
+        store = SimpleNamespace(rows=noted("rows", [row]), page=noted("page", stored), put_rows=put_rows,
+                                put_dead_letter=noted("letter"))  # fmt: skip
+        log = SimpleNamespace(publish=noted("publish"), announce=noted("announce"))
+        clock = SimpleNamespace(now=lambda: 100.0)
+        services = SimpleNamespace(store=store, log=log, seen=SimpleNamespace(mark=noted("mark")), coordinator=clock)
+        lease: Any = SimpleNamespace(holds=lambda: not self._over)
+        watching: Any = SimpleNamespace(retrying=lambda _: None)
+        host = SimpleNamespace(name="a.test", pushbacks=0, take_requests=tuple, busy=True)
+        host.queue = SimpleNamespace(put_back=lambda _: note("put back"))
+        self.turn: Any = SimpleNamespace(
+            host=host, used=True, over=noted("next turn"), refusal=lambda *_, **__: None, now=0.0
+        )
+        waiting = SimpleNamespace(appoint=noted("appoint"))
+        parts: dict[str, Any] = {
+            "partition": SimpleNamespace(stamp=lambda: 1),
+            "intake": SimpleNamespace(waiting=waiting, finish=lambda *_, **moved: note("finish", moved)),
+            "turns": None,
+            "rulings": SimpleNamespace(rule=noted("rule", NotNow())),
+            "fetcher": SimpleNamespace(refused_port=lambda _: None),
+            "examiner": None,
+            "pages": SimpleNamespace(store=noted("store page"), claim=noted("claim")),
+            "news": SimpleNamespace(apply=noted("news"), shorten=noted("shorten")),
+            "budgets": SimpleNamespace(settled=lambda *_: NO_CHANGE),
+            "visits": SimpleNamespace(published=lambda _: None, settled=lambda *_: None),
+            "policy": Policy(retries=3, pause=1.0, longest=60.0, revisits=None, jitter=0.0),
+            "services": services,
+            "effects": Effects(lease, watching, random.Random(1)),
+            "orders": SimpleNamespace(ranked=lambda some: some, opted_out=lambda _: False),
+            "schedule": None,
+            "urls": Urls(),
+            "sent": SimpleNamespace(learn=lambda _: note("learn")),
+            "chance": random.Random(1),
+            "name": "w",
+        }
+        self.crawl = Crawl(**parts)
+        self.moved: bool | None = None
+
+    def _note(self, what: str, moved: dict[str, bool] | None = None) -> None:
+        self.done.append(what)
+        if what == "finish":
+            self.moved = bool(moved and moved.get("moved"))
+        if what == self._last:
+            self._over = True
+            raise LeaseLost
+
+    def settle(self, visited: Visited) -> list[str]:
+        item = Item(visited.ticket, FromBucket(1), inherited=False)
+        with suppress(LeaseLost):
+            asyncio.run(self.crawl.settle(self.turn, item, visited))
+        return self.done
+
+    def visit(self, ticket: Ticket, *, inherited: bool = True) -> list[str]:
+        item = Item(ticket, FromBucket(1), inherited)
+        asyncio.run(self.crawl._visit(self.turn, item))
+        return self.done
+
+
+def fetched(**changes: Any) -> Visited:
+    response: Any = SimpleNamespace(status=200)
+    whole = Visited(TICKET, None, None, page=PAGE, tickets=LINKS, response=response)
+    return msgspec.structs.replace(whole, **changes)
+
+
+def test_each_step_of_a_settle_is_durable_before_the_next() -> None:
+    scene = Scene()
+    assert scene.settle(fetched()) == ["store page", *SETTLE[:5], "shorten", "finish", "next turn"]
+    assert scene.moved is False
+
+
+@pytest.mark.parametrize("last", ["publish", "put_rows", "mark"])
+def test_cut_short_it_has_done_a_beginning_of_it_and_learnt_nothing_of_what_was_not_acknowledged(last: str) -> None:
+    done = Scene(last=last).settle(fetched())
+    assert done == ["store page", *SETTLE[: SETTLE.index(last) + 1]]
+
+
+def test_a_retry_is_appointed_before_the_row_says_that_it_waits() -> None:
+
+    scene = Scene()
+    done = scene.settle(fetched(outcome=Failed("timeout", "why"), page=None, tickets=(), response=None))
+    assert done.index("appoint") < done.index("put_rows") < done.index("mark") < done.index("finish")
+    assert scene.moved is True, "what follows it in the calendar must not finish with it"
+    (row,) = scene.rows
+    assert (row.state, row.visits) == ("waiting", 1)
+
+
+def test_what_is_given_up_has_its_letter_before_its_row() -> None:
+
+    done = Scene().settle(fetched(outcome=Broken("decode", "why", 200), page=None, tickets=()))
+    assert done.index("letter") < done.index("put_rows")
+
+
+@pytest.mark.parametrize("outcome", [Gone(404), Denied("robots.txt line 2")])
+def test_a_url_without_a_page_is_settled_all_the_same(outcome: Any) -> None:
+    done = Scene().settle(fetched(outcome=outcome, page=None, tickets=()))
+    assert [step for step in done if step in SETTLE] == ["put_rows", "mark", "finish"]
+
+
+def known(visits: int, state: Any = "fetched") -> Row:
+    return Row(HREF, HREF, "a.test", visits, state, "")
+
+
+def test_a_stale_ticket_is_finished_without_a_look_at_pages_or_rules() -> None:
+    assert Scene(known(1)).visit(TICKET) == ["rows", "news", "finish"]
+
+
+@pytest.mark.parametrize("state", ["fetched", "duplicate"])
+def test_the_page_of_this_very_ticket_is_settled_without_a_fetch(state: Any) -> None:
+    done = Scene(stored=msgspec.structs.replace(PAGE, state=state)).visit(TICKET)
+    assert "rule" not in done
+    assert ("claim" in done) is (state == "fetched")
+    assert [step for step in done if step in SETTLE[2:]] == ["announce", "put_rows", "mark", "finish"]
+
+
+def test_the_page_of_another_kind_of_ticket_is_not_this_ones() -> None:
+    revisit = msgspec.structs.replace(TICKET, visit=1, kind="revisit")
+    done = Scene(known(1), msgspec.structs.replace(PAGE, visit=2)).visit(revisit)
+    assert done == ["rows", "page", "rule", "put back"]
+
+
+def test_what_nobody_can_have_begun_is_not_looked_for() -> None:
+    assert Scene().visit(TICKET, inherited=False) == ["rows", "rule", "put back"]
+
+
+def test_a_redirect_that_is_to_be_followed_later_waits_in_the_calendar_then_is_seen_then_finished() -> None:
+    scene = Scene()
+    done = scene.visit(msgspec.structs.replace(TICKET, not_before=200.0), inherited=False)
+    assert done == ["rows", "appoint", "mark", "finish"]
+    assert scene.moved is True
