@@ -18,7 +18,7 @@ ROUNDS ?= 1
 SEED ?= 1
 DATA ?= data
 
-.PHONY: help setup check format test crawl bench conformance reported realweb fuzz simulation \
+.PHONY: help setup check format test mutants crawl bench conformance reported realweb fuzz simulation \
 	up down demo-cluster chaos
 
 help:  ## Show what there is
@@ -56,6 +56,9 @@ format: setup  ## Format and fix
 
 test: setup  ## Run the tests; TESTS=path runs a part
 	@$(PY) -m pytest $(TESTS)
+
+mutants: setup  ## Single faults that tests must see; a TENTH=commit of them, or ONLY=text in rules or file
+	@$(PY) -m tests.mutants $(if $(TENTH),--tenth $(TENTH)) $(if $(ONLY),--only '$(ONLY)') $(if $(JOBS),--jobs $(JOBS))
 
 conformance: setup  ## Published cases in CASES=folder
 	@$(PY) -m tests.web.conformance $(CASES)

@@ -42,12 +42,12 @@ def read(path: Path = LIST) -> list[Mutant]:
 
 
 def _mutant(number: int, line: str) -> Mutant:
-    fields = [field.strip() for field in line.split(" | ")]
+    fields = line.split(" | ")
     if len(fields) != 4 or " => " not in f"{fields[2]} ":
         raise WrongLine(f"line {number}: not RULES | FILE | TEXT => OTHER TEXT | TESTS")
     before, _, after = f"{fields[2]} ".partition(" => ")
     edit = [part.rstrip(" ").replace("\\n", "\n") for part in (before, after)]
-    return Mutant(number, tuple(fields[0].split(",")), fields[1], edit[0], edit[1], tuple(fields[3].split()))
+    return Mutant(number, tuple(fields[0].split(",")), fields[1].strip(), edit[0], edit[1], tuple(fields[3].split()))
 
 
 def chosen(mutants: list[Mutant], tenth: int | None) -> list[Mutant]:
