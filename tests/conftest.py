@@ -2,16 +2,18 @@
 
 A shell that runs the tests in the background ignores Ctrl-C, and what is ignored is handed down: the processes that
 tests interrupt must not inherit that. How long an example of Hypothesis takes says how busy the machine is. A command
-that a test runs in this process configures its log: what it set ends with the test.
+that a test runs in this process configures its log: what it set ends with the test. Profile "any" is for who asks only
+whether there is an example, and not for the least one.
 """
 
 import logging
 import signal
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("any", settings.get_profile("patient"), phases=(Phase.explicit, Phase.generate))
 settings.load_profile("patient")
 
 for _signal in (signal.SIGINT, signal.SIGHUP):

@@ -33,7 +33,7 @@ def copied(to: Path) -> Path:
 
 def tested(tree: Path, tests: tuple[str, ...]) -> int | None:
     """The exit code of pytest in a copy; None when it hangs."""
-    words = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests]
+    words = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "--hypothesis-profile=any", *tests]
     # PYTHONPATH goes before the installed checkout. Bytecode is that of the text, not of its time.
     environment = {**os.environ, "PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1", "GREGOR_TEST_SEEDS": "20"}
     try:
