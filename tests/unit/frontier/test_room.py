@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from gregor.schemas.messages import PRIORITIES, Ticket
+from gregor.schemas.messages import PRIORITIES, Ticket, url_fingerprint
 from gregor.worker.borders.store import Entry
 from gregor.worker.frontier.back_queue import FromBucket, FromLog
 from gregor.worker.frontier.partition import MOST_FOLLOWERS
@@ -46,6 +46,8 @@ def test_memory_full_of_hosts_that_wait_is_relieved_while_the_worker_idles() -> 
         await read_all(owner)
         assert owner.partition.marks[1].position == 40
         assert owner.partition.marks[1].low > 0, "what waits is finished"
+        await owner.work()
+        assert len(owner.visited) == 40
 
     owned(case, *tickets, window=1000)
 
@@ -63,6 +65,27 @@ def test_followers_are_bounded_and_the_others_wait() -> None:
         assert owner.visited == {ticket("a").key: 1}
 
     owned(case, *[ticket("a")] * count, window=1000)
+
+
+def test_a_back_queue_takes_as_many_as_it_may_and_the_others_wait() -> None:
+    async def case(owner: Owner, engine: SimulatedEngine) -> None:
+        await read_all(owner)
+        assert len(owner.partition.live) == owner.config.queue_size
+        assert await engine.store.chunks(0, ticket("a").host)
+
+    owned(case, *[ticket(str(number)) for number in range(12)], window=1000)
+
+
+def test_who_asks_for_another_hosts_robots_txt_is_not_taken_for_seen() -> None:
+    """It may be a page of the crawl too, that was seen."""
+    asking = msgspec.structs.replace(ticket("robots.txt"), kind="robots", origin="http://elsewhere.test")
+
+    async def case(owner: Owner, engine: SimulatedEngine) -> None:
+        await engine.seen.mark([url_fingerprint(asking.key)])
+        await read_all(owner)
+        assert list(owner.partition.live) == [asking.identity]
+
+    owned(case, asking)
 
 
 def test_an_entry_that_followed_a_ticket_which_moves_to_the_calendar_itself_is_asked_again() -> None:
@@ -122,6 +145,7 @@ def test_who_appends_first_knows_the_chunks_of_an_earlier_owner() -> None:
 def test_a_host_with_a_backlog_is_named_by_the_calendar_once() -> None:
     async def case(owner: Owner, engine: SimulatedEngine) -> None:
         await owner.intake.waiting.put([ticket("a"), ticket("b")])
+        owner.clock.pass_(10.0)
         await owner.intake.waiting.put([ticket("c")])
         entries: list[Any] = []
         for bucket in await engine.store.buckets(0, 0, 2**53, 99):

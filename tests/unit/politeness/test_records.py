@@ -95,6 +95,14 @@ def test_a_new_owner_waits_for_what_the_record_says_before_a_hosts_first_turn(
     assert not desk.turn.open
 
 
+def test_what_a_host_asked_for_holds_also_when_its_owner_had_forgotten_it() -> None:
+    desk = inherited(HostRecord("a.example", not_before=1_800_000_000.0 + 90.0), delay=1.0)
+    lease: Any = desk.partition.lease
+    lease.epoch = 1
+    desk.begin()
+    assert desk.host.next_turn == pytest.approx(desk.clock.monotonic() + 90.0)
+
+
 def test_the_first_owner_of_all_need_not_wait() -> None:
     desk = Desk(delay=1.0, first_contact_delay=3.0)
     desk.begin()

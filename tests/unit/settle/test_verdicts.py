@@ -144,6 +144,19 @@ def test_unchanged_is_what_the_stored_version_was_whatever_came_between(known: S
     assert (verdict.state, verdict.cause) == (state, "")
 
 
+@pytest.mark.parametrize("outcome", [None, Unchanged()])
+def test_a_page_that_is_visited_again_gets_a_revisit_of_the_next_number(outcome: Outcome | None) -> None:
+    policy = Policy(retries=3, pause=1.0, longest=60.0, revisits=Revisits(800.0, 100.0, 51200.0), jitter=0.0)
+    ticket = msgspec.structs.replace(TICKET, visit=4, kind="retry", attempts=2)
+    page = held("fetched")
+    visited = Visited(ticket, row(4), outcome, page=page if outcome is None else None, stored=page)
+    verdict = conclude(visited, policy, 0, NOW, random.Random(1))
+    assert verdict.next is not None
+    assert (verdict.next.kind, verdict.next.visit, verdict.next.attempts) == ("revisit", 5, 0)
+    assert verdict.due > NOW
+    assert not is_stale(verdict.next, row(5, verdict.state)), "though its URL is settled and seen"
+
+
 def test_unchanged_without_a_condition_is_no_answer() -> None:
     policy = Policy(retries=3, pause=1.0, longest=60.0, revisits=None, jitter=0.0)
     verdict = conclude(Visited(TICKET, None, Unchanged()), policy, 0, NOW, random.Random(1))
