@@ -36,6 +36,16 @@ def test_a_topic_has_its_share_of_memory_and_no_more() -> None:
     owned(case, *tickets, window=1000)
 
 
+def test_no_more_is_read_than_the_window_spans() -> None:
+    async def case(owner: Owner, engine: SimulatedEngine) -> None:
+        for _ in range(4):
+            owner.intake.news()
+            await owner.intake.step()
+            assert owner.partition.marks[1].span <= 16, "followers take no room of their topic's, but of the window"
+
+    owned(case, *[ticket("a", priority=1)] * 40, window=16)
+
+
 def test_memory_full_of_hosts_that_wait_is_relieved_while_the_worker_idles() -> None:
     tickets = [ticket("a", host=f"h{number}", priority=1) for number in range(40)]
 
