@@ -178,7 +178,7 @@ class Page(msgspec.Struct, array_like=True):
     last_modified: str = ""  # the header as received, for the next conditional request; "": none was sent
     hops: int = 0  # redirects that led here
     language: str = ""  # the page's lang, or Content-Language; "": it says none
-    unread: str = ""  # of what there was too much to read all, joined by ", ": size, tags, entries, links; "": nothing
+    unread: str = ""  # of what there was too much to read all, joined by ", ": size, tags, links …; "": nothing
 
 
 class Failing(msgspec.Struct, frozen=True, array_like=True):

@@ -151,11 +151,12 @@ class Crawl:
                 item.lenient = True  # one more turn: then the transport reads as browsers do
                 host.queue.put_back(item)
                 return await turn.over(Answered(url.origin))
-            read = await self.visits.parse(self.examiner.of(ticket, url, outcome))  # Examine
-            visited = Visited(
-                ticket, row, read.outcome, url, response, read.page, read.tickets, read.redirect, stored, seconds
-            )
-            await self.visits.settle(self.settle(turn, item, visited))
+            async with self.examiner.room.of(response.body.size if response is not None else 0):
+                read = await self.visits.parse(self.examiner.of(ticket, url, outcome))  # Examine
+                visited = Visited(
+                    ticket, row, read.outcome, url, response, read.page, read.tickets, read.redirect, stored, seconds
+                )
+                await self.visits.settle(self.settle(turn, item, visited))
         finally:
             if response is not None:
                 response.close()

@@ -20,7 +20,7 @@ from gregor.worker.read.document import Document, Extract
 from gregor.worker.read.html import references
 from gregor.worker.read.html.references import base_url
 from gregor.worker.read.processors import ProcessorError, Processors
-from gregor.worker.read.read import LargeDocuments, Reading, read
+from gregor.worker.read.read import LargeDocuments, Reading, Room, read
 from gregor.worker.read.sitemaps.entries import Sitemap
 from gregor.worker.robots import meta as meta_robots
 from gregor.worker.web import http_headers
@@ -70,6 +70,7 @@ class Examiner:
         self._stats = stats
         self._processors = processors
         self._large = LargeDocuments(processors)
+        self.room = Room()
         self._sent = sent
         self._traps = traps
         self._targets = Targets(urls, scope)

@@ -376,6 +376,20 @@ def test_seeds_are_taken_as_given_whatever_the_patterns(site: list[str], here: H
     assert (found["pages_200"], found["links"].get("sent", 0)) == (1, 0)
 
 
+def test_links_beyond_the_bound_are_told(site: list[str], here: Here) -> None:
+    start = "http://www.test/"
+    assert here.report(start, *site, "--max-depth", "0", "--set", "max_links=0")["unread"] == {"links": 1}
+    assert msgspec.json.decode(here.said("show", start, *site[:2], "--json"))["unread"] == "links"
+    assert msgspec.json.decode(here.said("explain", start, *site[:2], "--json"))["unread"] == "links"
+    assert "not read to its end" in here.said("explain", start, *site[:2])
+    assert "links" in here.said("show", start, *site[:2])
+
+
+def test_the_report_for_people_says_what_was_cut(site: list[str], here: Here) -> None:
+    words = ["http://www.test/", *site, "--max-depth", "0"]
+    assert "cut at     links 1" in here.said("crawl", *words, "--set", "max_links=0")
+
+
 @pytest.mark.parametrize("form", ["--json", "--max-pages=10"])
 def test_a_report_that_finds_no_room(site: list[str], here: Here, form: str) -> None:
     here.report("http://www.test/", *site)

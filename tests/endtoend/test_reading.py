@@ -1,6 +1,7 @@
 """The endpoints that read what is kept: beside a worker that crawls, whatever sites said."""
 
 import asyncio
+import re
 import time
 from functools import partial
 from typing import Any
@@ -9,7 +10,7 @@ from msgspec.structs import replace
 
 from gregor.schemas.messages import DeadLetter, Takeover, stamp
 from gregor.worker.run.takeover import KEPT_TAKEOVERS
-from tests.endtoend.kept_site import HOST, HOSTILE, PROSE, START, crawled
+from tests.endtoend.kept_site import HOST, HOSTILE, PROSE, START, crawled, publish_site
 from tests.endtoend.operated import VIEWER, Operated, over
 
 kept = partial(over, delay=0.01, retries=0, hosts=1)
@@ -70,6 +71,16 @@ async def test_every_url_is_explained(worker: Operated) -> None:
     assert (story["discovered_via"], story["discovered_as"]) == (START, "a")
     assert story["attempts"][0]["owner"]
     assert story["robots"]["allows"]
+
+
+@partial(over, delay=0.01, retries=0, hosts=1, max_links=1)
+async def test_what_was_left_out_of_a_page_is_told(worker: Operated) -> None:
+    await publish_site(worker)
+    await worker.until_state(START)
+    assert (await read(worker, "explain", url=START))["unread"] == "links"
+    assert (await read(worker, "page", url=START))["record"]["unread"] == "links"
+    metrics = (await worker.ask("GET", "/metrics", VIEWER)).text
+    assert re.search(r'gregor_documents_unread_total\{[^}]*reason="links"[^}]*\} [1-9]', metrics)
 
 
 @kept

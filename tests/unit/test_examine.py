@@ -192,6 +192,29 @@ def test_a_seed_that_is_a_sitemap_is_read_as_one_if_sitemaps_are(body: bytes) ->
         assert published(one.examine(ticket(start, depth=depth), start, response(body)).tickets) == sent
 
 
+def test_an_entry_of_a_sitemap_that_is_a_sitemap_is_read_as_one() -> None:
+    """Some list sitemaps like pages; a page that a sitemap lists is the page it is."""
+    entry, listing = url("http://host/more.xml"), b"<urlset><url><loc>http://host/a</loc></url></urlset>"
+    index = b"<sitemapindex><sitemap><loc>http://host/deeper.xml</loc></sitemap></sitemapindex>"
+    one = examiner(sitemaps=True)
+    for body, links in ((listing, [("http://host/a", "url")]), (index, [("http://host/deeper.xml", "sitemap")])):
+        found = one.examine(ticket(entry, link="url", depth=1), entry, response(body))
+        assert [(each.href, each.link) for each in found.tickets] == links
+    found = one.examine(ticket(entry, link="url", depth=1), entry, response(b"<p><a href=/p>x</a>"))
+    assert [(each.href, each.link) for each in found.tickets] == [("http://host/p", "a")]
+    unasked = examiner().examine(ticket(entry, link="url", depth=1), entry, response(listing))
+    assert published(unasked.tickets) == []
+
+
+def test_links_beyond_the_bound_are_said_on_the_page_and_counted() -> None:
+    start = url("http://host/")
+    one = examiner(max_links=3)
+    assert one.examine(ticket(start), start, response(HTML)).page.unread == "links"
+    assert examiner(max_links=4).examine(ticket(start), start, response(HTML)).page.unread == ""
+    assert one.examine(ticket(start), start, response(b"<p>" + b"a " * (9 << 19))).page.unread == "size"
+    assert one._stats.unread == {"links": 1, "size": 1}
+
+
 def test_a_redirect_keeps_the_depth_and_counts_hops() -> None:
     one = examiner(max_redirects=2)
     start = url("http://host/old")

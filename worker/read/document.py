@@ -46,7 +46,7 @@ class Extract(msgspec.Struct):
     truncated: bool = False
     """Whether there were more links than were kept."""
     cut: str = ""
-    """Of what there was so much that the document was not read to its end (``size``, ``tags``); empty: it was."""
+    """Of what there was too much to read the document to its end (``size``, ``tags``, ``embedded``); empty: it was."""
 
 
 class Document:

@@ -2,6 +2,8 @@
 may therefore be done on another thread, since it shares nothing with anybody."""
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Final
 
 import msgspec
@@ -14,6 +16,15 @@ from gregor.worker.read.sitemaps import parse as sitemaps
 _PAGES: Final = frozenset({"text/html", "application/xhtml+xml"})
 LARGE: Final = 512 * 1024
 """Bytes of a document beyond which it would hold up the event loop for some 0.1 s and more."""
+
+MIB: Final = 1024 * 1024
+CAPACITY: Final = 32 * MIB
+"""Bytes of documents in all. What is read of them, and its way to the store, takes up to some twenty times that of
+small ones, and less than 100 MB of each large one, whose reading is bounded."""
+MOST: Final = 8 * MIB
+"""What one document counts for at most: no more of its text is read."""
+SMALL: Final = 64 * 1024
+"""A smaller one is not counted: as many as there may be requests at once do not matter."""
 
 
 class Reading(msgspec.Struct, frozen=True):
@@ -55,3 +66,31 @@ class LargeDocuments:
             # The bytes themselves: the body is closed when the visit is cancelled, which ends no thread.
             whole = Document(document.href, document.read(), document.header)
             return await asyncio.to_thread(read, self._processors, whole, is_sitemap)
+
+
+class Room:
+    """Documents get room in the order in which they come, so that a large one waits for those before it alone."""
+
+    def __init__(self, capacity: int = CAPACITY) -> None:
+        """``capacity``: bytes, no less than `MOST`."""
+        self._free = capacity
+        self._entry = asyncio.Lock()
+        self._freed = asyncio.Event()
+
+    @asynccontextmanager
+    async def of(self, size: int) -> AsyncIterator[None]:
+        """Room for what is read of a document of ``size`` bytes."""
+        if size <= SMALL:
+            yield
+            return
+        weight = min(size, MOST)
+        async with self._entry:
+            while self._free < weight:
+                self._freed.clear()
+                await self._freed.wait()
+            self._free -= weight
+        try:
+            yield
+        finally:
+            self._free += weight
+            self._freed.set()

@@ -252,6 +252,17 @@ def test_feeds_date_their_entries_in_more_than_one_way() -> None:
         assert [entry.lastmod for entry in parse(body.encode(), "http://a.test/").urls] == [86_400.0]
 
 
+@pytest.mark.parametrize(("rel", "known"), [("rel='alternate'", True), ("rel='x Alternate'", True), ("", False),
+                                            ("rel='canonical'", False)])  # fmt: skip
+def test_a_translation_is_named_by_an_alternate_link_alone(rel: str, known: bool) -> None:
+    body = (
+        f"<urlset xmlns='{_SITEMAP}' xmlns:x='http://www.w3.org/1999/xhtml'><url><loc>http://a.test/1</loc>"
+        f"<x:link {rel} hreflang='de' href='/de'/></url></urlset>"
+    )
+    [entry] = parse(body.encode(), "http://a.test/", extensions=True).urls
+    assert [one.name for one in entry.extensions] == ["link"] * known
+
+
 def test_an_extension_is_known_without_its_namespace_too() -> None:
     body = (
         f"<urlset xmlns='{_SITEMAP}'><url><loc>http://a.test/1</loc><link rel='alternate' hreflang='de' href='/de'/>"
