@@ -44,6 +44,7 @@ class Ticket(msgspec.Struct, frozen=True, array_like=True):
     at: float = 0.0  # when the ticket was made, unix seconds; 0: not known
     ordered: float = 0.0  # when a person asked for this visit, which nothing known before refuses; 0: nobody did
     not_before: float = 0.0  # a redirect that is followed no sooner (its Retry-After), unix seconds; 0: at once
+    due: float = 0.0  # of kind recrawl: not before then, unix seconds; 0: now
 
     @property
     def identity(self) -> tuple[str, int, str]:

@@ -11,6 +11,7 @@ from gregor.worker.config.settings import Config
 from gregor.worker.fetch.outcomes import Broken, Fetched, Outcome, Redirected
 from gregor.worker.frontier.sent import RecentlySent
 from gregor.worker.links import tickets
+from gregor.worker.links.configured import followed_kinds
 from gregor.worker.links.scope import MAX_ELSEWHERE, OutOfScope, Scope
 from gregor.worker.links.targets import Target, Targets
 from gregor.worker.links.traps import Traps
@@ -26,7 +27,6 @@ from gregor.worker.robots import meta as meta_robots
 from gregor.worker.web import http_headers
 from gregor.worker.web.urls import Url, Urls
 
-FOLLOWED = frozenset({"a", "area", "iframe", "frame", "next", "canonical", "refresh", "redirect", "sitemap", "url"})
 DEEPEST_SITEMAP = 5
 
 
@@ -74,14 +74,7 @@ class Examiner:
         self._sent = sent
         self._traps = traps
         self._targets = Targets(urls, scope)
-        followed = set(FOLLOWED)
-        if not config.meta_refresh:
-            followed.discard("refresh")
-        if not config.canonical_links:
-            followed.discard("canonical")
-        if not config.frames:
-            followed.discard("frame")
-        self._followed = frozenset({"sitemap", "url", "redirect"} if config.sitemap_only else followed)
+        self._followed = followed_kinds(config)
 
     def _is_sitemap(self, ticket: Ticket) -> bool | None:
         """Whether a document was announced as one; None for a seed, or where one leads, and for an entry of a sitemap,

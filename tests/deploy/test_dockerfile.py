@@ -32,8 +32,10 @@ def test_what_it_is_made_of_is_pinned_and_nothing_is_compiled() -> None:
 
 
 def test_every_dependency_is_pinned() -> None:
-    """Also what only whoever traces visits loads: nothing can be installed into a container later."""
+    """Also what only a crawl on servers, and whoever traces visits, loads: nothing can be installed into a container
+    later."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    wanted = [*project["dependencies"], *project["optional-dependencies"]["tracing"]]
+    extras = project["optional-dependencies"]
+    wanted = [*project["dependencies"], *extras["cluster"], *extras["tracing"]]
     pinned = set(re.findall(r"^([a-z0-9.-]+)==", (ROOT / "docker/requirements.txt").read_text(), re.MULTILINE))
     assert {re.split(r"[<>=!~\[; ]", one)[0].lower() for one in wanted} <= pinned

@@ -2,15 +2,10 @@
 
 import contextlib
 import gzip
-import http.server
-import io
-import logging
 import os
 import signal
 import subprocess
 import sys
-import threading
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +17,7 @@ from gregor.worker.borders.reader import Waiting
 from gregor.worker.commands import cli
 from gregor.worker.compose.embedded import Embedded
 from gregor.worker.web.urls import Urls
+from tests.endtoend.site import Here, Site
 from tests.reading import AT, MemoryReader, page, row, ticket
 
 LINKS = [Link("http://a.test/copy", "a"), Link("http://b.test/\x1b", "a", fate="scope: scope host")]
@@ -285,87 +281,11 @@ def test_export_to_a_file(output: Output, tmp_path: Path) -> None:
         assert cli.main(["export", "jsonl", "-o", place]) == 2
 
 
-class Site(http.server.BaseHTTPRequestHandler):
-    """Ten pages that link to each other, a sitemap of one; /slow answers when the test lets it."""
-
-    let = threading.Event()
-    asked = threading.Event()
-
-    def do_GET(self) -> None:
-        name = self.path.partition("?")[0].strip("/")
-        if name == "slow":
-            self.asked.set()
-            self.let.wait(60)
-        number = int(name) if name.isdigit() else 0
-        found = name in ("", "slow", "sitemap.xml", str(number)) and number < 10
-        with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # the crawl was stopped meanwhile
-            self.send_response(200 if found else 404)
-            self.send_header("Content-Type", "text/html")
-            self.end_headers()
-            if name == "sitemap.xml":
-                self.wfile.write(b"<urlset><url><loc>http://www.test/7</loc></url></urlset>")
-                return
-            self.wfile.write(f"<title>{name}</title><p>page {name}<a href=/{number + 1}>next</a>".encode())
-
-    def log_message(self, *_: object) -> None:
-        return
-
-
-@pytest.fixture
-def site(tmp_path: Path) -> Iterator[list[str]]:
-    """Flags with which www.test is a site of ten pages."""
-    Site.let.clear()
-    Site.asked.clear()
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Site) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        (tmp_path / "hosts").write_text(f"www.test 127.0.0.1:{server.server_port}\n")
-        flags = ["--data", str(tmp_path / "data"), "--host-table", str(tmp_path / "hosts"), "--delay", "0"]
-        yield [*flags, "--set", "delay_factor=0"]
-        Site.let.set()
-        server.shutdown()
-        thread.join()
-
-
-class Here:
-    """Runs commands in this process, as a shell would see them."""
-
-    def __init__(self, captured: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> None:
-        self._captured = captured
-        self._monkeypatch = monkeypatch
-
-    def said(self, *words: str, code: int = 0, stdin: bytes = b"") -> str:
-        """Standard output; standard error, which is one line then, for bad input."""
-        self._monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
-        self._captured.readouterr()
-        assert cli.main(words) == code
-        captured = self._captured.readouterr()
-        assert b"Traceback" not in captured.err
-        if code == 2:
-            assert (captured.out, captured.err.count(b"\n")) == (b"", 1)
-        return (captured.err if code == 2 else captured.out).decode()
-
-    def report(self, *words: str) -> dict[str, Any]:
-        """What `gregor crawl --json` tells at its end."""
-        found = msgspec.json.decode(self.said("crawl", "--json", *words))
-        assert isinstance(found, dict)
-        return found
-
-
-@pytest.fixture
-def here(capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> Iterator[Here]:
-    root = logging.getLogger()
-    handlers, level = root.handlers[:], root.level
-    yield Here(capsysbinary, monkeypatch)
-    logging.captureWarnings(False)
-    root.handlers[:] = handlers
-    root.setLevel(level)
-
-
 def test_a_budget_then_on_to_the_end_then_nothing(site: list[str], here: Here) -> None:
     first = here.report("http://www.test/", *site, "--max-pages", "3")
     assert (first["reason"], first["total_pages_200"], first["exit_code"]) == ("budget", 3, 0)
-    second = here.report("http://www.test/", *site)
+    assert here.report("http://www.test/", *site)["reason"] == "budget", "it belongs to the crawl"
+    second = here.report("http://www.test/", *site, "--max-pages", "none")
     assert (second["reason"], second["total_pages_200"], second["pages_200"]) == ("finished", 10, 7)
     assert here.report("http://www.test/", *site)["requests"] == 0
     assert "Nothing is left to do" in here.said("crawl", *site)
@@ -437,7 +357,7 @@ def test_a_header_of_ones_own_takes_the_place_of_ours(site: list[str], here: Her
 
 
 def test_an_attempt_says_how_long_it_took_whatever_it_brought(site: list[str], here: Here) -> None:
-    here.said("crawl", "http://www.test/none", *site)
+    here.said("crawl", "http://www.test/none", *site, code=1)
     explained = msgspec.json.decode(here.said("explain", "http://www.test/none", *site[:2], "--json"))
     assert explained["state"] == "gone"
     assert [one["elapsed"] > 0 for one in explained["attempts"]] == [True]
@@ -448,7 +368,7 @@ def test_dead_letters_get_another_visit(site: list[str], here: Here, tmp_path: P
     there = hosts.read_text()
     hosts.write_text("www.test 127.0.0.1:9\n")
     flags = [*site, "--set", "retries=0", "--set", "retry_pause=0.1", "--set", "retry_pause_max=0.1"]
-    assert here.report("http://www.test/9", *flags)["states"] == {"dead": 1}
+    assert here.report("http://www.test/9", *flags, code=1)["states"] == {"dead": 1}
     assert "robots" in here.said("deadletters", *site[:2])
     here.said("deadletters", *site[:2], "--retry")
     hosts.write_text(there)
@@ -459,8 +379,8 @@ def test_dead_letters_get_another_visit(site: list[str], here: Here, tmp_path: P
 def test_a_refused_address_that_is_allowed_later(site: list[str], here: Here, tmp_path: Path) -> None:
     port = (tmp_path / "hosts").read_text().strip().rpartition(":")[2]
     url, flags = f"http://127.0.0.1:{port}/9", [*site[:2], *site[4:]]
-    assert here.report(url, *flags)["states"] == {"refused": 1}
-    assert here.report(url, *flags, "--allow-network", "127.0.0.0/8")["requests"] == 0
+    assert here.report(url, *flags, code=1)["states"] == {"refused": 1}
+    assert here.report(url, *flags, "--allow-network", "127.0.0.0/8", code=1)["requests"] == 0
     told = here.said("deadletters", *site[:2])
     assert "refused_address" in told
     assert "--allow-network" in told

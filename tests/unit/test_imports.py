@@ -20,7 +20,7 @@ WINGS = (
 
 ENGINES = {
     "worker.adapters.cluster": {"worker/compose/cluster.py", "worker/compose/rebuilding.py"},
-    "worker.adapters.embedded": {"worker/compose/embedded.py"},
+    "worker.adapters.embedded": {"worker/compose/embedded.py", "worker/compose/kept.py"},
 }
 """The engines, each with the modules that put it together."""
 

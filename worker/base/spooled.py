@@ -5,6 +5,8 @@ import io
 import tempfile
 from typing import TYPE_CHECKING, BinaryIO, cast
 
+from gregor.worker.base.errors import why
+
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
@@ -38,15 +40,18 @@ class SpooledBody:
         self.size = 0
 
     def write(self, data: bytes) -> None:
-        """Appends ``data``. Raises :class:`BodyTooLarge` before anything beyond the cap is kept, OSError if the disk is
-        full."""
+        """Appends ``data``. Raises :class:`BodyTooLarge` before anything beyond the cap is kept, OSError with the name
+        of the folder if its disk is full."""
         size = self.size + len(data)
         if size > self._cap:
             raise BodyTooLarge(f"more than {self._cap} bytes")
-        if self.size <= self._threshold < size:
-            memory, self._file = self._file, cast(BinaryIO, tempfile.TemporaryFile(dir=self._folder))  # noqa: SIM115
-            self._file.write(cast(io.BytesIO, memory).getvalue())
-        self._file.write(data)
+        try:
+            if self.size <= self._threshold < size:
+                memory, self._file = self._file, cast(BinaryIO, tempfile.TemporaryFile(dir=self._folder))  # noqa: SIM115
+                self._file.write(cast(io.BytesIO, memory).getvalue())
+            self._file.write(data)
+        except OSError as error:  # a nameless file: say where it is
+            raise OSError(error.errno, why(error), self._folder or tempfile.gettempdir()) from error
         self._digest.update(data)
         self.size = size
 

@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 import msgspec
 
+from gregor.worker.api import opening
 from gregor.worker.base.errors import BadInput
 from gregor.worker.base.printable import one_line
 from gregor.worker.commands.common import DATA, Flag, add_settings, settings
@@ -40,10 +41,13 @@ def ask(arguments: argparse.Namespace, config: Config, method: str, path: str, b
     """One request to the API; its JSON. Raises `NotThere`, and `BadInput` for what the API refuses."""
     import requests
 
-    url = arguments.api or _url(config)
+    own_url, own_token = opening.known(config)
+    url = arguments.api or (own_url if own_url and config.listen.endswith(":0") else _url(config)) or own_url
     if not url:
         raise NotThere("no API is configured: set listen, or name one with --api")
     secret = token(config, "operator", os.environ) or token(config, "viewer", os.environ)
+    if not secret and opening.same(url, own_url):
+        secret = own_token
     headers = {"Authorization": f"Bearer {secret}"} if secret else {}
     try:
         with requests.Session() as session:

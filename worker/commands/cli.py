@@ -19,6 +19,10 @@ from gregor.worker.run.signals import interrupting
 EXIT_CODES = "exit codes: 0 finished or a budget reached, 1 failed, 2 bad input or configuration, 3 interrupted"
 
 
+_OF_SERVERS = ("cassandra", "confluent_kafka", "kazoo", "redis")
+"""What the extra "cluster" installs."""
+
+
 class Parser(argparse.ArgumentParser):
     """An argument parser whose errors are one line, with the exit code for bad input."""
 
@@ -121,6 +125,11 @@ def main(argv: Sequence[str] | None = None) -> int:
             "error",
         )
         return FAILED
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in _OF_SERVERS:
+            raise
+        complain("a crawl on servers needs their clients: pip install 'gregor-crawler[cluster]'", "error")
+        return BAD_INPUT
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:

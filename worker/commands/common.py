@@ -4,8 +4,10 @@ import argparse
 import asyncio
 import gc
 import os
+import time
 from collections.abc import Coroutine, Sequence
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from gregor.worker.base.errors import BadInput, complain, speak
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 
     from gregor.worker.borders.errors import Damaged
     from gregor.worker.borders.reader import Part, Reader
+    from gregor.worker.inspect.selection import Selection
     from gregor.worker.web.urls import Url, Urls
 
 T = TypeVar("T")
@@ -67,6 +70,7 @@ class _Keep(argparse.Action):
 
 def add_settings(parser: argparse.ArgumentParser, flags: Sequence[Flag] = DATA) -> None:
     """The flags from which `settings` reads."""
+    parser.set_defaults(of_a_crawl=any(flag.field == "data" for flag in flags))
     group = parser.add_argument_group("settings")
     group.add_argument("--config", metavar="FILE", help="config file (TOML); default: what GREGOR_CONFIG names")
     for flag in flags:
@@ -76,9 +80,33 @@ def add_settings(parser: argparse.ArgumentParser, flags: Sequence[Flag] = DATA) 
     group.add_argument("--set", action=_Keep, metavar="KEY=VALUE", help=text, dest="settings")
 
 
+def add_selection(parser: argparse.ArgumentParser) -> None:
+    """The flags from which `selection` reads."""
+    parser.add_argument("--host", help="only URLs of this host, with its port if not the usual one")
+    text = "only what is new, changed or of another state since then: an age such as 12h or 1d, or a date (2026-11-29)"
+    parser.add_argument("--since", metavar="TIME", help=text)
+    text = "only what changed: a document that had another version before, or that is there no more"
+    parser.add_argument("--changed", action="store_true", help=text)
+
+
+def selection(arguments: argparse.Namespace) -> "Selection":
+    """What the flags choose. Raises `BadInput`."""
+    from gregor.worker.inspect.selection import Selection
+    from gregor.worker.operate.choose import moment
+
+    since = None if arguments.since is None else moment("--since", arguments.since, time.time())
+    return Selection(given_host(arguments.host), arguments.state, since, arguments.changed)
+
+
 def settings(arguments: argparse.Namespace) -> Settings:
-    """The settings in force for this command."""
+    """The settings in force for this command: those of the crawl in the data folder, if there is one, and what is given
+    now."""
     found = load(arguments.config, os.environ, arguments.settings or ())
+    if arguments.of_a_crawl and found.config.engine == "embedded" and Path(found.config.data, "crawl.db").exists():
+        from gregor.worker.compose.kept import kept  # heavy: only where there is a crawl
+
+        if (before := kept(found.config.data)) is not None:
+            found = load(arguments.config, os.environ, arguments.settings or (), before)
     speak(found.config.log_format)
     return found
 

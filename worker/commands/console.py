@@ -38,4 +38,4 @@ async def _serve(config: Config) -> None:
 
     stop = asyncio.Event()
     with stopping(stop.set, lambda: None, FINISHED):
-        await console.console(config, stop, lambda url: complain(f"the console is at {url}"))
+        await console.console(config, stop, lambda line: complain(line, "info"))

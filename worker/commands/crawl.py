@@ -12,9 +12,11 @@ from gregor.worker.base.printable import one_line
 from gregor.worker.base.typed import as_typed
 from gregor.worker.commands import FAILED, FINISHED, INTERRUPTED
 from gregor.worker.commands.common import SCOPE, Flag, add_settings, run_crawling, settings
+from gregor.worker.config import kept
 from gregor.worker.config.check import warnings
 from gregor.worker.config.settings import Config
-from gregor.worker.inspect import report, url_record
+from gregor.worker.config.sources import KEPT, Settings
+from gregor.worker.inspect import report, unfetched, url_record
 from gregor.worker.inspect.live import Progress, watch
 from gregor.worker.observe import logging
 from gregor.worker.observe.stats import Stats
@@ -57,12 +59,15 @@ def run(arguments: argparse.Namespace) -> int:
     from gregor.worker.links.configured import urls_of
     from gregor.worker.operate.seeds_input import open_seeds
 
-    config = settings(arguments).config
+    in_force = settings(arguments)
+    config = in_force.config
+    if in_force.kept is not None:
+        kept.refuse_missing(in_force.kept, in_force.sources)
     logging.configure(config.log_level, config.log_format, config.log_file)
     watched = Progress(config, time.monotonic, sys.stderr).over
     seeds = open_seeds(arguments.seed, arguments.seeds, sys.stdin.buffer, urls_of(config), watched)
     try:
-        summary = run_crawling(_crawl(config, seeds, arguments.joins))
+        summary = run_crawling(_crawl(in_force, seeds, arguments.joins))
     finally:
         seeds.close()
     if summary is None:
@@ -81,17 +86,18 @@ def run(arguments: argparse.Namespace) -> int:
     return summary.exit_code
 
 
-async def _crawl(config: Config, seeds: "Seeds", joins: bool) -> report.Report | None:
+async def _crawl(in_force: Settings, seeds: "Seeds", joins: bool) -> report.Report | None:
     """The report; None when it was stopped before it began. ``joins``: the crawl is there, and has its seeds."""
     from gregor.worker.compose import worker as composition
     from gregor.worker.compose.engine import engine_of
 
+    config = in_force.config
     if not seeds.count and not joins:
         await _refuse_nothing(config)
-    run = _Run(config)
+    run = _Run(in_force)
     with stopping(run.stop, run.farewell, INTERRUPTED):
         try:
-            ending = await composition.crawl(config, seeds, run.started)
+            ending = await composition.crawl(config, seeds, run.started, in_force)
         except asyncio.CancelledError:
             return None
         finally:
@@ -99,18 +105,54 @@ async def _crawl(config: Config, seeds: "Seeds", joins: bool) -> report.Report |
     if isinstance(ending, composition.Finished):
         run.stats.before = await engine_of(config).counted()
         ending = Ending("finished")
-    code = INTERRUPTED if ending.reason == "stopped" else FINISHED
+    failure = "" if joins else await _nothing_came(ending, run.stats, config, seeds)
+    if failure:
+        complain(failure, "error")
+        ending = Ending(ending.reason, ending.detail or failure)
+    code = INTERRUPTED if ending.reason == "stopped" else FAILED if failure else FINISHED
     place = engine_of(config).place
     return report.report(ending, run.stats, place.name, time.monotonic() - run.begun, code, whole=place.counted)
+
+
+async def _nothing_came(ending: Ending, stats: Stats, config: Config, seeds: "Seeds") -> str:
+    """Why a run has brought nothing that was asked for; empty when something came, or its end was ordered."""
+    from gregor.worker.compose.engine import engine_of
+
+    ordered = ending.reason == "stopped" or (ending.reason == "budget" and not ending.detail.startswith("max_time"))
+    if ordered or (stats.pages and not engine_of(config).place.counted):  # servers are asked when nothing came
+        return ""
+    reader, _ = await engine_of(config).read()
+    try:
+        if failure := await unfetched.why_no_seed(reader, (seed.url for seed in seeds)):
+            return failure
+        if ending.reason == "budget" or stats.pages:
+            return ""
+        async for _ in reader.pages():
+            return ""
+        return await unfetched.why_nothing(reader)
+    finally:
+        await reader.close()
+
+
+def _of_the_crawl(in_force: Settings) -> list[str]:
+    """What is to be said of the settings that the crawl was made with."""
+    if in_force.kept is None:
+        return []
+    same = kept.in_use(in_force.kept, in_force.sources, KEPT)
+    differing = kept.changed(in_force.kept, in_force.config, in_force.sources).values()
+    return [
+        *([f"going on with the settings of this crawl: {', '.join(same)}"] if same else []),
+        *([f"settings of this crawl change: {'; '.join(differing)}"] if differing else []),
+    ]
 
 
 class _Run:
     """One run of the crawl: what shows it and what stops it."""
 
-    def __init__(self, config: Config) -> None:
+    def __init__(self, in_force: Settings) -> None:
         self.begun = time.monotonic()
         self.stats = Stats()
-        self._config = config
+        self._in_force, self._config = in_force, in_force.config
         self._runtime: Runtime | None = None
         self._watch: asyncio.Task[None] | None = None
         self._task = asyncio.current_task()
@@ -118,8 +160,8 @@ class _Run:
     def started(self, runtime: "Runtime") -> None:
         """The worker begins."""
         self._runtime, self.stats = runtime, runtime.stats
-        for warning in warnings(self._config):
-            complain(warning)
+        for text in (*_of_the_crawl(self._in_force), *warnings(self._config)):
+            complain(text)
         self._watch = asyncio.create_task(watch(self.stats, self._config, time.monotonic, sys.stderr, self._blocked))
 
     def _blocked(self) -> int:

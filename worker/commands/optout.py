@@ -32,8 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Order it, then delete."""
     if arguments.undo:
-        ordering.taken_back(arguments, "optout", arguments.host)
-        return FINISHED
+        return ordering.taken_back(arguments, "optout", arguments.host)
     target, config = target_of("optout", arguments.host), settings(arguments).config
     ordering.ordered(arguments, "optout", target)
     erased = asyncio.run(_erase(config, target, arguments.wait))

@@ -7,12 +7,16 @@ import argparse
 from functools import partial
 from typing import Any, Final, NamedTuple
 
+import msgspec
+
 from gregor.worker.base.errors import BadInput, complain
 from gregor.worker.base.printable import one_line
-from gregor.worker.commands import FINISHED, api_client
+from gregor.worker.commands import FAILED, FINISHED, api_client
 from gregor.worker.commands.common import settings
-from gregor.worker.orders.model import KINDS, RULES, Kind, Order, check, give, name_of, take_back
+from gregor.worker.orders.model import KINDS, RULES, Kind, Order, check, give, listed, name_of, take_back
 from gregor.worker.orders.targets import target_of
+
+_PAGE: Final = 500
 
 
 class OrderCommand(NamedTuple):
@@ -36,11 +40,10 @@ class OrderCommand(NamedTuple):
         """Give the order, or take it back."""
         target = getattr(arguments, "worker", "") or getattr(arguments, "host", "")
         if self.takes_back or (self.value and arguments.value == "none"):
-            taken_back(arguments, self.kind, target)
-            return FINISHED
+            return taken_back(arguments, self.kind, target)
+        if self.kind == "drain" and not _runs(arguments):
+            return FAILED
         ordered(arguments, self.kind, target, self._value(arguments) if self.value else None)
-        if self.kind == "drain":
-            _say_if_nobody(arguments)
         return FINISHED
 
     def _value(self, arguments: argparse.Namespace) -> float:
@@ -79,24 +82,44 @@ def ordered(arguments: argparse.Namespace, kind: Kind, target: str = "", value: 
         _directly(arguments, partial(give, order=order, by=who))
 
 
-def taken_back(arguments: argparse.Namespace, kind: Kind, target: str = "") -> None:
-    """Take an order back; nothing when it does not stand."""
+def taken_back(arguments: argparse.Namespace, kind: Kind, target: str = "") -> int:
+    """Take an order back; the exit code, which says whether it stood."""
     target = target_of(kind, target)
-    _take_back(arguments, name_of(kind, target), _path(kind, target))
+    return _take_back(arguments, name_of(kind, target), _path(kind, target))
 
 
-def taken_back_by_name(arguments: argparse.Namespace, name: str) -> None:
-    """Take an order back by its name in the list, readable or not."""
+def taken_back_by_name(arguments: argparse.Namespace, name: str) -> int:
+    """Take an order back by its name in the list, readable or not; the exit code, which says whether it stood."""
     kind, _, target = name.partition(" ")
     known = next((known for known in KINDS if known == kind), None)
     unread = f"/api/v1/orders/unread/{api_client.quoted(name)}"
-    _take_back(arguments, name, unread if known is None else _path(known, target))
+    return _take_back(arguments, name, unread if known is None else _path(known, target))
 
 
-def _take_back(arguments: argparse.Namespace, name: str, path: str) -> None:
+def in_force(arguments: argparse.Namespace) -> tuple[list[Order], list[str]]:
+    """The orders that stand, and the names of those that cannot be read."""
+    answered: list[Order] = []
+    after, path = "", f"/api/v1/orders?limit={_PAGE}"
+    while (answer := api_client.by_api(arguments, "GET", path + after)) is not None:
+        answered += msgspec.convert(answer["orders"], list[Order])
+        if not answer["next"]:
+            return answered, answer["unread"]
+        after = f"&after={api_client.quoted(answer['next'])}"
+    from gregor.worker.compose.engine import engine_of
+
+    orders = engine_of(settings(arguments).config).orders()
+    return list(listed(orders)), sorted(orders.unread)
+
+
+def _take_back(arguments: argparse.Namespace, name: str, path: str) -> int:
+    orders, unread = in_force(arguments)
+    if name not in {*(order.name for order in orders), *unread}:
+        complain(f"no order {one_line(name, 200)!r} stands: `gregor orders` lists those that do")
+        return FAILED
     who = api_client.by(arguments)
     if api_client.by_api(arguments, "DELETE", path, {"who": who.who, "why": who.why}) is None:
         _directly(arguments, partial(take_back, name=name, by=who))
+    return FINISHED
 
 
 def _directly(arguments: argparse.Namespace, change: Any) -> None:
@@ -110,7 +133,20 @@ def _path(kind: Kind, target: str) -> str:
     return f"/api/v1/orders/{kind}" + (f"/{api_client.quoted(target)}" if target else "")
 
 
-def _say_if_nobody(arguments: argparse.Namespace) -> None:
+def _runs(arguments: argparse.Namespace) -> bool:
+    """Whether the worker runs, as far as anybody can say; who runs is told, when it does not."""
     crawl = api_client.by_api(arguments, "GET", "/api/v1/workers")
-    if crawl is not None and arguments.worker not in {worker["name"] for worker in crawl["workers"]}:
-        complain("no worker of this name runs now: the order stands for one that comes, until `gregor undrain`")
+    if crawl is not None:
+        known = {worker["name"] for worker in crawl["workers"]}
+    else:
+        from gregor.worker.compose.engine import engine_of
+
+        found = engine_of(settings(arguments).config).workers()
+        if found is None:
+            return True
+        known = found
+    if arguments.worker in known:
+        return True
+    names = ", ".join(sorted(known)) or "none"
+    complain(f"no worker {one_line(arguments.worker, 200)!r} runs; there are: {one_line(names, 500)}")
+    return False

@@ -11,7 +11,7 @@ from gregor.worker.base.printable import one_line
 from gregor.worker.commands import FINISHED, api_client, ordering
 from gregor.worker.commands.common import not_negative, settings
 from gregor.worker.inspect import url_record
-from gregor.worker.orders.model import NEWEST, Change, Order, listed
+from gregor.worker.orders.model import NEWEST, Change
 
 _PAGE = 500
 
@@ -29,8 +29,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """List them, or take one back."""
     if arguments.take_back is not None:
-        ordering.taken_back_by_name(arguments, arguments.take_back)
-    elif arguments.audit:
+        return ordering.taken_back_by_name(arguments, arguments.take_back)
+    if arguments.audit:
         _print_changes(arguments)
     else:
         _print_orders(arguments)
@@ -38,7 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _print_orders(arguments: argparse.Namespace) -> None:
-    orders, unread = _in_force(arguments)
+    orders, unread = ordering.in_force(arguments)
     for order in orders:
         if arguments.json:
             _write({**msgspec.structs.asdict(order), "name": order.name, "at": rfc3339(order.at) if order.at else None})
@@ -54,20 +54,6 @@ def _print_orders(arguments: argparse.Namespace) -> None:
             print(f"unreadable  {one_line(name, 400)}")
     if not orders and not unread and not arguments.json:
         print("no orders stand")
-
-
-def _in_force(arguments: argparse.Namespace) -> tuple[list[Order], list[str]]:
-    answered: list[Order] = []
-    after, path = "", f"/api/v1/orders?limit={_PAGE}"
-    while (answer := api_client.by_api(arguments, "GET", path + after)) is not None:
-        answered += msgspec.convert(answer["orders"], list[Order])
-        if not answer["next"]:
-            return answered, answer["unread"]
-        after = f"&after={api_client.quoted(answer['next'])}"
-    from gregor.worker.compose.engine import engine_of
-
-    orders = engine_of(settings(arguments).config).orders()
-    return list(listed(orders)), sorted(orders.unread)
 
 
 def _print_changes(arguments: argparse.Namespace) -> None:

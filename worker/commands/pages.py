@@ -6,17 +6,26 @@ from typing import get_args
 
 from gregor.schemas.messages import Page, State
 from gregor.worker.base.printable import one_line
-from gregor.worker.commands.common import add_settings, given_host, not_negative, reading, run_reading, settings
+from gregor.worker.commands.common import (
+    add_selection,
+    add_settings,
+    not_negative,
+    reading,
+    run_reading,
+    selection,
+    settings,
+)
 from gregor.worker.config.settings import Config
 from gregor.worker.inspect.url_record import Record, all_records, encode
 
-_HEAD = f"{'STATE':<10} {'STATUS':>6} {'DEPTH':>5} {'BYTES':>10}  URL"
+_HEAD = f"{'STATE':<10} {'STATUS':>6} {'DEPTH':>5} {'BYTES':>10} {'CHECKED':<20}  URL"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Filters and form."""
     parser.add_argument("--state", choices=get_args(State), help="only URLs in this state")
-    parser.add_argument("--host", help="only URLs of this host, with its port if not the usual one")
+    add_selection(parser)
+    parser.add_argument("--language", metavar="LANG", help="only documents that say they are in it: de, or de-CH")
     parser.add_argument("--status", type=int, metavar="N", help="only URLs whose last answer had this status")
     parser.add_argument("--label", help="only URLs with this label, given to their seed")
     parser.add_argument("--mime", metavar="TYPE", help="only documents of this media type, e.g. text/html or image/*")
@@ -32,11 +41,11 @@ def run(arguments: argparse.Namespace) -> int:
 
 async def _list(arguments: argparse.Namespace, config: Config) -> int:
     left = sys.maxsize if arguments.limit is None else arguments.limit
-    host = given_host(arguments.host)
+    wanted = selection(arguments)
     async with reading(config) as crawl:
         if not arguments.json:
             print(_HEAD)
-        async for record, page in all_records(crawl.reader, arguments.state, host):
+        async for record, page in all_records(crawl.reader, wanted):
             if left <= 0:
                 break
             if _wanted(arguments, record, page):
@@ -49,8 +58,14 @@ def _wanted(arguments: argparse.Namespace, record: Record, page: Page | None) ->
     return (
         arguments.status in (None, record.status)
         and arguments.label in (None, record.label)
+        and (arguments.language is None or _speaks(record.language or "", arguments.language))
         and (arguments.mime is None or (page is not None and _is_of(record.mime or "", arguments.mime.lower())))
     )
+
+
+def _speaks(language: str, wanted: str) -> bool:
+    """Whether a language tag is the wanted one, or a narrower one (RFC 4647 section 3.3.1)."""
+    return f"{language}-".lower().replace("_", "-").startswith(f"{wanted}-".lower())
 
 
 def _is_of(mime: str, wanted: str) -> bool:
@@ -63,5 +78,9 @@ def write(record: Record, as_json: bool) -> None:
         sys.stdout.buffer.write(encode(record) + b"\n")
     else:
         size = "" if record.size is None else str(record.size)
-        line = f"{record.state:<10} {record.status or '':>6} {record.depth:>5} {size:>10}  {one_line(record.url, 2000)}"
-        print(line + (f"  -> {one_line(record.redirected_to)}" if record.redirected_to else ""))
+        checked = "-" if record.checked_at is None else f"{record.checked_at[:19]}Z"
+        line = f"{record.state:<10} {record.status or '':>6} {record.depth:>5} {size:>10} {checked:<20}"
+        print(
+            f"{line}  {one_line(record.url, 2000)}"
+            + (f"  -> {one_line(record.redirected_to)}" if record.redirected_to else "")
+        )

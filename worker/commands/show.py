@@ -4,18 +4,21 @@ import argparse
 import shutil
 import sys
 
-from gregor.schemas.messages import Page
+from gregor.schemas.messages import Page, Row
 from gregor.worker.base.errors import complain
 from gregor.worker.base.printable import escape, one_line
 from gregor.worker.commands import FAILED
-from gregor.worker.commands.common import Crawl, add_settings, reading, run_reading, settings
+from gregor.worker.commands.common import Crawl, add_settings, not_negative, reading, run_reading, settings
 from gregor.worker.config.settings import Config
 from gregor.worker.inspect import url_record
 from gregor.worker.inspect.heads import masked, printable
+from gregor.worker.inspect.selection import whole
 from gregor.worker.inspect.url_record import Record
 
+_VERSIONS = 100
 _SHOWN = (
-    *("status", "outcome", "rule", "redirected_to", "depth", "label", "fetched_at", "mime", "charset", "size"),
+    *("status", "outcome", "rule", "redirected_to", "depth", "label", "checked_at", "fetched_at", "version"),
+    *("document_status", "mime", "charset", "language", "size"),
     *("sha256", "title", "truncated", "unread", "duplicate_of", "near_duplicate_of", "canonical", "directives"),
 )
 
@@ -29,6 +32,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     what.add_argument("--text", action="store_true", help="the text of the document")
     what.add_argument("--links", action="store_true", help="each link with its kind and what became of it")
     what.add_argument("--body", action="store_true", help="the body, decoded, byte for byte")
+    parser.add_argument(
+        "--version", type=not_negative, metavar="N", help="the document that visit N brought; default: the newest"
+    )
     add_settings(parser)
 
 
@@ -42,7 +48,13 @@ async def _show(arguments: argparse.Namespace, config: Config) -> int:
         url = crawl.url(arguments.url)
         known = await url_record.find(crawl.reader, url)
         if known.row is not None:
-            record, page = await url_record.of_row(crawl.reader, known.row, text=True)
+            record, page = await url_record.of_row(crawl.reader, known.row, text=True, version=arguments.version)
+            if arguments.version is not None and page is None:
+                kept = ", ".join(map(str, await _versions(crawl, known.row))) or "none"
+                complain(
+                    f"visit {arguments.version} brought no document of {record.url} that is kept: there are {kept}"
+                )
+                return FAILED
         elif known.tickets:
             record, page = url_record.of_ticket(known.tickets[0]), None
         else:
@@ -54,12 +66,20 @@ async def _show(arguments: argparse.Namespace, config: Config) -> int:
             return await _part(arguments, crawl, record, page)
         else:
             _summary(record, page)
+            if known.row is not None and (versions := await _versions(crawl, known.row)):
+                print(f"  {'versions':<18} {', '.join(map(str, versions))}: --version N shows one")
         return crawl.code
+
+
+async def _versions(crawl: Crawl, row: Row) -> list[int]:
+    """The visits that brought a document which is kept: of the last hundred."""
+    visits = range(max(1, row.visits - _VERSIONS + 1), row.visits + 1) if row.page else ()
+    return [visit for visit in visits if await whole(crawl.reader, crawl.reader.page(row.key, visit)) is not None]
 
 
 async def _part(arguments: argparse.Namespace, crawl: Crawl, record: Record, page: Page | None) -> int:
     if page is None:
-        complain(f"no document of {record.url} is kept: its state is {record.state}")
+        complain(f"{record.url} has no document now: its state is {record.state}; `gregor show` lists older versions")
         return FAILED
     if arguments.headers:
         lines = [*printable(masked(page.request_head)), "", *printable(page.response_head)]

@@ -25,6 +25,7 @@ from gregor.worker.compose.process import SystemClock, tokens_are_there, worker_
 from gregor.worker.compose.rebuilding import Tell, rebuild_seen
 from gregor.worker.config.servers import SERVERS, check_server, password
 from gregor.worker.config.settings import Config, replace
+from gregor.worker.config.sources import Settings
 from gregor.worker.frontier.counts import total
 from gregor.worker.links.configured import canonical_rules, urls_of
 from gregor.worker.observe.instrumented import instrumented
@@ -66,6 +67,10 @@ class OpenServers:
         finally:
             keeping.cancel()
 
+    async def go_on(self, settings: Settings, told: Callable[[str], None]) -> int:
+        """Nothing: on servers the settings are those of the deployment."""
+        return 0
+
 
 class Cluster:
     """A crawl on the servers that the settings name; see `Engine`."""
@@ -76,6 +81,15 @@ class Cluster:
     @property
     def place(self) -> Place:
         return Place(f"crawl {self._config.crawl}", counted=False)
+
+    def there(self) -> None:
+        """The servers say it."""
+
+    def workers(self) -> set[str] | None:
+        async def read(coordinator: ClusterCoordinator) -> set[str]:
+            return {worker.name for worker in (await coordinator.members()).workers}
+
+        return asyncio.run(self._by_coordinator(read))
 
     def orders(self) -> Orders:
         async def read(coordinator: Coordinator) -> Orders:
@@ -186,7 +200,7 @@ class Cluster:
     def _canonical(self) -> str:
         return canonical_rules(self._config).fingerprint()
 
-    async def _by_coordinator(self, call: Callable[[Coordinator], Awaitable[T]]) -> T:
+    async def _by_coordinator(self, call: Callable[[ClusterCoordinator], Awaitable[T]]) -> T:
         config = self._config
         check_server(config, "zookeeper", os.environ)
         coordinator = await ClusterCoordinator.open(

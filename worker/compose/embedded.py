@@ -18,8 +18,10 @@ from gregor.worker.borders.reader import Part, Reader
 from gregor.worker.borders.stock import Mending, Stock
 from gregor.worker.compose.engine import Place, Prepared
 from gregor.worker.compose.findings import Finding
+from gregor.worker.compose.kept import take_up
 from gregor.worker.compose.process import SystemClock
 from gregor.worker.config.settings import Config, replace
+from gregor.worker.config.sources import Settings
 from gregor.worker.inspect import machine
 from gregor.worker.inspect.report import size
 from gregor.worker.links.configured import canonical_rules
@@ -33,6 +35,7 @@ from gregor.worker.web.urls import Urls
 if TYPE_CHECKING:
     from gregor.worker.adapters.cluster.rebuild import Rebuilt
 
+_AHEAD: Final = 3600.0  # seconds, more than summer time and drift
 _LITTLE_DISK: Final = 0.1
 _NO_DISK: Final = 512 * 1024 * 1024
 
@@ -60,6 +63,17 @@ class OpenFolder:
         runtime.stats.before = await _counted(self._path)
         yield
 
+    async def go_on(self, settings: Settings, told: Callable[[str], None]) -> int:
+        """They are kept in the folder."""
+        now = self.coordinator.now()
+        if (ahead := now - SystemClock().wall()) > _AHEAD:
+            told(
+                f"the dates of this crawl are {ahead / 86400:.1f} days ahead of this machine's clock, which was ahead "
+                "in an earlier run: they go on from there, since a crawl's time never goes back; for right dates crawl "
+                "into another data folder"
+            )
+        return await take_up(settings, lambda: _reading(self._path), self.log, now, told)
+
 
 class Embedded:
     """A crawl in the folder that the setting ``data`` names; see `Engine`."""
@@ -71,6 +85,12 @@ class Embedded:
     @property
     def place(self) -> Place:
         return Place(self._config.data, counted=True)
+
+    def there(self) -> None:
+        self._made_for()
+
+    def workers(self) -> None:
+        """Only an API can say."""
 
     def orders(self) -> Orders:
         return embedded.standing_orders(self._path)

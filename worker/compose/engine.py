@@ -15,6 +15,7 @@ from gregor.worker.borders.stock import Mending, Stock
 from gregor.worker.borders.store import PageStore
 from gregor.worker.compose.findings import Finding
 from gregor.worker.config.settings import Config
+from gregor.worker.config.sources import Settings
 from gregor.worker.operate.control import Control
 from gregor.worker.operate.erase import Erased
 from gregor.worker.orders.model import Change, Orders
@@ -65,6 +66,12 @@ class OpenEngine(Protocol):
         ``api``: the URL at which the worker's API listens, "" if it does not; ``measure`` gets the hosts of the seeds.
         """
 
+    async def go_on(self, settings: Settings, told: Callable[[str], None]) -> int:
+        """Go on with what is there under these settings, and keep them where they belong to the crawl.
+
+        Publishes what they let in that was turned down before, and gives how many URLs; ``told`` hears of that.
+        """
+
     async def close(self) -> None:
         """Finish what was called, end all leases and connections. May be repeated."""
 
@@ -78,6 +85,12 @@ class Engine(Protocol):
     @property
     def place(self) -> Place:
         """Where the crawl is."""
+
+    def there(self) -> None:
+        """Raises `BadInput` when it can be seen at once that there is no crawl."""
+
+    def workers(self) -> set[str] | None:
+        """The names of the workers that run; None where nobody can say. Waits, so it is not for an event loop."""
 
     def orders(self) -> Orders:
         """The operator's orders, read where the crawl keeps them. Waits, so it is not for an event loop."""

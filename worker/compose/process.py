@@ -4,6 +4,8 @@ import os
 import time
 from functools import partial
 
+from gregor.worker.api import opening
+from gregor.worker.base.errors import speaks_json
 from gregor.worker.config.api import token
 from gregor.worker.config.settings import Config
 
@@ -28,3 +30,10 @@ def tokens_are_there(config: Config) -> None:
     """Before anything is waited for. Raises `BadInput` naming the setting."""
     for role in ("viewer", "operator") if config.listen else ():
         token(config, role, os.environ)
+
+
+def console_line(config: Config, url: str) -> str:
+    """Where the console is, for the person who started the process: with what opens it, if that is theirs."""
+    key = "" if speaks_json() else opening.key(config)
+    known = key or config.anonymous_read or opening.has_tokens(config)
+    return f"the console is at {url}{key}" + ("" if known else ", but nobody can open it: set operator_token_file")

@@ -7,13 +7,16 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
 from gregor.worker.adapters.when_there import when_there
+from gregor.worker.api import opening
+from gregor.worker.base.errors import complain
 from gregor.worker.borders.clock import Clock
 from gregor.worker.borders.services import Services
 from gregor.worker.compose import network
 from gregor.worker.compose.engine import OpenEngine, engine_of
-from gregor.worker.compose.process import SystemClock, tokens_are_there, worker_name
+from gregor.worker.compose.process import SystemClock, console_line, tokens_are_there, worker_name
 from gregor.worker.config.credentials import authorizations
 from gregor.worker.config.settings import Config
+from gregor.worker.config.sources import Settings
 from gregor.worker.links.configured import scope_rules, urls_of
 from gregor.worker.links.scope import Scope
 from gregor.worker.observe import logging
@@ -30,8 +33,17 @@ class Finished:
     """The crawl had ended before, and nothing new was seeded."""
 
 
-async def crawl(config: Config, seeds: Iterable[Seed], started: Callable[[Runtime], None]) -> Ending | Finished:
+async def crawl(
+    config: Config,
+    seeds: Iterable[Seed],
+    started: Callable[[Runtime], None],
+    settings: Settings | None = None,
+    told: Callable[[str], None] = complain,
+) -> Ending | Finished:
     """Seed and crawl until it ends; `started` gets the worker that `stop` ends.
+
+    ``settings``: where those of ``config`` come from, so that a data folder keeps them; ``told`` hears what those that
+    changed let in.
 
     Raises `ConfigError`, and what opening the engine raises.
     """
@@ -50,6 +62,8 @@ async def crawl(config: Config, seeds: Iterable[Seed], started: Callable[[Runtim
         stack.push_async_callback(engine.close)
         ended = await has_ended(engine.log, engine.store, config.partitions)
         published = await seeding.publish(engine.log, engine.store, seeds, unless_known=ended)
+        if settings is not None:
+            published += await engine.go_on(settings, told)
         hosts = await when_there(engine.store.seed_hosts, config.start_timeout, config)
         if ended and hosts and not published and not config.linger:
             return Finished()
@@ -70,8 +84,12 @@ async def crawl(config: Config, seeds: Iterable[Seed], started: Callable[[Runtim
         def measure(hosts: list[str]) -> None:
             runtime.measure(Scope(rules, hosts))
 
+        config = opening.with_token(config)
         serving = _serving(config, engine, runtime, clock, measure)
         api = await stack.enter_async_context(serving) if config.listen else ""
+        if config.listen:
+            stack.enter_context(opening.told(config, api))
+            told(console_line(config, api))
         await stack.enter_async_context(engine.housekeeping(runtime, api, measure))
         started(runtime)
         return await runtime.run()

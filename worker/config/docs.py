@@ -106,9 +106,10 @@ This page is made by `python -m gregor.worker.config.docs > docs/configuration.m
 A setting comes from, each source overruling the one before:
 
 1. its default;
-2. the config file, TOML: `--config FILE`, or the file that `GREGOR_CONFIG` names;
-3. the environment: `GREGOR_` and the name in upper case, e.g. `GREGOR_MAX_PAGES=100`;
-4. the command line: a flag of its own, or `--set NAME=VALUE`; the last one wins.
+2. what the crawl in the data folder was made with: the settings that were given then, and belong to the crawl;
+3. the config file, TOML: `--config FILE`, or the file that `GREGOR_CONFIG` names;
+4. the environment: `GREGOR_` and the name in upper case, e.g. `GREGOR_MAX_PAGES=100`;
+5. the command line: a flag of its own, or `--set NAME=VALUE`; the last one wins.
 
 In the environment and after `--set`, a list is written with commas (`a, b`) or as in TOML (`["a", "b"]`), a table as a
 TOML inline table; `none` means no bound. Times are seconds, sizes bytes. Relative paths start at the working
@@ -117,7 +118,7 @@ directory. Unknown names are refused; variables that Kubernetes sets for a servi
 value comes from.
 
 `partitions`, `canonical` and `bucket_width` are fixed once per crawl: a data folder refuses others. Everything else may
-differ from run to run, and holds from then on.
+differ from run to run, is named at the start when it does, and holds from then on ([commands.md](commands.md)).
 
 ## Settings
 

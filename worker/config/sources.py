@@ -1,4 +1,4 @@
-"""Where settings come from: defaults < config file < environment < command line; the later wins.
+"""Where settings come from: defaults < kept with the crawl < config file < environment < command line; the later wins.
 
 Each value is checked by itself, so that an error names its source. Everything raises ConfigError with one line.
 """
@@ -17,8 +17,11 @@ from gregor.worker.base.errors import plain_types, why
 from gregor.worker.base.printable import MASK, mask_user_info, one_line
 from gregor.worker.config.check import check, with_canonical_hosts
 from gregor.worker.config.docs import meaning
+from gregor.worker.config.kept import Kept
 from gregor.worker.config.settings import Config, ConfigError, HostOverride
 
+KEPT = "kept with the crawl"
+"""The source of what the crawl was made with."""
 PREFIX = "GREGOR_"
 CONFIG_VARIABLE = "GREGOR_CONFIG"
 # Not settings: what our own tests use, and what Kubernetes sets for a service whose name starts with "gregor".
@@ -44,6 +47,8 @@ class Settings(Struct, frozen=True):
 
     config: Config
     sources: dict[str, str]
+    kept: Kept | None = None
+    """What the crawl was made with, where that is known."""
 
 
 class _Value(NamedTuple):
@@ -55,19 +60,25 @@ class _Value(NamedTuple):
     strict: bool
 
 
-def load(path: str | None, environ: Mapping[str, str], given: Sequence[Given] = ()) -> Settings:
-    """Read all sources. ``path`` is the config file; without one GREGOR_CONFIG names it, if set."""
+def load(
+    path: str | None, environ: Mapping[str, str], given: Sequence[Given] = (), kept: Kept | None = None
+) -> Settings:
+    """Read all sources. ``path`` is the config file; without one GREGOR_CONFIG names it, if set. ``kept``: what the
+    crawl was made with, which holds where nothing else is given."""
     path = path or environ.get(CONFIG_VARIABLE) or None
     table = read_file(path) if path else {}
     values: dict[str, Any] = {}
     sources: dict[str, str] = {}
-    for layer in (_from_file(table, path or ""), _from_environment(environ, _variables(table)), _from_flags(given)):
+    before = kept.values if kept is not None else {}
+    secrets = _variables(table) | _variables({"host": before.get("hosts", [])})
+    of_crawl = (_Value(name, value, KEPT, True) for name, value in before.items() if name in _NAMES)
+    for layer in (of_crawl, _from_file(table, path or ""), _from_environment(environ, secrets), _from_flags(given)):
         for one in layer:
             values[one.name] = _checked(one)
             sources[one.name] = one.source
     config = with_canonical_hosts(Config(**values))
     check(config)
-    return Settings(config, sources)
+    return Settings(config, sources, kept)
 
 
 def _from_file(table: Mapping[str, object], path: str) -> Iterator[_Value]:

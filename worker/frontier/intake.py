@@ -174,7 +174,7 @@ class Intake:
             partition.finish(source for _, source in overflow)
 
     async def _recall(self, tickets: list[tuple[Ticket, FromLog]]) -> list[tuple[Ticket, FromLog]]:
-        """Who asks for another visit gets a calendar entry that is due now, then its record is finished; the others.
+        """Who asks for another visit gets a calendar entry, then its record is finished; the others.
 
         The entry is for the visit that the asker saw to be next, so that a record which is read twice asks for one.
         """
@@ -182,8 +182,15 @@ class Intake:
         asking = [(ticket, source) for ticket, source in tickets if ticket.kind == "recrawl"]
         if not asking:
             return tickets
-        revisits = [msgspec.structs.replace(ticket, kind="revisit", ordered=ticket.at) for ticket, _ in asking]
-        entries = [Entry(partition.calendar.place(now, now), ticket) for ticket in revisits]
+        revisits = [
+            # by order, or when the interval that was set is over
+            (
+                ticket.due,
+                msgspec.structs.replace(ticket, kind="revisit", due=0.0, ordered=0.0 if ticket.due else ticket.at),
+            )
+            for ticket, _ in asking
+        ]
+        entries = [Entry(partition.calendar.place(max(now, due), now), ticket) for due, ticket in revisits]
         await self._effect(lambda: store.put_entries(partition.id, entries, partition.stamp()))
         for entry in entries:
             partition.calendar.placed(entry.bucket)

@@ -13,28 +13,49 @@ from warcio.warcwriter import WARCWriter
 from gregor.schemas.messages import Page, RobotsCopy, RobotsRecord, Row, url_fingerprint
 from gregor.worker.base.streams import in_order
 from gregor.worker.borders.reader import WHOLE, Part, Reader
-from gregor.worker.inspect import heads, url_record, warc_records
+from gregor.worker.inspect import heads, selection, url_record, warc_records
+from gregor.worker.inspect.selection import EVERYTHING, Selection
 from gregor.worker.inspect.warc_records import Answer, Original
 
 _SPOOLED: Final = 1024 * 1024
 
 
-async def jsonl(reader: Reader, file: BinaryIO, part: Part = WHOLE) -> int:
-    """Every stored page, or those of a part, with text and links, one object a line; returns how many."""
+async def jsonl(
+    reader: Reader,
+    file: BinaryIO,
+    wanted: Selection = EVERYTHING,
+    part: Part = WHOLE,
+    *,
+    body: bool = False,
+    headers: bool = False,
+) -> int:
+    """Stored pages, or those of a part, with text and links, one object a line; returns how many. On demand with
+    ``body`` (base64) and ``headers``."""
 
-    async def line(page: Page) -> bytes:
+    async def line(pair: tuple[Page, Row | None]) -> bytes:
+        page, row = pair
         if page.body and (found := await url_record.body_of(reader, page, page.body)) is not None:
             found[0].close()  # whoever is told its sha256 may rely on it
-        return url_record.encode(await url_record.of_page(reader, page, text=True)) + b"\n"
+        record = await url_record.of_page(reader, page, row, text=True)
+        await url_record.add_contents(reader, record, page, body=body, headers=headers)
+        return url_record.encode(record) + b"\n"
 
     count = 0
-    async for written in in_order(reader.pages(part), line):
+    async for written in in_order(selection.pages(reader, wanted, part), line):
         file.write(written)
         count += 1
     return count
 
 
-async def warc(reader: Reader, file: BinaryIO, part: Part = WHOLE, *, agent: str = "", robots: str = "obey") -> int:
+async def warc(
+    reader: Reader,
+    file: BinaryIO,
+    wanted: Selection = EVERYTHING,
+    part: Part = WHOLE,
+    *,
+    agent: str = "",
+    robots: str = "obey",
+) -> int:
     """Every version of every stored page as request and response, exact copies as revisit records; then the answers of
     which no page was made, 304s as revisit records, and each robots.txt. gzip per record. Returns how many versions.
 
@@ -45,14 +66,16 @@ async def warc(reader: Reader, file: BinaryIO, part: Part = WHOLE, *, agent: str
     policy = "RFC 9309" if robots == "obey" else robots
     writer.write_record(warc_records.warcinfo(await _agent(reader) or agent, policy))
     count = 0
-    async for stored in in_order(reader.pages(part, versions=True), partial(_stored, reader)):
+    async for stored in in_order(selection.pages(reader, wanted, part, versions=True), partial(_stored, reader)):
         _write_page(writer, stored)
         count += 1
-    async for told in in_order(_with_answers(reader, part), partial(_answers, reader)):
+    async for told in in_order(_with_answers(reader, wanted, part), partial(_answers, reader)):
         for record in told:
             writer.write_record(record)
     with url_record.Once() as once:  # one answer may be for the origins of many hosts
         async for known in reader.all_robots():
+            if wanted.host not in (None, known.origin.partition("://")[2]):
+                continue
             for record in _robots(known):
                 if _within(part, record) and once.first(record.rec_headers.get_header("WARC-Record-ID")):
                     writer.write_record(record)
@@ -68,7 +91,8 @@ class _Stored(NamedTuple):
     original: Original | None
 
 
-async def _stored(reader: Reader, page: Page) -> _Stored:
+async def _stored(reader: Reader, wanted: tuple[Page, Row | None]) -> _Stored:
+    page, _ = wanted
     payload, decoded, there = await _payload(reader, page)
     first = await _first(reader, page) if there else None
     return _Stored(page, payload, decoded, warc_records.original(first, payload) if first is not None else None)
@@ -107,15 +131,17 @@ async def _payload(reader: Reader, page: Page) -> tuple[BinaryIO, bool, bool]:
 
 async def _first(reader: Reader, page: Page) -> Page | None:
     """The page of which this one is a copy, byte for byte as received; a copy of the text only is no revisit."""
-    first = await url_record.whole(reader, reader.page(page.duplicate_of)) if page.duplicate_of else None
+    first = await selection.whole(reader, reader.page(page.duplicate_of)) if page.duplicate_of else None
     if first is None or (first.wire or first.body) != (page.wire or page.body):
         return None
     return first
 
 
-async def _with_answers(reader: Reader, part: Part) -> AsyncIterator[Row]:
-    """The rows that remember an answer of which no page was made."""
-    async for row in reader.rows(None, None):
+async def _with_answers(reader: Reader, wanted: Selection, part: Part) -> AsyncIterator[Row]:
+    """The rows that are wanted and remember an answer of which no page was made."""
+    async for row in reader.rows(wanted.state, wanted.host):
+        if not wanted.takes(row, None):
+            continue
         if any(attempt.answer for attempt in row.attempts) and url_fingerprint(row.key) % part.parts == part.number:
             yield row
 
@@ -142,7 +168,7 @@ async def _answers(reader: Reader, row: Row) -> list[Any]:
 
 async def _held(reader: Reader, row: Row, visit: int) -> Original | None:
     """The version of a page that a 304 was about."""
-    page = await url_record.whole(reader, reader.page(row.key, visit)) if visit else None
+    page = await selection.whole(reader, reader.page(row.key, visit)) if visit else None
     if page is None:
         return None
     payload, _, there = await _payload(reader, page)

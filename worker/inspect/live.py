@@ -51,20 +51,35 @@ class Meter:
         return Rates(*((late - early) / (now - then) for early, late in zip(before, after, strict=True)))
 
 
-def line(stats: Stats, rates: Rates, elapsed: float) -> str:
+def _left(stats: Stats, rates: Rates, elapsed: float, config: Config) -> str:
+    """How long it may still take, by the rates of now: to the budget that is spent first, or until what waits in memory
+    is done, which may bring more."""
+    ends = []
+    if rates.pages > 0 and config.max_pages is not None:
+        ends.append((config.max_pages - stats.total_pages_200) / rates.pages)
+    if config.max_time is not None:
+        ends.append(config.max_time - elapsed)
+    if rates.requests > 0 and stats.queued:
+        ends.append(stats.queued / rates.requests)
+    return f" (about {duration(max(0.0, min(ends)))} to the end)" if ends else ""
+
+
+def line(stats: Stats, rates: Rates, elapsed: float, config: Config) -> str:
     """The state of the crawl in one line."""
     errors = stats.errors.total() + stats.aways.total()
+    left = _left(stats, rates, elapsed, config)
     return one_line(
         f"{duration(elapsed)}: {count(stats.pages, 'page')} ({rates.pages:.1f}/s, {size(rates.bytes)}/s), "
-        f"{stats.queued} queued, hosts {stats.running} active {stats.hosts_waiting} waiting "
+        f"{rates.requests:.1f} requests/s, {count(stats.queued, 'URL')} waiting{left}, "
+        f"hosts {stats.running} active {stats.hosts_waiting} waiting "
         f"{stats.hosts_blocked} blocked, {count(errors, 'error')}, limited by {stats.limiting}"
     )
 
 
-def as_logged(stats: Stats, rates: Rates, elapsed: float) -> str:
+def as_logged(stats: Stats, rates: Rates, elapsed: float, config: Config) -> str:
     """The line, or with log_format json an object with what it says."""
     if not speaks_json():
-        return line(stats, rates, elapsed)
+        return line(stats, rates, elapsed, config)
     fields = {
         "elapsed": round(elapsed, 3),
         "pages": stats.pages,
@@ -92,7 +107,7 @@ def view(stats: Stats, rates: Rates, elapsed: float, config: Config) -> "Table":
         ("time", duration(elapsed) + (f" of {duration(config.max_time)}" if config.max_time is not None else "")),
         ("pages", f"{stats.pages} ({stats.total_pages_200}{of} with status 200 in all), {size(stats.bytes)}"),
         ("rate", f"{rates.pages:.1f} pages/s, {rates.requests:.1f} requests/s, {size(rates.bytes)}/s"),
-        ("queue", f"{stats.queued} URLs in memory"),
+        ("queue", f"{stats.queued} URLs waiting in memory{_left(stats, rates, elapsed, config)}"),
         ("hosts", f"{stats.running} active, {stats.hosts_waiting} waiting, {stats.hosts_blocked} blocked"),
         ("errors", ", ".join(f"{kind} {n}" for kind, n in stats.troubles.most_common(_ERRORS)) or "none"),
         ("limited by", stats.limiting),
@@ -120,7 +135,7 @@ async def watch(
     if not out.isatty() or speaks_json():
         while True:
             await asyncio.sleep(config.progress_interval)
-            print(as_logged(stats, *now()), file=out, flush=True)
+            print(as_logged(stats, *now(), config), file=out, flush=True)
     from rich.console import Console
     from rich.live import Live
 

@@ -7,7 +7,7 @@ from gregor.schemas.messages import Row
 from gregor.worker.borders.reader import Reader
 from gregor.worker.borders.stock import Mending
 from gregor.worker.inspect.check import Finding, rebuilt
-from gregor.worker.inspect.url_record import whole
+from gregor.worker.inspect.selection import whole
 from gregor.worker.web.urls import Urls
 
 

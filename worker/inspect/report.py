@@ -109,7 +109,7 @@ def _unfetched(one: Report) -> list[str]:
 
 def _first(one: Report) -> str:
     if one.reason == "finished":
-        return "Finished: every URL that was found is settled."
+        return "Finished: every URL that was found is settled" + (", but no page came of it." if one.exit_code else ".")
     if one.reason == "budget":
         return f"A budget is spent: {one_line(one.detail)}."
     return f"Stopped {one_line(one.detail)}; nothing is lost."

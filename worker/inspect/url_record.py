@@ -1,9 +1,9 @@
 """What the reading commands say of a URL: its row, page and waiting tickets joined, and their form in JSON."""
 
 import sqlite3
-from collections.abc import AsyncIterator, Awaitable
-from functools import partial
-from typing import BinaryIO, TypeVar
+from base64 import b64encode
+from collections.abc import AsyncIterator
+from typing import BinaryIO
 
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
@@ -13,11 +13,10 @@ from gregor.schemas.messages import Page, Row, Ticket, url_fingerprint
 from gregor.worker.base.streams import in_order
 from gregor.worker.borders.errors import Damaged
 from gregor.worker.borders.reader import Reader
+from gregor.worker.inspect.heads import masked, printable
+from gregor.worker.inspect.selection import EVERYTHING, Selection, whole
+from gregor.worker.settle.rows import KEPT
 from gregor.worker.web.urls import Url
-
-T = TypeVar("T")
-KEPT = ("fetched", "duplicate")
-"""States of URLs of which a document is kept."""
 
 
 class LinkRecord(Struct, frozen=True):
@@ -29,7 +28,12 @@ class LinkRecord(Struct, frozen=True):
 
 
 class Record(Struct, kw_only=True):
-    """One URL, as in JSON. None where there is nothing to say; ``text`` only where it was asked for."""
+    """One URL, as in JSON. None where there is nothing to say; ``text``, ``body`` and headers only where they were
+    asked for.
+
+    ``state``, ``status``, ``outcome`` and ``checked_at`` are of the last visit; ``fetched_at``, ``version`` (the number
+    of the visit that brought it) and ``document_status`` of the document that is told of.
+    """
 
     url: str
     status: int | None
@@ -55,6 +59,13 @@ class Record(Struct, kw_only=True):
     canonical: str | None = None
     directives: tuple[str, ...] = ()
     near_duplicate_of: str | None = None
+    checked_at: str | None = None
+    language: str | None = None
+    version: int | None = None
+    document_status: int | None = None
+    body: str | UnsetType | None = UNSET
+    request_headers: list[str] | UnsetType = UNSET
+    response_headers: list[str] | UnsetType = UNSET
 
 
 def encode(record: Struct | dict[str, object]) -> bytes:
@@ -62,9 +73,22 @@ def encode(record: Struct | dict[str, object]) -> bytes:
     return msgspec.json.encode(record)
 
 
-async def of_row(reader: Reader, row: Row, *, text: bool = False) -> tuple[Record, Page | None]:
-    """The record of a URL that has a row, and its page if one is kept."""
-    record = Record(
+async def of_row(
+    reader: Reader, row: Row, *, text: bool = False, version: int | None = None
+) -> tuple[Record, Page | None]:
+    """The record of a URL that has a row, and its page if one is kept: the newest, or that of a visit."""
+    record = _of_row(row)
+    if version is not None:
+        page = await whole(reader, reader.page(row.key, version))
+    else:
+        page = await whole(reader, reader.page(row.key)) if row.state in KEPT else None
+    if page is not None:
+        await _describe(reader, record, page, text)
+    return record, page
+
+
+def _of_row(row: Row) -> Record:
+    return Record(
         url=row.href,
         status=row.status or None,
         state=row.state,
@@ -76,11 +100,8 @@ async def of_row(reader: Reader, row: Row, *, text: bool = False) -> tuple[Recor
         rule=row.rule or None,
         redirected_to=row.target or None,
         fetched_at=next((rfc3339(one.at) for one in reversed(row.attempts) if one.status), None),
+        checked_at=rfc3339(row.attempts[-1].at) if row.attempts else None,
     )
-    page = await whole(reader, reader.page(row.key)) if row.state in KEPT else None
-    if page is not None:
-        await _describe(reader, record, page, text)
-    return record, page
 
 
 def of_ticket(ticket: Ticket) -> Record:
@@ -96,16 +117,38 @@ def of_ticket(ticket: Ticket) -> Record:
     )
 
 
-async def of_page(reader: Reader, page: Page, *, text: bool = False) -> Record:
-    """The record of a stored page, whatever became of its URL later."""
-    record = Record(url=page.href, status=page.status, state=page.state, depth=page.depth, key=page.key, host=page.host)
-    record.label = page.label or None
+async def of_page(reader: Reader, page: Page, row: Row | None = None, *, text: bool = False) -> Record:
+    """The record of a stored page; with its ``row`` it says what became of its URL later."""
+    if row is not None:
+        record = _of_row(row)
+        record.state = page.state if row.state in KEPT else row.state
+    else:
+        record = Record(
+            url=page.href, status=page.status, state=page.state, depth=page.depth, key=page.key, host=page.host
+        )
+        record.label = page.label or None
     await _describe(reader, record, page, text)
     return record
 
 
+async def add_contents(reader: Reader, record: Record, page: Page, *, body: bool, headers: bool) -> None:
+    """Put the body, in base64, and the lines of both heads into a record; secrets in headers masked."""
+    if headers:
+        record.request_headers = [line for line in printable(masked(page.request_head)) if line]
+        record.response_headers = [line for line in printable(page.response_head) if line]
+    if body:
+        stored = await body_of(reader, page, page.body) if page.body else None
+        record.body = None
+        if stored is not None:
+            with stored[0] as content:
+                record.body = b64encode(content.read()).decode()
+
+
 async def _describe(reader: Reader, record: Record, page: Page, text: bool) -> None:
-    record.status = page.status
+    record.status = record.status or page.status
+    record.document_status = page.status
+    record.version = page.visit
+    record.language = page.language or None
     record.sha256 = page.body or None
     record.charset = page.encoding or None
     record.title = page.title
@@ -129,15 +172,6 @@ async def href_of(reader: Reader, key: str) -> str | None:
         return None
     row = await whole(reader, reader.row(key))
     return key if row is None else row.href
-
-
-async def whole(reader: Reader, asked: Awaitable[T | None]) -> T | None:
-    """What is read; None, and the reader's listener hears of it, when it is damaged."""
-    try:
-        return await asked
-    except Damaged as damage:
-        reader.on_damage(damage)
-        return None
 
 
 async def body_of(reader: Reader, page: Page, *names: str) -> tuple[BinaryIO, str] | None:
@@ -179,20 +213,23 @@ async def find(reader: Reader, url: Url) -> Known:
     return Known(row, tuple(one.ticket for one in waiting))
 
 
-async def all_records(
-    reader: Reader, state: str | None = None, host: str | None = None
-) -> AsyncIterator[tuple[Record, Page | None]]:
-    """Every URL that the crawl knows, once: those with a row, then those that only wait."""
-    async for described in in_order(reader.rows(state, host), partial(of_row, reader)):
-        yield described
-    if state not in (None, "waiting"):
+async def all_records(reader: Reader, wanted: Selection = EVERYTHING) -> AsyncIterator[tuple[Record, Page | None]]:
+    """Every URL that the crawl knows and that is wanted, once: those with a row, then those that only wait."""
+
+    async def described(row: Row) -> tuple[Record, Page | None, Row]:
+        return *await of_row(reader, row), row
+
+    async for record, page, row in in_order(reader.rows(wanted.state, wanted.host), described):
+        if wanted.takes(row, page):
+            yield record, page
+    if wanted.state not in (None, "waiting") or wanted.changed or wanted.since is not None:
         return
     with Once() as once:
         async for waiting in reader.waiting():
             ticket = waiting.ticket
             # The other kinds ask for a URL that has a row; an unfinished ticket of this kind is of one without.
-            wanted = ticket.kind == "new" and (host is None or ticket.host == host)
-            if wanted and once.first(ticket.key):
+            is_one = ticket.kind == "new" and wanted.host in (None, ticket.host)
+            if is_one and once.first(ticket.key):
                 yield of_ticket(ticket), None
 
 

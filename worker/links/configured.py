@@ -1,9 +1,16 @@
 """What the configuration says of URLs: their canonical form, how they are parsed, which belong to the crawl. Pure."""
 
+from typing import Final
+
 from gregor.worker.config.settings import Config, ConfigError
 from gregor.worker.links.scope import Scope, ScopeRules
 from gregor.worker.web.canonical import CanonicalRules
 from gregor.worker.web.urls import Urls
+
+FOLLOWED: Final = frozenset(
+    {"a", "area", "iframe", "frame", "next", "canonical", "refresh", "redirect", "sitemap", "url"}
+)
+"""Kinds of links that lead to documents."""
 
 
 def canonical_rules(config: Config) -> CanonicalRules:
@@ -14,6 +21,14 @@ def canonical_rules(config: Config) -> CanonicalRules:
 def urls_of(config: Config) -> Urls:
     """How the crawl parses URLs."""
     return Urls(canonical_rules(config), max_length=config.max_url_length)
+
+
+def followed_kinds(config: Config) -> frozenset[str]:
+    """Which kinds of links are followed."""
+    if config.sitemap_only:
+        return frozenset({"sitemap", "url", "redirect"})
+    asked = {"refresh": config.meta_refresh, "canonical": config.canonical_links, "frame": config.frames}
+    return FOLLOWED - {kind for kind, wanted in asked.items() if not wanted}
 
 
 def scope_rules(config: Config) -> ScopeRules:

@@ -133,11 +133,11 @@ def waking(host: str) -> Ticket:
     return Ticket(href="", key="", host=host, kind="wake")
 
 
-def again(row: Row, priority: int | None = None, at: float = 0.0) -> Ticket:
+def again(row: Row, priority: int | None = None, at: float = 0.0, due: float = 0.0) -> Ticket:
     """What asks for another visit now of a URL that the crawl knows: the owner of its host makes it a revisit.
 
     It names the visit that comes next by the row, so that asking twice is asking once. ``at``: now, as far as that is
-    known.
+    known; ``due``: when, 0 for now.
     """
     return Ticket(
         href=row.href,
@@ -152,4 +152,5 @@ def again(row: Row, priority: int | None = None, at: float = 0.0) -> Ticket:
         link=row.link,
         label=row.label,
         at=at,
+        due=due,
     )

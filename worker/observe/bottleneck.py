@@ -46,6 +46,8 @@ class Sample(NamedTuple):
     of ``partitions``, and checkpoints ``committing``. ``hosts`` have something to do now; ``later``: the calendar
     holds something. ``budget`` says which budget holds turns back, ``ordered`` which order, ``away`` which services
     do not do their work, and why.
+
+    ``trouble``: which try failed last, and why.
     """
 
     at: float
@@ -64,6 +66,7 @@ class Sample(NamedTuple):
     budget: str = ""
     ordered: str = ""
     away: str = ""
+    trouble: str = ""
 
 
 class Bottleneck(NamedTuple):
@@ -102,6 +105,8 @@ class Bottlenecks:
             )
         if (failing := _failing(then, now)) is not None:
             return failing
+        if now.trouble and seconds > 0 and _idle_after_failures(then, now):
+            return Bottleneck("failures", f"failures: {now.trouble}; it is tried again")
         if not now.hosts:
             return Bottleneck(
                 "nothing", "nothing is due: the rest waits in the calendar" if now.later else "nothing to do yet"
@@ -142,8 +147,15 @@ def _failing(then: Sample, now: Sample) -> Bottleneck | None:
         return None
     cause = max(failures, key=lambda one: failures[one])
     name = _BLAMED.get(cause, "failures")
-    text = f"{failed} failed tries against {visits} visits, most of them by {cause}"
+    last = f"; the last: {now.trouble}" if now.trouble else ""
+    text = f"{failed} failed tries against {visits} visits, most of them by {cause}{last}"
     return Bottleneck(name, f"{_TEXT.get(name, name)}: {text}")
+
+
+def _idle_after_failures(then: Sample, now: Sample) -> bool:
+    """Whether nothing was visited within the window, nor ran for most of it, and what was tried before failed."""
+    running = (now.occupied - then.occupied) / (now.at - then.at)
+    return now.visits == then.visits and running < _HALF and sum(now.failures.values()) > now.visits
 
 
 def _waits(then: Sample, now: Sample) -> dict[str, float]:

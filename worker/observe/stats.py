@@ -53,6 +53,7 @@ class Stats:
     _again: tuple[int, int] = (0, 0)  # own pages and bytes that took the place of earlier versions
     partitions: int = 0
     health: Health = field(default_factory=Health)
+    trouble: str = ""  # the last failed try, for people: which URL or origin, and why
     limit: str = "starting"  # one word for `limiting`, a key of `limits.ADVICE`
     limiting: str = "starting"
     occupied: float = 0.0  # seconds that visits took, all together
@@ -165,6 +166,7 @@ class Stats:
             budget=budget,
             away=self.health.text(),
             ordered=ordered,
+            trouble=self.trouble,
         )
 
     def recounted(self, counts: dict[str, int]) -> None:

@@ -80,6 +80,7 @@ class Visits:
             stats.stored(page.status, page.size, page.state, added)
         if cause:
             stats.errors[cause] += 1
+            stats.trouble = f"{row.href}: {row.outcome}"
         visit = tracing.current()
         if visit is not None and visit.stages is not None:
             visit.facts.update({"url.full": row.href, "gregor.state": row.state})

@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from gregor.worker.base.errors import BadInput, plain_types, why
-from gregor.worker.base.printable import one_line
+from gregor.worker.base.printable import mask_user_info, one_line
 from gregor.worker.operate.seeds import Seed
 from gregor.worker.web.urls import Url, Urls
 
@@ -138,6 +138,11 @@ def _plain(message: str) -> str:
 
 def _url(text: str, urls: Urls, place: str) -> Url:
     url = urls.parse(text.strip())
+    if url is not None and mask_user_info(text) != text:
+        raise BadInput(
+            f"{place}: user name and password in a URL are not used: give them by username_env and password_env of a "
+            f"[[host]] table, and {url.href} as the seed"
+        )
     if url is None:
         guess = urls.parse(f"https://{text.strip()}") if "://" not in text and "." in text else None
         advice = f"; did you mean {guess.href}?" if guess else ""

@@ -165,6 +165,7 @@ class RobotsRulings:
     async def _closed(self, turn: Turn, url: Url, why: str, after: float, failure: str = "robots") -> NotNow:
         """Nothing is known of the file and no good copy stands in: the host waits, its tickets with it."""
         self._stats.errors[failure] += 1
+        self._stats.trouble = f"{robots_url(url)}: {why}"
         self._stats.robots["unreachable"] += 1
         await turn.over(OriginFailed(url.origin, f"robots.txt unreachable ({why})", after, robots=True))
         return _NOT_NOW

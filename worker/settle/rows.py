@@ -1,5 +1,7 @@
 """What the store says of a URL after a visit. Pure."""
 
+from typing import Final
+
 import msgspec
 
 from gregor.schemas.messages import Asked, Attempt, DeadLetter, Row
@@ -9,6 +11,13 @@ from gregor.worker.settle.verdicts import Verdict
 from gregor.worker.settle.visited import OPTED_OUT, Visited
 
 REMEMBERED_ATTEMPTS = 10
+KEPT: Final = ("fetched", "duplicate")
+"""States of URLs of which a document is kept."""
+
+
+def last_visit(row: Row) -> float:
+    """When the URL was asked for last, whatever came; unix seconds."""
+    return row.attempts[-1].at if row.attempts else row.first_seen
 
 
 def settled_row(visited: Visited, verdict: Verdict, now: float, owner: str, asked: tuple[Asked, ...] = ()) -> Row:

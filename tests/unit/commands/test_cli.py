@@ -117,6 +117,24 @@ def test_the_package_is_a_program_and_names_itself(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "words",
+    [["init"], ["worker"], ["status"], ["orders"], ["pause"], ["crawl", "http://a.test/"], ["pages"], ["console"]],
+)
+def test_a_crawl_on_servers_without_their_clients(words: list[str], tmp_path: Path) -> None:
+    hidden = (
+        "import sys; [sys.modules.__setitem__(name, None) for name in {}]; from gregor.worker.commands import cli; "
+    )
+    code = hidden.format(["cassandra", "confluent_kafka", "kazoo", "redis"]) + "sys.exit(cli.main(sys.argv[1:]))"
+    more = ["--set", "engine=cluster", "--set", "start_timeout=0", "--set", "server_timeout=1"]
+    listen = ["--listen", "127.0.0.1:0"] if words == ["console"] else []
+    line = [sys.executable, "-c", code, *words, *listen, *more]
+    ran = subprocess.run(line, check=False, capture_output=True, text=True, cwd=tmp_path, timeout=60)
+    assert ran.returncode == 2, ran.stderr
+    assert ran.stderr.endswith("a crawl on servers needs their clients: pip install 'gregor-crawler[cluster]'\n")
+    assert ran.stderr.count("\n") == 1
+
+
 def test_hints_can_be_typed_here(tmp_path: Path) -> None:
     bare, scripts = tmp_path / "bare", tmp_path / "bin"
     bare.mkdir()

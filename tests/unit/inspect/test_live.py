@@ -39,11 +39,15 @@ def test_rates_are_those_of_the_last_seconds() -> None:
 
 
 def test_the_line() -> None:
-    text = line(STATS, Rates(1.5, 2.0, 2048.0), 75.0)
+    text = line(STATS, Rates(1.5, 2.0, 2048.0), 75.0, Config())
     assert text == (
-        "1 min 15 s: 12 pages (1.5/s, 2.0 KiB/s), 5 queued, hosts 2 active 3 waiting 1 blocked, 5 errors, "
-        "limited by politeness"
+        "1 min 15 s: 12 pages (1.5/s, 2.0 KiB/s), 2.0 requests/s, 5 URLs waiting (about 2.5 s to the end), "
+        "hosts 2 active 3 waiting 1 blocked, 5 errors, limited by politeness"
     )
+    ends = line(STATS, Rates(1.0, 0.1, 0.0), 75.0, Config(max_pages=45, max_time=100.0))
+    assert "(about 25 s to the end)" in ends
+    assert "(about 30 s to the end)" in line(STATS, Rates(1.0, 0.1, 0.0), 75.0, Config(max_pages=45))
+    assert "to the end" not in line(STATS, Rates(0.0, 0.0, 0.0), 75.0, Config())
 
 
 def test_the_table() -> None:

@@ -52,7 +52,7 @@ def _wrong(ticket: Ticket, partition: int, partitions: int) -> str:
     counts_fit = visit >= 0 <= depth and hops >= 0 <= attempts and visit + depth + hops + attempts < _MOST
     if not counts_fit or ticket.priority not in PRIORITIES:
         return "its priority or a count is out of bounds"
-    if not (-_FARTHEST < ticket.at < _FARTHEST and -_FARTHEST < ticket.lastmod < _FARTHEST):
+    if not all(-_FARTHEST < time < _FARTHEST for time in (ticket.at, ticket.lastmod, ticket.due)):
         return "a time of it is out of bounds"
     authority = href[href.find("/") + 2 : href.find("/", 8)]
     if authority != host and politeness_host(authority) != host:

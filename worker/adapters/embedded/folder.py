@@ -5,6 +5,7 @@ bodies/    large bodies, by content
 lock       held with flock while a crawl runs; names its process
 """
 
+import contextlib
 import fcntl
 import os
 import secrets
@@ -116,7 +117,8 @@ def connect_reading(path: Path) -> tuple[sqlite3.Connection, dict[str, str]]:
             connection.close()
             raise
     except sqlite3.Error as error:
-        raise FolderError(f"{file} cannot be read: {error}") from error
+        advice = "" if os.access(path, os.W_OK) else ": the folder is read-only, copy it to where it can be written"
+        raise FolderError(f"{file} cannot be read: {error}{advice}") from error
 
 
 def _text(data: bytes) -> str:
@@ -124,8 +126,17 @@ def _text(data: bytes) -> str:
     return data.decode(errors="replace")
 
 
+def keep(path: Path, name: str, value: str) -> None:
+    """Keep a word about the crawl beside what its folder was made for. Raises `FolderError`."""
+    try:
+        with contextlib.closing(connect_writable(path)) as connection:
+            connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, value))
+    except sqlite3.Error as error:
+        raise FolderError(f"{path / DATABASE} cannot be used: {error}") from error
+
+
 def _refuse_foreign(path: Path) -> None:
-    ours = {"bodies", "lock"}
+    ours = {"bodies", "lock", "console-token", "console.json"}
     if not (path / DATABASE).exists() and any(entry.name not in ours for entry in path.iterdir()):
         raise FolderError(f"{path} is not empty and holds no crawl: use another folder")
 

@@ -63,5 +63,11 @@ el("login").addEventListener("submit", event => {
   say("");
   carryOn();
 });
+// The address that the command printed opens the console with a token, which is not kept in the address.
+if (location.hash.startsWith("#token=")) {
+  token = plain(location.hash.slice(7));
+  sessionStorage.setItem("token", token);
+  history.replaceState(null, "", location.pathname);
+}
 addEventListener("hashchange", route);
 route();

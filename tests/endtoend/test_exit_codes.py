@@ -1,0 +1,130 @@
+"""When a crawl brought nothing, its exit code is 1 and it says why and what would help."""
+
+import time
+
+import msgspec
+import pytest
+
+from gregor.worker.compose.process import SystemClock
+from tests.endtoend.site import Here, Web
+
+
+def test_a_name_that_does_not_exist(web: Web, names: str, here: Here) -> None:
+    flags = [*web.flags[:2], *web.flags[4:], "--resolver", names]  # without a host table
+    report = here.report("http://nowhere.test/", *flags, code=1)
+    assert "http://nowhere.test/ is dead" in here.err
+    assert report["exit_code"] == 1
+    assert "does not exist" in report["detail"]
+
+
+@pytest.mark.parametrize(
+    ("status", "headers", "part"),
+    [
+        (404, {}, "is gone (status 404)"),
+        (401, {}, "the server wants credentials"),
+        (500, {}, "is dead (status 500). Once the cause is mended, `gregor deadletters --retry` asks again"),
+        (
+            301,
+            {"Location": "http://www.a.test/"},
+            "redirects to http://www.a.test/, which is out of scope (scope host)",
+        ),
+    ],
+)
+def test_the_only_seed_brings_nothing(status: int, headers: dict[str, str], part: str, web: Web, here: Here) -> None:
+    web.page("a.test/", "", status, **headers)
+    for _ in range(2):
+        report = here.report("http://a.test/", *web.flags, code=1)
+        assert part in here.err
+        assert part in report["detail"]
+    assert "no page came of it" in here.said("crawl", "http://a.test/", *web.flags, code=1) or status
+
+
+def test_a_seed_that_robots_txt_denies(web: Web, here: Here) -> None:
+    web.page("a.test/robots.txt", "User-agent: *\nDisallow: /", Content_Type="text/plain")
+    here.report("http://a.test/", *web.flags, code=1)
+    assert "http://a.test/ is denied (denied, robots.txt line 2: Disallow: /)" in here.err
+    assert "`gregor recrawl http://a.test/` asks again" in here.err
+
+
+def test_one_good_seed_is_enough(web: Web, here: Here) -> None:
+    web.page("b.test/", "there")
+    assert here.report("http://a.test/", "http://b.test/", *web.flags)["exit_code"] == 0
+    assert here.report("http://a.test/", *web.flags, code=1)["exit_code"] == 1, "none of those that were given"
+    assert here.report(*web.flags)["exit_code"] == 0
+
+
+def test_a_redirect_that_is_followed_is_no_failure(web: Web, here: Here) -> None:
+    web.page("a.test/", "", 301, Location="http://www.a.test/")
+    web.page("www.a.test/", "there")
+    assert here.report("http://a.test/", *web.flags, "--scope", "domain")["exit_code"] == 0
+
+
+def test_a_budget_of_nothing_is_no_failure(web: Web, here: Here) -> None:
+    assert here.report("http://a.test/", *web.flags, "--max-pages", "0")["exit_code"] == 0
+
+
+def test_a_program_finds_it_too(web: Web, here: Here) -> None:
+    said = here.said("crawl", "--json", "http://a.test/", *web.flags, code=1)
+    report = msgspec.json.decode(said)
+    assert (report["reason"], report["exit_code"]) == ("finished", 1)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["orders", "--take-back", "nonsense"],
+        ["orders", "--take-back", "block other.test"],
+        ["unblock", "other.test"],
+        ["delay", "other.test", "none"],
+        ["budget", "*", "none"],
+        ["resume"],
+        ["undrain", "nobody"],
+        ["optout", "other.test", "--undo"],
+    ],
+)
+def test_taking_back_what_does_not_stand_fails(words: list[str], web: Web, here: Here) -> None:
+    web.page("a.test/", "there")
+    here.report("http://a.test/", *web.flags)
+    here.said("block", "bad.test", *web.flags[:2])
+    here.said(*words, *web.flags[:2], code=1)
+    assert here.err.startswith("gregor: no ")
+    assert len(here.said("orders", *web.flags[:2]).splitlines()) == 1
+    here.said("orders", "--take-back", "block bad.test", *web.flags[:2])
+    assert here.said("orders", *web.flags[:2]) == "no orders stand\n"
+
+
+def test_a_reason_for_going_on_is_kept(web: Web, here: Here) -> None:
+    web.page("a.test/", "there")
+    here.report("http://a.test/", *web.flags)
+    here.said("pause", *web.flags[:2])
+    here.said("resume", "--why", "it is night", *web.flags[:2])
+    assert "it is night" in here.said("orders", "--audit", *web.flags[:2])
+
+
+def test_a_try_that_fails_is_named_while_nothing_else_is_done(web: Web, names: str, here: Here) -> None:
+    flags = [*web.flags[:2], *web.flags[4:], "--resolver", names, "--set", "retry_pause=3", "--set", "retries=2"]
+    here.report("http://nowhere.test/", *flags, "--set", "progress_interval=0.5", code=1)
+    lines = [line for line in here.err.splitlines() if "limited by" in line]
+    assert "http://nowhere.test/robots.txt: nxdomain: the name does not exist" in lines[-1]
+    assert "politeness" not in lines[-1]
+
+
+@pytest.mark.parametrize("seed", ["http://me:secret@a.test/", "https://me@a.test/"])
+def test_credentials_in_a_seed_are_refused_in_words(seed: str, web: Web, here: Here) -> None:
+    for line in (
+        here.said("crawl", seed, *web.flags, code=2),
+        here.said("crawl", "--seeds", "-", *web.flags, code=2, stdin=seed.encode()),
+    ):
+        assert "username_env and password_env of a [[host]] table" in line
+        assert "secret" not in line
+        assert "://a.test/ as the seed" in line
+
+
+def test_a_clock_that_was_ahead_is_told_of(web: Web, here: Here, monkeypatch: pytest.MonkeyPatch) -> None:
+    web.page("a.test/", "there")
+    with monkeypatch.context() as ahead:
+        ahead.setattr(SystemClock, "wall", lambda _: time.time() + 5 * 365 * 86400)
+        here.report("http://a.test/", *web.flags)
+        assert "days ahead" not in here.err
+    here.report(*web.flags)
+    assert "the dates of this crawl are 1825.0 days ahead of this machine's clock" in here.err

@@ -1,0 +1,69 @@
+"""The settings that a crawl was made with: read before anything else is decided, kept once it runs."""
+
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+from typing import TypeAlias
+
+from gregor.worker.adapters.embedded import folder
+from gregor.worker.base.errors import BadInput
+from gregor.worker.borders.log import FrontierLog
+from gregor.worker.borders.reader import Reader
+from gregor.worker.config import kept as belonging
+from gregor.worker.config.kept import WIDENING, Kept
+from gregor.worker.config.settings import Config
+from gregor.worker.config.sources import Settings
+from gregor.worker.links.configured import scope_rules, urls_of
+from gregor.worker.links.scope import Scope
+from gregor.worker.operate import reopen
+
+_NAME = "settings"
+_BATCH = 1000
+Reading: TypeAlias = Callable[[], AbstractAsyncContextManager[Reader]]
+"""Opens what the crawl remembers, while it is used."""
+
+
+def kept(data: str) -> Kept | None:
+    """What the crawl in a data folder was made with; None when there is none, or it does not say.
+
+    On servers there is nothing: there the settings are those of the deployment, which all workers share.
+    """
+    try:
+        connection, made_for = folder.connect_reading(Path(data))
+    except BadInput:
+        return None  # whoever needs the folder says what is wrong with it
+    connection.close()
+    return belonging.decode(made_for[_NAME]) if _NAME in made_for else None
+
+
+async def take_up(
+    settings: Settings, reading: Reading, log: FrontierLog, now: float, told: Callable[[str], None]
+) -> int:
+    """Go on with a data folder under these settings: publish what they let in that was turned down before, or visits
+    that are due by them, then keep them. Returns how many URLs; cut short, the next run does it again."""
+    before, count = settings.kept, 0
+    if before is not None:
+        differing = belonging.changed(before, settings.config, settings.sources)
+        if WIDENING & differing.keys():
+            count = await _let_in(settings.config, reading, "revisit" in differing, log, now)
+            if count:
+                names = ", ".join(sorted(WIDENING & differing.keys()))
+                told(f"{names} changed: {count} known URLs are asked for by that")
+    folder.keep(
+        Path(settings.config.data), _NAME, belonging.encode(belonging.to_keep(settings.config, settings.sources))
+    )
+    return count
+
+
+async def _let_in(config: Config, reading: Reading, revisits: bool, log: FrontierLog, now: float) -> int:
+    async with reading() as reader:
+        scope = Scope(scope_rules(config), await reader.seed_hosts())
+        batch, count = [], 0
+        async for ticket in reopen.tickets(reader, urls_of(config), scope, config, revisits, now):
+            batch.append(ticket)
+            count += 1
+            if len(batch) == _BATCH:
+                await log.publish(batch)
+                batch = []
+        await log.publish(batch)
+        return count

@@ -1,0 +1,122 @@
+"""The settings that belong to a crawl: what of them is kept with it, and what differs when it goes on. Pure.
+
+What may hold a secret is not kept: a proxy with a password, headers beyond those that are known to hold none. It has
+to be given again.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from gregor.worker.base.errors import BadInput
+from gregor.worker.base.printable import mask_user_info
+from gregor.worker.config.api import Api
+from gregor.worker.config.docs import toml
+from gregor.worker.config.settings import Config
+
+_OF_A_RUN: Final = frozenset(
+    {
+        *Api.__struct_fields__,
+        *("data", "engine", "crawl", "max_time", "linger", "progress_interval", "stop_grace"),
+        *("log_level", "log_format", "log_file", "trace_endpoint", "trace_share"),
+    }
+)
+"""Where a crawl lives, where servers are, who is told what: these are of the process, not of the crawl."""
+OF_A_CRAWL: Final = tuple(name for name in Config.__struct_fields__ if name not in _OF_A_RUN)
+WIDENING: Final = frozenset(
+    {
+        *("scope", "domains", "prefixes", "include", "exclude", "max_depth", "nofollow", "meta_refresh", "frames"),
+        *("canonical_links", "sitemap_only", "max_pages_per_host", "max_bytes_per_host", "hosts", "revisit"),
+    }
+)
+"""Settings by which URLs were turned down, or not visited again, that may be let in when they change."""
+_HARMLESS: Final = frozenset(
+    {"accept", "accept-language", "dnt", "from", "referer", "save-data", "upgrade-insecure-requests"}
+)
+"""Headers that hold no secret."""
+_PATHS: Final = ("host_table", "ca_file")
+_MASKED: Final = ("headers", "hosts")
+
+
+class Kept(msgspec.Struct, frozen=True):
+    """``values``: settings as plain data; ``withheld``: names of those that were given and may hold a secret."""
+
+    values: dict[str, Any] = {}
+    withheld: tuple[str, ...] = ()
+
+
+def encode(kept: Kept) -> str:
+    """As it is stored."""
+    return msgspec.json.encode(kept).decode()
+
+
+def decode(text: str) -> Kept:
+    """Read it again. What cannot be read is as if nothing had been kept."""
+    try:
+        return msgspec.json.decode(text, type=Kept)
+    except msgspec.MsgspecError:
+        return Kept()
+
+
+def to_keep(config: Config, given: Mapping[str, str]) -> Kept:
+    """What is kept of the settings in force; ``given`` has the names of those that are not the default's."""
+    plain: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(config))
+    values = {name: plain[name] for name in OF_A_CRAWL if name in given}
+    withheld = tuple(
+        name for name in ("proxy", "headers", "hosts") if name in values and _is_secret(name, values[name])
+    )
+    for secret in withheld:
+        del values[secret]
+    for path in _PATHS:
+        if values.get(path):
+            values[path] = str(Path(values[path]).absolute())
+    return Kept(values, withheld)
+
+
+def _is_secret(name: str, value: Any) -> bool:
+    if name == "proxy":
+        return "@" in value
+    tables = [value] if name == "headers" else [table.get("headers", {}) for table in value]
+    return any(header.lower() not in _HARMLESS for table in tables for header in table)
+
+
+def refuse_missing(kept: Kept, given: Mapping[str, str]) -> None:
+    """Raises `BadInput` when the crawl was made with what is not kept, and nothing stands in its place."""
+    for name in kept.withheld:
+        if name not in given:
+            empty = "[]" if name == "hosts" else "{}" if name == "headers" else ""
+            raise BadInput(
+                f"this crawl was made with {name}, which may hold a secret and is not kept: give it again, or "
+                f"--set {name}={empty} to go on without"
+            )
+
+
+def changed(kept: Kept, config: Config, given: Mapping[str, str]) -> dict[str, str]:
+    """What is otherwise than before, by setting: "delay was 5, now 1". ``given`` has sources by name."""
+    now, default = to_keep(config, given), msgspec.json.decode(msgspec.json.encode(Config()))
+    found = {}
+    for name in OF_A_CRAWL:
+        if name in now.withheld or name in kept.withheld:
+            continue
+        before, after = (values.get(name, default[name]) for values in (kept.values, now.values))
+        if before != after and (name in kept.values or name in now.values):
+            told = "changed" if name in _MASKED else f"was {_told(before)}, now {_told(after)}"
+            found[name] = f"{name} {told}"
+    return found
+
+
+def in_use(kept: Kept, given: Mapping[str, str], source: str) -> list[str]:
+    """The settings that the crawl was made with and that are in force because nothing else was given: ``source``."""
+    return [
+        name if name in _MASKED else f"{name} {_told(value)}"
+        for name, value in kept.values.items()
+        if given.get(name) == source
+    ]
+
+
+def _told(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:g}"
+    return value if isinstance(value, str) and value else mask_user_info(toml(value)).strip('"')

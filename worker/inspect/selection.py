@@ -1,0 +1,70 @@
+"""Which stored pages, or URLs, are told of: by host, state, age and whether they changed."""
+
+from collections.abc import AsyncIterator, Awaitable
+from typing import Final, TypeVar
+
+import msgspec
+
+from gregor.schemas.messages import Page, Row
+from gregor.worker.base.streams import in_order
+from gregor.worker.borders.errors import Damaged
+from gregor.worker.borders.reader import WHOLE, Part, Reader
+from gregor.worker.settle.rows import KEPT, last_visit
+
+T = TypeVar("T")
+
+
+class Selection(msgspec.Struct, frozen=True):
+    """``since``: unix seconds, what is new, changed, or has another state since then. ``changed``: only what had
+    another version before, or a document that it has no more."""
+
+    host: str | None = None
+    state: str | None = None
+    since: float | None = None
+    changed: bool = False
+
+    def takes(self, row: Row | None, page: Page | None) -> bool:
+        """Whether a URL with this row and newest document is meant."""
+        if row is None:
+            return (
+                page is not None
+                and self.state in (None, page.state)
+                and not self.changed
+                and self._new(page.fetched_at)
+            )
+        if self.state not in (None, row.state):
+            return False
+        if self.changed and not (row.changed or (row.page and row.state not in KEPT)):
+            return False
+        return self._new(page.fetched_at if page is not None and row.state in KEPT else last_visit(row))
+
+    def _new(self, at: float) -> bool:
+        return self.since is None or at >= self.since
+
+
+EVERYTHING: Final = Selection()
+
+
+async def pages(
+    reader: Reader, wanted: Selection = EVERYTHING, part: Part = WHOLE, *, versions: bool = False
+) -> AsyncIterator[tuple[Page, Row | None]]:
+    """The newest version of each stored page that is wanted, or those of a part, with the newest state of its URL.
+
+    With ``versions`` all of them that are wanted.
+    """
+
+    async def with_row(page: Page) -> tuple[Page, Row | None]:
+        return page, await whole(reader, reader.row(page.key))
+
+    async for page, row in in_order(reader.pages(part, versions=versions), with_row):
+        if wanted.host in (None, page.host) and wanted.takes(row, page):
+            yield page, row
+
+
+async def whole(reader: Reader, asked: Awaitable[T | None]) -> T | None:
+    """What is read; None, and the reader's listener hears of it, when it is damaged."""
+    try:
+        return await asked
+    except Damaged as damage:
+        reader.on_damage(damage)
+        return None
