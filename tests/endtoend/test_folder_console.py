@@ -23,7 +23,9 @@ async def shown(folder: Path, case: Callable[[Ask], Awaitable[None]]) -> None:
     of_tokens = {"viewer_token_env": "", "operator_token_env": "", "operator_token_file": str(token)}
     config = Config(data=str(folder), **{**SETTINGS, **of_tokens, "anonymous_read": True})
     stop, url = asyncio.Event(), asyncio.get_running_loop().create_future()
-    serving = asyncio.create_task(console.console(config, stop, url.set_result))
+    serving = asyncio.create_task(
+        console.console(config, stop, lambda line: url.set_result(line.split()[4].partition("#")[0].rstrip(",")))
+    )
     await asyncio.wait([serving, url], return_when=asyncio.FIRST_COMPLETED)
     assert not serving.done(), serving.exception()
 

@@ -194,12 +194,12 @@ def test_seeds_and_recrawls_go_by_the_api(tmp_path: Path, capsys: pytest.Capture
         assert "Number 1 is not an http(s) URL" in await command("recrawl", "nonsense", code=2)
         assert "0 URLs to be visited again" in await command("deadletters", "--retry", "--cause", "timeout")
         assert "0 dead letters dropped" in await command("deadletters", "--drop", "--cause", "timeout")
-        assert "no worker of this name runs now" in await command("drain", "worker-9")
+        assert "no worker 'worker-9' runs; there are: worker-1" in await command("drain", "worker-9", code=1)
         assert await command("drain", "worker-1", "--why", "upgrade") == ""
         await worker.until(lambda: not worker.runtime.owned)
         audit = (await command("orders", "--audit")).splitlines()
         done = " ".join(line.split()[2] for line in audit)
-        assert done == "drain drain drop retry recrawl seed seed seed"
+        assert done == "drain drop retry recrawl seed seed seed"
         assert "from 127.0.0.1: upgrade" in audit[0]
         data = tmp_path / "data"
         await asyncio.to_thread(gregor, data, "recrawl", url, code=2)

@@ -35,7 +35,7 @@ class Place(msgspec.Struct, frozen=True):
 
 def folder_of(config: Config) -> Path:
     """Where token and place are kept."""
-    if config.engine == "embedded":
+    if config.on_one_machine:
         return Path(config.data)
     return Path(os.environ.get("XDG_RUNTIME_DIR") or tempfile.gettempdir()) / f"gregor-{os.getuid()}" / config.crawl
 

@@ -102,7 +102,7 @@ def settings(arguments: argparse.Namespace) -> Settings:
     """The settings in force for this command: those of the crawl in the data folder, if there is one, and what is given
     now."""
     found = load(arguments.config, os.environ, arguments.settings or ())
-    if arguments.of_a_crawl and found.config.engine == "embedded" and Path(found.config.data, "crawl.db").exists():
+    if arguments.of_a_crawl and found.config.on_one_machine and Path(found.config.data, "crawl.db").exists():
         from gregor.worker.compose.kept import kept  # heavy: only where there is a crawl
 
         if (before := kept(found.config.data)) is not None:

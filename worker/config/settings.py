@@ -259,6 +259,11 @@ class Config(Api, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     hosts: Annotated[tuple[HostOverride, ...], Meta(description="`[[host]]` tables: what differs for a host")] = ()
 
+    @property
+    def on_one_machine(self) -> bool:
+        """Whether the crawl lives in the folder ``data``, where its settings and tokens may be kept, too."""
+        return self.engine == "embedded"
+
 
 class ConfigError(BadInput):
     """A setting that cannot hold: one line that names it and says what would."""
