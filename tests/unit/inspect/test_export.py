@@ -264,7 +264,7 @@ def test_an_answer_for_many_origins_is_there_once_over_all_parts() -> None:
     robots = [RobotsRecord(f"http://{host}.test", "parsed", AT, AT, b"text", 200, answer=answer) for host in "abcdefgh"]
     file = io.BytesIO()
     for number in range(3):
-        asyncio.run(export.warc(MemoryReader(robots=robots), file, Part(number, 3)))
+        asyncio.run(export.warc(MemoryReader(robots=robots), file, part=Part(number, 3)))
     assert [url for kind, url, *_ in read(file.getvalue()) if kind != "warcinfo"] == [answer.href]
 
 
