@@ -65,7 +65,7 @@ def complete(run: Run) -> list[Finding]:
             found.append((run.ended, f"{url} is lost ({ways[url]})"))
             continue
         expected = _expected(run, url)
-        if row.state not in expected:
+        if row.state not in expected and not _refused_as_copy(run, url, row):
             found.append((run.ended, f"{url} is {row.state} ({row.outcome} {row.rule}), not {' or '.join(expected)}"))
             continue
         if row.state in ("fetched", "duplicate"):
@@ -96,6 +96,14 @@ def _expected(run: Run, url: str) -> tuple[str, ...]:
     if isinstance(resource, Redirect) and absolute(url, resource.target) == url:
         return ("dead",)
     return _of_resource(resource)
+
+
+def _refused_as_copy(run: Run, url: str, row: Row) -> bool:
+    """Whether a trap rule refused what would have been a duplicate: a mirror of another scheme or host."""
+    if row.state != "denied" or not row.rule.startswith("trap: "):
+        return False
+    resource = run.web.resource(url)
+    return resource is not None and body_of(lasting(resource)) in run.world.store.bodies.values()
 
 
 def _of_resource(resource: Resource) -> tuple[str, ...]:

@@ -70,7 +70,7 @@ class Site:
         number = path.removeprefix(self.trap)
         if self.trap and path.startswith(self.trap) and number.isdigit():
             day = int(number)
-            words = " ".join(f"day{day}x{place * place * (day + 7)}" for place in range(40))
+            words = f"{self.host} " + " ".join(f"day{day}x{place * place * (day + 7)}" for place in range(40))
             return Html(words, (Link(f"{self.trap}{day + 1}"), Link("/")))
         return Status(404)
 
