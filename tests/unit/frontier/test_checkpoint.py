@@ -138,6 +138,18 @@ def test_cut_short_its_pages_are_counted_by_the_next_one() -> None:
 
 
 @pytest.mark.parametrize("last", range(1, len(ALL) + 1))
+def test_what_was_cut_short_is_done_again_by_the_next_one(last: int) -> None:
+    """Nobody heard whether it took effect."""
+    lease = Lease()
+    border, partition = Border(lease, last), finished(lease)
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(commits(border, lease, max_bytes=100)(partition, PartitionRecord(0, 3, 3)))
+    lease.over = False
+    asyncio.run(commits(border, lease, max_bytes=100)(partition, PartitionRecord(0, 3, 3)))
+    assert border.done == ALL[:last] + ALL[last - 1 :]
+
+
+@pytest.mark.parametrize("last", range(1, len(ALL) + 1))
 def test_cut_short_it_has_done_a_beginning_of_it(last: int) -> None:
     lease = Lease()
     border, partition = Border(lease, last), finished(lease)
