@@ -133,3 +133,14 @@ def test_an_appointment_in_the_past_is_the_next_bucket() -> None:
     calendar.placed(first)
     assert (first, calendar.due(START), calendar.due(START + WIDTH)) == (500, None, 500)
     assert calendar.place(START, START) == 501
+
+
+def test_the_cursor_stays_before_a_bucket_that_is_found_late() -> None:
+    """What an earlier owner wrote may come to light below what was read meanwhile."""
+    calendar = Calendar(0, [5], 1.0, 10)
+    assert calendar.due(9.0) == 5
+    calendar.finish(5)
+    calendar.dropped(5)
+    assert calendar.settled_up_to() == 5
+    calendar.learn([3])
+    assert calendar.settled_up_to() == 2
