@@ -92,10 +92,10 @@ class Crawl:
                 await self.rulings.answer_for(turn, ticket, url)
                 return self.intake.finish(item)
             row = (await effect(lambda: store.rows([ticket.key])))[0]
+            item.ticket = ticket = nearest(item.ticket, row)  # as it is now: records may have told of a shorter way
             if row is not None and is_stale(ticket, row):
                 await self.news.apply(ticket, row)
                 return self.intake.finish(item)
-            item.ticket = ticket = nearest(ticket, row)
             if self.orders.opted_out(turn.host.name):
                 return await self.settle(turn, item, Visited(ticket, row, Denied(OPTED_OUT)))
             stored = await effect(lambda: store.page(ticket.key, ticket.visit + 1)) if item.inherited else None
