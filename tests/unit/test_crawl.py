@@ -176,3 +176,17 @@ def test_a_redirect_that_is_to_be_followed_later_waits_in_the_calendar_then_is_s
     done = scene.visit(msgspec.structs.replace(TICKET, not_before=200.0), inherited=False)
     assert done == ["rows", "appoint", "mark", "finish"]
     assert scene.moved is True
+
+
+def test_a_shorter_way_that_is_told_of_while_the_row_is_read_counts() -> None:
+    scene, item = Scene(), Item(msgspec.structs.replace(TICKET, depth=4), FromBucket(1), inherited=False)
+    read = scene.crawl.services.store.rows
+
+    async def rows(keys: list[str]) -> Any:
+        item.ticket = msgspec.structs.replace(item.ticket, depth=3)  # by a record that follows it
+        return await read(keys)
+
+    store: Any = scene.crawl.services.store
+    store.rows = rows
+    asyncio.run(scene.crawl._visit(scene.turn, item))
+    assert item.ticket.depth == 3
