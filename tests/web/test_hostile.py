@@ -1,5 +1,7 @@
 """What documents that mean harm cost, each read in a process of its own; and that honest large ones are read whole."""
 
+import os
+
 import pytest
 
 from gregor.worker.read.html import parse
@@ -10,7 +12,8 @@ from tests.web import hostile
 def test_a_hostile_document_costs_no_more_than_the_bound(document: hostile.Hostile) -> None:
     took = hostile.cost(document)
     assert took.memory <= hostile.MOST_MEMORY, took
-    assert took.seconds <= hostile.MOST_SECONDS, took
+    # The bar is that of a quiet machine (`python -m tests.web.hostile`); CI tells what explodes, not what is slow.
+    assert took.seconds <= hostile.MOST_SECONDS * (3 if os.environ.get("CI") else 1), took
 
 
 def test_honest_large_pages_are_read_whole() -> None:
