@@ -42,7 +42,7 @@ class Worker:
     def __init__(self, cluster: "Cluster", name: str) -> None:
         self.name = name
         self.nodes = cluster.server.connect()
-        self.nodes.heard = self._hear
+        self.nodes.on_event = self._hear
         self.membership = Membership(self.nodes, _TREE, cluster.partitions, name, 1)
         self.leases: dict[int, ClusterLease] = {}
         self._ownership = OwnerNodes(self.nodes, _TREE, name, _Still(), lambda: 0.0)

@@ -73,7 +73,7 @@ class MemoryServer:
         for client in self._watches.pop((path, children), ()):
             if not client.session.lost:
                 self.counts["events"] += 1
-                client.heard(path)
+                client.on_event(path)
 
 
 class MemoryNodes:
@@ -81,7 +81,7 @@ class MemoryNodes:
 
     def __init__(self, server: MemoryServer, session: Session) -> None:
         self.session = session
-        self.heard: Callable[[str], None] = lambda _: None
+        self.on_event: Callable[[str], None] = lambda _: None
         self._server = server
 
     async def get(self, path: str, *, watch: bool = False) -> tuple[bytes, Stat] | None:

@@ -171,7 +171,7 @@ async def test_a_slow_reader_misses_nothing_and_holds_little(crawl: Crawl, kafka
     found: list[int] = []
     while len(found) < count:
         found += await crawl.offsets(len(found), 100)
-        assert all(len(tap.rest(count)) < 1000 for tap in crawl.log._reader._taps.values())
+        assert all(len(buffer.rest(count)) < 1000 for buffer in crawl.log._reader._buffers.values())
     assert found == list(range(count))
 
 

@@ -18,7 +18,7 @@ from gregor.schemas.messages import (
     decode_ticket,
     url_fingerprint,
 )
-from gregor.worker.adapters.compression import whole
+from gregor.worker.adapters.compression import intact
 from gregor.worker.borders.errors import Damaged
 from gregor.worker.borders.reader import WHOLE, Part, Similar, Waiting, refuse
 from tests.simulation.engine import World
@@ -55,7 +55,7 @@ class SimulatedReader:
 
     async def body(self, sha256: str) -> BinaryIO | None:
         data = self._store.bodies.get(sha256)
-        return None if data is None else whole(sha256, data)
+        return None if data is None else intact(sha256, data)
 
     async def similar(self, simhash: int, distance: int, limit: int) -> list[Similar]:
         apart = sorted(((one.simhash ^ simhash).bit_count(), one.key) for one in self._newest() if one.simhash)

@@ -73,7 +73,7 @@ class Whole:
         self._body.close()
 
 
-def whole(sha256: str, data: bytes) -> BinaryIO:
+def intact(sha256: str, data: bytes) -> BinaryIO:
     """A body in memory that is what its sha256 names. Raises `Damaged`."""
     if hashlib.sha256(data).hexdigest() != sha256:
         raise Damaged("body", sha256, "its bytes are not those that it was stored with")

@@ -31,13 +31,13 @@ class Differences:
     def only_left(self, most: int) -> tuple[set[int], int]:
         """See `Sets.only_left`."""
         passes = np.uint64(max(self._totals) // self._held + 1)
-        found: set[int] = set()
+        numbers: set[int] = set()
         count = 0
         for number in range(int(passes)):
             alone = np.setdiff1d(self._of(0, number, passes), self._of(1, number, passes))
             count += int(alone.size)
-            found.update(int(one) for one in alone[: max(0, most - len(found))])
-        return found, count
+            numbers.update(int(left) for left in alone[: max(0, most - len(numbers))])
+        return numbers, count
 
     def close(self) -> None:
         """Free what was kept."""

@@ -152,10 +152,10 @@ def _lacking(fault: dns.exception.DNSException | OSError) -> str | None:
 
 
 def _merge(six: Lookup, four: Lookup) -> Lookup:
-    found = [lookup for lookup in (six, four) if isinstance(lookup, Found)]
-    if found:
+    answered = [lookup for lookup in (six, four) if isinstance(lookup, Found)]
+    if answered:
         addresses = [lookup.addresses if isinstance(lookup, Found) else () for lookup in (six, four)]
-        return Found(interleave(*addresses), min(lookup.ttl for lookup in found))
+        return Found(interleave(*addresses), min(lookup.ttl for lookup in answered))
     # A family that could not be asked leaves the question open; what the other one says is then not final.
     failures = [lookup for lookup in (four, six) if isinstance(lookup, NotFound)]
     failures.sort(key=lambda failure: failure.kind != "local")

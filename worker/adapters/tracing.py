@@ -63,12 +63,12 @@ class OpenTelemetry:
         """See `Tracer.keep`."""
         stages = visit.stages or []
         self._ids.next = int(visit.trace, 16)
-        told: dict[str, str | int] = {
+        attributes: dict[str, str | int] = {
             "server.address": visit.host,
             "gregor.partition": visit.partition,
             "gregor.epoch": visit.epoch,
         }
-        root = self._tracer.start_span("visit", kind=SpanKind.CLIENT, start_time=visit.begun, attributes=told)
+        root = self._tracer.start_span("visit", kind=SpanKind.CLIENT, start_time=visit.begun, attributes=attributes)
         within = trace.set_span_in_context(root)
         for stage in stages:
             self._tracer.start_span(stage.name, within, start_time=stage.begun).end(stage.ended)

@@ -76,7 +76,7 @@ class Cassandra:
         asked = [await self._answers.expect()]
         response = self._session.execute_async(bound)
         response.add_callbacks(
-            lambda found: self._answers.succeed(found, asked[0]), lambda error: self._answers.fail(error, asked[0])
+            lambda records: self._answers.succeed(records, asked[0]), lambda error: self._answers.fail(error, asked[0])
         )
         while True:
             yield await self._within(asked[0])
@@ -186,12 +186,12 @@ class _Answers:
     def _deliver(self) -> None:
         self._woken = False  # before the first look: what comes from here on wakes the loop again
         while self._come:
-            future, found, error = self._come.popleft()
+            future, records, error = self._come.popleft()
             self._slots.release()
             if future.done():
                 continue  # nobody waits for it any more
             if error is None:
-                future.set_result(found)
+                future.set_result(records)
             else:
                 future.set_exception(translation(error))
 
@@ -222,15 +222,15 @@ def _packed(bound: Sequence[BoundStatement]) -> Iterator[list[BoundStatement]]:
     """Statements in groups that are small and few enough for one batch; a large one is alone."""
     some: list[BoundStatement] = []
     size = 0
-    for one in bound:
-        its_size = sum(len(value) for value in one.values if isinstance(value, bytes))
+    for statement in bound:
+        its_size = sum(len(value) for value in statement.values if isinstance(value, bytes))
         if its_size > _SMALL:
-            yield [one]
+            yield [statement]
             continue
         if some and (size + its_size > _SMALL or len(some) == _FEW):
             yield some
             some, size = [], 0
-        some.append(one)
+        some.append(statement)
         size += its_size
     if some:
         yield some

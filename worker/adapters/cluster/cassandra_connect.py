@@ -81,10 +81,10 @@ def translated() -> Iterator[None]:
     try:
         yield
     except (*_PASSING, TimeoutError) as error:
-        told = translation(error)
-        if told is error:
+        meaning = translation(error)
+        if meaning is error:
             raise
-        raise told from error
+        raise meaning from error
 
 
 def translation(error: BaseException) -> BaseException:

@@ -66,9 +66,9 @@ async def check(cassandra: Cassandra, keyspace: str, facts: Mapping[str, str]) -
     if {("schema_versions",), ("facts",)} <= set(tables):
         applied = {number for (number,) in await cassandra.read("SELECT version FROM schema_versions")}
         if {version.number for version in versions()} <= applied:
-            found: dict[str, str] = dict(await cassandra.read("SELECT name, value FROM facts"))
-            compare(f"keyspace {keyspace}", facts, found)
-            return found["id"]
+            stored: dict[str, str] = dict(await cassandra.read("SELECT name, value FROM facts"))
+            compare(f"keyspace {keyspace}", facts, stored)
+            return stored["id"]
     raise BadInput(f"the tables in keyspace {keyspace} are not of this version of Gregor: run `gregor init`")
 
 
@@ -100,12 +100,12 @@ def _set_up(settings: Servers, keyspace: str, facts: Mapping[str, str], environ:
 
 
 def _make_keyspace(session: Session, settings: Servers, keyspace: str) -> Iterator[str]:
-    known = session.execute(
+    existing = session.execute(
         "SELECT keyspace_name FROM system_schema.keyspaces WHERE keyspace_name = %s", (keyspace,), timeout=_TIMEOUT
     ).one()
     # For the given data center, or for each that there is.
     where = settings.cassandra_datacenter or "replication_factor"
-    if known is None:
+    if existing is None:
         replication = {"class": "NetworkTopologyStrategy", where: settings.cassandra_replication}
         _define(session, f"CREATE KEYSPACE IF NOT EXISTS {keyspace} WITH replication = {replication}")
         yield f"Cassandra: keyspace {keyspace} with replication {settings.cassandra_replication}"
@@ -116,10 +116,10 @@ def _apply(session: Session, keyspace: str) -> Iterator[str]:
     for statement in (_VERSIONS, _FACTS):
         _define(session, statement)
     applied = {number for (number,) in session.execute("SELECT version FROM schema_versions", timeout=_TIMEOUT)}
-    known = list(versions())
-    if later := applied.difference(version.number for version in known):
+    all_versions = list(versions())
+    if later := applied.difference(version.number for version in all_versions):
         raise BadInput(f"keyspace {keyspace} has tables of a later version of Gregor ({max(later)})")
-    for version in known:
+    for version in all_versions:
         if version.number not in applied:
             for statement in version.statements:
                 _define(session, statement)

@@ -52,7 +52,7 @@ class ClusterCoordinator:
         self._keeper: asyncio.Task[None] | None = None
         self.away: Callable[[Unavailable], None] = nobody
         """Hears of what fails between the calls; their own failures are told by these."""
-        zookeeper.heard = self._hear
+        zookeeper.on_event = self._hear
 
     @classmethod
     async def open(
@@ -79,10 +79,10 @@ class ClusterCoordinator:
         return coordinator
 
     async def _begin(self) -> None:
-        written = await self._zookeeper.set(self._tree.clock, b"")
-        if written is None:
+        stat = await self._zookeeper.set(self._tree.clock, b"")
+        if stat is None:
             raise Unavailable(SERVICE, f"no node {self._tree.clock}")
-        self._origin = written.mtime - self._clock.monotonic()
+        self._origin = stat.mtime - self._clock.monotonic()
         await self._look()
         self._keeper = asyncio.create_task(self._keep())
         # A keeper that dies must be heard by whoever awaits `changed`.
@@ -131,10 +131,10 @@ class ClusterCoordinator:
 
     async def change_orders(self, change: Callable[[Orders], Orders]) -> Orders:
         while True:
-            found = await self._zookeeper.get(self._tree.orders)
-            if found is None:
+            node = await self._zookeeper.get(self._tree.orders)
+            if node is None:
                 raise Unavailable(SERVICE, f"no node {self._tree.orders}")
-            data, stat = found
+            data, stat = node
             orders = orders_codec.read(data)
             if not orders.version:
                 orders = continue_numbering(orders, await self.changes(NEWEST, 1))
@@ -150,16 +150,16 @@ class ClusterCoordinator:
         return orders
 
     async def changes(self, before: int, limit: int) -> list[Change]:
-        found = await self._zookeeper.get(self._tree.orders)
-        kept = orders_codec.read(found[0]).changes if found is not None else ()
-        changes = [one for one in reversed(kept) if one.number < before]
+        newest = await self._zookeeper.get(self._tree.orders)
+        kept = orders_codec.read(newest[0]).changes if newest is not None else ()
+        changes = [change for change in reversed(kept) if change.number < before]
         firsts = sorted(map(int, await self._zookeeper.children(self._tree.changes)), reverse=True)
         for first in firsts:
             oldest = changes[-1].number if changes else before
             if len(changes) >= limit:
                 break
             if first < oldest and (node := await self._zookeeper.get(self._tree.archive(first))) is not None:
-                changes += [one for one in reversed(orders_codec.read_changes(node[0])) if one.number < oldest]
+                changes += [change for change in reversed(orders_codec.read_changes(node[0])) if change.number < oldest]
         return changes[:limit]
 
     async def put_status(self, status: WorkerStatus) -> None:
@@ -223,29 +223,29 @@ class ClusterCoordinator:
     async def _read_orders(self) -> None:
         self._orders_known = True  # unless a watch fires meanwhile
         try:
-            found = await self._zookeeper.get(self._tree.orders, watch=True)
+            node = await self._zookeeper.get(self._tree.orders, watch=True)
         except Unavailable:
             self._orders_known = False
             raise
-        if self._orders.version and (found is None or not found[0]):
-            await self._put_back(found)
+        if self._orders.version and (node is None or not node[0]):
+            await self._put_back(node)
             return
-        self._orders_known &= found is not None  # a node that is not there has no watch
-        orders = orders_codec.read(found[0]) if found is not None else Orders()
+        self._orders_known &= node is not None  # a node that is not there has no watch
+        orders = orders_codec.read(node[0]) if node is not None else Orders()
         if not orders.version and orders.unread:  # nothing of it can be read: the last orders that could be hold on
             orders = msgspec.structs.replace(self._orders, unread=orders.unread)
         if orders != self._orders:
             self._orders = orders
             self._change.set()
 
-    async def _put_back(self, found: tuple[bytes, Stat] | None) -> None:
+    async def _put_back(self, node: tuple[bytes, Stat] | None) -> None:
         """The node was deleted, or made anew by `gregor init`: what it held is still known here, and holds on."""
         self._orders_known = False  # it is read again at once, whoever of the workers was first
         kept = orders_codec.encoded(self._orders)
-        if found is None:
+        if node is None:
             put = await self._zookeeper.create(self._tree.orders, kept) is not None
         else:
-            put = await self._zookeeper.commit([Put(self._tree.orders, kept, found[1].version)])
+            put = await self._zookeeper.commit([Put(self._tree.orders, kept, node[1].version)])
         if put:
             _log.warning("orders were gone; put back", version=self._orders.version)
         self._news.set()

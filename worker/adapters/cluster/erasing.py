@@ -55,17 +55,17 @@ class _Eraser:
 
     async def run(self) -> Erased:
         began = int(time.time() * 1e6)
-        stored = [found async for some in self._scanned(_KEYS, _FEW) for found in some if self._whose.url(found[0])]
+        stored = [record async for some in self._scanned(_KEYS, _FEW) for record in some if self._whose.url(record[0])]
         erased = Erased(pages=len(stored), bodies=await self._erase_bodies([(key, at) for key, at, _ in stored], began))
         await self._cassandra.write_each(_DELETE_PAGE, [(stamp, key, visit) for key, visit, stamp in stored])
-        async for found in self._cassandra.pages(_ROWS):
-            erased.urls += await self._forget([one for one in found if self._whose.covers(one[0])])
-        async for found in self._cassandra.pages(_LETTERS):
-            named = [one[:3] for one in found if self._is_of(decode(one[3], DeadLetter))]
+        async for records in self._cassandra.pages(_ROWS):
+            erased.urls += await self._forget([record for record in records if self._whose.covers(record[0])])
+        async for records in self._cassandra.pages(_LETTERS):
+            named = [record[:3] for record in records if self._is_of(decode(record[3], DeadLetter))]
             await self._cassandra.write_each(_DELETE_LETTER, named)
             erased.dead_letters += len(named)
-        async for found in self._cassandra.pages(_ORIGINS):
-            of_it = [(stamp, origin) for origin, stamp in found if self._whose.url(f"{origin}/")]
+        async for records in self._cassandra.pages(_ORIGINS):
+            of_it = [(stamp, origin) for origin, stamp in records if self._whose.url(f"{origin}/")]
             await self._cassandra.write_each(_DELETE_ROBOTS, of_it)
             erased.robots += len(of_it)
         return erased
@@ -91,8 +91,8 @@ class _Eraser:
         named: set[bytes] = set()
         overflows: set[bytes] = set()
         for at in range(0, len(stored), _SLICE):
-            for found in await self._cassandra.read_each(_PAGE, stored[at : at + _SLICE]):
-                for key, data, overflow in found:
+            for pages in await self._cassandra.read_each(_PAGE, stored[at : at + _SLICE]):
+                for key, data, overflow in pages:
                     overflows.update(() if data else (overflow,))
                     page = await self._page(key, data, overflow)
                     if page is not None:
@@ -116,11 +116,11 @@ class _Eraser:
 
     async def _erase_body(self, name: bytes, began: int) -> bool:
         """Delete a body, unless it was written again since it ``began`` (microseconds)."""
-        found = await self._cassandra.read(_CHUNKS, (name,))
-        for (chunks,) in found:
+        headers = await self._cassandra.read(_CHUNKS, (name,))
+        for (chunks,) in headers:
             await self._cassandra.write_each(_DELETE_CHUNK, [(began, name, chunk) for chunk in range(1, chunks)])
             await self._cassandra.write(_DELETE_BODY, (began, name))
-        return bool(found)
+        return bool(headers)
 
     async def _disown(self, page: Page) -> None:
         """Nothing is a duplicate of a page that is deleted."""
@@ -130,9 +130,9 @@ class _Eraser:
                 if key == page.key:
                     await self._cassandra.write(_DELETE_SIMHASH, (stamp, band, signed(page.simhash)))
 
-    async def _forget(self, found: Sequence[tuple[Any, ...]]) -> int:
+    async def _forget(self, records: Sequence[tuple[Any, ...]]) -> int:
         """Keep no more of rows than they need, just above their stamps: what their owners write later wins."""
-        rows = [(decode(data, Row), stamp) for _, data, stamp in found]
+        rows = [(decode(data, Row), stamp) for _, data, stamp in records]
         kept = [(forgotten(row), stamp) for row, stamp in rows if forgotten(row) != row]
         await self._cassandra.write_each(
             _FORGET, [(row.key, row.host, row.state, encode(row), stamp + 1) for row, stamp in kept]

@@ -43,8 +43,8 @@ def _wrong(ticket: Ticket, partition: int, partitions: int) -> str:
     if not (host and (origin if kind == "robots" else key)):
         return "it names no URL or no host"
     urls = href, key, host, origin, ticket.via
-    together = "".join(urls)
-    if not (together.isascii() and together.isprintable()) or max(map(len, urls)) > LONGEST_URL:
+    joined = "".join(urls)
+    if not (joined.isascii() and joined.isprintable()) or max(map(len, urls)) > LONGEST_URL:
         return "its URL or host is longer than any, or not printable ASCII"
     if max(len(ticket.label), len(ticket.link), len(ticket.changefreq)) > _LONGEST_WORDS:
         return "a text of it is longer than any"

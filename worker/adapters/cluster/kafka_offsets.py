@@ -56,7 +56,7 @@ class Offsets:
         self._marks |= {source: (offset, epoch) for source, offset in marks.items()}
         if self._next is None:
             self._next = asyncio.ensure_future(self._commit_all())
-            self._next.add_done_callback(_known)
+            self._next.add_done_callback(_look_at_failure)
         await asyncio.shield(self._next)
 
     async def close(self) -> None:
@@ -99,7 +99,7 @@ class Offsets:
             raise detail from None
 
 
-def _known(commit: asyncio.Future[None]) -> None:
+def _look_at_failure(commit: asyncio.Future[None]) -> None:
     """How a commit failed is told to those who wait for it; that none does any more is no fault."""
     if not commit.cancelled():
         commit.exception()

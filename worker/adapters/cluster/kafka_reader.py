@@ -44,7 +44,7 @@ class Reader:
         self._thread = thread
         self._timeout = timeout
         self._news = news
-        self._taps: dict[Source, PartitionBuffer] = {}
+        self._buffers: dict[Source, PartitionBuffer] = {}
         self._asks: dict[Source, list[_Ask]] = {}
         self._pending: set[asyncio.Future[list[Raw]]] = set()
         self._ends: dict[Source, int] = {}
@@ -99,7 +99,7 @@ class Reader:
         for source, end in ends.items():
             self._ends[source] = max(end, self._ends.get(source, 0))
         # What is fetched anyway will be news when it comes.
-        self._changed(set(ends), {partition for topic, partition in ends if (topic, partition) not in self._taps})
+        self._changed(set(ends), {partition for topic, partition in ends if (topic, partition) not in self._buffers})
 
     def poll(self) -> None:
         """Take what was fetched, and answer who waits. On the Kafka thread."""
@@ -118,53 +118,53 @@ class Reader:
         self._consumer.close()
 
     def _ask(self, source: Source, ask: _Ask) -> None:
-        tap = self._taps.get(source)
-        if tap is None or not tap.move(ask.offset):
-            tap = self._assign(source, ask.offset)
-        elif tap.should_go_on():
-            self._consumer.incremental_assign([TopicPartition(*source, tap.position)])
-            tap.paused = False
-        tap.used = time.monotonic()
+        buffer = self._buffers.get(source)
+        if buffer is None or not buffer.move(ask.offset):
+            buffer = self._assign(source, ask.offset)
+        elif buffer.should_go_on():
+            self._consumer.incremental_assign([TopicPartition(*source, buffer.position)])
+            buffer.paused = False
+        buffer.used = time.monotonic()
         self._asks.setdefault(source, []).append(ask)
 
     def _assign(self, source: Source, offset: int) -> PartitionBuffer:
         self._drop(source)
         self._consumer.incremental_assign([TopicPartition(*source, offset)])
-        tap = self._taps[source] = PartitionBuffer(offset, time.monotonic())
+        tap = self._buffers[source] = PartitionBuffer(offset, time.monotonic())
         return tap
 
     def _drop(self, source: Source) -> None:
-        tap = self._taps.pop(source, None)
-        if tap is None:
+        buffer = self._buffers.pop(source, None)
+        if buffer is None:
             return
         self._changed({source}, set())
-        if not tap.paused:
+        if not buffer.paused:
             self._consumer.incremental_unassign([TopicPartition(*source)])
 
     def _take(self, messages: list[Any]) -> None:
         came: set[Source] = set()
         for message in messages:
             source = message.topic(), message.partition()
-            tap = self._taps.get(source)
+            buffer = self._buffers.get(source)
             error = message.error()
             if error is not None:
-                self._error(source, tap, error, message.offset())
-            elif tap is not None and tap.add(message.offset(), message.value() or b""):
+                self._error(source, buffer, error, message.offset())
+            elif buffer is not None and buffer.add(message.offset(), message.value() or b""):
                 came.add(source)
-                if tap.should_pause():
+                if buffer.should_pause():
                     # librdkafka's own pause takes almost a second to end; a new assignment takes 3 ms.
                     self._consumer.incremental_unassign([TopicPartition(*source)])
-                    tap.paused = True
+                    buffer.paused = True
         if came:
             self._changed(came, {partition for _, partition in came})
 
-    def _error(self, source: Source, tap: PartitionBuffer | None, error: KafkaError, offset: int) -> None:
+    def _error(self, source: Source, buffer: PartitionBuffer | None, error: KafkaError, offset: int) -> None:
         if error.code() == KafkaError._PARTITION_EOF:
-            if tap is not None:
-                tap.reached_end(offset)
+            if buffer is not None:
+                buffer.reached_end(offset)
             return
         self._failed(error)
-        if tap is None:
+        if buffer is None:
             return
         # Whatever it is, a fresh assignment is the way out of it; who reads will hear of it.
         self._drop(source)
@@ -178,28 +178,28 @@ class Reader:
 
     def _answer(self, now: float) -> None:
         for source, asks in list(self._asks.items()):
-            tap, end = self._taps.get(source), self._ends.get(source, 0)
-            left = [ask for ask in asks if not self._answered(source, tap, ask, end, now)]
+            buffer, end = self._buffers.get(source), self._ends.get(source, 0)
+            left = [ask for ask in asks if not self._answered(source, buffer, ask, end, now)]
             if left:
                 self._asks[source] = left
             else:
                 del self._asks[source]
 
-    def _answered(self, source: Source, tap: PartitionBuffer | None, ask: _Ask, end: int, now: float) -> bool:
+    def _answered(self, source: Source, buffer: PartitionBuffer | None, ask: _Ask, end: int, now: float) -> bool:
         records = None
-        if tap is not None and tap.move(ask.offset):
-            records = tap.take(ask.limit, end)
+        if buffer is not None and buffer.move(ask.offset):
+            records = buffer.take(ask.limit, end)
             if records is None and now > ask.deadline:
-                if tap.ends_before(end):
+                if buffer.ends_before(end):
                     del self._ends[source]
                     self._refuse(
                         ask, RecordsLost(f"{source[0]} {source[1]} ends before {end}, up to where Kafka had it")
                     )
                     return True
-                records = tap.rest(ask.limit) or None
+                records = buffer.rest(ask.limit) or None
         if records is not None:
-            found = records
-            self._thread.tell(lambda: self._resolve(source, ask, found))
+            answer = records
+            self._thread.tell(lambda: self._resolve(source, ask, answer))
         elif now > ask.deadline:
             self._drop(source)
             self._refuse(ask, Unavailable("Kafka", f"{source[0]} {source[1]}: {self._detail}"))
@@ -216,7 +216,7 @@ class Reader:
         So a partition that went to another owner is not fetched for ever, and a fetch that got stuck not trusted.
         """
         self._swept = now
-        idle = [source for source, tap in self._taps.items() if now - tap.used > _FORGOTTEN]
+        idle = [source for source, buffer in self._buffers.items() if now - buffer.used > _FORGOTTEN]
         for source in idle:
             self._drop(source)
         self._changed(set(idle), {partition for _, partition in idle})

@@ -72,15 +72,15 @@ def _check_kept(servers: Servers, crawl: str, missing: list[str]) -> None:
     asked = [ConfigResource(ResourceType.TOPIC, name) for name in there]
     for resource, answer in admin.describe_configs(asked, request_timeout=servers.server_timeout).items():
         try:
-            found = answer.result()
+            settings = answer.result()
         except KafkaException as error:
             if error.args[0].code() in _UNSEEN:
                 continue
             raise unavailable(error) from None
         for setting, wanted in topics.KEEPS.items():
             # A broker of another make may not have every setting.
-            if setting in found and found[setting].value != wanted:
-                set_it = f"set its {setting} to {wanted}, not {one_line(str(found[setting].value))}"
+            if setting in settings and settings[setting].value != wanted:
+                set_it = f"set its {setting} to {wanted}, not {one_line(str(settings[setting].value))}"
                 raise BadInput(f"topic {resource.name} may lose URLs that are not finished: {set_it}")
 
 
@@ -106,15 +106,15 @@ def _await_leaders(servers: Servers, crawl: str, partitions: int) -> None:
 def all_topics(servers: Servers) -> dict[str, int]:
     """Every topic's number of partitions. Raises `Unavailable` with what kept a broker from being reached. Blocks."""
     # What the call itself raises does not say why no broker was reached: connections tell of that beside it.
-    told: list[KafkaError] = []
-    admin = AdminClient(client_settings(servers, os.environ) | {"error_cb": told.append})
+    errors: list[KafkaError] = []
+    admin = AdminClient(client_settings(servers, os.environ) | {"error_cb": errors.append})
     try:
-        found = admin.list_topics(timeout=servers.server_timeout).topics
+        topics = admin.list_topics(timeout=servers.server_timeout).topics
     except KafkaException as error:
         admin.poll(0)
-        causes = [each for each in told if each.code() != KafkaError._ALL_BROKERS_DOWN]
+        causes = [each for each in errors if each.code() != KafkaError._ALL_BROKERS_DOWN]
         raise unavailable(min(causes, key=lambda each: each.code() not in _REFUSALS, default=error)) from None
-    return {name: len(topic.partitions) for name, topic in found.items()}
+    return {name: len(topic.partitions) for name, topic in topics.items()}
 
 
 def _missing(servers: Servers, crawl: str, partitions: int) -> list[str]:

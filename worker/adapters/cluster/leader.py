@@ -19,39 +19,39 @@ class Leader:
         self._nodes = nodes
         self._tree = tree
         self._partitions = partitions
-        self._known: dict[str, tuple[Member, int]] = {}
+        self._members: dict[str, tuple[Member, int]] = {}
 
     async def assign(self, own: str, names: Sequence[str]) -> bool:
         """Assign all partitions to the members; False when something was not as known, so look again."""
         await self._read(names)
-        previous = {partition: name for name, (member, _) in self._known.items() for partition in member.wanted}
-        weights = {name: member.weight for name, (member, _) in self._known.items()}
-        wanted: dict[str, list[int]] = {name: [] for name in self._known}
+        previous = {partition: name for name, (member, _) in self._members.items() for partition in member.wanted}
+        weights = {name: member.weight for name, (member, _) in self._members.items()}
+        wanted: dict[str, list[int]] = {name: [] for name in self._members}
         for partition, name in sorted(assign(self._partitions, weights, previous).items()):
             wanted[name].append(partition)
         changed = {
             name: msgspec.structs.replace(member, wanted=tuple(wanted[name]))
-            for name, (member, _) in self._known.items()
+            for name, (member, _) in self._members.items()
             if list(member.wanted) != wanted[name]
         }
         return not changed or await self._write(own, changed)
 
     async def _read(self, names: Sequence[str]) -> None:
         """Forget who has gone, get to know who has come."""
-        self._known = {name: self._known[name] for name in names if name in self._known}
-        new = [name for name in names if name not in self._known]
-        found = await asyncio.gather(*(self._nodes.get(self._tree.member(name)) for name in new))
-        for name, node in zip(new, found, strict=True):
+        self._members = {name: self._members[name] for name in names if name in self._members}
+        new = [name for name in names if name not in self._members]
+        nodes = await asyncio.gather(*(self._nodes.get(self._tree.member(name)) for name in new))
+        for name, node in zip(new, nodes, strict=True):
             if node is not None:  # else it has gone already
-                self._known[name] = msgspec.json.decode(node[0], type=Member), node[1].version
+                self._members[name] = msgspec.json.decode(node[0], type=Member), node[1].version
 
     async def _write(self, own: str, changed: dict[str, Member]) -> bool:
-        known, self._known = self._known, {}  # unless all of it is acknowledged nothing is known
+        before, self._members = self._members, {}  # unless all of it is acknowledged nothing is known
         puts: list[Operation] = [
-            Put(self._tree.member(name), msgspec.json.encode(member), known[name][1])
+            Put(self._tree.member(name), msgspec.json.encode(member), before[name][1])
             for name, member in changed.items()
         ]
         if not await self._nodes.commit([Check(self._tree.member(own)), *puts]):
             return False
-        self._known = known | {name: (member, known[name][1] + 1) for name, member in changed.items()}
+        self._members = before | {name: (member, before[name][1] + 1) for name, member in changed.items()}
         return True

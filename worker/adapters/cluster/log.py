@@ -69,13 +69,13 @@ class KafkaLog:
             ]
         )
 
-    async def announce(self, told: Page | DeadLetter) -> None:
-        if isinstance(told, Page):
-            topic, event = topics.events(self._crawl), msgspec.json.encode(events.of_page(self._crawl, told))
+    async def announce(self, settled: Page | DeadLetter) -> None:
+        if isinstance(settled, Page):
+            topic, event = topics.events(self._crawl), msgspec.json.encode(events.of_page(self._crawl, settled))
         else:
-            topic, event = topics.dead(self._crawl), msgspec.json.encode(events.of_dead_letter(self._crawl, told))
-        partition = partition_of(told.host, self._partitions)
-        await self.publisher.publish([Message(topic, partition, told.host.encode(), event)])
+            topic, event = topics.dead(self._crawl), msgspec.json.encode(events.of_dead_letter(self._crawl, settled))
+        partition = partition_of(settled.host, self._partitions)
+        await self.publisher.publish([Message(topic, partition, settled.host.encode(), event)])
 
     async def read(self, partition: int, priority: int, offset: int, limit: int) -> list[Record]:
         """As the border says. Raises `RecordsLost` when the offset is beyond the end of the topic.
@@ -105,10 +105,10 @@ class KafkaLog:
         """Records that are not finished, by partition; all are asked for in one request to each broker."""
         sources = [(topic, partition) for topic in self._topics.values() for partition in range(self._partitions)]
         ends, committed = await self._offsets.ends(sources), await self._offsets.committed(sources)
-        found = dict.fromkeys(range(self._partitions), 0)
+        unfinished = dict.fromkeys(range(self._partitions), 0)
         for (topic, partition), end in ends.items():
-            found[partition] += max(0, end - committed[topic, partition])
-        return found
+            unfinished[partition] += max(0, end - committed[topic, partition])
+        return unfinished
 
     async def commit(self, partition: int, watermarks: Mapping[int, int], epoch: int) -> None:
         """As the border says. A commit under an older epoch than one that this object has seen changes nothing."""

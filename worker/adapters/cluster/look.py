@@ -22,14 +22,14 @@ from gregor.worker.config.settings import Config
 from gregor.worker.frontier.counts import total
 
 T = TypeVar("T")
-_PATIENCE: Final = 4.0
+_MOST_SECONDS: Final = 4.0
 """Seconds for one answer of a server; several are asked at once."""
 _PARTITIONS: Final = "SELECT data FROM partitions"
 
 
 async def look(config: Config, keyspace: str, clock: Clock, environ: Mapping[str, str]) -> ClusterStatus:
     """Ask all servers at once. Raises `BadInput` for a crawl that is not there, or settings that no server takes."""
-    patient = replace(config, server_timeout=min(config.server_timeout, _PATIENCE))
+    patient = replace(config, server_timeout=min(config.server_timeout, _MOST_SECONDS))
     away: dict[str, str] = {}
 
     async def unless_away(ask: Callable[[], Awaitable[T]]) -> T | None:
@@ -73,8 +73,8 @@ async def _lag(config: Config) -> dict[int, int]:
 async def _counts(config: Config, keyspace: str, environ: Mapping[str, str]) -> dict[str, int]:
     cassandra = await Cassandra.connect(config, keyspace, environ)
     try:
-        found = await cassandra.read(_PARTITIONS)
-        return total(decode(data, PartitionRecord).counts for (data,) in found)
+        records = await cassandra.read(_PARTITIONS)
+        return total(decode(data, PartitionRecord).counts for (data,) in records)
     finally:
         await cassandra.close()
 

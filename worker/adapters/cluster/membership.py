@@ -109,16 +109,16 @@ class Membership:
     async def _read(self, path: str) -> None:
         self._wanted_known = True  # unless a watch fires meanwhile
         try:
-            found = await self._nodes.get(path, watch=True)
+            node = await self._nodes.get(path, watch=True)
         except Unavailable:
             self._wanted_known = False
             raise
         if path != self.path:
             return
-        if found is None:  # somebody removed it: a member no more
+        if node is None:  # somebody removed it: a member no more
             self._node, self._wanted = None, _NOWHERE
         else:
-            self._wanted = frozenset(msgspec.json.decode(found[0], type=Member).wanted)
+            self._wanted = frozenset(msgspec.json.decode(node[0], type=Member).wanted)
 
     async def _follow(self, path: str) -> None:
         """Watch the member before this one, or lead."""

@@ -68,12 +68,12 @@ class OwnerNodes:
     async def _take(self, partition: int, above: int, session: Session) -> ClusterLease | None:
         epoch_path, owner_path = self._tree.epoch(partition), self._tree.owner(partition)
         # The watch tells when it can be had.
-        taken, known = await asyncio.gather(self._nodes.get(owner_path, watch=True), self._nodes.get(epoch_path))
+        taken, counted = await asyncio.gather(self._nodes.get(owner_path, watch=True), self._nodes.get(epoch_path))
         if taken is not None:
             return None
-        if known is None:
+        if counted is None:
             raise Unavailable("ZooKeeper", f"no node {epoch_path}")
-        epoch, version = max(int(known[0]), above) + 1, known[1].version
+        epoch, version = max(int(counted[0]), above) + 1, counted[1].version
         content = msgspec.json.encode(Owner(self._name, epoch))
         self._left[partition] = None
         took = await self._nodes.commit([Put(epoch_path, b"%d" % epoch, version), Create(owner_path, content)])
@@ -114,7 +114,7 @@ class OwnerNodes:
         """
         epoch, session = self._tree.epoch(partition), self._nodes.session
         await self._nodes.commit([Check(epoch)])
-        known, taken = await self._nodes.get(epoch), await self._nodes.get(self._tree.owner(partition))
-        if known is None or taken is None or session is None or taken[1].owner != session.number:
+        counted, taken = await self._nodes.get(epoch), await self._nodes.get(self._tree.owner(partition))
+        if counted is None or taken is None or session is None or taken[1].owner != session.number:
             return None
-        return known[1].version
+        return counted[1].version

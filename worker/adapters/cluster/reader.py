@@ -68,20 +68,20 @@ class ClusterReader:
         async for page in self._cassandra.pages(*((_ROWS_BEHIND, (after,)) if after else (_ROWS,))):
             for key, its_state, its_host, data in page:
                 if state in (None, its_state) and host in (None, its_host):
-                    for row in self._whole(partial(decode_row, key, data)):
+                    for row in self._undamaged(partial(decode_row, key, data)):
                         yield row
 
     async def partitions(self) -> AsyncIterator[PartitionRecord]:
         async for page in self._cassandra.pages(_PARTITIONS):
             for number, data in page:
-                for record in self._whole(partial(_record, "record of partition", number, data, PartitionRecord)):
+                for record in self._undamaged(partial(_record, "record of partition", number, data, PartitionRecord)):
                     yield record
 
     async def pages(self, part: Part = WHOLE, *, versions: bool = False) -> AsyncIterator[Page]:
         statement = _VERSIONS if versions else _NEWEST
         ranges = (self._cassandra.pages(statement, bounds(number), _PAGES) for number in part.of(RANGES))
-        async for found in merged(ranges, _READ_AT_ONCE):
-            for key, data, overflow in found:
+        async for records in merged(ranges, _READ_AT_ONCE):
+            for key, data, overflow in records:
                 try:
                     page = await self._pages.unpack(key, data, overflow)
                 except Damaged as damage:
@@ -116,7 +116,7 @@ class ClusterReader:
     async def dead_letters(self) -> AsyncIterator[DeadLetter]:
         async for page in self._cassandra.pages(_LETTERS):
             for number, data in page:
-                for letter in self._whole(partial(_record, "dead letter", number, data, DeadLetter)):
+                for letter in self._undamaged(partial(_record, "dead letter", number, data, DeadLetter)):
                     yield letter
 
     async def robots(self, origin: str) -> RobotsRecord | None:
@@ -125,7 +125,7 @@ class ClusterReader:
     async def all_robots(self) -> AsyncIterator[RobotsRecord]:
         async for page in self._cassandra.pages(_ALL_ROBOTS, (), _PAGES):
             for origin, data in page:
-                for record in self._whole(partial(_record, "robots.txt of", origin, data, RobotsRecord)):
+                for record in self._undamaged(partial(_record, "robots.txt of", origin, data, RobotsRecord)):
                     yield record
 
     async def host(self, host: str) -> HostRecord | None:
@@ -161,12 +161,12 @@ class ClusterReader:
         for priority, end in (await self._log.ends(partition)).items():
             offset = max(starts[priority], committed.get(priority, 0))
             while offset < end and (records := await self._log.read(partition, priority, offset, _SLICE)):
-                yield [Waiting(found.ticket, "log") for found in records if isinstance(found.ticket, Ticket)]
+                yield [Waiting(record.ticket, "log") for record in records if isinstance(record.ticket, Ticket)]
                 offset = records[-1].offset + 1
 
     async def _in_calendar(self, partition: int) -> AsyncIterator[list[Waiting]]:
         async for buckets in self._calendars.all_buckets(partition):
-            read = [self._told(self._calendars.read(partition, bucket)) for bucket in buckets]
+            read = [self._undamaged_tickets(self._calendars.read(partition, bucket)) for bucket in buckets]
             for bucket, tickets in zip(buckets, await asyncio.gather(*read), strict=True):
                 yield [Waiting(ticket, "calendar", bucket * self._width) for ticket in tickets]
 
@@ -183,20 +183,23 @@ class ClusterReader:
                 yield tickets
 
     async def _in_chunk(self, partition: int, host: str, chunk: int) -> list[Waiting]:
-        return [Waiting(ticket, "backlog") for ticket in await self._told(self._backlogs.read(partition, host, chunk))]
+        return [
+            Waiting(ticket, "backlog")
+            for ticket in await self._undamaged_tickets(self._backlogs.read(partition, host, chunk))
+        ]
 
     async def _rows(self, keys: Sequence[str]) -> list[Row | None]:
         """As `read_rows`; without those that are damaged, which whoever goes through the rows is told of."""
         try:
             return await read_rows(self._cassandra, keys)
         except Damaged:
-            found = await asyncio.gather(*(self.row(key) for key in keys), return_exceptions=True)
-            for error in found:
+            answers = await asyncio.gather(*(self.row(key) for key in keys), return_exceptions=True)
+            for error in answers:
                 if isinstance(error, BaseException) and not isinstance(error, Damaged):
                     raise error from None
-            return [row if isinstance(row, Row) else None for row in found]
+            return [row if isinstance(row, Row) else None for row in answers]
 
-    async def _told(self, read: Awaitable[list[Ticket]]) -> list[Ticket]:
+    async def _undamaged_tickets(self, read: Awaitable[list[Ticket]]) -> list[Ticket]:
         """The tickets of a bucket or chunk; none when it is damaged."""
         try:
             return await read
@@ -204,7 +207,7 @@ class ClusterReader:
             self.on_damage(damage)
             return []
 
-    def _whole(self, read: Callable[[], T]) -> Iterator[T]:
+    def _undamaged(self, read: Callable[[], T]) -> Iterator[T]:
         """What is read, if it is whole."""
         try:
             yield read()

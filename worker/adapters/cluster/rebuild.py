@@ -112,11 +112,11 @@ class Rebuilding:
 
         Raises `Unavailable`: what was done by then need not be done again.
         """
-        whole = bool(await self._cassandra.read(_WHOLE))
-        everything = list(self._shares(whole, WHOLE))
-        mine = list(self._shares(whole, self._part))
-        known = await self._known()
-        todo = [share for share in mine if share.name not in known]
+        packed = bool(await self._cassandra.read(_WHOLE))
+        everything = list(self._shares(packed, WHOLE))
+        mine = list(self._shares(packed, self._part))
+        done = await self._done_shares()
+        todo = [share for share in mine if share.name not in done]
         how_far = Rebuilt(len(mine), len(mine) - len(todo))
         shares = iter(todo)
         work = [asyncio.create_task(self._work(shares, how_far, tell)) for _ in range(_AT_ONCE)]
@@ -124,22 +124,22 @@ class Rebuilding:
             await asyncio.gather(*work)
         finally:
             await cancel(work)
-        if {share.name for share in everything} <= await self._known():
-            if not whole:
+        if {share.name for share in everything} <= await self._done_shares():
+            if not packed:
                 await self._client.forget(f"{self._crawl}:c:*")  # who owned contents before they were packed
                 await self._cassandra.write(_NOW_WHOLE, ("whole",))
             await self.forget()
         return how_far
 
-    def _shares(self, whole: bool, part: Part) -> Iterator[Share]:
+    def _shares(self, packed: bool, part: Part) -> Iterator[Share]:
         """All of a part. The contents of a crawl of an earlier version are read from its pages, once."""
-        for kind in ("rows", "contents" if whole else "pages"):
+        for kind in ("rows", "contents" if packed else "pages"):
             yield from (Share(kind, number) for number in part.of(RANGES))
         yield from (Share("waiting", number) for number in part.of(self._partitions))
 
-    async def _known(self) -> set[str]:
-        (found,) = await self._client.read([Command(self._key, ("SMEMBERS", self._key))])
-        return {name.decode() for name in found}
+    async def _done_shares(self) -> set[str]:
+        (names,) = await self._client.read([Command(self._key, ("SMEMBERS", self._key))])
+        return {name.decode() for name in names}
 
     async def _work(self, shares: Iterator[Share], how_far: Rebuilt, tell: Callable[[Rebuilt], None]) -> None:
         for share in shares:
@@ -158,9 +158,9 @@ class Rebuilding:
         how_far.urls += len(keys)
 
     async def _owners(self, number: int, how_far: Rebuilt) -> None:
-        async for found in self._cassandra.pages(_CONTENTS, bounds(number), _FETCHED):
+        async for records in self._cassandra.pages(_CONTENTS, bounds(number), _FETCHED):
             claims = []
-            for fingerprint, claimants in groupby(found, itemgetter(0)):
+            for fingerprint, claimants in groupby(records, itemgetter(0)):
                 rivals = list(claimants)
                 if len(rivals) > 1:  # two claimed it at once, and one lost
                     rivals = await self._owning(rivals) or rivals
@@ -174,9 +174,9 @@ class Rebuilding:
         return [rival for rival, page in zip(rivals, pages, strict=True) if page is not None and not page.duplicate_of]
 
     async def _old_pages(self, number: int, how_far: Rebuilt) -> None:
-        async for found in self._cassandra.pages(_PAGES, bounds(number), _FEW_PAGES):
+        async for records in self._cassandra.pages(_PAGES, bounds(number), _FEW_PAGES):
             pages = await asyncio.gather(
-                *(self._read(self._pages.unpack(key, data, overflow)) for key, data, overflow in found)
+                *(self._read(self._pages.unpack(key, data, overflow)) for key, data, overflow in records)
             )
             owning = [page for page in pages if page is not None and page.fingerprint and not page.duplicate_of]
             await asyncio.gather(*(self._claimants.put(page.fingerprint, page.key) for page in owning))

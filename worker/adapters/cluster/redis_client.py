@@ -70,7 +70,7 @@ class RedisClient:
 
         Raises BadInput when Redis is set up otherwise, `Unavailable` when it or a replica is away.
         """
-        found = []
+        lines = []
         for memory, replication in await self._infos():
             if replication["role"] != "master":
                 raise BadInput("redis: this server is a replica; name its primary, or Sentinels and redis_sentinel")
@@ -85,8 +85,8 @@ class RedisClient:
             replicas = (
                 f"{replication['connected_slaves']} replicas connected, {self._replicas} must have what is written"
             )
-            found.append(f"Redis: nothing is evicted (maxmemory-policy noeviction); {replicas}")
-        return found
+            lines.append(f"Redis: nothing is evicted (maxmemory-policy noeviction); {replicas}")
+        return lines
 
     async def read(self, commands: Sequence[Command]) -> list[Any]:
         """The answers in order. Raises `Unavailable`."""
@@ -106,9 +106,9 @@ class RedisClient:
             async for key in self._client.scan_iter(match=pattern, count=_SCANNED, **nodes):
                 some.append(key)
                 if len(some) == _SCANNED:
-                    await self.write([Command(one, ("UNLINK", one)) for one in some])
+                    await self.write([Command(key, ("UNLINK", key)) for key in some])
                     some.clear()
-            await self.write([Command(one, ("UNLINK", one)) for one in some])
+            await self.write([Command(key, ("UNLINK", key)) for key in some])
         except AWAY as error:
             raise _translated(error) from None
 
@@ -171,11 +171,11 @@ class RedisClient:
                 return [(memory[node.name], replication[node.name]) for node in nodes]
             return [(await self._client.info("memory"), await self._client.info("replication"))]
         except AWAY as error:
-            told = _translated(error)
-            if told is error:
+            translated = _translated(error)
+            if translated is error:
                 kinds = "Sentinels with redis_sentinel, nodes of a cluster with redis_cluster"
                 raise BadInput(f"Redis refuses: {one_line(str(error), 200)}; redis names {kinds}") from None
-            raise told from None
+            raise translated from None
 
     def _connect(self, servers: Servers, options: dict[str, Any]) -> Redis | RedisCluster:
         addresses = [_address(text) for text in servers.redis]

@@ -182,8 +182,8 @@ def _number(owner: int) -> bytes:
 
 def _in_order(count: int, shares: Sequence[Sequence[int]], answers: Sequence[bytes]) -> list[int]:
     """Owners as they were asked for, of answers of 8 bytes each."""
-    found = [NOBODY] * count
+    owners = [NOBODY] * count
     for share, answer in zip(shares, answers, strict=True):
         for number, at in enumerate(share):
-            found[at] = int.from_bytes(answer[8 * number : 8 * number + 8], "big")
-    return found
+            owners[at] = int.from_bytes(answer[8 * number : 8 * number + 8], "big")
+    return owners

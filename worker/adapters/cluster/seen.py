@@ -49,10 +49,10 @@ class RedisSeen:
             return []
         shares = self._shares(fingerprints)
         answers = await self._client.read([_call(self._crawl, SEEN, share) for share in shares])
-        known: dict[int, bool] = {}
+        is_seen: dict[int, bool] = {}
         for share, answer in zip(shares, answers, strict=True):
-            known.update(zip(share, (bit == _YES for bit in answer), strict=True))
-        return [known[fingerprint] for fingerprint in fingerprints]
+            is_seen.update(zip(share, (bit == _YES for bit in answer), strict=True))
+        return [is_seen[fingerprint] for fingerprint in fingerprints]
 
     async def mark(self, fingerprints: Sequence[int]) -> None:
         if fingerprints:

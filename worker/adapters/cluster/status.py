@@ -22,8 +22,8 @@ async def put_status(nodes: Nodes, tree: Tree, worker: str, status: WorkerStatus
 async def statuses(nodes: Nodes, tree: Tree) -> list[WorkerStatus]:
     """Of all workers that live, by name."""
     names = await nodes.children(tree.statuses)
-    found = await asyncio.gather(*(nodes.get(f"{tree.statuses}/{name}") for name in names))
-    read = [json.decode(node[0], type=WorkerStatus) for node in found if node is not None]
+    stored = await asyncio.gather(*(nodes.get(f"{tree.statuses}/{name}") for name in names))
+    read = [json.decode(node[0], type=WorkerStatus) for node in stored if node is not None]
     return sorted(read, key=lambda status: status.name)
 
 
@@ -36,34 +36,37 @@ async def owners(nodes: Nodes, tree: Tree) -> dict[int, tuple[str, int]]:
 async def members(nodes: Nodes, tree: Tree, partitions: int) -> Members:
     """Workers, and who owns each partition since when."""
     said, owned = await asyncio.gather(statuses(nodes, tree), _owner_nodes(nodes, tree))
-    queued = {number: count for one in said for number, count in one.queued.items()}
+    queued = {number: count for status in said for number, count in status.queued.items()}
     workers = [
         Worker(
-            one.name,
-            one.at,
-            len(one.partitions),
-            sum(one.queued.values()),
-            one.running,
-            one.rates.get("pages", 0.0),
-            one.rates.get("requests", 0.0),
-            one.limiting,
-            one.api,
+            status.name,
+            status.at,
+            len(status.partitions),
+            sum(status.queued.values()),
+            status.running,
+            status.rates.get("pages", 0.0),
+            status.rates.get("requests", 0.0),
+            status.limiting,
+            status.api,
         )
-        for one in said
+        for status in said
     ]
-    known = [(number, owned.get(number), queued.get(number, 0)) for number in range(partitions)]
+    holders = [(number, owned.get(number), queued.get(number, 0)) for number in range(partitions)]
     return Members(
         workers,
-        [Held(number, had[0].name, had[0].epoch, had[1], size) if had else Held(number) for number, had, size in known],
+        [
+            Held(number, had[0].name, had[0].epoch, had[1], size) if had else Held(number)
+            for number, had, size in holders
+        ],
     )
 
 
 async def _owner_nodes(nodes: Nodes, tree: Tree) -> dict[int, tuple[Owner, float]]:
     """Owners by partition, each with the time of the hand-over: nobody writes the node again."""
     names = await nodes.children(tree.owners)
-    found = await asyncio.gather(*(nodes.get(f"{tree.owners}/{name}") for name in names))
+    stored = await asyncio.gather(*(nodes.get(f"{tree.owners}/{name}") for name in names))
     return {
         int(name): (json.decode(node[0], type=Owner), node[1].mtime)
-        for name, node in zip(names, found, strict=True)
+        for name, node in zip(names, stored, strict=True)
         if node
     }

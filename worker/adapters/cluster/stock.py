@@ -100,31 +100,31 @@ class ClusterStock:
                 yield tickets
             async for buckets in self._calendars.all_buckets(partition):
                 for bucket in buckets:
-                    found = await self._cassandra.read(_ENTRIES, (partition, bucket))
-                    yield self._tickets(("calendar", partition, bucket), found)
+                    entries = await self._cassandra.read(_ENTRIES, (partition, bucket))
+                    yield self._tickets(("calendar", partition, bucket), entries)
             async for host, chunk in self._backlogs.all_chunks(partition):
-                found = await self._cassandra.read(_OVERFLOW, (partition, host, chunk))
-                yield self._tickets(("backlog", partition, host, chunk), found)
+                entries = await self._cassandra.read(_OVERFLOW, (partition, host, chunk))
+                yield self._tickets(("backlog", partition, host, chunk), entries)
 
     async def others(self) -> AsyncIterator[list[Kept[object]]]:
         for table, name, kind in _OTHERS:
-            async for found in self._cassandra.pages(f"SELECT {name}, data FROM {table}"):
-                yield [_kept((table, one[0]), partial(_named, one, kind, name)) for one in found]
-        async for found in self._cassandra.pages(_LETTERS):
-            yield [_kept(("dead_letters", *one[:3]), partial(decode, one[3], DeadLetter)) for one in found]
+            async for records in self._cassandra.pages(f"SELECT {name}, data FROM {table}"):
+                yield [_kept((table, record[0]), partial(_named, record, kind, name)) for record in records]
+        async for records in self._cassandra.pages(_LETTERS):
+            yield [_kept(("dead_letters", *record[:3]), partial(decode, record[3], DeadLetter)) for record in records]
 
     async def faults(self) -> AsyncIterator[Fault]:
         """Buckets and chunks that hold something and are in no index: nobody would ever read them."""
-        async for found in self._cassandra.pages(_BUCKETS):
-            for partition, bucket in found:
+        async for places in self._cassandra.pages(_BUCKETS):
+            for partition, bucket in places:
                 if not await self._calendars.buckets(partition, bucket, bucket, 1) and await self._cassandra.read(
                     _ENTRIES, (partition, bucket)
                 ):
                     yield Fault(
                         ("calendar", partition, bucket), "it is in no index, so that nobody reads it", "indexed"
                     )
-        async for found in self._cassandra.pages(_CHUNKS):
-            for partition, host, chunk in found:
+        async for places in self._cassandra.pages(_CHUNKS):
+            for partition, host, chunk in places:
                 if chunk not in await self._backlogs.chunks(partition, host) and await self._cassandra.read(
                     _OVERFLOW, (partition, host, chunk)
                 ):
@@ -178,10 +178,10 @@ class ClusterStock:
             offset = max(starts[priority], committed.get(priority, 0))
             while offset < end and (records := await self._log.read(partition, priority, offset, 1000)):
                 yield [
-                    Kept(("log", partition, priority, one.offset), one.ticket)
-                    if isinstance(one.ticket, Ticket)
-                    else Kept(("log", partition, priority, one.offset), None, one.ticket.error)
-                    for one in records
+                    Kept(("log", partition, priority, record.offset), record.ticket)
+                    if isinstance(record.ticket, Ticket)
+                    else Kept(("log", partition, priority, record.offset), None, record.ticket.error)
+                    for record in records
                 ]
                 offset = records[-1].offset + 1
 
@@ -227,11 +227,11 @@ class ClusterMending:
 
     async def forget_validators(self, page: Page) -> None:
         """See `Mending.forget_validators`."""
-        found = await self._cassandra.read(
+        versions = await self._cassandra.read(
             "SELECT writetime(status), ttl(status) FROM pages WHERE key = ? AND visit = ?", (page.key, page.visit)
         )
         page.etag = page.last_modified = ""
-        for stamp, left in found:
+        for stamp, left in versions:
             await Pages(self._cassandra, left or 0).put(page, None, None, stamp + 1)
 
     async def ask_again(self, row: Row) -> None:
@@ -246,8 +246,8 @@ class ClusterMending:
         """Write the index of a bucket or chunk, with the stamp of its newest entry, as it should have been."""
         table, *place = fault.place
         where = "partition = ? AND bucket = ?" if table == "calendar" else "partition = ? AND host = ? AND chunk = ?"
-        found = await self._cassandra.read(f"SELECT writetime(data) FROM {table} WHERE {where}", place)
-        stamp = max((stamp for (stamp,) in found), default=None)
+        stamps = await self._cassandra.read(f"SELECT writetime(data) FROM {table} WHERE {where}", place)
+        stamp = max((stamp for (stamp,) in stamps), default=None)
         if stamp is None:
             return
         if table == "calendar":

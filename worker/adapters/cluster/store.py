@@ -152,11 +152,11 @@ class ClusterStore:
 async def read_rows(cassandra: Cassandra, keys: Sequence[str]) -> list[Row | None]:
     """The row of each key."""
     if len(keys) == 1:
-        one = await cassandra.find(ROW, (keys[0],))
-        return [decode_row(keys[0], one[0][0]) if one else None]
+        records = await cassandra.find(ROW, (keys[0],))
+        return [decode_row(keys[0], records[0][0]) if records else None]
     asked = [(keys[start : start + _KEYS],) for start in range(0, len(keys), _KEYS)]
-    found = {key: data for rows in await cassandra.read_each(_ROWS, asked) for key, data in rows}
-    return [decode_row(key, found[key]) if key in found else None for key in keys]
+    data_by_key = {key: data for rows in await cassandra.read_each(_ROWS, asked) for key, data in rows}
+    return [decode_row(key, data_by_key[key]) if key in data_by_key else None for key in keys]
 
 
 def decode_row(key: str, data: bytes) -> Row:

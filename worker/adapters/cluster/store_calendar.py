@@ -40,12 +40,12 @@ class Calendars:
 
     async def buckets(self, partition: int, first: int, last: int, limit: int) -> list[int]:
         """See `PageStore.buckets`."""
-        found: list[int] = []
+        buckets: list[int] = []
         for span in await self._spans_of(partition, first, last):
-            if len(found) < limit:
-                values = (partition, span, first, last, limit - len(found))
-                found += [bucket for (bucket,) in await self._cassandra.read(_BUCKETS, values)]
-        return found
+            if len(buckets) < limit:
+                values = (partition, span, first, last, limit - len(buckets))
+                buckets += [bucket for (bucket,) in await self._cassandra.read(_BUCKETS, values)]
+        return buckets
 
     async def all_buckets(self, partition: int) -> AsyncIterator[list[int]]:
         """Every bucket that is not empty, ascending, 32 at a time."""
@@ -72,10 +72,10 @@ class Calendars:
             await self._cassandra.write_at_once([(_PUT_BUCKET, index[0]), (_PUT_ENTRY, entry_values)])
             return
         await self._cassandra.write_each(_PUT_BUCKET, index)
-        await self._cassandra.write_each(_PUT_ENTRY, [found[0] for found in by_bucket.values() if len(found) == 1])
-        for together in by_bucket.values():
-            if len(together) > 1:
-                await self._cassandra.write_together(_PUT_ENTRY, together)
+        await self._cassandra.write_each(_PUT_ENTRY, [rows[0] for rows in by_bucket.values() if len(rows) == 1])
+        for rows in by_bucket.values():
+            if len(rows) > 1:
+                await self._cassandra.write_together(_PUT_ENTRY, rows)
 
     async def index(self, partition: int, buckets: Sequence[int], stamp: int) -> None:
         """Let buckets be found that hold something."""
@@ -93,7 +93,7 @@ class Calendars:
         if span > self._passed.get(partition, _FIRST):
             await self._cassandra.write(_DROP_SPANS, (stamp - 1, partition, span))
             self._passed[partition] = span
-            self._spans[partition] = {known for known in self._spans.get(partition, ()) if known >= span}
+            self._spans[partition] = {kept for kept in self._spans.get(partition, ()) if kept >= span}
 
     async def waiting(self, partition: int) -> bool:
         """Whether there is any entry."""
@@ -110,10 +110,10 @@ class Calendars:
 
     async def _put_spans(self, partition: int, spans: set[int], stamp: int) -> None:
         """A span that this process wrote is there until it has passed, whoever owned the partition meanwhile."""
-        known = self._spans.setdefault(partition, set())
-        new = spans - known
+        made = self._spans.setdefault(partition, set())
+        new = spans - made
         await self._cassandra.write_each(_PUT_SPAN, [(partition, span, stamp) for span in new])
-        known |= new
+        made |= new
 
 
 def tickets_of(found: Found, where: str) -> list[Ticket]:

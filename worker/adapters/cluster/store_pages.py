@@ -12,7 +12,7 @@ from cassandra.query import UNSET_VALUE
 from gregor.schemas.messages import Page, decode, encode
 from gregor.worker.adapters.cluster.cassandra_client import Cassandra, Found, Values
 from gregor.worker.adapters.cluster.coalesce import Coalesced
-from gregor.worker.adapters.compression import Whole, compressor, decoded, decompressed, whole
+from gregor.worker.adapters.compression import Whole, compressor, decoded, decompressed, intact
 from gregor.worker.borders.errors import Damaged
 from gregor.worker.borders.reader import Similar
 from gregor.worker.read.fingerprints import bands
@@ -87,10 +87,10 @@ class Pages:
     async def page(self, key: str, visit: int | None) -> Page | None:
         """A version of a page; the newest for None."""
         if visit is None:
-            found = await self._cassandra.find(_NEWEST, (key,))
+            records = await self._cassandra.find(_NEWEST, (key,))
         else:
-            found = await self._cassandra.find(_PAGE, (key, visit))
-        return await self.unpack(key, *found[0]) if found else None
+            records = await self._cassandra.find(_PAGE, (key, visit))
+        return await self.unpack(key, *records[0]) if records else None
 
     async def unpack(self, key: str, data: bytes, overflow: bytes) -> Page | None:
         """A page as it is stored; None when what it overflowed to is gone. ``overflow`` counts without data only.
@@ -113,22 +113,22 @@ class Pages:
 
         Raises `Damaged` when it is not what its sha256 names.
         """
-        found = await self._cassandra.read(_BODY, (sha256,))
-        if not found:
+        records = await self._cassandra.read(_BODY, (sha256,))
+        if not records:
             return None
-        chunks, data = found[0]
+        chunks, data = records[0]
         name = sha256.hex()
         if chunks == 1:
-            return whole(name, _chunk(name, data))
+            return intact(name, _chunk(name, data))
         body = Whole(name)
         try:
             await asyncio.to_thread(body.write, _chunk(name, data))
             for chunk in range(1, chunks or 0):
-                found = await self._cassandra.read(_CHUNK, (sha256, chunk))
-                if not found:
+                records = await self._cassandra.read(_CHUNK, (sha256, chunk))
+                if not records:
                     body.close()
                     return None
-                await asyncio.to_thread(body.write, _chunk(name, found[0][0]))
+                await asyncio.to_thread(body.write, _chunk(name, records[0][0]))
         except BaseException:
             body.close()
             raise

@@ -21,7 +21,7 @@ from kazoo.protocol.connection import _CONNECTION_DROP
 from kazoo.protocol.states import KeeperState, ZnodeStat
 
 from gregor.worker.adapters.cluster.lease import Session
-from gregor.worker.adapters.cluster.zookeeper_connect import PATIENCE, make_client
+from gregor.worker.adapters.cluster.zookeeper_connect import SHARE_OF_SESSION, make_client
 from gregor.worker.adapters.cluster.zookeeper_tree import Check, Create, Delete, Operation, Put, Stat
 from gregor.worker.base.errors import BadInput
 from gregor.worker.base.printable import one_line
@@ -42,7 +42,7 @@ class ZooKeeperFailed(Exception):
 class ZooKeeper:
     """`Nodes`. `open` it.
 
-    ``heard`` is called on the event loop with the path of a node whose watch fired, or None when the session or the
+    ``on_event`` is called on the event loop with the path of a node whose watch fired, or None when the session or the
     connection changed: then all watches are gone.
     """
 
@@ -55,7 +55,7 @@ class ZooKeeper:
         self._closing = False
         self._connected = asyncio.Event()
         self.session: Session | None = None
-        self.heard: Callable[[str | None], None] = lambda _: None
+        self.on_event: Callable[[str | None], None] = lambda _: None
         self._client = make_client(servers, environ, self._grant, clock.monotonic)
         self._client.add_listener(self._listen)
 
@@ -97,10 +97,10 @@ class ZooKeeper:
 
     async def children(self, path: str, *, watch: bool = False) -> list[str]:
         try:
-            found = await self._call(self._client.get_children_async, path, watch=self._watch if watch else None)
+            names = await self._call(self._client.get_children_async, path, watch=self._watch if watch else None)
         except NoNodeError:
             return []
-        return list(found)
+        return list(names)
 
     async def create(self, path: str, data: bytes, *, ephemeral: bool = False, sequence: bool = False) -> str | None:
         try:
@@ -149,14 +149,14 @@ class ZooKeeper:
         Without a connection nothing is asked: kazoo would keep it and ask later, maybe in another session.
         """
         self.check()
-        patience = min(self._servers.server_timeout, self.granted * PATIENCE)
+        seconds = min(self._servers.server_timeout, self.granted * SHARE_OF_SESSION)
         try:
-            async with asyncio.timeout(patience):
+            async with asyncio.timeout(seconds):
                 await self._connected.wait()
                 return await self._ask(call, *arguments, **named)
         except TimeoutError:
             self._reconnect()
-            raise Unavailable(SERVICE, f"no answer within {patience:g} s") from None
+            raise Unavailable(SERVICE, f"no answer within {seconds:g} s") from None
         except (NoNodeError, NodeExistsError):
             raise
         except KazooException as error:
@@ -211,7 +211,7 @@ class ZooKeeper:
             self._soon(self._connected.clear)
         if state == KazooState.LOST:
             self._lose()
-        self._soon(lambda: self.heard(None))
+        self._soon(lambda: self.on_event(None))
 
     def _lose(self) -> None:
         if self.session is not None:
@@ -220,7 +220,7 @@ class ZooKeeper:
     def _watch(self, event: Any) -> None:
         """On kazoo's thread. A path of None means that the connection is gone, which `_listen` tells."""
         if event.path is not None:
-            self._soon(lambda: self.heard(event.path))
+            self._soon(lambda: self.on_event(event.path))
 
     def _soon(self, call: Callable[[], None]) -> None:
         with contextlib.suppress(RuntimeError):  # the event loop is closed: nobody is left to hear it

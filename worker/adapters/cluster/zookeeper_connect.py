@@ -15,7 +15,7 @@ from gregor.worker.config.servers import Servers, password
 from gregor.worker.observe.logging import logs
 
 _LOG = logs("steering")
-PATIENCE: Final = 1 / 4
+SHARE_OF_SESSION: Final = 1 / 4
 """How long an answer, or a connection, is waited for, as a part of the session's time-out."""
 _RECONNECT: Final = {"max_tries": -1, "delay": 0.1, "backoff": 2, "max_delay": 1.0}
 
@@ -38,9 +38,9 @@ class Refusals:
     all have come back without their data, none ever is. The session's time is over by then: no lease is lost by it.
     """
 
-    def __init__(self, patience: float) -> None:
-        """``patience``: seconds for which refusals in a row are borne."""
-        self._patience = patience
+    def __init__(self, seconds: float) -> None:
+        """``seconds``: seconds for which refusals in a row are borne."""
+        self._seconds = seconds
         self._since: float | None = None
 
     def taken(self) -> None:
@@ -51,7 +51,7 @@ class Refusals:
         """A server hung up on the request for a session; whether a new one has to be asked for."""
         if self._since is None:
             self._since = now
-        if now - self._since < self._patience:
+        if now - self._since < self._seconds:
             return False
         self._since = None
         return True
@@ -81,7 +81,7 @@ def make_client(
         }
     if servers.zookeeper_ca_file:
         options |= {"use_ssl": True, "ca": servers.zookeeper_ca_file, "check_hostname": True}
-    limit = servers.session_timeout * PATIENCE
+    limit = servers.session_timeout * SHARE_OF_SESSION
     client = KazooClient(
         ",".join(servers.zookeeper),
         timeout=servers.session_timeout,

@@ -31,8 +31,8 @@ async def ensure_tree(zookeeper: ZooKeeper, tree: Tree, partitions: int, facts: 
     await check_tree(zookeeper, tree, partitions, facts)
     for path in (tree.members, tree.epochs, tree.owners, tree.statuses, tree.orders, tree.changes, tree.clock):
         await zookeeper.create(path, b"")
-    known = set(await zookeeper.children(tree.epochs))
-    missing = [number for number in range(partitions) if str(number) not in known]
+    existing = set(await zookeeper.children(tree.epochs))
+    missing = [number for number in range(partitions) if str(number) not in existing]
     for at in range(0, len(missing), _AT_ONCE):
         await asyncio.gather(*(zookeeper.create(tree.epoch(number), b"0") for number in missing[at : at + _AT_ONCE]))
     return made
@@ -40,11 +40,11 @@ async def ensure_tree(zookeeper: ZooKeeper, tree: Tree, partitions: int, facts: 
 
 async def check_tree(zookeeper: Nodes, tree: Tree, partitions: int, facts: Facts) -> None:
     """Raises BadInput when the tree is not there, or was made for something else; `Unavailable`."""
-    found = await zookeeper.get(tree.crawl)
-    if found is None:
+    node = await zookeeper.get(tree.crawl)
+    if node is None:
         raise BadInput(f"there is no crawl at {tree.crawl} in ZooKeeper: run `gregor init`")
     try:
-        kept = msgspec.json.decode(found[0], type=dict[str, str])
+        kept = msgspec.json.decode(node[0], type=dict[str, str])
     except msgspec.MsgspecError:
         raise BadInput(f"{tree.crawl} in ZooKeeper is not a crawl's") from None
     compare(f"{tree.crawl} in ZooKeeper", {"partitions": str(partitions), **facts}, kept)

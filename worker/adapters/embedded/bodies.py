@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from gregor.worker.adapters.compression import compressor, copy_whole, decoded, decompressed, whole
+from gregor.worker.adapters.compression import compressor, copy_whole, decoded, decompressed, intact
 from gregor.worker.adapters.embedded.database import full
 from gregor.worker.adapters.embedded.folder import flush_names
 
@@ -40,9 +40,9 @@ class Bodies:
 
 def open_body(connection: sqlite3.Connection, folder: Path, sha256: str) -> BinaryIO | None:
     """A stored body, decompressed, from its beginning; a large one in an unnamed file. Raises `Damaged`."""
-    found = connection.execute("SELECT data FROM bodies WHERE sha256 = ?", (bytes.fromhex(sha256),)).fetchone()
-    if found:
-        return whole(sha256, decoded("body", sha256, lambda: decompressed(found[0], SMALL)))
+    record = connection.execute("SELECT data FROM bodies WHERE sha256 = ?", (bytes.fromhex(sha256),)).fetchone()
+    if record:
+        return intact(sha256, decoded("body", sha256, lambda: decompressed(record[0], SMALL)))
     try:
         source = body_path(folder, sha256).open("rb")
     except FileNotFoundError:

@@ -131,14 +131,14 @@ class EmbeddedCoordinator:
 
     async def _look(self) -> None:
         """Hear the orders of other processes, and keep the time."""
-        heard: int | None = None
+        last_version: int | None = None
         kept_at = self._clock.monotonic()
         while True:
             await asyncio.sleep(_LOOK_SECONDS)
             try:
-                if (version := self._database.read(_version)) != heard:
+                if (version := self._database.read(_version)) != last_version:
                     await self._hear()
-                    heard = version
+                    last_version = version
                 if self._clock.monotonic() - kept_at >= _STAMP_SECONDS:
                     await self._keep_stamp()
                     kept_at = self._clock.monotonic()
@@ -223,14 +223,14 @@ def read_orders(connection: sqlite3.Connection) -> Orders:
 
 def read_changes(connection: sqlite3.Connection, before: int, limit: int) -> list[Change]:
     """The newest changes with a number below ``before``, the newest first."""
-    found = [one for one in reversed(read_orders(connection).changes) if one.number < before]
-    while len(found) < limit and connection.execute(_HAS_CHANGES).fetchone():
-        oldest = found[-1].number if found else before
+    changes = [change for change in reversed(read_orders(connection).changes) if change.number < before]
+    while len(changes) < limit and connection.execute(_HAS_CHANGES).fetchone():
+        oldest = changes[-1].number if changes else before
         row = connection.execute("SELECT data FROM changes WHERE first < ? ORDER BY first DESC", (oldest,)).fetchone()
         if row is None:
             break
-        found += [one for one in reversed(orders_codec.read_changes(row[0])) if one.number < oldest]
-    return found[:limit]
+        changes += [change for change in reversed(orders_codec.read_changes(row[0])) if change.number < oldest]
+    return changes[:limit]
 
 
 def _change_orders(connection: sqlite3.Connection, change: Callable[[Orders], Orders]) -> Orders:
@@ -259,8 +259,8 @@ def _version(connection: sqlite3.Connection) -> int:
 
 def _next_epoch(connection: sqlite3.Connection, partition: int, above: int) -> int:
     """Count the partition's epoch up, beyond every one that was ever given or stored."""
-    given = connection.execute("SELECT epoch FROM epochs WHERE partition = ?", (partition,)).fetchone()
+    counted = connection.execute("SELECT epoch FROM epochs WHERE partition = ?", (partition,)).fetchone()
     stored = connection.execute("SELECT data FROM partitions WHERE partition = ?", (partition,)).fetchone()
-    epoch = 1 + max(above, given[0] if given else 0, decode(stored[0], PartitionRecord).epoch if stored else 0)
+    epoch = 1 + max(above, counted[0] if counted else 0, decode(stored[0], PartitionRecord).epoch if stored else 0)
     connection.execute("INSERT OR REPLACE INTO epochs VALUES (?, ?)", (partition, epoch))
     return epoch

@@ -133,13 +133,13 @@ class Database:
 
     async def _begin(self) -> None:
         """Take the write lock. Another process holds it for moments; SQLite cannot tell when it is free again."""
-        patience = self._loop.time() + _BUSY_SECONDS
+        deadline = self._loop.time() + _BUSY_SECONDS
         while True:
             try:
                 self._connection.execute("BEGIN IMMEDIATE")
                 return
             except sqlite3.OperationalError as error:
-                if error.sqlite_errorcode & 0xFF not in _BUSY or self._loop.time() > patience:
+                if error.sqlite_errorcode & 0xFF not in _BUSY or self._loop.time() > deadline:
                     raise
             await asyncio.sleep(_BUSY_PAUSE)
 

@@ -53,16 +53,16 @@ class _Eraser:
 
     def run(self) -> Erased:
         erased = Erased(bodies=self._erase_bodies())
-        for found in self._slices(_PAGES, 0):
-            keys = {key for _, key, _ in found if self._whose.url(key)}
+        for records in self._slices(_PAGES, 0):
+            keys = {key for _, key, _ in records if self._whose.url(key)}
             erased.pages += self._at_once(self._erase_page, keys)
-        for found in self._slices(_ROWS, ""):
-            erased.urls += self._at_once(self._forget, [data for _, host, data in found if self._whose.covers(host)])
-        for found in self._slices(_LETTERS, 0):
-            numbers = [number for number, data in found if self._is_of(decode(data, DeadLetter))]
+        for records in self._slices(_ROWS, ""):
+            erased.urls += self._at_once(self._forget, [data for _, host, data in records if self._whose.covers(host)])
+        for records in self._slices(_LETTERS, 0):
+            numbers = [number for number, data in records if self._is_of(decode(data, DeadLetter))]
             erased.dead_letters += self._at_once(self._deleting("dead_letters WHERE number = ?"), numbers)
-        for found in self._slices(_ORIGINS, ""):
-            origins = [origin for (origin,) in found if self._whose.url(f"{origin}/")]
+        for records in self._slices(_ORIGINS, ""):
+            origins = [origin for (origin,) in records if self._whose.url(f"{origin}/")]
             erased.robots += self._at_once(self._deleting("robots WHERE origin = ?"), origins)
         return erased
 
@@ -84,12 +84,12 @@ class _Eraser:
 
     def _look_at_pages(self, statement: str, *, of_it: bool) -> None:
         """Apply a statement to each body that is named by the pages that are, or are not, of the host."""
-        for found in self._slices(_PAGES, self._looked):
-            pages = [_page(key, data) for _, key, data in found if self._whose.url(key) is of_it]
+        for records in self._slices(_PAGES, self._looked):
+            pages = [_page(key, data) for _, key, data in records if self._whose.url(key) is of_it]
             self._connection.executemany(
                 statement, [(name,) for page in pages if page is not None for name in _named(page)]
             )
-            self._looked = found[-1][0]
+            self._looked = records[-1][0]
 
     def _erase_some_bodies(self, most: int) -> int:
         self._look_at_pages("DELETE FROM named WHERE sha256 = ?", of_it=False)  # pages that came meanwhile

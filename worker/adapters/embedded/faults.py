@@ -20,10 +20,10 @@ _NAMELESS: Final = "FROM {table} WHERE NOT EXISTS (SELECT 1 FROM pages WHERE pag
 
 def faults_of(connection: sqlite3.Connection, partitions: int) -> list[Fault]:
     """All of them."""
-    found: list[Fault] = []
+    faults: list[Fault] = []
     for look in (_integrity, _sums, _dangling, lambda c: _log(c, partitions)):
-        found += _guarded(connection, look)
-    return found
+        faults += _guarded(connection, look)
+    return faults
 
 
 def right(connection: sqlite3.Connection, fault: Fault) -> None:
@@ -52,15 +52,15 @@ def right(connection: sqlite3.Connection, fault: Fault) -> None:
 
 def _guarded(connection: sqlite3.Connection, look: Callable[[sqlite3.Connection], Iterator[Fault]]) -> list[Fault]:
     """What a look finds, as far as the file can be read: the first look says where it cannot."""
-    found: list[Fault] = []
+    faults: list[Fault] = []
     try:
         for fault in look(connection):
-            found.append(fault)  # noqa: PERF402 - those before an error count
+            faults.append(fault)  # noqa: PERF402 - those before an error count
     except sqlite3.Error as error:
         if not is_broken(error):
             raise
-        found.append(Fault(("file", "crawl.db"), str(error)))
-    return found
+        faults.append(Fault(("file", "crawl.db"), str(error)))
+    return faults
 
 
 def _integrity(connection: sqlite3.Connection) -> Iterator[Fault]:
@@ -118,7 +118,7 @@ def _end(connection: sqlite3.Connection, partition: int, priority: int) -> int:
     ).fetchone()
     if last is not None:
         return int(last) + 1
-    found = connection.execute(
+    record = connection.execute(
         "SELECT start FROM watermarks WHERE partition = ? AND priority = ?", (partition, priority)
     ).fetchone()
-    return int(found[0]) if found else 0
+    return int(record[0]) if record else 0

@@ -134,10 +134,10 @@ def _read_end(connection: sqlite3.Connection, topic: Topic) -> int:
 
 def _watermark(connection: sqlite3.Connection, topic: Topic) -> tuple[int, int, int]:
     """The committed watermark, the first offset that is not deleted, and the epoch of the last commit."""
-    found = connection.execute(
+    record = connection.execute(
         "SELECT committed, start, epoch FROM watermarks WHERE partition = ? AND priority = ?", topic
     ).fetchone()
-    return found or (0, 0, 0)
+    return record or (0, 0, 0)
 
 
 def _record(offset: int, data: bytes) -> Record:

@@ -27,22 +27,22 @@ def read_one(connection: sqlite3.Connection, statement: str, name: object, kind:
 def read_rows(connection: sqlite3.Connection, keys: Sequence[str]) -> dict[str, Row]:
     """The rows that exist, by key, in one statement."""
     if len(keys) == 1:  # what every visit asks
-        found = connection.execute("SELECT key, data FROM rows WHERE key = ?", keys)
-        return {key: decode_row(key, data) for key, data in found}
-    found = connection.execute(
+        records = connection.execute("SELECT key, data FROM rows WHERE key = ?", keys)
+        return {key: decode_row(key, data) for key, data in records}
+    records = connection.execute(
         "SELECT key, data FROM rows WHERE key IN (SELECT value FROM json_each(?))",
         (msgspec.json.encode(keys).decode(),),
     )
-    return {key: decode_row(key, data) for key, data in found}
+    return {key: decode_row(key, data) for key, data in records}
 
 
 def read_page(connection: sqlite3.Connection, key: str, visit: int | None) -> Page | None:
     """A version of a page; the newest for None."""
-    found = connection.execute(
+    record = connection.execute(
         "SELECT data FROM pages WHERE key = ?1 AND (?2 IS NULL OR visit = ?2) ORDER BY visit DESC LIMIT 1",
         (key, visit),
     ).fetchone()
-    return decode_page(key, found[0]) if found else None
+    return decode_page(key, record[0]) if record else None
 
 
 def decode_row(key: str, data: bytes) -> Row:

@@ -85,21 +85,21 @@ class EmbeddedReader:
     async def rows(self, state: str | None, host: str | None, after: str = "") -> AsyncIterator[Row]:
         async for found in self.slices(_ROWS, (after,), {"state": state, "host": host}):
             for key, data in found:
-                for row in self._whole(partial(decode_row, key, data)):
+                for row in self._undamaged(partial(decode_row, key, data)):
                     yield row
 
     async def partitions(self) -> AsyncIterator[PartitionRecord]:
         for number, data in await self._fetch(_PARTITIONS):
-            for record in self._whole(partial(_record, "record of partition", number, data, PartitionRecord)):
+            for record in self._undamaged(partial(_record, "record of partition", number, data, PartitionRecord)):
                 yield record
 
     async def pages(self, part: Part = WHOLE, *, versions: bool = False) -> AsyncIterator[Page]:
         after: tuple[Any, ...] = ("", 0) if versions else ("",)
-        async for found in self.slices(_VERSIONS if versions else _PAGE, after, limit=_PAGES):
-            for key, *_, data in found:
+        async for records in self.slices(_VERSIONS if versions else _PAGE, after, limit=_PAGES):
+            for key, *_, data in records:
                 if url_fingerprint(key) % part.parts != part.number:
                     continue
-                for page in self._whole(partial(decode_page, key, data)):
+                for page in self._undamaged(partial(decode_page, key, data)):
                     yield page
 
     async def row(self, key: str) -> Row | None:
@@ -116,13 +116,15 @@ class EmbeddedReader:
 
     async def find(self, key: str, host: str) -> list[Waiting]:
         partition = partition_of(host, self._partitions)
-        found = [waiting async for records in self._log(partition) for waiting in records if waiting.ticket.key == key]
+        candidates = [
+            waiting async for records in self._log(partition) for waiting in records if waiting.ticket.key == key
+        ]
         needle = key.encode()
         buckets = await self._fetch(_FIND_CALENDAR, (partition, needle))
-        found += [waiting for bucket, data in buckets for waiting in self._entry(bucket, data)]
+        candidates += [waiting for bucket, data in buckets for waiting in self._entry(bucket, data)]
         chunks = await self._fetch(_FIND_BACKLOG, (partition, host, needle))
-        found += [waiting for (data,) in chunks for waiting in self._overflow(f"of {host}", data)]
-        unfinished = await self._unfinished([waiting for waiting in found if waiting.ticket.key == key])
+        candidates += [waiting for (data,) in chunks for waiting in self._overflow(f"of {host}", data)]
+        unfinished = await self._unfinished([waiting for waiting in candidates if waiting.ticket.key == key])
         return [waiting for waiting, _ in unfinished]
 
     async def waiting(self) -> AsyncIterator[Waiting]:
@@ -133,7 +135,7 @@ class EmbeddedReader:
     async def dead_letters(self) -> AsyncIterator[DeadLetter]:
         async for found in self.slices(_LETTERS, (0,)):
             for number, data in found:
-                for letter in self._whole(partial(_record, "dead letter", number, data, DeadLetter)):
+                for letter in self._undamaged(partial(_record, "dead letter", number, data, DeadLetter)):
                     yield letter
 
     async def robots(self, origin: str) -> RobotsRecord | None:
@@ -142,7 +144,7 @@ class EmbeddedReader:
     async def all_robots(self) -> AsyncIterator[RobotsRecord]:
         async for found in self.slices(_ROBOTS, ("",), limit=_PAGES):
             for origin, data in found:
-                for record in self._whole(partial(_record, "robots.txt of", origin, data, RobotsRecord)):
+                for record in self._undamaged(partial(_record, "robots.txt of", origin, data, RobotsRecord)):
                     yield record
 
     async def host(self, host: str) -> HostRecord | None:
@@ -197,22 +199,22 @@ class EmbeddedReader:
         """The records above the watermarks; what cannot be read is no URL."""
         committed = await self.ask(lambda connection: read_committed(connection, partition))
         for priority, offset in committed.items():
-            while found := await self._records(partition, priority, offset):
-                yield [Waiting(ticket, "log") for _, data in found if (ticket := _ticket(data)) is not None]
-                offset = found[-1][0] + 1
+            while records := await self._records(partition, priority, offset):
+                yield [Waiting(ticket, "log") for _, data in records if (ticket := _ticket(data)) is not None]
+                offset = records[-1][0] + 1
 
     async def _records(self, partition: int, priority: int, offset: int) -> list[tuple[int, bytes]]:
         return await self.ask(lambda connection: read_records(connection, partition, priority, offset, _SLICE))
 
     def _entry(self, bucket: int, data: bytes) -> Iterator[Waiting]:
-        for ticket in self._whole(partial(_record, "calendar entry in bucket", bucket, data, Ticket)):
+        for ticket in self._undamaged(partial(_record, "calendar entry in bucket", bucket, data, Ticket)):
             yield Waiting(ticket, "calendar", bucket * self._width)
 
     def _overflow(self, where: str, data: bytes) -> Iterator[Waiting]:
-        for ticket in self._whole(partial(_record, "backlog entry", where, data, Ticket)):
+        for ticket in self._undamaged(partial(_record, "backlog entry", where, data, Ticket)):
             yield Waiting(ticket, "backlog")
 
-    def _whole(self, read: Callable[[], T]) -> Iterator[T]:
+    def _undamaged(self, read: Callable[[], T]) -> Iterator[T]:
         """What is read, if it is whole."""
         try:
             yield read()
@@ -224,14 +226,14 @@ class EmbeddedReader:
     ) -> AsyncIterator[list[tuple[Any, ...]]]:
         """All of a table behind a place, slice by slice."""
         try:
-            while found := await self.ask(partial(read_slice, table=table, after=after, filters=filters, limit=limit)):
-                yield found
-                after = found[-1][: len(after)]
+            while batch := await self.ask(partial(read_slice, table=table, after=after, filters=filters, limit=limit)):
+                yield batch
+                after = batch[-1][: len(after)]
         except Damaged:
             met: list[Damaged] = []
             records = Salvage(self._connection, table, filters, met.append).records(after)
-            while found := await self.ask(lambda _: list(islice(records, limit))):
-                yield found
+            while batch := await self.ask(lambda _: list(islice(records, limit))):
+                yield batch
             for damage in met:
                 self.on_damage(damage)
 
@@ -253,11 +255,11 @@ def _rows(connection: sqlite3.Connection, keys: list[str]) -> dict[str, Row]:
     try:
         return read_rows(connection, keys)
     except Damaged:
-        found: dict[str, Row] = {}
+        rows: dict[str, Row] = {}
         for key in keys:
             with suppress(Damaged):
-                found |= read_rows(connection, [key])
-        return found
+                rows |= read_rows(connection, [key])
+        return rows
 
 
 def _record(what: str, where: object, data: bytes, kind: type[T]) -> T:

@@ -22,15 +22,15 @@ class EmbeddedSeen:
             return []
         asked = signed_json(fingerprints)
 
-        def known(connection: sqlite3.Connection) -> str:
-            found: tuple[str] = connection.execute(
+        def seen_of_them(connection: sqlite3.Connection) -> str:
+            array: tuple[str] = connection.execute(
                 "SELECT json_group_array(fingerprint) FROM seen WHERE fingerprint IN (SELECT value FROM json_each(?))",
                 (asked,),
             ).fetchone()
-            return found[0]
+            return array[0]
 
-        found = msgspec.json.decode(self._database.read(known), type=set[int])
-        return [signed(fingerprint) in found for fingerprint in fingerprints]
+        seen = msgspec.json.decode(self._database.read(seen_of_them), type=set[int])
+        return [signed(fingerprint) in seen for fingerprint in fingerprints]
 
     async def mark(self, fingerprints: Sequence[int]) -> None:
         if not fingerprints:

@@ -47,10 +47,10 @@ def similar(connection: sqlite3.Connection, simhash: int, distance: int, limit: 
 
 def _within(connection: sqlite3.Connection, simhash: int, distance: int) -> Iterator[tuple[int, int]]:
     """Stored simhashes (as SQLite has them) that are near, each with the number of bits that differ; maybe twice."""
-    for (found,) in connection.execute(_NEAR, (*_bands(simhash), _CANDIDATES)) if simhash else ():
-        apart = (unsigned(found) ^ simhash).bit_count()
+    for (near,) in connection.execute(_NEAR, (*_bands(simhash), _CANDIDATES)) if simhash else ():
+        apart = (unsigned(near) ^ simhash).bit_count()
         if apart <= distance:
-            yield apart, found
+            yield apart, near
 
 
 def _key(connection: sqlite3.Connection, found: int) -> str:

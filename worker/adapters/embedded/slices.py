@@ -12,7 +12,7 @@ from gregor.worker.borders.errors import Damaged
 
 _BROKEN: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 _AT_ONCE: Final = 256
-_PATIENCE: Final = 512  # records in a row that cannot be read, before the tree is taken for broken
+_MOST_UNREADABLE: Final = 512  # records in a row that cannot be read, before the tree is taken for broken
 
 Record = tuple[Any, ...]
 
@@ -69,7 +69,7 @@ class Salvage:
             self._last = record[: len(after)]
             if self._last > after and record[-1]:
                 yield record[:-1]
-        if self._whole:
+        if self._complete:
             return
         lost = f"what lies behind {self._last} cannot be read, but for what is reached from the end"
         self._on_damage(Damaged("table", self._table.name, lost))
@@ -82,27 +82,27 @@ class Salvage:
 
     def _walk(self, order: str) -> Iterator[Record]:
         """All from one end, with whether they are wanted, until nothing more can be read."""
-        self._whole, offset, failed = False, 0, 0
-        while failed < _PATIENCE:
+        self._complete, offset, failed = False, 0, 0
+        while failed < _MOST_UNREADABLE:
             try:
-                found = self._read(order, offset, _AT_ONCE)
+                records = self._read(order, offset, _AT_ONCE)
             except sqlite3.DatabaseError:
                 for number in range(offset, offset + _AT_ONCE):
-                    one = self._one(order, number, tell=not failed)
-                    if one == []:
-                        self._whole = True
+                    alone = self._read_alone(order, number, tell=not failed)
+                    if alone == []:
+                        self._complete = True
                         return
-                    failed = failed + 1 if one is None else 0
-                    yield from one or ()
+                    failed = failed + 1 if alone is None else 0
+                    yield from alone or ()
             else:
                 failed = 0
-                yield from found
-                if len(found) < _AT_ONCE:
-                    self._whole = True
+                yield from records
+                if len(records) < _AT_ONCE:
+                    self._complete = True
                     return
             offset += _AT_ONCE
 
-    def _one(self, order: str, offset: int, *, tell: bool) -> list[Record] | None:
+    def _read_alone(self, order: str, offset: int, *, tell: bool) -> list[Record] | None:
         try:
             return self._read(order, offset, 1)
         except sqlite3.DatabaseError as error:

@@ -20,7 +20,7 @@ from gregor.schemas.messages import (
     decode,
     decode_ticket,
 )
-from gregor.worker.adapters.compression import copy_whole, decoded, decompressed, whole
+from gregor.worker.adapters.compression import copy_whole, decoded, decompressed, intact
 from gregor.worker.adapters.embedded.bodies import SMALL
 from gregor.worker.adapters.embedded.faults import faults_of
 from gregor.worker.adapters.embedded.log import read_committed, read_records
@@ -70,8 +70,8 @@ class EmbeddedStock:
             yield found
 
     async def bodies(self) -> AsyncIterator[list[Kept[str]]]:
-        async for found in self._through(_BODIES, (b"",), _LARGE, lambda one: ("bodies", one[0].hex()), _small):
-            yield found
+        async for bodies in self._through(_BODIES, (b"",), _LARGE, lambda record: ("bodies", record[0].hex()), _small):
+            yield bodies
         for folder in await asyncio.to_thread(_listed, self._path / "bodies"):
             for file in await asyncio.to_thread(_listed, folder):
                 if (kept := await asyncio.to_thread(_large, self._path, file)) is not None:
@@ -79,21 +79,21 @@ class EmbeddedStock:
 
     async def waiting(self) -> AsyncIterator[list[Kept[Ticket]]]:
         for partition in range(self._partitions):
-            async for found in self._log(partition):
-                yield found
-        place: Callable[[Record], Place] = lambda one: ("calendar", *one[:3])  # noqa: E731
-        async for found in self._through(_CALENDAR, (-1, 0, 0), _SLICE, place, self._entry):
-            yield found
-        place = lambda one: ("backlog", *one[:4])  # noqa: E731
-        async for found in self._through(_BACKLOG, (-1, "", 0, 0), _SLICE, place, self._entry):
-            yield found
+            async for tickets in self._log(partition):
+                yield tickets
+        place: Callable[[Record], Place] = lambda record: ("calendar", *record[:3])  # noqa: E731
+        async for tickets in self._through(_CALENDAR, (-1, 0, 0), _SLICE, place, self._entry):
+            yield tickets
+        place = lambda record: ("backlog", *record[:4])  # noqa: E731
+        async for tickets in self._through(_BACKLOG, (-1, "", 0, 0), _SLICE, place, self._entry):
+            yield tickets
 
     async def others(self) -> AsyncIterator[list[Kept[object]]]:
         for table, first, kind, name in _OTHERS:
             read = partial(_other, kind=kind, name=name)
             place = partial(_named_place, table.name)
-            async for found in self._through(table, (first,), _SLICE, place, read):
-                yield found
+            async for records in self._through(table, (first,), _SLICE, place, read):
+                yield records
 
     async def faults(self) -> AsyncIterator[Fault]:
         for fault in await self._reader.ask(lambda connection: faults_of(connection, self._partitions)):
@@ -103,8 +103,8 @@ class EmbeddedStock:
         """See `Stock.unseen`."""
         statement = "SELECT value FROM json_each(?) WHERE value NOT IN (SELECT fingerprint FROM seen)"
         asked = signed_json(fingerprints)
-        found = await self._reader.ask(lambda connection: connection.execute(statement, (asked,)).fetchall())
-        return [unsigned(number) for (number,) in found]
+        numbers = await self._reader.ask(lambda connection: connection.execute(statement, (asked,)).fetchall())
+        return [unsigned(number) for (number,) in numbers]
 
     async def unfinished(self, key: str, host: str) -> bool:
         """See `Stock.unfinished`."""
@@ -133,8 +133,8 @@ class EmbeddedStock:
         """All of a table; what the file cannot give is told at the end of the slice in which it was missed."""
         met: list[Damaged] = []
         self._reader.on_damage = met.append
-        async for found in self._reader.slices(table, first, limit=limit):
-            yield [_kept(place(one), partial(read, one)) for one in found]
+        async for records in self._reader.slices(table, first, limit=limit):
+            yield [_kept(place(record), partial(read, record)) for record in records]
         if met:
             yield [Kept(("file", "crawl.db"), None, str(damage)) for damage in met]
 
@@ -143,11 +143,11 @@ class EmbeddedStock:
         committed = await self._reader.ask(lambda connection: read_committed(connection, partition))
         for priority in PRIORITIES:
             offset = committed[priority]
-            while found := await self._reader.ask(
+            while records := await self._reader.ask(
                 partial(read_records, partition=partition, priority=priority, offset=offset, limit=_SLICE)
             ):
-                yield [_kept(("log", partition, priority, at), partial(_ticket, data)) for at, data in found]
-                offset = found[-1][0] + 1
+                yield [_kept(("log", partition, priority, at), partial(_ticket, data)) for at, data in records]
+                offset = records[-1][0] + 1
 
     def _entry(self, record: Record) -> Ticket:
         ticket = _ticket(record[-1])
@@ -183,7 +183,7 @@ def _page(record: Record) -> Page:
 
 def _small(record: Record) -> str:
     name: str = record[0].hex()
-    whole(name, decompressed(record[1], SMALL)).close()
+    intact(name, decompressed(record[1], SMALL)).close()
     return name
 
 
@@ -196,8 +196,8 @@ def _large(path: Path, file: Path) -> Kept[str] | None:
     """A body in a file; None for one that is being written."""
     name, where = file.name.removesuffix(".zst"), str(file.relative_to(path))
     if file.name.startswith("part-"):
-        written = time.time() - file.stat().st_mtime < _UNFINISHED
-        return None if written else Kept(("file of a body", where), None, "its writing was cut short")
+        in_writing = time.time() - file.stat().st_mtime < _UNFINISHED
+        return None if in_writing else Kept(("file of a body", where), None, "its writing was cut short")
     if len(name) != 64 or set(name) - set("0123456789abcdef") or file.parent.name != name[:2]:
         return Kept(("file of a body", where), None, "its name is none of a body")
     try:

@@ -145,30 +145,30 @@ class EmbeddedStore:
 
     async def waiting(self, partition: int) -> bool:
         def waiting(connection: sqlite3.Connection) -> bool:
-            found = connection.execute(
+            exists = connection.execute(
                 "SELECT EXISTS (SELECT 1 FROM calendar WHERE partition = ?1)"
                 " OR EXISTS (SELECT 1 FROM backlog WHERE partition = ?1)",
                 (partition,),
             ).fetchone()
-            return bool(found[0])
+            return bool(exists[0])
 
         return self._database.read(waiting)
 
     async def partition(self, partition: int) -> PartitionRecord:
-        found = await self._one("SELECT data FROM partitions WHERE partition = ?", partition, PartitionRecord)
+        found = await self._read_one("SELECT data FROM partitions WHERE partition = ?", partition, PartitionRecord)
         return found or PartitionRecord(partition)
 
     async def put_partition(self, record: PartitionRecord, stamp: int) -> None:
         await self._put(_PUT_PARTITION, [(record.partition, stamp, encode(record))])
 
     async def host(self, host: str) -> HostRecord | None:
-        return await self._one(HOST, host, HostRecord)
+        return await self._read_one(HOST, host, HostRecord)
 
     async def put_host(self, record: HostRecord, stamp: int) -> None:
         await self._put(_PUT_HOST, [(record.host, stamp, encode(record))])
 
     async def robots(self, origin: str) -> RobotsRecord | None:
-        return await self._one(ROBOTS, origin, RobotsRecord)
+        return await self._read_one(ROBOTS, origin, RobotsRecord)
 
     async def put_robots(self, record: RobotsRecord, stamp: int) -> None:
         await self._put(_PUT_ROBOTS, [(record.origin, record.fetched_at, encode(record))])
@@ -198,7 +198,7 @@ class EmbeddedStore:
         if rows:
             await self._database.write(lambda connection: _execute(connection, statement, rows))
 
-    async def _one(self, statement: str, name: object, kind: type[T]) -> T | None:
+    async def _read_one(self, statement: str, name: object, kind: type[T]) -> T | None:
         return self._database.read(lambda connection: read_one(connection, statement, name, kind))
 
     async def _numbers(self, statement: str, values: tuple[object, ...]) -> list[int]:

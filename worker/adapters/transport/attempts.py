@@ -41,7 +41,7 @@ class Way(msgspec.Struct, frozen=True):
 
     addresses: tuple[str, ...]
     port: int
-    patience: float
+    connect_seconds: float
     verify: bool = True
 
     def leads_to(self, address: str, port: int) -> bool:
@@ -79,7 +79,7 @@ async def attempt_all(
         left = deadline - time.monotonic()
         if ways:  # an address that does not answer must leave time for the next one
             left /= 2
-        result = await _attempt_tls(job, msgspec.structs.replace(way, patience=max(_LEAST, left)), attempt)
+        result = await _attempt_tls(job, msgspec.structs.replace(way, connect_seconds=max(_LEAST, left)), attempt)
         if sending.begun or not isinstance(result, Failure) or result.kind not in ("connect", "timeout"):
             return _proxys(job, result)
         if rest := _without(way, result.address):

@@ -199,7 +199,7 @@ def _result(exchange: Exchange, way: Way, number: int, message: str, head_sent: 
 def _ended_early(exchange: Exchange, number: int, message: str) -> Truncation | None:
     """Why the body is not whole; the receiver may know better: it ends a transfer by an error, too."""
     chunks, receiver = exchange.chunks, exchange.receiver
-    if (chunks is not None and chunks.done) or (receiver is not None and receiver.whole):
+    if (chunks is not None and chunks.done) or (receiver is not None and receiver.complete):
         return None  # what comes after the last chunk, or after so many octets, is no part of the body
     if number == pycurl.E_OPERATION_TIMEDOUT:
         return "time"

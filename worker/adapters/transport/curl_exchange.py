@@ -95,7 +95,7 @@ class Exchange:
         handle.setopt(pycurl.WRITEFUNCTION, self._body_piece)
         if http2:  # nothing else tells that a server wants HTTP/1.1: libcurl would ask again by itself
             handle.setopt(pycurl.VERBOSE, 1)
-            handle.setopt(pycurl.DEBUGFUNCTION, self._told)
+            handle.setopt(pycurl.DEBUGFUNCTION, self._look_at_text)
 
     def close(self, *, drop: bool = False) -> None:
         """Free the handle, and with `drop` what was received. Not from a callback, nor while the handle runs."""
@@ -135,7 +135,7 @@ class Exchange:
         self._opened.append(descriptor)
         return pycurl.SOCKOPT_OK
 
-    def _told(self, kind: int, text: bytes) -> None:
+    def _look_at_text(self, kind: int, text: bytes) -> None:
         if kind == pycurl.INFOTYPE_TEXT and b"HTTP/1.1" in text and b"owngrade" in text:
             self.wants_http1 = True
 
@@ -209,7 +209,7 @@ class Exchange:
                 self.receiver.feed(piece)
                 return _STOP
         goes_on = self.receiver.feed(piece)
-        return None if goes_on and not (self._ends_here and self.receiver.whole) else _STOP
+        return None if goes_on and not (self._ends_here and self.receiver.complete) else _STOP
 
 
 def _set_options(handle: pycurl.Curl, job: Job, way: Way, setup: Setup) -> None:
@@ -225,7 +225,7 @@ def _set_options(handle: pycurl.Curl, job: Job, way: Way, setup: Setup) -> None:
         pycurl.BUFFERSIZE: 65536,
         # A pinned address is used at once or never: the entry need not outlive its fetch, and must not pile up.
         pycurl.DNS_CACHE_TIMEOUT: 1,
-        pycurl.CONNECTTIMEOUT_MS: max(1, int(way.patience * 1000)),
+        pycurl.CONNECTTIMEOUT_MS: max(1, int(way.connect_seconds * 1000)),
         pycurl.SSL_VERIFYPEER: int(way.verify),
         pycurl.SSL_VERIFYHOST: 2 if way.verify else 0,
         pycurl.CAINFO: setup.ca_bundle,

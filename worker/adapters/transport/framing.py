@@ -102,9 +102,9 @@ class Dechunker:
         if self._left or self._line or self._in_data:
             return at
         size, begun, taken = _SMALL.match, at, 0
-        while found := size(piece, at):
-            first = found.end()
-            after = first + int(found[1], 16)
+        while match := size(piece, at):
+            first = match.end()
+            after = first + int(match[1], 16)
             if piece[after : after + 2] != b"\r\n":
                 break
             data.append(piece[first:after])

@@ -48,7 +48,7 @@ class Receiver:
             self._decode(self._decoder.finish)
 
     @property
-    def whole(self) -> bool:
+    def complete(self) -> bool:
         """As much has come as was stated."""
         return self._framing.length == self.wire.size
 

@@ -74,19 +74,19 @@ class Exchange:
 
     def connect(self) -> socket.socket:
         """A connection to one of the way's addresses. StopFetch if there is none."""
-        deadline = time.monotonic() + self.way.patience
+        deadline = time.monotonic() + self.way.connect_seconds
         failure = Failure("connect", "no address")
         for number, address in enumerate(self.way.addresses, start=1):
             if not self.guard.allows(address, self.way.port):
                 failure = Failure("refused_address", address)
                 continue
-            patience = deadline - time.monotonic()
+            seconds = deadline - time.monotonic()
             if number < len(self.way.addresses):
-                patience = min(patience / 2, FALLBACK_DELAY)
+                seconds = min(seconds / 2, FALLBACK_DELAY)
             try:
-                connection = socket.create_connection((address, self.way.port), max(0.001, patience))
+                connection = socket.create_connection((address, self.way.port), max(0.001, seconds))
             except TimeoutError:
-                failure = Failure("timeout", f"no connection within {self.way.patience:g} s")
+                failure = Failure("timeout", f"no connection within {self.way.connect_seconds:g} s")
             except OSError as fault:
                 lacking = connect_shortage(fault.errno or 0, address, self.way.port)
                 failure = Failure("connect", why(fault)) if lacking is None else Failure("local", lacking)

@@ -182,7 +182,7 @@ def _run(exchange: Exchange, adapter: HTTPAdapter) -> FetchResult:
             answer = adapter.send(
                 prepared,
                 stream=True,
-                timeout=(exchange.way.patience, job.limits.read_timeout),
+                timeout=(exchange.way.connect_seconds, job.limits.read_timeout),
                 proxies={job.target.scheme: proxy} if proxy else {},
             )
         except StopFetch as stop:

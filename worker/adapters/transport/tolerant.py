@@ -24,12 +24,12 @@ class TolerantResponse(http.client.HTTPResponse):
     raw_head: bytes
 
     def __init__(
-        self, limits: Limits, heard: Callable[[], None], sock: socket.socket, *args: Any, **kwargs: Any
+        self, limits: Limits, on_line: Callable[[], None], sock: socket.socket, *args: Any, **kwargs: Any
     ) -> None:
-        """`heard` is called at each line of a head."""
+        """`on_line` is called at each line of a head."""
         super().__init__(sock, *args, **kwargs)
         self._limits = limits
-        self._heard = heard
+        self._on_line = on_line
         self._socket = sock
 
     def begin(self) -> None:
@@ -49,7 +49,7 @@ class TolerantResponse(http.client.HTTPResponse):
         lines: list[bytes] = []
         while True:
             line = self.fp.readline(limits.max_header_bytes - size + 1)
-            self._heard()
+            self._on_line()
             count += 1
             size += len(line)
             if size > limits.max_header_bytes or count > limits.max_header_count:
@@ -69,14 +69,14 @@ class TolerantResponse(http.client.HTTPResponse):
 
     def _frame(self, head: Head) -> None:
         """Where the body ends. Only this is told to the layers above, by `headers`."""
-        self.headers = self.msg = told = HTTPMessage()
+        self.headers = self.msg = headers = HTTPMessage()
         self.framing = framing(head)
         self.chunked, self.length, _ = self.framing
         self._chunks = Dechunker()
         if self.chunked:
-            told["Transfer-Encoding"] = "chunked"
+            headers["Transfer-Encoding"] = "chunked"
         elif self.length is not None:
-            told["Content-Length"] = str(self.length)
+            headers["Content-Length"] = str(self.length)
         options = tokens(head, "connection")
         persistent = "close" not in options and (self.version == 11 or "keep-alive" in options)
         both = self.chunked and bool(tokens(head, "content-length"))
