@@ -48,8 +48,11 @@ class Ticket(msgspec.Struct, frozen=True, array_like=True):
 
     @property
     def identity(self) -> tuple[str, int, str]:
-        """What makes two tickets the same ask."""
-        return (self.origin or self.key, self.visit, self.kind)
+        """What makes two tickets the same ask. The redirects of a robots.txt are one ask each: the next is published
+        while the one that led to it is live."""
+        if self.origin:
+            return (f"{self.origin} {self.href}", self.hops, self.kind)
+        return (self.key, self.visit, self.kind)
 
     @property
     def news(self) -> str:
@@ -61,6 +64,8 @@ class Ticket(msgspec.Struct, frozen=True, array_like=True):
         """Identity and depth as 63 bits, the name of its calendar or backlog entry: a repeated write adds nothing, and
         what was found on a longer way does not take the place of what was found on a shorter one."""
         name = f"{self.kind} {self.visit} {self.depth} {self.origin} {self.key or self.host}"
+        if self.origin:
+            name = f"{name} {self.hops} {self.href}"
         return xxhash.xxh3_64_intdigest(name.encode()) >> 1
 
 

@@ -1,10 +1,12 @@
 """Hundreds of hosts whose robots.txt or sitemaps live on one slow host: none is held for ever, no URL is lost."""
 
+import pytest
+
 from gregor.schemas.messages import Row
 from tests.simulation.check_requests import polite
 from tests.simulation.crawl import Run
 from tests.simulation.faults import Fault
-from tests.simulation.resources import File, Resource
+from tests.simulation.resources import File, Redirect, Resource
 from tests.simulation.scenarios import config, scripted
 from tests.simulation.sites import page
 from tests.simulation.test_sitemaps import listing
@@ -104,3 +106,36 @@ def test_the_sitemaps_of_many_hosts_may_be_on_one() -> None:
     run = crawl(sites, hub, sitemaps=True)
     assert [row.state for row in rows(run, "/hidden")] == ["fetched"] * 60
     assert run.ended < 200.0
+
+
+@pytest.mark.parametrize(
+    ("way", "hosts", "delay"),
+    [
+        pytest.param(("a", "a", "b", "b", "b"), 1, 4.0, id="five hops"),
+        pytest.param(("b", "c", "d", "e"), 1, 4.0, id="each on another host"),
+        pytest.param(("b", "a", "b", "a"), 1, 4.0, id="to and fro"),
+        pytest.param(("b", "c", "c", "d"), 40, 1.0, id="many hosts on the way of one"),
+    ],
+)
+def test_a_robots_txt_that_moves_over_several_hosts_is_followed_to_its_end(
+    way: tuple[str, ...], hosts: int, delay: float
+) -> None:
+    """Where the file is after each hop; what holds is the last one's, for the host that was asked first."""
+
+    def place(hop: int, first: str) -> str:
+        return f"http://{first if way[hop] == 'a' else f'{way[hop]}.elsewhere.example'}/{hop}.txt"
+
+    names = [f"h{number}.site{number}.example" for number in range(hosts)]
+    sites = [asker(number, (RobotsPhase(FOREVER, place(0, name)),)) for number, name in enumerate(names)]
+    hubs: dict[str, dict[str, Resource]] = {f"{name}.elsewhere.example": {} for name in "bcde"}
+    for hop, where in enumerate(way):
+        for site in sites:
+            resource = RULES if hop == len(way) - 1 else Redirect(302, place(hop + 1, site.host))
+            (site.resources if where == "a" else hubs[f"{where}.elsewhere.example"])[f"/{hop}.txt"] = resource
+    web = Web([*(Site(name, (f"12.0.0.{ord(name[0])}",), 0.2, hubs[name]) for name in hubs), *sites])
+    seeds = [f"http://{name}/" for name in names]
+    run = scripted(web, [], settings=config(scope="any", concurrency=64, delay=delay), seeds=seeds)()
+    assert run.finished
+    assert not [*run.failures, *polite(run)]
+    assert all_obeyed(run, hosts)
+    assert run.ended < 10.0 + 2.0 * delay * (len(way) + 4)

@@ -21,6 +21,8 @@ IN_TURNS: Final = (Standing.LARGE, Standing.SUNK)
 SLOTS: Final = 16
 """Parts of a back queue that have room of their own: for the open items, and for the others of each section."""
 OPEN_SLOT: Final = 0
+ANSWER_FIRST, BACK_FIRST = -2, -1
+"""Places of what is asked before all that was judged: what other hosts wait for, before what came back."""
 TURN: Final = 64
 """A section has its turn after another one when so many more of its tickets wait as it is later: what grows sinks."""
 MOST_GROWTH: Final = 64 * TURN
@@ -135,13 +137,19 @@ class BackQueue:
         return self._slots[slot] < size
 
     def put(self, item: Item) -> None:
-        """Add at the end of its priority. Tickets that were waiting before go ahead of new ones."""
-        self._push(item, self._judge(item.ticket))
+        """Add at the end of its priority. Tickets that were waiting before go ahead of new ones, and a robots.txt that
+        another host asks for ahead of all: this one may itself be waiting for its answer."""
+        if item.ticket.kind == "robots":
+            self._sequence += 1
+            self._add(item, Standing.OPEN, OPEN_SLOT, ANSWER_FIRST, self._sequence)
+        else:
+            self._push(item, self._judge(item.ticket))
 
     def put_back(self, item: Item) -> None:
         """Return an item to the front."""
         self._sequence += 1
-        self._add(item, Standing.OPEN, OPEN_SLOT, -1, -self._sequence)
+        place = ANSWER_FIRST if item.ticket.kind == "robots" else BACK_FIRST
+        self._add(item, Standing.OPEN, OPEN_SLOT, place, -self._sequence)
 
     def take(self) -> Item | None:
         """The first item, now being visited. `Item.refused` says why it need not be."""

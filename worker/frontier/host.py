@@ -95,7 +95,6 @@ class RobotsWalk:
         self.asked_until = 0.0  # monotonic; 0 while no other host is asked
         self.asked_at = 0.0  # unix seconds, when it began to be asked
         self.asks = 0
-        self.looks = 0
 
 
 class Host:
@@ -112,6 +111,7 @@ class Host:
         "last_page",
         "last_start",
         "latency",
+        "looks",
         "name",
         "next_turn",
         "partition",
@@ -131,6 +131,7 @@ class Host:
         self.record = HostRecord(host=name)
         self.known = False  # whether its record was read
         self.next_turn = 0.0
+        self.looks = False  # the next turn is to look for another host's answer: it may be asked at any time before
         self.last_start = -math.inf
         self.last_page = -math.inf  # the last request that was not for a robots.txt
         self.latency = 0.0

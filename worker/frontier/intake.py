@@ -213,7 +213,10 @@ class Intake:
             if far or not host.queue.takes(ticket, self._config.queue_size):
                 return False
         partition.enter(ticket, source)
-        if not host.ticketed:
+        sooner = ticket.kind == "robots" and host.looks  # it may itself be waiting for the answer to this
+        if sooner:
+            host.next_turn = min(host.next_turn, self._monotonic())
+        if sooner or not host.ticketed:
             self._schedule.see(partition, host)
         return True
 

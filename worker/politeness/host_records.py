@@ -48,9 +48,11 @@ class OriginFailed(msgspec.Struct, frozen=True):
 
 
 class Later(msgspec.Struct, frozen=True):
-    """Nothing was asked for: the next turn is `at` a time, monotonic seconds."""
+    """Nothing was asked for: the next turn is `at` a time, monotonic seconds. `looks`: only to look for what another
+    host answers, so that this one may be asked before."""
 
     at: float
+    looks: bool = False
 
 
 Result: TypeAlias = Answered | OriginFailed | Later

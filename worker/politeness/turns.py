@@ -46,6 +46,7 @@ class Turns:
 
     async def begin(self, host: Host) -> "Turn":
         """A turn of a host, which is in no schedule now. What an earlier owner left of it is read before its first."""
+        host.looks = False
         turn = Turn(self, host, self.spacing.ordered(host))
         if not host.known:
             await self.records.read(host)
@@ -194,8 +195,8 @@ class Turn:
                 turns.set_next(host, pause, robots)
             case OriginFailed():
                 turns.set_next(host, await turns.records.failed(host, result))
-            case Later(at):
-                host.next_turn = at
+            case Later(at, looks):
+                host.next_turn, host.looks = at, looks
 
     def put_off(self, pause: float) -> None:
         """The turn is over for a reason of our own. The next comes after a pause, and a delay after a request made."""

@@ -148,7 +148,7 @@ class RobotsRulings:
             case Redirected():
                 await turn.over(Answered(url.origin, robots=True, mends=False))
             case Wait(seconds):
-                await turn.over(Later(self._monotonic() + seconds))
+                await turn.over(Later(self._monotonic() + seconds, looks=True))
             case OriginRefused() as refused:
                 return refused
         return _NOT_NOW

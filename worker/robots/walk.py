@@ -23,14 +23,13 @@ from gregor.worker.frontier.host import RobotsWalk
 from gregor.worker.frontier.partition import Partition
 from gregor.worker.links import tickets
 from gregor.worker.observe.stats import Stats
-from gregor.worker.politeness.delays import doubled
 from gregor.worker.politeness.turns import Turn
 from gregor.worker.robots.answers import Came, Elsewhere, NoFile, Unreachable, of_response
 from gregor.worker.robots.copies import holds, recorded
 from gregor.worker.robots.shared import Further, OriginRefused, Reply, SharedAnswers
 from gregor.worker.web.urls import Url, Urls, robots_url
 
-_FIRST_LOOK, _LONGEST_LOOK = 1.0, 30.0
+_FIRST_LOOK, _LONGEST_LOOK = 0.5, 30.0
 """Seconds until the answer of another host is looked for, and at most."""
 MOST_ASKS: Final = 6
 """How often another host's owner is asked, each time for twice as long, until its silence is a failure: what fails is
@@ -97,10 +96,10 @@ class RobotsFetch:
         walk = walks.setdefault(origin, RobotsWalk(robots_url(url)))
         if walk.asked_until:
             if self._monotonic() < walk.asked_until:
-                return _look(walk)
+                return self._look(walk)
             if walk.asks < MOST_ASKS:
                 await self._ask_owner(walk, origin)
-                return _look(walk)
+                return self._look(walk)
             del walks[origin]
             return await self._settled(origin, Reply(Unreachable("no answer")), before)
         target = self._parsed(walk)
@@ -130,6 +129,10 @@ class RobotsFetch:
         walk.asked_until = self._monotonic() + self._config.robots_answer * 2**walk.asks
         walk.asks += 1
 
+    def _look(self, walk: RobotsWalk) -> Wait:
+        """Look again, the later the longer it takes: at most half as long again as it took."""
+        return Wait(min(max(_FIRST_LOOK, (self._now() - walk.asked_at) / 2), _LONGEST_LOOK))
+
     async def answer_for(self, turn: Turn, ticket: Ticket) -> None:
         """Fetch a robots.txt for another host's origin, and leave the answer in the store. What came since the ticket
         was made, for whomever, is the answer as well: one request serves all who wait for the same file."""
@@ -144,7 +147,7 @@ class RobotsFetch:
             heard = self._shared.keep(ticket, result, self._now())
         match heard.result:
             case Further(further, hops):
-                await self._ask(ticket.origin, further, hops, now)
+                await self._ask(ticket.origin, further, hops, ticket.at)  # what came since serves those who ask later
             case OriginRefused(detail):
                 await self._settled(ticket.origin, Reply(Unreachable(detail)), before, heard.at)
             case Reply() as reply:
@@ -198,12 +201,6 @@ class RobotsFetch:
         record = msgspec.structs.replace(record, answer=reply.head)
         await self._effect(lambda: self._store.put_robots(record, self._partition.stamp()))
         return Settled(record, reply.answer, reply.failure)
-
-
-def _look(walk: RobotsWalk) -> Wait:
-    """Look again, the later the longer it takes."""
-    walk.looks += 1
-    return Wait(doubled(_FIRST_LOOK, walk.looks - 1, _LONGEST_LOOK))
 
 
 def _answers(record: RobotsRecord, ticket: Ticket, agent: str, now: float) -> bool:

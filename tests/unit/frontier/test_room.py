@@ -98,6 +98,43 @@ def test_who_asks_for_another_hosts_robots_txt_is_not_taken_for_seen() -> None:
     owned(case, asking)
 
 
+def test_the_next_redirect_of_a_robots_txt_is_asked_though_the_one_before_it_is_live() -> None:
+    """It is published by the visit of that one, and would be finished with it if it were taken for the same ask."""
+    first = msgspec.structs.replace(ticket("r3"), kind="robots", origin="http://elsewhere.test", hops=3)
+    way = [first, msgspec.structs.replace(first, hops=4), msgspec.structs.replace(ticket("r4"), kind="robots", hops=5)]
+    way = [msgspec.structs.replace(one, origin=first.origin) for one in way]
+
+    async def case(owner: Owner, engine: SimulatedEngine) -> None:
+        await read_all(owner)
+        assert list(owner.partition.live) == [one.identity for one in way]
+        assert len({one.id for one in way}) == len(way), "nor in the calendar"
+
+    owned(case, *way)
+
+
+def test_a_host_that_waits_for_another_ones_answer_is_asked_at_once_by_that_one() -> None:
+    page = ticket("a")
+    asking = msgspec.structs.replace(ticket("r1"), kind="robots", origin="http://elsewhere.test", hops=1)
+
+    async def case(owner: Owner, engine: SimulatedEngine) -> None:
+        await read_all(owner)
+        host = owner.partition.hosts[page.host]
+        owner.schedule.remove(host)
+        waiting = host.queue.take()
+        assert waiting is not None
+        host.queue.put_back(waiting)
+        now = owner.clock.monotonic()
+        for looks, due in ((False, now + 30.0), (True, now)):
+            host.next_turn, host.looks = now + 30.0, looks
+            owner.schedule.see(owner.partition, host)
+            await engine.log.publish([msgspec.structs.replace(asking, hops=2 + looks)])
+            await read_all(owner)
+            assert (host.next_turn, owner.schedule.next_due()) == (due, due)
+        assert host.queue.take() is not waiting, "its own would only look again"
+
+    owned(case, page)
+
+
 def test_an_entry_that_followed_a_ticket_which_moves_to_the_calendar_itself_is_asked_again() -> None:
     retry = msgspec.structs.replace(ticket("a"), visit=1, kind="retry")
 
