@@ -75,14 +75,17 @@ def test_who_started_it_can_open_it(running: Running, web: Web, here: Here) -> N
 def test_a_token_goes_only_to_a_process_that_runs(tmp_path: Path) -> None:
     config = replace(Config(), data=str(tmp_path), listen="127.0.0.1:0")
     opened = opening.with_token(config)
-    with opening.told(opened, "http://127.0.0.1:1/"):
-        assert opening.known(config) == ("http://127.0.0.1:1/", (tmp_path / "console-token").read_text().strip())
+    with opening.announced(opened, "http://127.0.0.1:1/"):
+        assert opening.place_and_token(config) == (
+            "http://127.0.0.1:1/",
+            (tmp_path / "console-token").read_text().strip(),
+        )
         place = (tmp_path / "console.json").read_text()
-    assert opening.known(config) == ("", "")
+    assert opening.place_and_token(config) == ("", "")
     ended = subprocess.Popen(["true"])
     ended.wait()
     (tmp_path / "console.json").write_text(place.replace(f'"pid":{os.getpid()}', f'"pid":{ended.pid}'))
-    assert opening.known(config) == ("", "")
+    assert opening.place_and_token(config) == ("", "")
 
 
 def test_what_has_tokens_or_is_reachable_by_others_gets_none(tmp_path: Path) -> None:

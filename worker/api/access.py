@@ -39,13 +39,13 @@ class Access:
             wait = {"Retry-After": str(int(begun + WINDOW - now) + 1)}
             raise Problem(429, "Too many wrong tokens came from this address: wait.", wait)
         scheme, _, token = authorization.partition(" ")
-        given: Role = "anyone"
+        granted: Role = "anyone"
         for role, expected in self._tokens:
             same = hmac.compare_digest(token.strip().encode("utf-8", "surrogateescape"), expected)
             if same and expected:
-                given = role
-        if scheme.lower() == "bearer" and given != "anyone":
-            return given
+                granted = role
+        if scheme.lower() == "bearer" and granted != "anyone":
+            return granted
         self._failures[client] = (begun, count + 1)
         self._failures.move_to_end(client)
         while len(self._failures) > _MOST_ADDRESSES:

@@ -112,12 +112,12 @@ async def _changes(backend: Backend, request: Request) -> Changes:
 
 
 def _urls(backend: Backend, texts: Iterable[str]) -> list[Url]:
-    found = []
+    urls = []
     for number, text in enumerate(texts, start=1):
         if (url := backend.archive.urls.parse(text)) is None:
             raise BadInput(f"number {number} is not an http(s) URL")
-        found.append(url)
-    return found
+        urls.append(url)
+    return urls
 
 
 def _keys(backend: Backend, given: LettersGiven) -> list[str]:

@@ -35,8 +35,8 @@ def added_up(
 
     ``kept``: the crawl's counts as its partitions have them (`frontier.counts`), which outlive workers.
     """
-    now = [one.now for one in statuses]
-    states = {one.state for one in now}
+    now = [worker.now for worker in statuses]
+    states = {worker.state for worker in now}
     state: WorkerState = next((state for state in _STATES if state in states), "starting")
     limit, limiting, advice = _limit(now, workers)
     condition = Condition(
@@ -47,28 +47,28 @@ def added_up(
         limit=limit,
         limiting=limiting,
         advice=advice,
-        seconds=max((one.seconds for one in now), default=0.0),
-        partitions=sum(one.partitions for one in now),
-        running=sum(one.running for one in now),
-        concurrency=sum(one.concurrency for one in now),
-        hosts={**dict.fromkeys(HOST_STATES, 0), **_sum(one.hosts for one in now)},
-        back_queues=sum(one.back_queues for one in now),
-        front_queues={**dict.fromkeys(PRIORITIES, 0), **_sum(one.front_queues for one in now)},
-        window={**dict.fromkeys(PRIORITIES, 0), **_sum(one.window for one in now)},
-        buckets=sum(one.buckets for one in now),
-        due=sum(one.due for one in now),
-        overdue=max((one.overdue for one in now), default=0.0),
+        seconds=max((worker.seconds for worker in now), default=0.0),
+        partitions=sum(worker.partitions for worker in now),
+        running=sum(worker.running for worker in now),
+        concurrency=sum(worker.concurrency for worker in now),
+        hosts={**dict.fromkeys(HOST_STATES, 0), **_sum(worker.hosts for worker in now)},
+        back_queues=sum(worker.back_queues for worker in now),
+        front_queues={**dict.fromkeys(PRIORITIES, 0), **_sum(worker.front_queues for worker in now)},
+        window={**dict.fromkeys(PRIORITIES, 0), **_sum(worker.window for worker in now)},
+        buckets=sum(worker.buckets for worker in now),
+        due=sum(worker.due for worker in now),
+        overdue=max((worker.overdue for worker in now), default=0.0),
     )
-    rates = Rates(*(sum(getattr(one.rates, name) for one in statuses) for name in Rates.__struct_fields__))
-    counts = _counts([one.counts for one in statuses]) if kept is None else _of_crawl(kept)
-    return Status(condition, rates, counts, together([one.outlook for one in statuses]))
+    rates = Rates(*(sum(getattr(status.rates, name) for status in statuses) for name in Rates.__struct_fields__))
+    counts = _counts([status.counts for status in statuses]) if kept is None else _of_crawl(kept)
+    return Status(condition, rates, counts, together([status.outlook for status in statuses]))
 
 
-def first_hosts(found: Iterable[HostView], asked: HostsQuery) -> list[HostView]:
+def first_hosts(hosts: Iterable[HostView], asked: HostsQuery) -> list[HostView]:
     """Of what each worker names first those that are first of all."""
     place = _PLACES["host" if asked.after else asked.sort]
     return first(
-        found, asked.limit, lambda host: (place(host), host.host), reverse=asked.order == "last" and not asked.after
+        hosts, asked.limit, lambda host: (place(host), host.host), reverse=asked.order == "last" and not asked.after
     )
 
 
@@ -76,27 +76,29 @@ def _limit(now: Sequence[Condition], workers: int) -> tuple[str, str, str]:
     """What limits most workers, in the words of the one that has most to do."""
     if not now:
         return "starting", f"nothing: {'none of the workers answers' if workers else 'no worker is there'}", ""
-    (limit, count), *_ = Counter(one.limit for one in now).most_common()
-    told = max((one for one in now if one.limit == limit), key=lambda one: one.back_queues)
+    (limit, count), *_ = Counter(condition.limit for condition in now).most_common()
+    busiest = max(
+        (condition for condition in now if condition.limit == limit), key=lambda condition: condition.back_queues
+    )
     if workers == 1:
-        return limit, told.limiting, told.advice
+        return limit, busiest.limiting, busiest.advice
     silent = f", {workers - len(now)} do not answer" if workers > len(now) else ""
-    return limit, f"{told.limiting} (so with {count} of {workers} workers{silent})", told.advice
+    return limit, f"{busiest.limiting} (so with {count} of {workers} workers{silent})", busiest.advice
 
 
 def _counts(counts: Sequence[Counts]) -> Counts:
-    pages_200, size = sum(one.pages_200 for one in counts), sum(one.bytes for one in counts)
+    pages_200, size = sum(of_worker.pages_200 for of_worker in counts), sum(of_worker.bytes for of_worker in counts)
     return Counts(
-        pages=sum(one.pages for one in counts),
+        pages=sum(of_worker.pages for of_worker in counts),
         pages_200=pages_200,
         bytes=size,
-        requests=sum(one.requests for one in counts),
-        states=_sum(one.states for one in counts),
-        statuses=dict(sorted(_sum(one.statuses for one in counts).items())),
-        errors=dict(Counter(_sum(one.errors for one in counts)).most_common(_ERRORS)),
+        requests=sum(of_worker.requests for of_worker in counts),
+        states=_sum(of_worker.states for of_worker in counts),
+        statuses=dict(sorted(_sum(of_worker.statuses for of_worker in counts).items())),
+        errors=dict(Counter(_sum(of_worker.errors for of_worker in counts)).most_common(_ERRORS)),
         # A worker that counts for a budget knows the whole crawl's.
-        total_pages_200=max(pages_200, *(one.total_pages_200 for one in counts), 0),
-        total_bytes=max(size, *(one.total_bytes for one in counts), 0),
+        total_pages_200=max(pages_200, *(of_worker.total_pages_200 for of_worker in counts), 0),
+        total_bytes=max(size, *(of_worker.total_bytes for of_worker in counts), 0),
     )
 
 

@@ -132,8 +132,8 @@ def application(backend: Backend, access: Access, rate: float, pages: Mapping[st
         return Response(openapi, media_type="application/json")
 
     by_path: dict[str, dict[str, Endpoint]] = {}
-    for one in ENDPOINTS:
-        by_path.setdefault(one.path, {})[one.method] = one
+    for endpoint in ENDPOINTS:
+        by_path.setdefault(endpoint.path, {})[endpoint.method] = endpoint
     recent = _RecentAnswers()
     routes = [
         # A name in a path may hold a slash: what is no target is refused as that, and what is unread may be anything.

@@ -67,8 +67,12 @@ class Connection(H11Protocol):
         super().connection_made(cast(asyncio.Transport, _Joined(transport, self.loop)))
         self._watch = self.loop.call_later(PATIENCE, self._look)
         if len(self.connections) > MOST:
-            idle = [one for one in self.connections if isinstance(one, Connection) and one.waits()]
-            min(idle, key=lambda one: one._since, default=self).transport.abort()
+            idle = [
+                connection
+                for connection in self.connections
+                if isinstance(connection, Connection) and connection.waits()
+            ]
+            min(idle, key=lambda connection: connection._since, default=self).transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget it."""

@@ -67,7 +67,7 @@ class CrawlBackend(Backend):
         self._kept: dict[str, int] | None = None
         self._counted = -math.inf
         self._end = stop
-        self._known = Members([], [])
+        self._last_members = Members([], [])
         self._away = ""
         self._asking: asyncio.Task[Status] | None = None
         self._asked = 0.0
@@ -82,12 +82,12 @@ class CrawlBackend(Backend):
 
     async def members(self) -> Members:
         try:
-            self._known = await self._look()
+            self._last_members = await self._look()
         except Unavailable as error:
             self._away = error.service
             raise
         self._away = ""
-        return self._known
+        return self._last_members
 
     async def status(self) -> Status:
         """All workers' as one. While the coordinator is away those are asked that were there last."""
@@ -117,7 +117,7 @@ class CrawlBackend(Backend):
         try:
             return (await self.members()).workers
         except Unavailable:
-            return self._known.workers
+            return self._last_members.workers
 
     async def _ask(self) -> Status:
         workers = await self._workers()

@@ -32,12 +32,14 @@ _REFUSAL: Final = {"content": {MEDIA_TYPE: {"schema": {"$ref": _REFERENCE.format
 
 def document(pages: Iterable[str] = ("/",)) -> dict[str, Any]:
     """OpenAPI 3.1. ``pages``: the paths of what everybody may see."""
-    kinds = {kind for one in ENDPOINTS for kind in (one.answer, one.body, one.query) if kind is not None}
+    kinds = {
+        kind for endpoint in ENDPOINTS for kind in (endpoint.answer, endpoint.body, endpoint.query) if kind is not None
+    }
     ordered = sorted({*kinds, Details}, key=lambda kind: str(kind.__name__))
     _, schemas = msgspec.json.schema_components(ordered, ref_template=_REFERENCE)
     paths: dict[str, dict[str, Any]] = {}
-    for one in ENDPOINTS:
-        paths.setdefault(one.path, {})[one.method.lower()] = _operation(one, schemas)
+    for endpoint in ENDPOINTS:
+        paths.setdefault(endpoint.path, {})[endpoint.method.lower()] = _operation(endpoint, schemas)
     for path in pages:
         name = "The console" if path == "/" else "The page for webmasters"
         paths[path] = {"get": _page(name, "text/html", "anyone")}
@@ -71,37 +73,44 @@ def _page(summary: str, media_type: str, role: Role) -> dict[str, Any]:
     }
 
 
-def _operation(one: Endpoint, schemas: dict[str, Any]) -> dict[str, Any]:
-    answer: dict[str, Any] = {"description": "Done" if one.answer is None else "The answer"}
-    if one.answer is not None:
-        answer["content"] = {"application/json": {"schema": _reference(one.answer)}}
-    elif one.path == "/metrics":
+def _operation(endpoint: Endpoint, schemas: dict[str, Any]) -> dict[str, Any]:
+    answer: dict[str, Any] = {"description": "Done" if endpoint.answer is None else "The answer"}
+    if endpoint.answer is not None:
+        answer["content"] = {"application/json": {"schema": _reference(endpoint.answer)}}
+    elif endpoint.path == "/metrics":
         answer["content"] = {"text/plain": {"schema": {"type": "string"}}}
     operation: dict[str, Any] = {
-        "summary": one.summary,
-        "operationId": f"{one.method.lower()}_{re.sub(r'[^a-z]+', '_', one.path).strip('_')}",
-        "responses": {**{str(status): answer for status in (one.status, *one.also)}, **_refused(_refusals(one))},
-        "security": [] if one.role == "anyone" else [{"token": []}],
+        "summary": endpoint.summary,
+        "operationId": f"{endpoint.method.lower()}_{re.sub(r'[^a-z]+', '_', endpoint.path).strip('_')}",
+        "responses": {
+            **{str(status): answer for status in (endpoint.status, *endpoint.also)},
+            **_refused(_refusals(endpoint)),
+        },
+        "security": [] if endpoint.role == "anyone" else [{"token": []}],
     }
-    if one.body is not None:
-        needed = bool(schemas[one.body.__name__].get("required"))
-        content = {"application/json": {"schema": _reference(one.body)}}
+    if endpoint.body is not None:
+        needed = bool(schemas[endpoint.body.__name__].get("required"))
+        content = {"application/json": {"schema": _reference(endpoint.body)}}
         operation["requestBody"] = {"required": needed, "content": content}
-    if parameters := [*_in_path(one), *_in_query(one, schemas), *([_KEY] if one.method != "GET" else [])]:
+    if parameters := [
+        *_in_path(endpoint),
+        *_in_query(endpoint, schemas),
+        *([_KEY] if endpoint.method != "GET" else []),
+    ]:
         operation["parameters"] = parameters
     return operation
 
 
-def _refusals(one: Endpoint) -> set[int]:
+def _refusals(endpoint: Endpoint) -> set[int]:
     """The statuses with which an operation is refused, for whatever reason."""
-    found = set(one.refuses)
-    if one.role != "anyone":
-        found |= {401, 429}
-    if one.path.startswith(V1):
-        found |= {400, 503}
-    if one.body is not None:
-        found |= {403, 408, 413, 415, 422}
-    return found | {409} if one.method == "POST" else found
+    statuses = set(endpoint.refuses)
+    if endpoint.role != "anyone":
+        statuses |= {401, 429}
+    if endpoint.path.startswith(V1):
+        statuses |= {400, 503}
+    if endpoint.body is not None:
+        statuses |= {403, 408, 413, 415, 422}
+    return statuses | {409} if endpoint.method == "POST" else statuses
 
 
 def _refused(statuses: Iterable[int]) -> dict[str, Any]:
@@ -117,10 +126,10 @@ def _in_path(one: Endpoint) -> list[dict[str, Any]]:
     return [{"name": name, "in": "path", "required": True, "schema": {"type": "string"}} for name in names]
 
 
-def _in_query(one: Endpoint, schemas: dict[str, Any]) -> list[dict[str, Any]]:
-    if one.query is None:
+def _in_query(endpoint: Endpoint, schemas: dict[str, Any]) -> list[dict[str, Any]]:
+    if endpoint.query is None:
         return []
-    asked = schemas[one.query.__name__]
+    asked = schemas[endpoint.query.__name__]
     return [
         {"name": name, "in": "query", "required": name in asked.get("required", ()), "schema": schema}
         for name, schema in asked["properties"].items()

@@ -59,7 +59,7 @@ def key(config: Config) -> str:
     return f"#token={path.read_text().strip()}" if config.operator_token_file == str(path) else ""
 
 
-def known(config: Config) -> tuple[str, str]:
+def place_and_token(config: Config) -> tuple[str, str]:
     """The URL and the token of an API of this user's that runs; both empty when none does."""
     folder = folder_of(config)
     try:
@@ -70,9 +70,9 @@ def known(config: Config) -> tuple[str, str]:
     return (place.url, token) if place.born and _born(place.pid) == place.born else ("", "")
 
 
-def same(one: str, other: str) -> bool:
+def same(first: str, other: str) -> bool:
     """Whether two URLs are of the same loopback address, however it is written."""
-    places = [urlsplit(url) for url in (one, other)]
+    places = [urlsplit(url) for url in (first, other)]
     try:
         return places[0].port == places[1].port and all(is_loopback(place.hostname or "") for place in places)
     except ValueError:
@@ -80,7 +80,7 @@ def same(one: str, other: str) -> bool:
 
 
 @contextmanager
-def told(config: Config, url: str) -> Iterator[None]:
+def announced(config: Config, url: str) -> Iterator[None]:
     """Let commands of the same user find the API while the block runs."""
     path = folder_of(config) / _PLACE
     place = Place(url, os.getpid(), _born(os.getpid()))

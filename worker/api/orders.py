@@ -39,9 +39,9 @@ class StandingOrders(msgspec.Struct, frozen=True):
 async def _orders(backend: Backend, request: Request) -> StandingOrders:
     asked = query(request, OrdersQuery)
     orders = backend.orders()
-    found = list(islice(listed(orders, asked.after), asked.limit + 1))
-    more = found[asked.limit - 1].name if len(found) > asked.limit else ""
-    return StandingOrders(orders.version, found[: asked.limit], sorted(orders.unread), more)
+    page = list(islice(listed(orders, asked.after), asked.limit + 1))
+    more = page[asked.limit - 1].name if len(page) > asked.limit else ""
+    return StandingOrders(orders.version, page[: asked.limit], sorted(orders.unread), more)
 
 
 def _give(kind: Kind) -> Handler:
@@ -91,7 +91,7 @@ def _of_kind(kind: Kind) -> tuple[Endpoint, Endpoint]:
 
 ENDPOINTS: Final = (
     Endpoint("GET", f"{V1}/orders", "viewer", "The orders that stand", _orders, StandingOrders, query=OrdersQuery),
-    *(one for kind in RULES for one in _of_kind(kind)),
+    *(endpoint for kind in RULES for endpoint in _of_kind(kind)),
     Endpoint("DELETE", f"{V1}/orders/unread/{{name}}", "operator", "Forget an order that cannot be read",
              _forget_unread, None, Reason, status=204),
 )  # fmt: skip

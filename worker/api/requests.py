@@ -36,23 +36,23 @@ async def body(request: Request, kind: type[B], most: int = MOST_BODY) -> B:
 
 
 async def _raw(request: Request, most: int) -> bytes:
-    found = bytearray()
+    body = bytearray()
     async for piece in request.stream():
-        found += piece
-        if len(found) > most:
+        body += piece
+        if len(body) > most:
             raise Problem(413, f"A body has at most {most} bytes.")
-    return bytes(found)
+    return bytes(body)
 
 
 def query(request: Request, kind: type[B]) -> B:
     """The query string, each parameter once."""
-    given: dict[str, Any] = {}
+    parameters: dict[str, Any] = {}
     for name, value in request.query_params.multi_items():
-        if name in given:
+        if name in parameters:
             raise Problem(400, "A parameter of the query is given twice.")
-        given[name] = value
+        parameters[name] = value
     try:
-        return msgspec.convert(given, kind, strict=False)
+        return msgspec.convert(parameters, kind, strict=False)
     except msgspec.ValidationError as error:
         raise Problem(400, f"The query is not as it should be: {one_line(str(error), _MOST_TOLD)}.") from None
 

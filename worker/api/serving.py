@@ -70,8 +70,8 @@ async def serving(
         )
     )
     task, keeper = asyncio.create_task(server.serve([listener])), asyncio.create_task(backend.keep())
-    for one in (task, keeper):
-        one.add_done_callback(lambda _: ended())
+    for ends in (task, keeper):
+        ends.add_done_callback(lambda _: ended())
     _LOG.info("listening", url=url)
     try:
         yield url

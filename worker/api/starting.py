@@ -59,5 +59,5 @@ async def starting(config: Config) -> AsyncIterator[Callable[[Unavailable], None
         yield away
     finally:
         server.close()
-        for one in list(connections):
-            one.abort()
+        for connection in list(connections):
+            connection.abort()

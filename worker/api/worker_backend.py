@@ -115,12 +115,12 @@ class WorkerBackend(Backend):
             async with self._listing:
                 await asyncio.sleep(self._rested - self._now())
                 begun = self._now()
-                found = self._list(asked, begun)
+                hosts = self._list(asked, begun)
                 ended = self._now()
                 self._rested = ended + _REST * (ended - begun)
         finally:
             self._lists -= 1
-        return found
+        return hosts
 
     def _list(self, asked: HostsQuery, now: float) -> list[HostView]:
         return host_views.hosts(

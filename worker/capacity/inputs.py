@@ -57,7 +57,7 @@ def read(bench: str | None = None, assumed: Iterable[str] = ()) -> Inputs:
     if bench is not None:
         figures |= _measured(figures, bench)
     for text in assumed:
-        figures |= _given(figures, text)
+        figures |= _assumed(figures, text)
     return Inputs(msgspec.convert(_toml("prices.toml"), Prices), figures)
 
 
@@ -68,23 +68,25 @@ def _toml(name: str) -> dict[str, object]:
 def _measured(figures: Figures, file: str) -> Figures:
     """What the file measured anew."""
     try:
-        found = msgspec.json.decode(Path(file).read_bytes(), type=dict[str, _Benched])
+        benched = msgspec.json.decode(Path(file).read_bytes(), type=dict[str, _Benched])
     except OSError as error:
         raise BadInput(f"--bench: {file}: {why(error)}") from error
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise BadInput(f"--bench: {file} is not what `make bench` writes: {error}") from error
     fresh = {
-        name: Figure(_sane(f"{file}: {one.bench}", found[one.bench].value), one.unit, command=file, date="--bench")
-        for name, one in figures.items()
-        if one.bench in found
+        name: Figure(
+            _sane(f"{file}: {figure.bench}", benched[figure.bench].value), figure.unit, command=file, date="--bench"
+        )
+        for name, figure in figures.items()
+        if figure.bench in benched
     }
     if not fresh:
-        names = ", ".join(one.bench for one in figures.values() if one.bench)
+        names = ", ".join(figure.bench for figure in figures.values() if figure.bench)
         raise BadInput(f"--bench: {file} has none of {names}")
     return fresh
 
 
-def _given(figures: Figures, text: str) -> Figures:
+def _assumed(figures: Figures, text: str) -> Figures:
     name, separator, value = text.partition("=")
     if not separator:
         raise BadInput(f"--assume wants NAME=VALUE, not {text!r}")

@@ -141,7 +141,7 @@ def _redis(remembered: float, costs: Costs, prices: Prices) -> tuple[int, Pool]:
     gib = remembered / GIB / costs.redis_fill
     fits = [machine for machine in prices.machines["redis"] if machine.gib >= gib]
     largest = max(prices.machines["redis"], key=lambda machine: machine.gib)
-    machine = min(fits, key=lambda one: one.usd_hour) if fits else largest
+    machine = min(fits, key=lambda node: node.usd_hour) if fits else largest
     return max(1, math.ceil(gib / machine.gib)), Pool(machine, ZONES, 0, ZONES * machine.usd_hour * MONTH)
 
 

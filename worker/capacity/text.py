@@ -39,10 +39,13 @@ def text(plan: Plan, inputs: Inputs) -> list[str]:
         *(f"  {name:<58}{value}" for name, value in rows(plan)),
         "",
         f"{'USD':<44}{'a month':>14}{'the crawl':>14}",
-        *(f"  {one.item:<42}{usd(one.month):>14}{usd(one.crawl):>14}" for one in plan.bill),
+        *(f"  {entry.item:<42}{usd(entry.month):>14}{usd(entry.crawl):>14}" for entry in plan.bill),
         "",
         f"List prices of {prices.region}, {prices.date}, to be checked. A page's costs:",
-        *(f"  {name:<18}{one.value:>10,g} {one.unit} ({one.source})" for name, one in inputs.figures.items()),
+        *(
+            f"  {name:<18}{figure.value:>10,g} {figure.unit} ({figure.source})"
+            for name, figure in inputs.figures.items()
+        ),
     ]
 
 
@@ -54,7 +57,8 @@ def document(plan: Plan, inputs: Inputs) -> dict[str, object]:
         "usd_crawl": plan.crawl,
         "prices": {"region": inputs.prices.region, "date": inputs.prices.date},
         "costs": {
-            name: {"value": one.value, "unit": one.unit, "source": one.source} for name, one in inputs.figures.items()
+            name: {"value": figure.value, "unit": figure.unit, "source": figure.source}
+            for name, figure in inputs.figures.items()
         },
     }
 
@@ -65,7 +69,7 @@ def table(plans: list[Plan]) -> str:
     lines = [["", *heads], ["---"] * (1 + len(plans))]
     lines += [[row[0][0], *(value for _, value in row)] for row in zip(*(rows(plan) for plan in plans), strict=True)]
     items = zip(*(plan.bill for plan in plans), strict=True)
-    lines += [[f"USD a month: {row[0].item}", *(usd(one.month) for one in row)] for row in items]
+    lines += [[f"USD a month: {row[0].item}", *(usd(entry.month) for entry in row)] for row in items]
     return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
 
 

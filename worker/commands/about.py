@@ -20,12 +20,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Write it."""
     config = settings(arguments).config
-    for setting, told in (
+    for setting, value in (
         ("about_operator", config.about_operator),
         ("about_purpose", config.about_purpose),
         ("about_contact", contact(config)),
     ):
-        if not told:
+        if not value:
             complain(f"{setting} is not set: a webmaster will want to know")
     if arguments.output:
         try:

@@ -41,7 +41,7 @@ def ask(arguments: argparse.Namespace, config: Config, method: str, path: str, b
     """One request to the API; its JSON. Raises `NotThere`, and `BadInput` for what the API refuses."""
     import requests
 
-    own_url, own_token = opening.known(config)
+    own_url, own_token = opening.place_and_token(config)
     url = arguments.api or (own_url if own_url and config.listen.endswith(":0") else _url(config)) or own_url
     if not url:
         raise NotThere("no API is configured: set listen, or name one with --api")

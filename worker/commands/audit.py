@@ -44,8 +44,8 @@ def _print(findings: Findings) -> None:
         print(f"{report.count(findings.untold, 'visit')} without a request on record")
     if findings.unkept:
         print(f"{report.count(findings.unkept, 'request')} by a robots.txt that is not kept any more")
-    for one in findings.listed:
-        print(f"{one.kind:<10} {rfc3339(one.at)} {one_line(one.url, 500)}: {one_line(one.detail, 200)}")
+    for finding in findings.listed:
+        print(f"{finding.kind:<10} {rfc3339(finding.at)} {one_line(finding.url, 500)}: {one_line(finding.detail, 200)}")
     if left := findings.violations.total() - len(findings.listed):
         print(f"… and {left} more")
     print(report.count(findings.violations.total(), "violation") if findings.violations else "no violations")
@@ -63,8 +63,8 @@ def _public(findings: Findings) -> dict[str, object]:
         "unkept": findings.unkept,
         "violations": findings.violations.total(),
         "by_kind": dict(findings.violations),
-        "listed": [_dated(one) for one in findings.listed],
-        "margins": [_dated(one) for one in findings.margins],
+        "listed": [_dated(finding) for finding in findings.listed],
+        "margins": [_dated(margin) for margin in findings.margins],
     }
 
 

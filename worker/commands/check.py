@@ -87,8 +87,8 @@ class _Telling:
         now = time.monotonic()
         if self._shows and now - self._last > _EVERY:
             self._last = now
-            whole = f" of {self.sizes[what]}" if what in self.sizes else ""
-            print(f"\r\x1b[K{what}: {count}{whole}", end="", file=self._terminal, flush=True)
+            of_all = f" of {self.sizes[what]}" if what in self.sizes else ""
+            print(f"\r\x1b[K{what}: {count}{of_all}", end="", file=self._terminal, flush=True)
 
     def tell(self, finding: "Finding") -> None:
         """Tell one; beyond a thousand they are only counted."""
@@ -112,8 +112,8 @@ class _Telling:
             print(f"… and {more} more")
         looked = ", ".join(f"{count} {what}" for what, count in counts.items())
         print(f"looked at {looked or 'nothing'} in {time.monotonic() - self._began:.1f} s")
-        found = ", ".join(f"{count} of {what}" for what, count in self.kinds.most_common())
-        print(f"{report.count(sum(self.kinds.values()), 'fault')}: {found}" if self.kinds else "all is whole")
+        by_kind = ", ".join(f"{count} of {what}" for what, count in self.kinds.most_common())
+        print(f"{report.count(sum(self.kinds.values()), 'fault')}: {by_kind}" if self.kinds else "all is whole")
 
     def _clear(self) -> None:
         if self._shows:

@@ -59,13 +59,13 @@ class _Keep(argparse.Action):
     ) -> None:
         source = option or self.option_strings[0]
         if self.flag is not None:
-            given = Given(self.flag.field, value, source, self.flag.item)
+            setting = Given(self.flag.field, value, source, self.flag.item)
         else:
             name, separator, text = value.partition("=")
             if not separator:
                 parser.error(f"{source} wants KEY=VALUE, not {value!r}")
-            given = Given(name.strip(), text, source)
-        space.settings = [*(getattr(space, "settings", None) or ()), given]
+            setting = Given(name.strip(), text, source)
+        space.settings = [*(getattr(space, "settings", None) or ()), setting]
 
 
 def add_settings(parser: argparse.ArgumentParser, flags: Sequence[Flag] = DATA) -> None:
@@ -101,14 +101,14 @@ def selection(arguments: argparse.Namespace) -> "Selection":
 def settings(arguments: argparse.Namespace) -> Settings:
     """The settings in force for this command: those of the crawl in the data folder, if there is one, and what is given
     now."""
-    found = load(arguments.config, os.environ, arguments.settings or ())
-    if arguments.of_a_crawl and found.config.on_one_machine and Path(found.config.data, "crawl.db").exists():
+    loaded = load(arguments.config, os.environ, arguments.settings or ())
+    if arguments.of_a_crawl and loaded.config.on_one_machine and Path(loaded.config.data, "crawl.db").exists():
         from gregor.worker.compose.kept import kept  # heavy: only where there is a crawl
 
-        if (before := kept(found.config.data)) is not None:
-            found = load(arguments.config, os.environ, arguments.settings or (), before)
-    speak(found.config.log_format)
-    return found
+        if (before := kept(loaded.config.data)) is not None:
+            loaded = load(arguments.config, os.environ, arguments.settings or (), before)
+    speak(loaded.config.log_format)
+    return loaded
 
 
 class Damages:
@@ -116,14 +116,14 @@ class Damages:
 
     def __init__(self) -> None:
         self.count = 0
-        self._told: set[tuple[str, str]] = set()
+        self._printed: set[tuple[str, str]] = set()
 
     def __call__(self, damage: "Damaged") -> None:
-        if (damage.what, damage.name) not in self._told:
+        if (damage.what, damage.name) not in self._printed:
             self.count += 1
             complain(str(damage))
-            if len(self._told) < _REMEMBERED:
-                self._told.add((damage.what, damage.name))
+            if len(self._printed) < _REMEMBERED:
+                self._printed.add((damage.what, damage.name))
 
     def advise(self) -> None:
         """Say what can be done, if there is anything."""

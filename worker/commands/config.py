@@ -25,18 +25,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print them."""
-    found = settings(arguments)
-    values = shown(found.config)
+    in_force = settings(arguments)
+    values = shown(in_force.config)
     if arguments.json:
-        table = {name: {"value": value, "source": found.sources.get(name, "default")} for name, value in values.items()}
+        table = {
+            name: {"value": value, "source": in_force.sources.get(name, "default")} for name, value in values.items()
+        }
         sys.stdout.write(msgspec.json.format(msgspec.json.encode(table)).decode() + "\n")
         return FINISHED
     tables = values.pop("hosts")
     for name, value in values.items():
         line = f"{name} = {toml(value)}"
-        print(f"{line:{_COLUMN}}  # {one_line(found.sources.get(name, 'default'))}")
+        print(f"{line:{_COLUMN}}  # {one_line(in_force.sources.get(name, 'default'))}")
     for table in tables:
-        print(f"\n{'[[host]]':{_COLUMN}}  # {one_line(found.sources['hosts'])}")
+        print(f"\n{'[[host]]':{_COLUMN}}  # {one_line(in_force.sources['hosts'])}")
         for name, value in table.items():
             if value not in (None, "", [], {}):
                 print(f"{name} = {toml(value)}")

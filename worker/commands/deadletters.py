@@ -44,8 +44,8 @@ async def _list(arguments: argparse.Namespace, config: Config) -> int:
     counts: Counter[str] = Counter()
     examples: dict[str, list[DeadLetter]] = {}
     async with reading(config) as crawl:
-        async for one in dead(crawl.reader, arguments.cause):
-            letter = one.letter
+        async for given_up in dead(crawl.reader, arguments.cause):
+            letter = given_up.letter
             if arguments.json:
                 sys.stdout.buffer.write(url_record.encode(_public(letter)) + b"\n")
                 continue

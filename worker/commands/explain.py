@@ -39,52 +39,66 @@ async def _explain(arguments: argparse.Namespace, config: Config) -> int:
     async with reading(config) as crawl:
         url = crawl.url(arguments.url)
         scope = Scope(scope_rules(config), await crawl.reader.seed_hosts())
-        found = await explain(crawl.reader, crawl.urls, url, config, scope, arguments.mentions, time.time())
+        explanation = await explain(crawl.reader, crawl.urls, url, config, scope, arguments.mentions, time.time())
         if arguments.json:
-            sys.stdout.buffer.write(url_record.encode(found) + b"\n")
+            sys.stdout.buffer.write(url_record.encode(explanation) + b"\n")
         else:
-            for line in lines_of(found):
+            for line in lines_of(explanation):
                 print(one_line(line, 3000))
         return crawl.code
 
 
-def lines_of(found: Explanation) -> list[str]:
+def lines_of(explanation: Explanation) -> list[str]:
     """The explanation for a person, line by line."""
-    decided = ", ".join(filter(None, (_outcome(found), _said(found.rule or ""))))
-    lines = [found.url, f"  state: {found.state or 'never met'}" + (f" ({decided})" if decided else "")]
-    if found.key != found.url:
-        lines.append(f"  known as {found.key}")
-    if found.discovered_as is not None:
-        via = f"from {found.discovered_via}, as {found.discovered_as}" if found.discovered_via else "given as a seed"
-        lines.append(f"  discovered {via}, depth {found.depth}" + (f", label {found.label}" if found.label else ""))
-    if found.first_seen:
-        lines.append(f"  first visited {found.first_seen}")
-    if found.redirected_to:
-        lines.append(f"  redirected to {found.redirected_to}")
-    if found.duplicate_of:
-        lines.append(f"  same content as {found.duplicate_of}")
-    if found.near_duplicate_of:
-        lines.append(f"  nearly the same content as {found.near_duplicate_of}")
-    if found.unread:
-        lines.append(f"  not read to its end: too many {found.unread} (`max_links` bounds the links that are taken)")
-    for number, one in enumerate(found.attempts, start=1):
-        owner = f", by {one.owner}" if one.owner else ""
-        took = f" in {one.elapsed:.3f} s" if one.elapsed else ""
-        lines.append(f"  attempt {number}: {one.at} {_outcome(one)}{took}{owner}")
-    lines += [
-        f"  waits in the {one.where} ({one.kind})" + (f", due {one.due}" if one.due else "") for one in found.waiting
-    ]
-    if found.next_due:
-        lines.append(f"  next due {found.next_due}")
-    if found.host_not_before:
-        cause = f", {found.host_cause}" if found.host_cause else ""
-        lines.append(
-            f"  its host {found.host} is not asked before {found.host_not_before} "
-            f"(failures: {found.host_failures}{cause})"
+    decided = ", ".join(filter(None, (_outcome(explanation), _said(explanation.rule or ""))))
+    lines = [explanation.url, f"  state: {explanation.state or 'never met'}" + (f" ({decided})" if decided else "")]
+    if explanation.key != explanation.url:
+        lines.append(f"  known as {explanation.key}")
+    if explanation.discovered_as is not None:
+        via = (
+            f"from {explanation.discovered_via}, as {explanation.discovered_as}"
+            if explanation.discovered_via
+            else "given as a seed"
         )
-    lines += [_judged(name, rule) for name, rule in (("scope", found.scope), ("robots", found.robots)) if rule]
-    lines += [f"  linked from {one.page} as {one.kind}: {_said(one.fate)}" for one in found.mentions]
-    if found.state is None and not found.mentions:
+        lines.append(
+            f"  discovered {via}, depth {explanation.depth}"
+            + (f", label {explanation.label}" if explanation.label else "")
+        )
+    if explanation.first_seen:
+        lines.append(f"  first visited {explanation.first_seen}")
+    if explanation.redirected_to:
+        lines.append(f"  redirected to {explanation.redirected_to}")
+    if explanation.duplicate_of:
+        lines.append(f"  same content as {explanation.duplicate_of}")
+    if explanation.near_duplicate_of:
+        lines.append(f"  nearly the same content as {explanation.near_duplicate_of}")
+    if explanation.unread:
+        lines.append(
+            f"  not read to its end: too many {explanation.unread} (`max_links` bounds the links that are taken)"
+        )
+    for number, attempt in enumerate(explanation.attempts, start=1):
+        owner = f", by {attempt.owner}" if attempt.owner else ""
+        took = f" in {attempt.elapsed:.3f} s" if attempt.elapsed else ""
+        lines.append(f"  attempt {number}: {attempt.at} {_outcome(attempt)}{took}{owner}")
+    lines += [
+        f"  waits in the {waiting.where} ({waiting.kind})" + (f", due {waiting.due}" if waiting.due else "")
+        for waiting in explanation.waiting
+    ]
+    if explanation.next_due:
+        lines.append(f"  next due {explanation.next_due}")
+    if explanation.host_not_before:
+        cause = f", {explanation.host_cause}" if explanation.host_cause else ""
+        lines.append(
+            f"  its host {explanation.host} is not asked before {explanation.host_not_before} "
+            f"(failures: {explanation.host_failures}{cause})"
+        )
+    lines += [
+        _judged(name, rule) for name, rule in (("scope", explanation.scope), ("robots", explanation.robots)) if rule
+    ]
+    lines += [
+        f"  linked from {mention.page} as {mention.kind}: {_said(mention.fate)}" for mention in explanation.mentions
+    ]
+    if explanation.state is None and not explanation.mentions:
         lines.append("  no stored page links to it")
     return lines
 

@@ -73,12 +73,12 @@ def _output(path: str, binary: bool) -> Iterator[BinaryIO]:
         return
     if not path:
         raise BadInput("--output wants the name of a file")
-    whole = Path(path).resolve()  # a link stays a link
-    if whole.is_dir():
+    target = Path(path).resolve()  # a link stays a link
+    if target.is_dir():
         raise BadInput(f"cannot write {one_line(path)}: it is a folder")
-    part = whole.with_name(f"{whole.name}.{os.getpid()}.part")  # two exports to one name do not meet
-    if whole.exists() and not whole.is_file():  # a pipe or a device: it cannot be replaced, only written to
-        with whole.open("wb") as file:
+    part = target.with_name(f"{target.name}.{os.getpid()}.part")  # two exports to one name do not meet
+    if target.exists() and not target.is_file():  # a pipe or a device: it cannot be replaced, only written to
+        with target.open("wb") as file:
             yield file
         return
     try:
@@ -86,7 +86,7 @@ def _output(path: str, binary: bool) -> Iterator[BinaryIO]:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        part.replace(whole)
+        part.replace(target)
     except OSError as error:
         raise BadInput(f"cannot write {one_line(path)}: {why(error)}") from None
     finally:

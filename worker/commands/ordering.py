@@ -91,9 +91,9 @@ def taken_back(arguments: argparse.Namespace, kind: Kind, target: str = "") -> i
 def taken_back_by_name(arguments: argparse.Namespace, name: str) -> int:
     """Take an order back by its name in the list, readable or not; the exit code, which says whether it stood."""
     kind, _, target = name.partition(" ")
-    known = next((known for known in KINDS if known == kind), None)
+    known_kind = next((other for other in KINDS if other == kind), None)
     unread = f"/api/v1/orders/unread/{api_client.quoted(name)}"
-    return _take_back(arguments, name, unread if known is None else _path(known, target))
+    return _take_back(arguments, name, unread if known_kind is None else _path(known_kind, target))
 
 
 def in_force(arguments: argparse.Namespace) -> tuple[list[Order], list[str]]:
@@ -137,16 +137,16 @@ def _runs(arguments: argparse.Namespace) -> bool:
     """Whether the worker runs, as far as anybody can say; who runs is told, when it does not."""
     crawl = api_client.by_api(arguments, "GET", "/api/v1/workers")
     if crawl is not None:
-        known = {worker["name"] for worker in crawl["workers"]}
+        names_of_all = {worker["name"] for worker in crawl["workers"]}
     else:
         from gregor.worker.compose.engine import engine_of
 
-        found = engine_of(settings(arguments).config).workers()
-        if found is None:
+        workers = engine_of(settings(arguments).config).workers()
+        if workers is None:
             return True
-        known = found
-    if arguments.worker in known:
+        names_of_all = workers
+    if arguments.worker in names_of_all:
         return True
-    names = ", ".join(sorted(known)) or "none"
+    names = ", ".join(sorted(names_of_all)) or "none"
     complain(f"no worker {one_line(arguments.worker, 200)!r} runs; there are: {one_line(names, 500)}")
     return False

@@ -57,13 +57,13 @@ def _print_orders(arguments: argparse.Namespace) -> None:
 
 
 def _print_changes(arguments: argparse.Namespace) -> None:
-    for number, one in enumerate(_changes(arguments), start=1):
+    for number, change in enumerate(_changes(arguments), start=1):
         if arguments.json:
-            _write({**msgspec.structs.asdict(one), "at": rfc3339(one.at)})
+            _write({**msgspec.structs.asdict(change), "at": rfc3339(change.at)})
         else:
-            said = one_line(f"by {one.who}, {one.where}" + (f": {one.why}" if one.why else ""), 700)
-            counted = f" ({one.count})" if one.count else ""
-            print(f"{one.number:>6} {rfc3339(one.at)} {one_line(one.what, 500)}{counted} {said}")
+            said = one_line(f"by {change.who}, {change.where}" + (f": {change.why}" if change.why else ""), 700)
+            counted = f" ({change.count})" if change.count else ""
+            print(f"{change.number:>6} {rfc3339(change.at)} {one_line(change.what, 500)}{counted} {said}")
         if number == arguments.limit:
             return
 

@@ -9,7 +9,7 @@ import msgspec
 
 from gregor.worker.base.errors import BadInput, complain, why
 from gregor.worker.capacity import deploy_values, inputs
-from gregor.worker.capacity import text as told
+from gregor.worker.capacity import text as plan_text
 from gregor.worker.capacity.model import plan
 from gregor.worker.capacity.types import Plan, Wish
 from gregor.worker.commands import FINISHED
@@ -38,13 +38,13 @@ def run(arguments: argparse.Namespace) -> int:
     """Compute it and say it."""
     wish = wished(arguments.pages, arguments.days, settings(arguments).config)
     read = inputs.read(arguments.bench, arguments.assume)
-    found = plan(wish, read.costs, read.prices)
+    planned = plan(wish, read.costs, read.prices)
     if arguments.write is not None:
-        _write(Path(arguments.write), found, read)
+        _write(Path(arguments.write), planned, read)
     if arguments.json:
-        sys.stdout.buffer.write(url_record.encode(told.document(found, read)) + b"\n")
+        sys.stdout.buffer.write(url_record.encode(plan_text.document(planned, read)) + b"\n")
     else:
-        print("\n".join(told.text(found, read)))
+        print("\n".join(plan_text.text(planned, read)))
     return FINISHED
 
 
@@ -69,11 +69,11 @@ def _number(name: str, text: str, least: float, most: float) -> float:
     return number
 
 
-def _write(folder: Path, found: Plan, read: inputs.Inputs) -> None:
+def _write(folder: Path, planned: Plan, read: inputs.Inputs) -> None:
     """Both files; JSON is YAML too."""
     made = {
-        deploy_values.TERRAFORM: deploy_values.terraform(found),
-        deploy_values.HELM: deploy_values.helm(found, read.costs.worker_memory),
+        deploy_values.TERRAFORM: deploy_values.terraform(planned),
+        deploy_values.HELM: deploy_values.helm(planned, read.costs.worker_memory),
     }
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -39,23 +39,23 @@ def run(arguments: argparse.Namespace) -> int:
     began = time.monotonic()
     config = settings(arguments).config
     did = engine_of(config).rebuild_seen(arguments.part, arguments.processes, tell, anew=arguments.anew)
-    urls, contents = sum(one.urls for one in did), sum(one.contents for one in did)
-    before = sum(one.before for one in did)
+    urls, contents = sum(share.urls for share in did), sum(share.contents for share in did)
+    before = sum(share.before for share in did)
     if before:
-        complain(f"{before} of {sum(one.shares for one in did)} shares had been done before")
+        complain(f"{before} of {sum(share.shares for share in did)} shares had been done before")
     print(f"{urls} URLs marked as seen, {contents} contents have their owners, in {time.monotonic() - began:.0f} s")
     return FINISHED
 
 
-_told = [time.monotonic(), time.monotonic()]  # when this process began, and when it was told of last
+_times = [time.monotonic(), time.monotonic()]  # when this process began, and when it was told of last
 
 
 def tell(part: Part, how_far: "Rebuilt") -> None:
     """How far a process is, every few seconds."""
     now = time.monotonic()
-    if now - _told[1] >= _TOLD_EVERY:
-        _told[1] = now
-        rate = (how_far.urls + how_far.contents) / (now - _told[0])
+    if now - _times[1] >= _TOLD_EVERY:
+        _times[1] = now
+        rate = (how_far.urls + how_far.contents) / (now - _times[0])
         which = f"part {part.number + 1} of {part.parts}: " if part.parts > 1 else ""
         complain(
             f"{which}{how_far.before + how_far.done} of {how_far.shares} shares done, {how_far.urls} URLs and "

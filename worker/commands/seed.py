@@ -66,10 +66,10 @@ def _batches(seeds: "Seeds") -> Iterator[list[dict[str, Any]]]:
     batch: list[dict[str, Any]] = []
     size = 0
     for seed in seeds:
-        one = {"url": seed.url.href, "label": seed.label, "depth": seed.depth, "priority": seed.priority}
+        line = {"url": seed.url.href, "label": seed.label, "depth": seed.depth, "priority": seed.priority}
         size += len(seed.url.href) + len(seed.label)
         if batch and (len(batch) == _BATCH or size > _LONGEST):
             yield batch
             batch, size = [], len(seed.url.href) + len(seed.label)
-        batch.append(one)
+        batch.append(line)
     yield batch

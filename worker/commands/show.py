@@ -46,17 +46,17 @@ def run(arguments: argparse.Namespace) -> int:
 async def _show(arguments: argparse.Namespace, config: Config) -> int:
     async with reading(config) as crawl:
         url = crawl.url(arguments.url)
-        known = await url_record.find(crawl.reader, url)
-        if known.row is not None:
-            record, page = await url_record.of_row(crawl.reader, known.row, text=True, version=arguments.version)
+        stored = await url_record.find(crawl.reader, url)
+        if stored.row is not None:
+            record, page = await url_record.of_row(crawl.reader, stored.row, text=True, version=arguments.version)
             if arguments.version is not None and page is None:
-                kept = ", ".join(map(str, await _versions(crawl, known.row))) or "none"
+                kept = ", ".join(map(str, await _versions(crawl, stored.row))) or "none"
                 complain(
                     f"visit {arguments.version} brought no document of {record.url} that is kept: there are {kept}"
                 )
                 return FAILED
-        elif known.tickets:
-            record, page = url_record.of_ticket(known.tickets[0]), None
+        elif stored.tickets:
+            record, page = url_record.of_ticket(stored.tickets[0]), None
         else:
             complain(f"the crawl has no record of {url.href}; `gregor explain` may say why")
             return FAILED
@@ -66,7 +66,7 @@ async def _show(arguments: argparse.Namespace, config: Config) -> int:
             return await _part(arguments, crawl, record, page)
         else:
             _summary(record, page)
-            if known.row is not None and (versions := await _versions(crawl, known.row)):
+            if stored.row is not None and (versions := await _versions(crawl, stored.row)):
                 print(f"  {'versions':<18} {', '.join(map(str, versions))}: --version N shows one")
         return crawl.code
 
@@ -91,10 +91,10 @@ async def _part(arguments: argparse.Namespace, crawl: Crawl, record: Record, pag
     elif arguments.text:
         print("\n".join(escape(line) for line in page.text.split("\n")))
     else:
-        found = await url_record.body_of(crawl.reader, page, page.body)
-        if found is None:
+        opened = await url_record.body_of(crawl.reader, page, page.body)
+        if opened is None:
             return FAILED
-        body, _ = found
+        body, _ = opened
         with body:
             shutil.copyfileobj(body, sys.stdout.buffer)
     return crawl.code

@@ -127,10 +127,11 @@ def _print_counts(counts: dict[str, int]) -> None:
     for name in TOTALS:
         print(f"{name:<12} {counts.get(name, 0)}")
     for kind in (STATE, ERROR):
-        found = of_kind(counts, kind)
-        if found:
+        of_this_kind = of_kind(counts, kind)
+        if of_this_kind:
             print(
-                f"{kind.strip() + 's':<12} " + ", ".join(f"{count} {one_line(name)}" for name, count in found.items())
+                f"{kind.strip() + 's':<12} "
+                + ", ".join(f"{count} {one_line(name)}" for name, count in of_this_kind.items())
             )
 
 

@@ -28,7 +28,7 @@ async def checking(config: Config, progress: Progress, *, mend: bool) -> AsyncIt
     mending = await engine.mending() if mend else None
     try:
         reader, urls = await engine.read()
-        reader.on_damage = _known
+        reader.on_damage = _told_by_the_check
         try:
             stock = await engine.stock()
             try:
@@ -43,5 +43,5 @@ async def checking(config: Config, progress: Progress, *, mend: bool) -> AsyncIt
             await mending.close()
 
 
-def _known(damage: Damaged) -> None:
+def _told_by_the_check(damage: Damaged) -> None:
     """The check itself tells what is damaged."""

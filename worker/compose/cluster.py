@@ -67,7 +67,7 @@ class OpenServers:
         finally:
             keeping.cancel()
 
-    async def go_on(self, settings: Settings, told: Callable[[str], None]) -> int:
+    async def go_on(self, settings: Settings, tell: Callable[[str], None]) -> int:
         """Nothing: on servers the settings are those of the deployment."""
         return 0
 

@@ -24,7 +24,7 @@ async def console(config: Config, stop: asyncio.Event, started: Callable[[str], 
     with ExitStack() as stack:
 
         def tell(url: str) -> None:
-            stack.enter_context(opening.told(config, url))
+            stack.enter_context(opening.announced(config, url))
             started(console_line(config, url))
 
         await engine_of(config).serve_console(name, SystemClock(), stop, tell)

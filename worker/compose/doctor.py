@@ -35,7 +35,7 @@ async def examine(config: Config, name: str, environ: Mapping[str, str]) -> Asyn
 
 def _settings(config: Config, environ: Mapping[str, str]) -> Iterator[Finding]:
     """What a crawl reads before it begins."""
-    found = [Finding("warn", "config", text) for text in warnings(config)]
+    findings = [Finding("warn", "config", text) for text in warnings(config)]
     try:
         authorizations(config, environ)
         scope_rules(config)
@@ -44,8 +44,8 @@ def _settings(config: Config, environ: Mapping[str, str]) -> Iterator[Finding]:
             token(config, role, environ)
         engine_of(config).check(environ)
     except BadInput as error:
-        found.append(Finding("fail", "config", str(error)))
-    yield from found or [Finding("ok", "config", "every setting can hold")]
+        findings.append(Finding("fail", "config", str(error)))
+    yield from findings or [Finding("ok", "config", "every setting can hold")]
 
 
 def _clock() -> Finding:

@@ -63,16 +63,16 @@ class OpenFolder:
         runtime.stats.before = await _counted(self._path)
         yield
 
-    async def go_on(self, settings: Settings, told: Callable[[str], None]) -> int:
+    async def go_on(self, settings: Settings, tell: Callable[[str], None]) -> int:
         """They are kept in the folder."""
         now = self.coordinator.now()
         if (ahead := now - SystemClock().wall()) > _AHEAD:
-            told(
+            tell(
                 f"the dates of this crawl are {ahead / 86400:.1f} days ahead of this machine's clock, which was ahead "
                 "in an earlier run: they go on from there, since a crawl's time never goes back; for right dates crawl "
                 "into another data folder"
             )
-        return await take_up(settings, lambda: _reading(self._path), self.log, now, told)
+        return await take_up(settings, lambda: _reading(self._path), self.log, now, tell)
 
 
 class Embedded:

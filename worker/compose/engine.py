@@ -66,10 +66,10 @@ class OpenEngine(Protocol):
         ``api``: the URL at which the worker's API listens, "" if it does not; ``measure`` gets the hosts of the seeds.
         """
 
-    async def go_on(self, settings: Settings, told: Callable[[str], None]) -> int:
+    async def go_on(self, settings: Settings, tell: Callable[[str], None]) -> int:
         """Go on with what is there under these settings, and keep them where they belong to the crawl.
 
-        Publishes what they let in that was turned down before, and gives how many URLs; ``told`` hears of that.
+        Publishes what they let in that was turned down before, and gives how many URLs; ``tell`` hears of that.
         """
 
     async def close(self) -> None:

@@ -35,10 +35,10 @@ async def keep_house(
             ordered = CRAWL in engine.coordinator.orders().of("budget")
             if ordered or config.max_pages is not None or config.max_bytes is not None:
                 await recount(config, engine, runtime)
-            found = await engine.store.seed_hosts()
-            if len(found) != hosts:
-                measure(found)
-                hosts = len(found)
+            seeded = await engine.store.seed_hosts()
+            if len(seeded) != hosts:
+                measure(seeded)
+                hosts = len(seeded)
             await coordinator.put_status(_status(runtime, api, engine.coordinator.now(), last))
         except Unavailable as error:
             runtime.stats.away(error)

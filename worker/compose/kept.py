@@ -37,7 +37,7 @@ def kept(data: str) -> Kept | None:
 
 
 async def take_up(
-    settings: Settings, reading: Reading, log: FrontierLog, now: float, told: Callable[[str], None]
+    settings: Settings, reading: Reading, log: FrontierLog, now: float, tell: Callable[[str], None]
 ) -> int:
     """Go on with a data folder under these settings: publish what they let in that was turned down before, or visits
     that are due by them, then keep them. Returns how many URLs; cut short, the next run does it again."""
@@ -48,7 +48,7 @@ async def take_up(
             count = await _let_in(settings.config, reading, "revisit" in differing, log, now)
             if count:
                 names = ", ".join(sorted(WIDENING & differing.keys()))
-                told(f"{names} changed: {count} known URLs are asked for by that")
+                tell(f"{names} changed: {count} known URLs are asked for by that")
     folder.keep(
         Path(settings.config.data), _NAME, belonging.encode(belonging.to_keep(settings.config, settings.sources))
     )

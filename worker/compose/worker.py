@@ -38,11 +38,11 @@ async def crawl(
     seeds: Iterable[Seed],
     started: Callable[[Runtime], None],
     settings: Settings | None = None,
-    told: Callable[[str], None] = complain,
+    tell: Callable[[str], None] = complain,
 ) -> Ending | Finished:
     """Seed and crawl until it ends; `started` gets the worker that `stop` ends.
 
-    ``settings``: where those of ``config`` come from, so that a data folder keeps them; ``told`` hears what those that
+    ``settings``: where those of ``config`` come from, so that a data folder keeps them; ``tell`` hears what those that
     changed let in.
 
     Raises `ConfigError`, and what opening the engine raises.
@@ -63,7 +63,7 @@ async def crawl(
         ended = await has_ended(engine.log, engine.store, config.partitions)
         published = await seeding.publish(engine.log, engine.store, seeds, unless_known=ended)
         if settings is not None:
-            published += await engine.go_on(settings, told)
+            published += await engine.go_on(settings, tell)
         hosts = await when_there(engine.store.seed_hosts, config.start_timeout, config)
         if ended and hosts and not published and not config.linger:
             return Finished()
@@ -88,8 +88,8 @@ async def crawl(
         serving = _serving(config, engine, runtime, clock, measure)
         api = await stack.enter_async_context(serving) if config.listen else ""
         if config.listen:
-            stack.enter_context(opening.told(config, api))
-            told(console_line(config, api))
+            stack.enter_context(opening.announced(config, api))
+            tell(console_line(config, api))
         await stack.enter_async_context(engine.housekeeping(runtime, api, measure))
         started(runtime)
         return await runtime.run()

@@ -87,9 +87,9 @@ def token(api: Api, role: str, environ: Mapping[str, str]) -> str:
         return ""
     where = f"{role}_token_{'env' if variable else 'file'} {one_line(variable or path)}"
     try:
-        found = environ.get(variable, "") if variable else Path(path).read_text("ascii").strip()
+        value = environ.get(variable, "") if variable else Path(path).read_text("ascii").strip()
     except (OSError, UnicodeDecodeError) as error:
         raise BadInput(f"{where}: cannot be read: {why(error)}") from None
-    if len(found) < SHORTEST_TOKEN or not found.isascii() or not found.isprintable() or " " in found:
+    if len(value) < SHORTEST_TOKEN or not value.isascii() or not value.isprintable() or " " in value:
         raise BadInput(f"{where}: a token is at least {SHORTEST_TOKEN} characters of ASCII without spaces")
-    return found
+    return value

@@ -134,21 +134,21 @@ def _check_proxy(proxy: str) -> None:
 
 def warnings(config: Config) -> list[str]:
     """What is allowed, but hardly meant."""
-    found = []
+    texts = []
     if not any(mark in config.user_agent for mark in _CONTACT):
-        found.append("user_agent names no contact: add a URL or a mail address, so that a site can reach you")
+        texts.append("user_agent names no contact: add a URL or a mail address, so that a site can reach you")
     elif nobody := _NOBODYS.search(config.user_agent):
-        found.append(
+        texts.append(
             f"user_agent names {nobody[1]}, where nobody can be reached: say who you are, "
             "--user-agent 'mybot/1.0 (+https://your.site/bot)'"
         )
     if _BROWSERS.search(config.user_agent):
-        found.append(
+        texts.append(
             "user_agent pretends to be a browser: sites take that for an attack, and robots.txt is read for "
             f"{config.user_agent.partition('/')[0]!r}; say who you are, --user-agent 'mybot/1.0 (+https://your.site/bot)'"
         )
     if config.robots == "ignore":
-        found.append("robots.txt is ignored: do this only with sites that are yours")
+        texts.append("robots.txt is ignored: do this only with sites that are yours")
     if config.proxy and config.host_table:
-        found.append("host_table has no effect: with a proxy, it is the proxy that connects")
-    return found
+        texts.append("host_table has no effect: with a proxy, it is the proxy that connects")
+    return texts

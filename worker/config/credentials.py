@@ -11,13 +11,13 @@ def authorizations(config: Config, environ: Mapping[str, str]) -> dict[str, str]
 
     Raises ConfigError when a named variable is not set.
     """
-    found: dict[str, str] = {}
+    by_origin: dict[str, str] = {}
     for override in config.hosts:
         value = _value(override, environ)
         if value is not None:
             for origin in override.origins or (f"https://{override.host}",):
-                found[_origin(origin, override.host)] = value
-    return found
+                by_origin[_origin(origin, override.host)] = value
+    return by_origin
 
 
 def _value(override: HostOverride, environ: Mapping[str, str]) -> str | None:

@@ -52,7 +52,7 @@ def toml(value: object) -> str:
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(toml, value))}]"
     if isinstance(value, dict):
-        pairs = (f"{toml(str(name))} = {toml(one)}" for name, one in value.items())
+        pairs = (f"{toml(str(name))} = {toml(item)}" for name, item in value.items())
         return f"{{{', '.join(pairs)}}}"
     return str(value)
 
@@ -64,7 +64,7 @@ def _meaning(kind: types.Type) -> str:
     if isinstance(kind, types.Metadata):
         return str((kind.extra_json_schema or {}).get("description", "")) or _meaning(kind.type)
     if isinstance(kind, types.UnionType):
-        return next((text for one in kind.types if (text := _meaning(one))), "")
+        return next((text for option in kind.types if (text := _meaning(option))), "")
     return ""
 
 
@@ -73,7 +73,7 @@ def _kind(kind: types.Type) -> str:
         case types.Metadata():
             return _kind(kind.type)
         case types.UnionType():
-            return " or ".join(_kind(one) for one in kind.types)
+            return " or ".join(_kind(option) for option in kind.types)
         case types.NoneType():
             return "none"
         case types.BoolType():

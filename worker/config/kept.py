@@ -60,10 +60,10 @@ def decode(text: str) -> Kept:
         return Kept()
 
 
-def to_keep(config: Config, given: Mapping[str, str]) -> Kept:
-    """What is kept of the settings in force; ``given`` has the names of those that are not the default's."""
+def to_keep(config: Config, sources: Mapping[str, str]) -> Kept:
+    """What is kept of the settings in force; ``sources`` has the names of those that are not the default's."""
     plain: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(config))
-    values = {name: plain[name] for name in OF_A_CRAWL if name in given}
+    values = {name: plain[name] for name in OF_A_CRAWL if name in sources}
     withheld = tuple(
         name for name in ("proxy", "headers", "hosts") if name in values and _is_secret(name, values[name])
     )
@@ -82,10 +82,10 @@ def _is_secret(name: str, value: Any) -> bool:
     return any(header.lower() not in _HARMLESS for table in tables for header in table)
 
 
-def refuse_missing(kept: Kept, given: Mapping[str, str]) -> None:
+def refuse_missing(kept: Kept, sources: Mapping[str, str]) -> None:
     """Raises `BadInput` when the crawl was made with what is not kept, and nothing stands in its place."""
     for name in kept.withheld:
-        if name not in given:
+        if name not in sources:
             empty = "[]" if name == "hosts" else "{}" if name == "headers" else ""
             raise BadInput(
                 f"this crawl was made with {name}, which may hold a secret and is not kept: give it again, or "
@@ -93,30 +93,30 @@ def refuse_missing(kept: Kept, given: Mapping[str, str]) -> None:
             )
 
 
-def changed(kept: Kept, config: Config, given: Mapping[str, str]) -> dict[str, str]:
-    """What is otherwise than before, by setting: "delay was 5, now 1". ``given`` has sources by name."""
-    now, default = to_keep(config, given), msgspec.json.decode(msgspec.json.encode(Config()))
-    found = {}
+def changed(kept: Kept, config: Config, sources: Mapping[str, str]) -> dict[str, str]:
+    """What is otherwise than before, by setting: "delay was 5, now 1". ``sources`` says where each is from."""
+    now, default = to_keep(config, sources), msgspec.json.decode(msgspec.json.encode(Config()))
+    changes = {}
     for name in OF_A_CRAWL:
         if name in now.withheld or name in kept.withheld:
             continue
         before, after = (values.get(name, default[name]) for values in (kept.values, now.values))
         if before != after and (name in kept.values or name in now.values):
-            told = "changed" if name in _MASKED else f"was {_told(before)}, now {_told(after)}"
-            found[name] = f"{name} {told}"
-    return found
+            how = "changed" if name in _MASKED else f"was {_shown(before)}, now {_shown(after)}"
+            changes[name] = f"{name} {how}"
+    return changes
 
 
-def in_use(kept: Kept, given: Mapping[str, str], source: str) -> list[str]:
+def in_use(kept: Kept, sources: Mapping[str, str], source: str) -> list[str]:
     """The settings that the crawl was made with and that are in force because nothing else was given: ``source``."""
     return [
-        name if name in _MASKED else f"{name} {_told(value)}"
+        name if name in _MASKED else f"{name} {_shown(value)}"
         for name, value in kept.values.items()
-        if given.get(name) == source
+        if sources.get(name) == source
     ]
 
 
-def _told(value: Any) -> str:
+def _shown(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:g}"
     return value if isinstance(value, str) and value else mask_user_info(toml(value)).strip('"')

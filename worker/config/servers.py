@@ -125,8 +125,8 @@ def check_server(settings: Servers, server: str, environ: Mapping[str, str]) -> 
     secret = password(settings, server, environ)
     if server == "zookeeper" and {".", ".."} & set(settings.zookeeper_root.split("/")):
         raise BadInput(f"zookeeper_root: {one_line(settings.zookeeper_root)} must be an absolute path")
-    known = settings.kafka_sasl_mechanism == "AWS_MSK_IAM" or (settings.kafka_username and secret)
-    if server == "kafka" and settings.kafka_security.startswith("sasl") and not known:
+    has_account = settings.kafka_sasl_mechanism == "AWS_MSK_IAM" or (settings.kafka_username and secret)
+    if server == "kafka" and settings.kafka_security.startswith("sasl") and not has_account:
         needs = "kafka_username, and kafka_password_env or kafka_password_file"
         raise BadInput(f"kafka_security {settings.kafka_security} needs {needs}")
 

@@ -61,7 +61,7 @@ class _Value(NamedTuple):
 
 
 def load(
-    path: str | None, environ: Mapping[str, str], given: Sequence[Given] = (), kept: Kept | None = None
+    path: str | None, environ: Mapping[str, str], flags: Sequence[Given] = (), kept: Kept | None = None
 ) -> Settings:
     """Read all sources. ``path`` is the config file; without one GREGOR_CONFIG names it, if set. ``kept``: what the
     crawl was made with, which holds where nothing else is given."""
@@ -72,10 +72,10 @@ def load(
     before = kept.values if kept is not None else {}
     secrets = _variables(table) | _variables({"host": before.get("hosts", [])})
     of_crawl = (_Value(name, value, KEPT, True) for name, value in before.items() if name in _NAMES)
-    for layer in (of_crawl, _from_file(table, path or ""), _from_environment(environ, secrets), _from_flags(given)):
-        for one in layer:
-            values[one.name] = _checked(one)
-            sources[one.name] = one.source
+    for layer in (of_crawl, _from_file(table, path or ""), _from_environment(environ, secrets), _from_flags(flags)):
+        for setting in layer:
+            values[setting.name] = _checked(setting)
+            sources[setting.name] = setting.source
     config = with_canonical_hosts(Config(**values))
     check(config)
     return Settings(config, sources, kept)
@@ -100,16 +100,16 @@ def _from_environment(environ: Mapping[str, str], secrets: Iterable[str]) -> Ite
             raise _unknown(variable, "the environment", {PREFIX + field.upper() for field in _NAMES})
 
 
-def _from_flags(given: Sequence[Given]) -> Iterator[_Value]:
+def _from_flags(flags: Sequence[Given]) -> Iterator[_Value]:
     lists: dict[str, list[str]] = {}
-    for one in given:
-        if one.name not in _NAMES:
-            raise _unknown(one.name, one.source, _NAMES)
-        if one.item:
-            lists.setdefault(one.name, []).append(one.text)
-            yield _Value(one.name, list(lists[one.name]), one.source, False)
+    for flag in flags:
+        if flag.name not in _NAMES:
+            raise _unknown(flag.name, flag.source, _NAMES)
+        if flag.item:
+            lists.setdefault(flag.name, []).append(flag.text)
+            yield _Value(flag.name, list(lists[flag.name]), flag.source, False)
         else:
-            yield _Value(one.name, parse(one.name, one.text, one.source), one.source, False)
+            yield _Value(flag.name, parse(flag.name, flag.text, flag.source), flag.source, False)
 
 
 def read_file(path: str) -> dict[str, Any]:
@@ -168,21 +168,21 @@ def _unknown(name: str, where: str, known: Iterable[str]) -> ConfigError:
     return ConfigError(f"unknown setting {one_line(name, 80)!r} in {where}{advice}")
 
 
-def _checked(one: _Value) -> object:
+def _checked(value: _Value) -> object:
     try:
-        text = msgspec.json.encode(one.value)
+        text = msgspec.json.encode(value.value)
     except UnicodeEncodeError:
-        raise ConfigError(f"{one.name} (from {one.source}) is not UTF-8 text") from None
+        raise ConfigError(f"{value.name} (from {value.source}) is not UTF-8 text") from None
     if b"\\u0000" in text:
-        raise ConfigError(f"{one.name} (from {one.source}) must not hold the character NUL")
+        raise ConfigError(f"{value.name} (from {value.source}) must not hold the character NUL")
     try:
-        return getattr(msgspec.convert({one.name: one.value}, Config, strict=one.strict), one.name)
+        return getattr(msgspec.convert({value.name: value.value}, Config, strict=value.strict), value.name)
     except msgspec.ValidationError as error:
         what, _, where = str(error).partition(" - at ")
-        place = where.strip("`").removeprefix("$.") or one.name
-        quiet = one.name in _SECRET or isinstance(one.value, list | dict)
-        got = "" if quiet else f", not {one_line(str(one.value), 80)!r}"
-        raise ConfigError(f"{place} (from {one.source}): {_plain(what, one.name, quiet)}{got}") from None
+        place = where.strip("`").removeprefix("$.") or value.name
+        quiet = value.name in _SECRET or isinstance(value.value, list | dict)
+        got = "" if quiet else f", not {one_line(str(value.value), 80)!r}"
+        raise ConfigError(f"{place} (from {value.source}): {_plain(what, value.name, quiet)}{got}") from None
 
 
 def _plain(message: str, name: str, quiet: bool) -> str:
