@@ -110,8 +110,8 @@ class Crawl:
             if (refusal := turn.refusal(url.origin, ticket.ordered, more=row is None or not row.page)) is not None:
                 return await self.settle(turn, item, Visited(ticket, row, refusal))
             match await self.rulings.rule(turn, url, ticket):
-                case Allowed(known):
-                    await self._fetch(turn, item, row, url, known)
+                case Allowed(rules):
+                    await self._fetch(turn, item, row, url, rules)
                 case Disallowed(rule):
                     await self.settle(turn, item, Visited(ticket, row, Denied(rule)))
                 case OriginRefused(detail):

@@ -94,10 +94,12 @@ class Examiner:
                     return Examined(Broken("processor", str(error), response.status))
                 return Examined(outcome, content.page, content.tickets)
             case Redirected(_, location, after):
-                found, link = self.redirect(ticket, url, location)
+                follow_up, link = self.redirect(ticket, url, location)
                 if after:
-                    found = [msgspec.structs.replace(target, not_before=self._now() + after) for target in found]
-                return Examined(outcome, None, found, link)
+                    follow_up = [
+                        msgspec.structs.replace(follow, not_before=self._now() + after) for follow in follow_up
+                    ]
+                return Examined(outcome, None, follow_up, link)
             case _:
                 return Examined(outcome)
 
@@ -167,16 +169,16 @@ class Examiner:
         if target is not None:
             extract.canonical = target.href
             extract.links.append(documents.Reference(target.href, "canonical"))
-        found = references.refresh(http_headers.decoded(response.header("refresh") or ""))
-        if found is not None and found.url and (target := self._urls.resolve(found.url, url.href)):
+        refresh = references.refresh(http_headers.decoded(response.header("refresh") or ""))
+        if refresh is not None and refresh.url and (target := self._urls.resolve(refresh.url, url.href)):
             extract.links.append(documents.Reference(target.href, "refresh"))
 
     def _describe(self, page: Page, extract: Extract, response: Response, now: float) -> None:
         page.title, page.text, page.encoding = extract.title, extract.text, extract.encoding
         page.language = extract.lang or ""
         tags = [value for name, value in response.headers if name.lower() == "x-robots-tag"]
-        found = meta_robots.meta_robots(extract.meta_robots, tags, self._config.user_agent, now)
-        page.directives = tuple(meta_robots.names(found))
+        directives = meta_robots.meta_robots(extract.meta_robots, tags, self._config.user_agent, now)
+        page.directives = tuple(meta_robots.names(directives))
 
     def _links(self, ticket: Ticket, url: Url, extract: Extract, page: Page) -> list[Ticket]:
         """Decide the fate of every link; what is decided here is recorded at the link, never at its target."""
@@ -257,7 +259,7 @@ class Examiner:
 
     def _sitemap(self, ticket: Ticket, url: Url, listed: Sitemap, page: Page) -> list[Ticket]:
         """A sitemap's URLs and further sitemaps are links too."""
-        found: list[Ticket] = []
+        follow_up: list[Ticket] = []
         elsewhere, now, dated = 0, self._now(), self._config.revisit is not None
         find, fate_of = self._targets.finder(url.href, "utf-8"), self._fates(ticket, url)
         entries = [(entry, "sitemap", tickets.nested) for entry in listed.children]
@@ -277,5 +279,5 @@ class Examiner:
             if fate == "sent":
                 follow = ticket_of(ticket, target.url, entry, now, dated=dated)
                 if not self._sent.knows(url_fingerprint(follow.news), follow.depth):
-                    found.append(follow)
-        return found
+                    follow_up.append(follow)
+        return follow_up

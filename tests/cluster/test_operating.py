@@ -225,7 +225,7 @@ async def _orders(crawl: Crawl) -> None:
     await crawl.gregor("budget", "*.example", "5", "--why", "enough")
     await crawl.until(lambda: all(one.runtime.stats.states["denied"] for one in both))
     await crawl.ask("DELETE", "/api/v1/orders/budget/*.example")
-    await crawl.until(lambda: not any(one.engine.coordinator.orders().standing for one in both))
+    await crawl.until(lambda: not any(one.engine.coordinator.orders().by_name for one in both))
 
 
 async def _dead_letters(crawl: Crawl) -> None:

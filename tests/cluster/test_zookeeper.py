@@ -298,8 +298,8 @@ async def test_orders_outlive_the_node_that_keeps_them(crawl: Crawl) -> None:
     assert one.orders() == two.orders() == orders
     await asyncio.to_thread(client.set, path, b"nobody reads this")
     await until(lambda: bool(one.orders().unread and two.orders().unread), one, two)
-    assert one.orders().standing == two.orders().standing == orders.standing
-    more = ordered(*orders.standing.values(), Order("block", "other.example"))
+    assert one.orders().by_name == two.orders().by_name == orders.by_name
+    more = ordered(*orders.by_name.values(), Order("block", "other.example"))
     await asyncio.to_thread(client.set, path, orders_codec.encoded(more))
     await until(lambda: one.orders() == two.orders() == more, one, two)  # heard: the watches are set again
 

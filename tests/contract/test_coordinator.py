@@ -170,7 +170,7 @@ async def test_what_a_later_version_ordered_stays(world: World) -> None:
     await engine.coordinator.change_orders(lambda _: later)
     engine = await world.again()
     changed = await engine.coordinator.change_orders(partial(take_back, name="pause", by=By("ann", 1.8e9)))
-    assert (changed.standing, changed.unread) == ({}, later.unread)
+    assert (changed.by_name, changed.unread) == ({}, later.unread)
     engine = await world.again()
     while engine.coordinator.orders() != changed:
         await engine.coordinator.changed()

@@ -64,7 +64,7 @@ def test_what_is_kept_is_shown_and_steered_after_the_crawl(tmp_path: Path) -> No
         assert (await ask("GET", "pages", params={"state": "gone"})).json()["urls"][0]["url"] == f"{START}gone"
         order = await ask("PUT", "orders/block/h0.example", json={"why": "asked by mail"})
         assert (order.status_code, order.json()["why"]) == (200, "asked by mail")
-        assert "block h0.example" in standing_orders(folder).standing
+        assert "block h0.example" in standing_orders(folder).by_name
         seeds = [{"url": "http://later.example/"}]
         assert (await ask("POST", "seeds", json={"seeds": seeds})).json() == {"count": 1}
         assert (await ask("POST", "recrawl", json={"urls": [START]})).json()["count"] == 1

@@ -146,7 +146,7 @@ def test_bytes_that_no_client_sends_get_a_status(tmp_path: Path, sent: bytes, st
         answer = await asyncio.to_thread(_told, worker, sent)
         assert answer.startswith(b"HTTP/1.1 %d " % status), answer[:300]
         assert status == 200 or b"\r\ncontent-type: application/problem+json\r\n" in answer.lower()
-        assert not worker.engine.coordinator.orders().standing
+        assert not worker.engine.coordinator.orders().by_name
 
     over(case)(tmp_path)
 

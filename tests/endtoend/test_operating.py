@@ -37,7 +37,7 @@ def test_without_an_api_orders_are_left_in_the_folder(folder: Path, capsys: pyte
     gregor(folder, "block", "https://Bad.example/x", "--why", "asked by mail")
     gregor(folder, "delay", "*.slow.example", "9.5")
     found = standing_orders(folder)
-    assert found.standing.keys() == {"pause", "block bad.example", "delay *.slow.example"}
+    assert found.by_name.keys() == {"pause", "block bad.example", "delay *.slow.example"}
     assert found.of("delay") == {"*.slow.example": 9.5}
     capsys.readouterr()
     gregor(folder, "orders")
@@ -54,7 +54,7 @@ def test_without_an_api_orders_are_left_in_the_folder(folder: Path, capsys: pyte
     gregor(folder, "resume")
     gregor(folder, "unblock", "bad.example")
     gregor(folder, "delay", "*.slow.example", "none")
-    assert not standing_orders(folder).standing
+    assert not standing_orders(folder).by_name
     capsys.readouterr()
     gregor(folder, "orders")
     assert capsys.readouterr().out == "no orders stand\n"
@@ -79,7 +79,7 @@ def test_what_cannot_be_is_said_in_one_line(
     told = capsys.readouterr().err
     assert says in told
     assert told.count("\n") == 1
-    assert not standing_orders(folder).standing
+    assert not standing_orders(folder).by_name
 
 
 def test_a_folder_without_a_crawl_takes_no_orders(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -119,7 +119,7 @@ def test_where_an_api_answers_it_is_asked(tmp_path: Path, capsys: pytest.Capture
         await command("resume", code=2, token="VIEW")
         assert "refused (403): This needs the token of an operator" in capsys.readouterr().err
         await command("resume")
-        assert worker.runtime.services.coordinator.orders().standing == {}
+        assert worker.runtime.services.coordinator.orders().by_name == {}
         await command("stop", "--why", "upgrade")
         await worker.until(lambda: worker.runtime.ending is not None)
 
@@ -136,7 +136,7 @@ def test_every_kind_is_given_and_taken_back(folder: Path, capsys: pytest.Capture
     gregor(folder, "priority", "A.example", "1")
     gregor(folder, "budget", "*", "1000")
     gregor(folder, "drain", "worker-7")
-    assert sorted((one.name, one.value) for one in standing_orders(folder).standing.values()) == [
+    assert sorted((one.name, one.value) for one in standing_orders(folder).by_name.values()) == [
         ("budget *", 1000.0),
         ("concurrency *.a.example", 3.0),
         ("drain worker-7", None),
@@ -147,7 +147,7 @@ def test_every_kind_is_given_and_taken_back(folder: Path, capsys: pytest.Capture
     for words in (["concurrency", "*.a.example", "none"], ["priority", "a.example", "none"], ["budget", "*", "none"]):
         gregor(folder, *words)
     gregor(folder, "undrain", "worker-7")
-    assert not standing_orders(folder).standing
+    assert not standing_orders(folder).by_name
     capsys.readouterr()
     gregor(folder, "orders", "--audit")
     lines = capsys.readouterr().out.splitlines()
@@ -171,7 +171,7 @@ def test_what_cannot_be_read_is_listed_and_taken_back(folder: Path, capsys: pyte
     gregor(folder, "orders")
     assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == ["pause", "unreadable"]
     gregor(folder, "orders", "--take-back", "render a.example")
-    assert list(standing_orders(folder).standing) == ["pause"]
+    assert list(standing_orders(folder).by_name) == ["pause"]
     assert not standing_orders(folder).unread
 
 

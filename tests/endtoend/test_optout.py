@@ -116,7 +116,7 @@ def test_nothing_of_the_host_is_kept_and_nothing_of_others_lost(
         assert (STAYS, "/new") in {(one.host, one.path) for one in web.log[asked:]}
         assert urls(data, capsys)[f"http://{GONE}/new"]["rule"] == OPTED_OUT
         assert not any(rows_naming(data, GONE).values())
-    assert standing_orders(data).standing[f"optout {GONE}"].why == "asked again"
+    assert standing_orders(data).by_name[f"optout {GONE}"].why == "asked again"
 
 
 def test_a_body_that_another_host_has_too_stays(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -143,9 +143,9 @@ def test_a_domain_opts_out_and_may_come_back(tmp_path: Path, capsys: pytest.Capt
         data = crawled(web, tmp_path)
     gregor(data, "optout", "*.test", "--wait", "0")
     assert exported(data, capsys) == set()
-    assert "optout *.test" in standing_orders(data).standing
+    assert "optout *.test" in standing_orders(data).by_name
     gregor(data, "optout", "*.test", "--undo")
-    assert standing_orders(data).standing == {}
+    assert standing_orders(data).by_name == {}
 
 
 @pytest.mark.parametrize("host", ["*", "a b", "http://"])

@@ -11,7 +11,7 @@ from gregor.worker.api.backend import Counts, HostsQuery, Status
 from gregor.worker.frontier.counts import ERROR, STATE, STATUS, TOTALS, of_kind
 from gregor.worker.inspect.host_views import HOST_STATES, HostSort, HostView, first
 from gregor.worker.inspect.live import Rates
-from gregor.worker.inspect.outlook import together
+from gregor.worker.inspect.outlook import combined
 from gregor.worker.inspect.worker_state import Condition, WorkerState
 
 _STATES: Final[tuple[WorkerState, ...]] = ("crawling", "starting", "paused", "drained", "stopping")
@@ -61,7 +61,7 @@ def added_up(
     )
     rates = Rates(*(sum(getattr(status.rates, name) for status in statuses) for name in Rates.__struct_fields__))
     counts = _counts([status.counts for status in statuses]) if kept is None else _of_crawl(kept)
-    return Status(condition, rates, counts, together([status.outlook for status in statuses]))
+    return Status(condition, rates, counts, combined([status.outlook for status in statuses]))
 
 
 def first_hosts(hosts: Iterable[HostView], asked: HostsQuery) -> list[HostView]:

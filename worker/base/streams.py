@@ -39,24 +39,24 @@ async def in_order(
 
 async def merged(streams: Iterable[AsyncIterator[T]], at_once: int) -> AsyncIterator[T]:
     """What streams give, as it comes: so many are read at a time, and a few items ahead. Raises what they raise."""
-    found: asyncio.Queue[tuple[T] | BaseException | None] = asyncio.Queue(at_once)
+    items: asyncio.Queue[tuple[T] | BaseException | None] = asyncio.Queue(at_once)
     waiting = iter(streams)
 
     async def read() -> None:
         try:
             for stream in waiting:
                 async for item in stream:
-                    await found.put((item,))
+                    await items.put((item,))
         except Exception as error:  # noqa: BLE001 - it is raised where the stream is read
-            await found.put(error)
+            await items.put(error)
         else:
-            await found.put(None)
+            await items.put(None)
 
     reading = [asyncio.create_task(read()) for _ in range(at_once)]
     try:
         left = len(reading)
         while left:
-            item = await found.get()
+            item = await items.get()
             if item is None:
                 left -= 1
             elif isinstance(item, BaseException):

@@ -26,8 +26,8 @@ def command(started: str | None = None, python: str | None = None, here: Path | 
         return "gregor"  # not by a person: a test, a program of its own
     interpreter, here = Path(python or sys.executable), here or Path.cwd()
     script = place if place.name == "gregor" else interpreter.with_name("gregor")
-    known = shutil.which("gregor")
-    if known is not None and Path(known).absolute() == script.absolute():
+    in_path = shutil.which("gregor")
+    if in_path is not None and Path(in_path).absolute() == script.absolute():
         return "gregor"
     return _near(script, here) if script.is_file() else f"{_near(interpreter, here)} -m gregor"
 

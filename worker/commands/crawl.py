@@ -111,7 +111,9 @@ async def _crawl(in_force: Settings, seeds: "Seeds", joins: bool) -> report.Repo
         ending = Ending(ending.reason, ending.detail or failure)
     code = INTERRUPTED if ending.reason == "stopped" else FAILED if failure else FINISHED
     place = engine_of(config).place
-    return report.report(ending, run.stats, place.name, time.monotonic() - run.begun, code, whole=place.counted)
+    return report.report(
+        ending, run.stats, place.name, time.monotonic() - run.begun, code, counted_before=place.counted
+    )
 
 
 async def _nothing_came(ending: Ending, stats: Stats, config: Config, seeds: "Seeds") -> str:

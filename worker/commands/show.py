@@ -12,7 +12,7 @@ from gregor.worker.commands.common import Crawl, add_settings, not_negative, rea
 from gregor.worker.config.settings import Config
 from gregor.worker.inspect import url_record
 from gregor.worker.inspect.heads import masked, printable
-from gregor.worker.inspect.selection import whole
+from gregor.worker.inspect.selection import undamaged
 from gregor.worker.inspect.url_record import Record
 
 _VERSIONS = 100
@@ -74,7 +74,7 @@ async def _show(arguments: argparse.Namespace, config: Config) -> int:
 async def _versions(crawl: Crawl, row: Row) -> list[int]:
     """The visits that brought a document which is kept: of the last hundred."""
     visits = range(max(1, row.visits - _VERSIONS + 1), row.visits + 1) if row.page else ()
-    return [visit for visit in visits if await whole(crawl.reader, crawl.reader.page(row.key, visit)) is not None]
+    return [visit for visit in visits if await undamaged(crawl.reader, crawl.reader.page(row.key, visit)) is not None]
 
 
 async def _part(arguments: argparse.Namespace, crawl: Crawl, record: Record, page: Page | None) -> int:

@@ -48,13 +48,13 @@ def index(paths: Iterable[Path]) -> dict[str, Record]:
 
     Raises OSError for a file that can't be read, ValueError for one that is cut or isn't a WARC.
     """
-    found: dict[str, Record] = {}
+    records: dict[str, Record] = {}
     for path in paths:
         for record, start in _members(path):
             fields = _fields(start)
             if fields.get(b"warc-type") == b"response":
-                found.setdefault(fields[b"warc-target-uri"].decode(), record)
-    return found
+                records.setdefault(fields[b"warc-target-uri"].decode(), record)
+    return records
 
 
 def load(record: Record) -> Response:

@@ -37,11 +37,11 @@ class Decoder:
         self.unknown: str | None = next((name for name in reversed(names) if name not in CODINGS), None)
         """The last coding that nobody here can remove (often an encoding of text, or nonsense). Browsers ignore it, and
         so does this: it stays, with all that were applied before it."""
-        known = names[len(names) - names[::-1].index(self.unknown) :] if self.unknown is not None else names
-        self._layers = [_Layer(name, 2 * limit + STEP if depth else None) for depth, name in enumerate(known)][::-1]
+        to_undo = names[len(names) - names[::-1].index(self.unknown) :] if self.unknown is not None else names
+        self._layers = [_Layer(name, 2 * limit + STEP if depth else None) for depth, name in enumerate(to_undo)][::-1]
         self._left = limit
         self._fault: TooLarge | Corrupt | None = None
-        if len(known) > MAX_CODINGS:
+        if len(to_undo) > MAX_CODINGS:
             self._fault = Corrupt(f"more than {MAX_CODINGS} content codings")
 
     def feed(self, data: bytes) -> bytes:
@@ -56,19 +56,19 @@ class Decoder:
     def _collect(self, pieces: Iterator[bytes]) -> bytes:
         if self._fault is not None:
             raise self._fault
-        found = []
+        decoded = []
         try:
             for piece in pieces:
-                found.append(piece[: self._left])
+                decoded.append(piece[: self._left])
                 if len(piece) > self._left:
                     raise TooLarge
                 self._left -= len(piece)
         except (TooLarge, Corrupt) as fault:
             self._fault = fault
-        whole = b"".join(found)
-        if self._fault is not None and not whole:
+        data = b"".join(decoded)
+        if self._fault is not None and not data:
             raise self._fault
-        return whole
+        return data
 
     def _decoded(self, data: bytes, depth: int) -> Iterator[bytes]:
         if depth == len(self._layers):

@@ -107,13 +107,13 @@ def interleave(six: Iterable[str], four: Iterable[str]) -> tuple[str, ...]:
 
 def parse_hosts(text: str) -> dict[str, tuple[str, ...]]:
     """Addresses by lower-case name of a hosts file (hosts(5)); lines that make no sense are skipped."""
-    found: dict[str, tuple[list[str], list[str]]] = {}
+    by_name: dict[str, tuple[list[str], list[str]]] = {}
     for line in text.splitlines():
         address, *names = line.partition("#")[0].split() or [""]
         literal = literal_address(address) if address else None
         if literal is None:
             continue
         for name in names:
-            six, four = found.setdefault(name.lower(), ([], []))
+            six, four = by_name.setdefault(name.lower(), ([], []))
             (six if ":" in literal else four).append(literal)
-    return {name: interleave(six, four) for name, (six, four) in found.items()}
+    return {name: interleave(six, four) for name, (six, four) in by_name.items()}

@@ -48,7 +48,7 @@ class Fetcher:
         self.thrift = Thrift()
         self._ports = PortPolicy(config.allow_ports)
         self._running = 0
-        self._told: set[str] = set()  # shortages that a person was told of
+        self._shortages_told: set[str] = set()  # shortages that a person was told of
         self._urls = urls
         self._looked_up: dict[str, asyncio.Task[None]] = {}  # names being looked up ahead of their turns
         self._authorizations = authorizations
@@ -122,8 +122,8 @@ class Fetcher:
         return PortRefused(url.port) if self._ports.refuses(url.port) else None
 
     def _tell(self, lack: LocalShortage) -> None:
-        if str(lack) not in self._told:
-            self._told.add(str(lack))
+        if str(lack) not in self._shortages_told:
+            self._shortages_told.add(str(lack))
             _LOG.warning(
                 "this machine lacks something: URLs wait, and fewer are fetched at once",
                 lacks=str(lack),
@@ -147,7 +147,7 @@ class Fetcher:
                 return Failed("dns", f"{answer.kind}: {answer.detail}", host=True), None
             endpoints = answer.endpoints
             tracing.ended("dns")
-        addresses = tuple(dict.fromkeys(one.address for one in endpoints))
+        addresses = tuple(dict.fromkeys(endpoint.address for endpoint in endpoints))
         if (busy := self.gate.enter(addresses)) is not None:
             raise AddressBusy(busy)
         try:

@@ -19,14 +19,14 @@ MOST_OVERDUE: Final = 10_000
 class Calendar:
     """Buckets by number. `cursor` is the stored one: every bucket up to it was dropped."""
 
-    def __init__(self, cursor: int, known: list[int], width: float, size: int) -> None:
+    def __init__(self, cursor: int, buckets: list[int], width: float, size: int) -> None:
         self.cursor = cursor
         self._width = width
         self._size = size
         self._last_read = cursor
-        self._known = list(known)
-        heapq.heapify(self._known)
-        self._counts: dict[int, int] = dict.fromkeys(known, 0)
+        self._buckets = list(buckets)
+        heapq.heapify(self._buckets)
+        self._counts: dict[int, int] = dict.fromkeys(buckets, 0)
         self._pending: dict[int, int] = {}  # entries that are being written
         self._open: dict[int, int] = {}
         self._finished: list[int] = []
@@ -41,7 +41,7 @@ class Calendar:
         while self._counts.get(bucket, 0) >= self._size:
             bucket += 1
         if bucket not in self._counts:
-            heapq.heappush(self._known, bucket)
+            heapq.heappush(self._buckets, bucket)
         self._counts[bucket] = self._counts.get(bucket, 0) + 1
         self._pending[bucket] = self._pending.get(bucket, 0) + 1
         return bucket
@@ -51,7 +51,7 @@ class Calendar:
         for bucket in buckets:
             if bucket not in self._counts and bucket not in self._open and bucket not in self._finished:
                 self._counts[bucket] = 0
-                heapq.heappush(self._known, bucket)
+                heapq.heappush(self._buckets, bucket)
 
     def placed(self, bucket: int) -> None:
         """An entry was written."""
@@ -61,13 +61,13 @@ class Calendar:
 
     def next_due(self) -> float | None:
         """When (coordinator's time) the next bucket may be read."""
-        return (self._known[0] + 1) * self._width if self._known else None
+        return (self._buckets[0] + 1) * self._width if self._buckets else None
 
     def due(self, now: float) -> int | None:
         """A bucket that is wholly past and not read, now being read."""
-        if not self._known or (self._known[0] + 1) * self._width > now or self._known[0] in self._pending:
+        if not self._buckets or (self._buckets[0] + 1) * self._width > now or self._buckets[0] in self._pending:
             return None
-        bucket = heapq.heappop(self._known)
+        bucket = heapq.heappop(self._buckets)
         del self._counts[bucket]
         self._last_read = max(self._last_read, bucket)
         self._open[bucket] = 1  # held by its reader, so that the cursor cannot pass it meanwhile
@@ -96,19 +96,19 @@ class Calendar:
         """The cursor that may be stored: every bucket up to it was dropped."""
         unfinished = [*self._open, *self._finished]
         before = min(unfinished) - 1 if unfinished else self._last_read
-        if self._known:
-            before = min(before, self._known[0] - 1)
+        if self._buckets:
+            before = min(before, self._buckets[0] - 1)
         return max(self.cursor, before)
 
     def overdue(self, now: float) -> int:
         """How many buckets may be read and are not, `MOST_OVERDUE` at most."""
-        found, look_at = 0, [0]
-        while look_at and found < MOST_OVERDUE:
+        count, look_at = 0, [0]
+        while look_at and count < MOST_OVERDUE:
             place = look_at.pop()
-            if place < len(self._known) and (self._known[place] + 1) * self._width <= now:
-                found += 1
+            if place < len(self._buckets) and (self._buckets[place] + 1) * self._width <= now:
+                count += 1
                 look_at += (2 * place + 1, 2 * place + 2)  # nothing below in the heap is earlier
-        return found
+        return count
 
     @property
     def held(self) -> int:
@@ -118,4 +118,4 @@ class Calendar:
     @property
     def empty(self) -> bool:
         """Whether nothing is known to be in it."""
-        return not (self._known or self._open or self._finished)
+        return not (self._buckets or self._open or self._finished)

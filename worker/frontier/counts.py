@@ -59,10 +59,10 @@ def added(kept: Mapping[str, int], more: Mapping[str, int]) -> dict[str, int]:
 
 def total(records: Iterable[Mapping[str, int]]) -> dict[str, int]:
     """The counts of all partitions, as those of the crawl."""
-    found: Counter[str] = Counter(dict.fromkeys(TOTALS, 0))
+    counts: Counter[str] = Counter(dict.fromkeys(TOTALS, 0))
     for record in records:
-        found.update(record)
-    return dict(found)
+        counts.update(record)
+    return dict(counts)
 
 
 def of_kind(counts: Mapping[str, int], kind: str) -> dict[str, int]:

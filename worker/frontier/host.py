@@ -107,7 +107,6 @@ class Host:
         "busy",
         "cause",
         "crawl_delays",
-        "known",
         "last_page",
         "last_start",
         "latency",
@@ -119,6 +118,7 @@ class Host:
         "pushbacks",
         "queue",
         "record",
+        "record_read",
         "ticketed",
         "trouble",
         "walks",
@@ -129,7 +129,7 @@ class Host:
         self.partition = partition
         self.queue = BackQueue(judge)
         self.record = HostRecord(host=name)
-        self.known = False  # whether its record was read
+        self.record_read = False  # whether its record was read
         self.next_turn = 0.0
         self.looks = False  # the next turn is to look for another host's answer: it may be asked at any time before
         self.last_start = -math.inf
@@ -164,7 +164,7 @@ class Host:
         host that never gets a row would never be forgotten.
         """
         has_work = self.queue or self.busy or self.ticketed or self.backlog is not None
-        return not has_work and all(one.robots for one in self.asked)
+        return not has_work and all(asked.robots for asked in self.asked)
 
     def failed(self, cause: str, *, robots: bool) -> None:
         """An origin failed as a whole, or its robots.txt did."""

@@ -135,8 +135,8 @@ class Intake:
         mark = self._partition.marks[priority]
         if self._config.window > mark.span and not self._schedule.idle:
             return False
-        found = dict.fromkeys(self._partition.live.get(identity) for identity in mark.oldest(64))  # twins once
-        queued = [item for item in found if item is not None and item.state == "queued"]
+        oldest = dict.fromkeys(self._partition.live.get(identity) for identity in mark.oldest(64))  # twins once
+        queued = [item for item in oldest if item is not None and item.state == "queued"]
         for item in queued:
             self._partition.hosts[item.ticket.host].queue.remove(item)
         await self.waiting.put([item.ticket for item in queued])
@@ -160,12 +160,12 @@ class Intake:
         tickets = await self._recall(tickets)
         prints = [url_fingerprint(ticket.key) for ticket, _ in tickets]
         seen = await self._effect(lambda: self._seen.seen(prints)) if prints else []
-        self._stats.seen.update("seen" if known else "new" for known in seen)
+        self._stats.seen.update("seen" if is_seen else "new" for is_seen in seen)
         overflow: list[tuple[Ticket, FromLog]] = []
-        for (ticket, source), known in zip(tickets, seen, strict=True):
-            told = ticket.news != ticket.key or may_return(ticket, self._config.cookies)
-            told = told or may_shorten(ticket, self._config.max_depth)
-            if known and ticket.kind == "new" and not told:  # what it tells is compared with the row at its turn
+        for (ticket, source), is_seen in zip(tickets, seen, strict=True):
+            has_news = ticket.news != ticket.key or may_return(ticket, self._config.cookies)
+            has_news = has_news or may_shorten(ticket, self._config.max_depth)
+            if is_seen and ticket.kind == "new" and not has_news:  # what it tells is compared with the row at its turn
                 partition.finish([source])
             elif not self._enter(ticket, source):
                 overflow.append((ticket, source))

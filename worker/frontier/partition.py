@@ -115,7 +115,7 @@ class Partition:
         has doubled: what is remembered hangs on the hosts that have turns, not on all that ever had one."""
         if len(self.hosts) <= self._most_hosts:
             return
-        for host in [one for one in self.hosts.values() if one.idle and one.next_turn + KEPT_IDLE <= now]:
+        for host in [other for other in self.hosts.values() if other.idle and other.next_turn + KEPT_IDLE <= now]:
             host.alive = False
             del self.hosts[host.name]
             self.forgotten = max(self.forgotten, host.last_start)

@@ -142,25 +142,25 @@ class HostAudit:
             if self.margin is None or margin.share < self.margin.share:
                 self.margin = margin
             if gap < delay - (_TOLERANCE if before.owner == request.owner else _CLOCKS):
-                self._found("too near", request, f"{gap:.3f} s after {_url(before)}, the delay was {delay:g} s")
+                self._add("too near", request, f"{gap:.3f} s after {_url(before)}, the delay was {delay:g} s")
                 return
 
     def _judge_rules(self, request: Request, copies: Sequence[RobotsCopy]) -> None:
         asked = request.asked
         if not asked.rules:
-            self._found("unread", request, "no robots.txt was read")
+            self._add("unread", request, "no robots.txt was read")
             return
         if asked.at - asked.rules > _LONGEST_LIFE:
-            self._found("stale", request, f"its robots.txt was {asked.at - asked.rules:.0f} s old")
-        copy = next((one for one in reversed(copies) if one.since <= asked.rules <= one.until), None)
+            self._add("stale", request, f"its robots.txt was {asked.at - asked.rules:.0f} s old")
+        copy = next((other for other in reversed(copies) if other.since <= asked.rules <= other.until), None)
         if copy is None:
             self.unkept += 1
         elif copy.text is None:
-            self._found("disallowed", request, "robots.txt was unreachable")
+            self._add("disallowed", request, "robots.txt was unreachable")
         else:
             decision = self._parsed(request.origin, copy, copy.text).decide(request.href)
             if not decision.allowed:
-                self._found("disallowed", request, f"robots.txt line {decision.line}: {decision.rule}")
+                self._add("disallowed", request, f"robots.txt line {decision.line}: {decision.rule}")
 
     def _parsed(self, origin: str, copy: RobotsCopy, text: bytes) -> Robots:
         parsed = self._rules.get((origin, copy.since))
@@ -168,7 +168,7 @@ class HostAudit:
             parsed = self._rules[origin, copy.since] = robots_file.parse(text, copy.agent or self._agent)
         return parsed
 
-    def _found(self, kind: Kind, request: Request, detail: str) -> None:
+    def _add(self, kind: Kind, request: Request, detail: str) -> None:
         self.violations[kind] += 1
         if len(self.listed) < LISTED:
             self.listed.append(Violation(kind, request.host, _url(request), request.asked.at, detail))

@@ -26,7 +26,7 @@ async def audit(reader: Reader, sorting: Sorting, agent: str, host: str | None =
     findings = Findings()
     async for row in reader.rows(None, host):
         findings.untold += untold(row)
-        sorting.add([(one.host, one.asked.at, encode(one)) for one in requests_of(row)])
+        sorting.add([(request.host, request.asked.at, encode(request)) for request in requests_of(row)])
     for _, values in groupby(sorting.values(), key=itemgetter(0)):
         of_host, copies = HostAudit(agent), dict[str, tuple[RobotsCopy, ...]]()
         for _, data in values:

@@ -84,12 +84,12 @@ class Check:
     # One look at everything
 
     async def _pages(self) -> AsyncIterator[Finding]:
-        async for found in self._stock.pages():
-            self._count("pages", len(found))
-            for kept in found:
+        async for batch in self._stock.pages():
+            self._count("pages", len(batch))
+            for kept in batch:
                 if kept.value is None:
                     yield _damaged(kept, "rebuild")
-            pages = [kept.value for kept in found if kept.value is not None]
+            pages = [kept.value for kept in batch if kept.value is not None]
             named = [_body(sha256) for page in pages for sha256 in _bodies(page)]
             self._versions.right([_version(page.key, page.visit) for page in pages])
             self._bodies.left(named)
@@ -100,35 +100,35 @@ class Check:
             )
 
     async def _body_files(self) -> AsyncIterator[Finding]:
-        async for found in self._stock.bodies():
-            self._count("bodies", len(found))
-            for kept in found:
+        async for batch in self._stock.bodies():
+            self._count("bodies", len(batch))
+            for kept in batch:
                 if kept.value is None:
                     yield _damaged(kept, "drop")
-            whole = [_body(kept.value) for kept in found if kept.value is not None]
-            self._bodies.right(whole)
-            self._orphans.left(whole)
+            intact = [_body(kept.value) for kept in batch if kept.value is not None]
+            self._bodies.right(intact)
+            self._orphans.left(intact)
 
     async def _tickets(self) -> AsyncIterator[Finding]:
-        async for found in self._stock.waiting():
-            self._count("tickets", len(found))
-            for kept in found:
+        async for batch in self._stock.waiting():
+            self._count("tickets", len(batch))
+            for kept in batch:
                 if kept.value is None:
                     yield _damaged(kept, "drop")
-            numbers = [url_fingerprint(kept.value.key) for kept in found if kept.value is not None and kept.value.key]
+            numbers = [url_fingerprint(kept.value.key) for kept in batch if kept.value is not None and kept.value.key]
             for sets in (self._sent, self._needing, self._planned):
                 sets.right(numbers)
-            async for finding in self._unseen(_entered(found)):
+            async for finding in self._unseen(_entered(batch)):
                 yield finding
 
     async def _rows(self) -> AsyncIterator[Finding]:
-        async for found in self._stock.rows():
-            self._count("rows", len(found))
-            for kept in found:
+        async for batch in self._stock.rows():
+            self._count("rows", len(batch))
+            for kept in batch:
                 if kept.value is None:
                     yield _damaged(kept, "rebuild")
-            rows = [kept.value for kept in found if kept.value is not None]
-            numbers = [url_fingerprint(str(kept.place[1])) for kept in found]
+            rows = [kept.value for kept in batch if kept.value is not None]
+            numbers = [url_fingerprint(str(kept.place[1])) for kept in batch]
             self._sent.right(numbers)
             self._versions.left([_version(row.key, row.page) for row in rows if row.state in _KEPT and row.page])
             self._needing.left([url_fingerprint(row.key) for row in rows if row.state == "waiting"])
@@ -142,9 +142,9 @@ class Check:
             yield Finding(("seen",), why, "mark", fingerprints=tuple(unseen))
 
     async def _others(self) -> AsyncIterator[Finding]:
-        async for found in self._stock.others():
-            self._count("other records", len(found))
-            for kept in found:
+        async for batch in self._stock.others():
+            self._count("other records", len(batch))
+            for kept in batch:
                 if kept.value is None:
                     yield _damaged(kept, "drop")
 
@@ -155,8 +155,8 @@ class Check:
         lost, lost_count = self._sent.only_left(_NAMED)
         if not bodies and not lost:
             return
-        async for found in self._stock.pages():
-            for page in (kept.value for kept in found if kept.value is not None):
+        async for batch in self._stock.pages():
+            for page in (kept.value for kept in batch if kept.value is not None):
                 if wanting := [sha256 for sha256 in _bodies(page) if _body(sha256) in bodies]:
                     which = "wire body" if wanting == [page.wire] and page.wire != page.body else "body"
                     why = f"its {which} {wanting[0]} is missing or damaged"
@@ -202,8 +202,8 @@ class Check:
         planned, _ = self._planned.only_left(_NAMED)
         if not (versions or needing or planned):
             return
-        async for found in self._stock.rows():
-            for row in (kept.value for kept in found if kept.value is not None):
+        async for batch in self._stock.rows():
+            for row in (kept.value for kept in batch if kept.value is not None):
                 number = url_fingerprint(row.key)
                 if row.page and row.state in _KEPT and _version(row.key, row.page) in versions:
                     yield Finding(("rows", row.key), f"version {row.page} of its page is missing", "ask again", row.key)
@@ -225,8 +225,8 @@ class Check:
         orphans, _ = self._orphans.only_left(_NAMED)
         if not orphans:
             return
-        async for found in self._stock.bodies():
-            for kept in found:
+        async for batch in self._stock.bodies():
+            for kept in batch:
                 if kept.value is not None and _body(kept.value) in orphans:
                     yield Finding(kept.place, "no stored page names it: it only takes room", "drop")
 

@@ -7,7 +7,7 @@ from gregor.schemas.messages import HostRecord, RobotsRecord
 from gregor.worker.borders.reader import Reader, Waiting
 from gregor.worker.config.settings import Config
 from gregor.worker.fetch.ports import PortPolicy, refusal
-from gregor.worker.inspect.selection import whole
+from gregor.worker.inspect.selection import undamaged
 from gregor.worker.inspect.url_record import href_of
 from gregor.worker.links.scope import OutOfScope, Scope
 from gregor.worker.robots import file as robots_file
@@ -87,57 +87,61 @@ async def explain(
 ) -> Explanation:
     """Gather it; ``mentions`` is how many pages that link to the URL are looked for, when the crawl has no row of it
     (that reads all stored pages); ``now`` is unix seconds."""
-    found = Explanation(url=url.href, key=url.key, host=url.host)
-    await _settled(reader, found)
+    explanation = Explanation(url=url.href, key=url.key, host=url.host)
+    await _settled(reader, explanation)
     waiting = await reader.find(url.key, url.host)
-    _waiting(found, waiting)
-    host = await whole(reader, reader.host(url.host))
+    _waiting(explanation, waiting)
+    host = await undamaged(reader, reader.host(url.host))
     if host is not None:
-        _host(found, host)
-    found.robots = judge_robots(await whole(reader, reader.robots(url.origin)), url, config, now)
-    verdict = scope.allows_sitemap(url) if found.discovered_as == "sitemap" else scope.allows(url)
-    found.scope = RuleView(not isinstance(verdict, OutOfScope), verdict.rule)
-    if found.scope.allows and PortPolicy(config.allow_ports).refuses(url.port):
-        found.scope = RuleView(False, refusal(url.port))
-    if found.state is None and mentions:
-        found.mentions = await _mentions(reader, urls, url, mentions)
-        if found.mentions and all(mention.fate != SENT for mention in found.mentions):
-            found.state, found.rule = "denied", found.mentions[0].fate
-    return found
+        _host(explanation, host)
+    explanation.robots = judge_robots(await undamaged(reader, reader.robots(url.origin)), url, config, now)
+    verdict = scope.allows_sitemap(url) if explanation.discovered_as == "sitemap" else scope.allows(url)
+    explanation.scope = RuleView(not isinstance(verdict, OutOfScope), verdict.rule)
+    if explanation.scope.allows and PortPolicy(config.allow_ports).refuses(url.port):
+        explanation.scope = RuleView(False, refusal(url.port))
+    if explanation.state is None and mentions:
+        explanation.mentions = await _mentions(reader, urls, url, mentions)
+        if explanation.mentions and all(mention.fate != SENT for mention in explanation.mentions):
+            explanation.state, explanation.rule = "denied", explanation.mentions[0].fate
+    return explanation
 
 
-async def _settled(reader: Reader, found: Explanation) -> None:
-    row = await whole(reader, reader.row(found.key))
+async def _settled(reader: Reader, explanation: Explanation) -> None:
+    row = await undamaged(reader, reader.row(explanation.key))
     if row is None:
         return
-    found.url, found.state, found.status = row.href, row.state, row.status or None
-    found.outcome, found.rule = row.outcome or None, row.rule or None
-    found.depth, found.label = row.depth, row.label or None
-    found.discovered_via, found.discovered_as = row.via or None, row.link
-    found.first_seen = rfc3339(row.first_seen) if row.first_seen else None
-    found.redirected_to = row.target or None
-    page = await whole(reader, reader.page(row.key)) if row.state in KEPT else None
+    explanation.url, explanation.state, explanation.status = row.href, row.state, row.status or None
+    explanation.outcome, explanation.rule = row.outcome or None, row.rule or None
+    explanation.depth, explanation.label = row.depth, row.label or None
+    explanation.discovered_via, explanation.discovered_as = row.via or None, row.link
+    explanation.first_seen = rfc3339(row.first_seen) if row.first_seen else None
+    explanation.redirected_to = row.target or None
+    page = await undamaged(reader, reader.page(row.key)) if row.state in KEPT else None
     if page is not None:
-        found.duplicate_of = await href_of(reader, page.duplicate_of)
-        found.near_duplicate_of = await href_of(reader, page.near_duplicate_of)
-        found.unread = page.unread or None
-    found.attempts = [
-        AttemptView(rfc3339(one.at), one.outcome, one.status or None, one.elapsed, one.owner or None)
-        for one in row.attempts
+        explanation.duplicate_of = await href_of(reader, page.duplicate_of)
+        explanation.near_duplicate_of = await href_of(reader, page.near_duplicate_of)
+        explanation.unread = page.unread or None
+    explanation.attempts = [
+        AttemptView(
+            rfc3339(attempt.at), attempt.outcome, attempt.status or None, attempt.elapsed, attempt.owner or None
+        )
+        for attempt in row.attempts
     ]
-    found.owner = next((one.owner for one in reversed(row.attempts) if one.owner), None)
-    found.next_due = rfc3339(row.due) if row.due else None
+    explanation.owner = next((attempt.owner for attempt in reversed(row.attempts) if attempt.owner), None)
+    explanation.next_due = rfc3339(row.due) if row.due else None
 
 
-def _waiting(found: Explanation, waiting: list[Waiting]) -> None:
-    found.waiting = [WaitingView(one.place, one.ticket.kind, rfc3339(one.due) if one.due else None) for one in waiting]
-    due = min((one.due for one in waiting if one.due), default=None)
-    if due is not None and found.next_due is None:
-        found.next_due = rfc3339(due)
-    if waiting and found.state is None:
+def _waiting(explanation: Explanation, waiting: list[Waiting]) -> None:
+    explanation.waiting = [
+        WaitingView(entry.place, entry.ticket.kind, rfc3339(entry.due) if entry.due else None) for entry in waiting
+    ]
+    due = min((entry.due for entry in waiting if entry.due), default=None)
+    if due is not None and explanation.next_due is None:
+        explanation.next_due = rfc3339(due)
+    if waiting and explanation.state is None:
         ticket = waiting[0].ticket
-        found.state, found.depth, found.label = "waiting", ticket.depth, ticket.label or None
-        found.discovered_via, found.discovered_as = ticket.via or None, ticket.link
+        explanation.state, explanation.depth, explanation.label = "waiting", ticket.depth, ticket.label or None
+        explanation.discovered_via, explanation.discovered_as = ticket.via or None, ticket.link
 
 
 def _host(found: Explanation, host: HostRecord) -> None:
@@ -165,15 +169,15 @@ def judge_robots(record: RobotsRecord | None, url: Url, config: Config, now: flo
 
 
 async def _mentions(reader: Reader, urls: Urls, url: Url, limit: int) -> list[Mention]:
-    found: list[Mention] = []
+    mentions: list[Mention] = []
     async for page in reader.pages():
         for link in page.links:
             if link.url == url.href or link.key == url.key or _key(urls, link.url) == url.key:
-                found.append(Mention(page.href, link.kind, link.fate))
-                if len(found) == limit:
-                    return found
+                mentions.append(Mention(page.href, link.kind, link.fate))
+                if len(mentions) == limit:
+                    return mentions
                 break
-    return found
+    return mentions
 
 
 def _key(urls: Urls, href: str) -> str | None:

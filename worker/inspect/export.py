@@ -34,15 +34,15 @@ async def jsonl(
 
     async def line(pair: tuple[Page, Row | None]) -> bytes:
         page, row = pair
-        if page.body and (found := await url_record.body_of(reader, page, page.body)) is not None:
-            found[0].close()  # whoever is told its sha256 may rely on it
+        if page.body and (opened := await url_record.body_of(reader, page, page.body)) is not None:
+            opened[0].close()  # whoever is told its sha256 may rely on it
         record = await url_record.of_page(reader, page, row, text=True)
         await url_record.add_contents(reader, record, page, body=body, headers=headers)
         return url_record.encode(record) + b"\n"
 
     count = 0
-    async for written in in_order(selection.pages(reader, wanted, part), line):
-        file.write(written)
+    async for encoded in in_order(selection.pages(reader, wanted, part), line):
+        file.write(encoded)
         count += 1
     return count
 
@@ -69,14 +69,14 @@ async def warc(
     async for stored in in_order(selection.pages(reader, wanted, part, versions=True), partial(_stored, reader)):
         _write_page(writer, stored)
         count += 1
-    async for told in in_order(_with_answers(reader, wanted, part), partial(_answers, reader)):
-        for record in told:
+    async for records in in_order(_with_answers(reader, wanted, part), partial(_answers, reader)):
+        for record in records:
             writer.write_record(record)
     with url_record.Once() as once:  # one answer may be for the origins of many hosts
-        async for known in reader.all_robots():
-            if wanted.host not in (None, known.origin.partition("://")[2]):
+        async for answer in reader.all_robots():
+            if wanted.host not in (None, answer.origin.partition("://")[2]):
                 continue
-            for record in _robots(known):
+            for record in _robots(answer):
                 if _within(part, record) and once.first(record.rec_headers.get_header("WARC-Record-ID")):
                     writer.write_record(record)
     return count
@@ -119,10 +119,10 @@ async def _payload(reader: Reader, page: Page) -> tuple[BinaryIO, bool, bool]:
     """The body as it was received, or, when only that is kept, decoded (True); then whether there is any. Its place is
     at the start."""
     spool = cast(BinaryIO, tempfile.SpooledTemporaryFile(_SPOOLED))  # noqa: SIM115 - closed by who gets it
-    found = await url_record.body_of(reader, page, *filter(None, (page.wire, page.body)))
-    if found is None:
+    opened = await url_record.body_of(reader, page, *filter(None, (page.wire, page.body)))
+    if opened is None:
         return spool, False, False
-    body, sha256 = found
+    body, sha256 = opened
     with body:
         shutil.copyfileobj(body, spool)
     spool.seek(0)
@@ -131,7 +131,7 @@ async def _payload(reader: Reader, page: Page) -> tuple[BinaryIO, bool, bool]:
 
 async def _first(reader: Reader, page: Page) -> Page | None:
     """The page of which this one is a copy, byte for byte as received; a copy of the text only is no revisit."""
-    first = await selection.whole(reader, reader.page(page.duplicate_of)) if page.duplicate_of else None
+    first = await selection.undamaged(reader, reader.page(page.duplicate_of)) if page.duplicate_of else None
     if first is None or (first.wire or first.body) != (page.wire or page.body):
         return None
     return first
@@ -168,7 +168,7 @@ async def _answers(reader: Reader, row: Row) -> list[Any]:
 
 async def _held(reader: Reader, row: Row, visit: int) -> Original | None:
     """The version of a page that a 304 was about."""
-    page = await selection.whole(reader, reader.page(row.key, visit)) if visit else None
+    page = await selection.undamaged(reader, reader.page(row.key, visit)) if visit else None
     if page is None:
         return None
     payload, _, there = await _payload(reader, page)

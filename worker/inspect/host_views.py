@@ -61,7 +61,7 @@ def hosts(
     ``search``: a part of the name.
     """
     orders, now = runtime.orders, runtime.services.coordinator.now()
-    found = (
+    matching = (
         (host, owned)
         for owned in runtime.owned.values()
         for host in owned.crawl.partition.hosts.values()
@@ -70,7 +70,7 @@ def hosts(
     place = _PLACES["host" if after else sort]
     if sort == "state" and not after:
         place = lambda host, _: HOST_STATES.index(state_of(host, orders, now))  # noqa: E731 - it needs what is here
-    chosen = first(found, limit, lambda one: (place(*one), one[0].name), reverse=reverse and not after)
+    chosen = first(matching, limit, lambda entry: (place(*entry), entry[0].name), reverse=reverse and not after)
     return [_view(host, owned, state_of(host, orders, now), monotonic) for host, owned in chosen]
 
 

@@ -7,7 +7,7 @@ from gregor.schemas.messages import Row
 from gregor.worker.borders.reader import Reader
 from gregor.worker.borders.stock import Mending
 from gregor.worker.inspect.check import Finding, rebuilt
-from gregor.worker.inspect.selection import whole
+from gregor.worker.inspect.selection import undamaged
 from gregor.worker.web.urls import Urls
 
 
@@ -48,7 +48,7 @@ class Mender:
         """Another visit, of a URL whose row may have to be made anew."""
         if key in self._asked:
             return
-        row = await whole(self._reader, self._reader.row(key))
+        row = await undamaged(self._reader, self._reader.row(key))
         if row is None:
             row = await self._made(key)
             await self._mending.rebuild(row)
@@ -57,12 +57,12 @@ class Mender:
 
     async def _made(self, key: str) -> Row:
         url = self._urls.parse(key)
-        newest = await whole(self._reader, self._reader.page(key))
+        newest = await undamaged(self._reader, self._reader.page(key))
         return rebuilt(None, key, url.host if url is not None else "", newest)
 
     async def _fetch_again(self, key: str, visit: int) -> bool:
         """The newest version is asked for whole; what an older one had cannot be had again."""
-        newest = await whole(self._reader, self._reader.page(key))
+        newest = await undamaged(self._reader, self._reader.page(key))
         if newest is None or newest.visit != visit:
             return False
         await self._mending.forget_validators(newest)

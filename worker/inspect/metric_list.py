@@ -33,7 +33,7 @@ SERVICES: Final = ("Cassandra", "Kafka", "Redis", "ZooKeeper", "store")
 """How `Unavailable` names what is away; the store is SQLite's."""
 
 
-def _one(number: Any) -> list[Sample]:
+def _single(number: Any) -> list[Sample]:
     return [((), number)]
 
 
@@ -79,11 +79,11 @@ METRICS: Final = (
     # What was done
     Metric("gregor_visits", "counter", "Visits settled, by the state that their URL reached.",
            lambda look: _by(_STATES, look.stats.states), _STATE),
-    Metric("gregor_pages", "counter", "Pages stored.", lambda look: _one(look.stats.pages)),
+    Metric("gregor_pages", "counter", "Pages stored.", lambda look: _single(look.stats.pages)),
     Metric("gregor_page_bytes", "counter", "Bytes of the bodies of stored pages, decoded.",
            lambda look: _by(("fetched", "duplicate"), look.stats.bytes_by), {"state": "fetched, duplicate"}),
     Metric("gregor_requests", "counter", "Requests begun, those for robots.txt too.",
-           lambda look: _one(look.stats.requests)),
+           lambda look: _single(look.stats.requests)),
     Metric("gregor_responses", "counter", "Answers to requests for pages, by class of their status.",
            _statuses, {"class": ", ".join(_CLASSES)}),
     Metric("gregor_errors", "counter", "Failed tries, by cause.", _causes,
@@ -135,19 +135,19 @@ METRICS: Final = (
     # Politeness
     Metric("gregor_politeness_margin", "gauge",
            "Smallest gap between two requests to one host as a share of its delay, over the last minute or two; "
-           "below 1: too close. Infinite when there was none.", lambda look: _one(look.margin)),
+           "below 1: too close. Infinite when there was none.", lambda look: _single(look.margin)),
     Metric("gregor_too_close", "counter", "Requests that came before the delay of their host was over.",
-           lambda look: _one(look.stats.too_close)),
+           lambda look: _single(look.stats.too_close)),
     # What is there now
     Metric("gregor_hosts", "gauge",
            "Hosts in memory, by what they do. robots: they wait because their robots.txt cannot be read; "
            "blocked: by an order.",
            lambda look: _by(HOST_STATES, look.condition.hosts), {"state": ", ".join(HOST_STATES)}),
-    Metric("gregor_visits_running", "gauge", "Visits that run.", lambda look: _one(look.condition.running)),
+    Metric("gregor_visits_running", "gauge", "Visits that run.", lambda look: _single(look.condition.running)),
     Metric("gregor_visits_limit", "gauge", "Visits that may run at once (concurrency).",
-           lambda look: _one(look.condition.concurrency)),
+           lambda look: _single(look.condition.concurrency)),
     Metric("gregor_back_queue_urls", "gauge", "URLs in memory, over all back queues.",
-           lambda look: _one(look.condition.back_queues)),
+           lambda look: _single(look.condition.back_queues)),
     Metric("gregor_front_queue_urls", "gauge", "URLs in memory, by the front queue that they came from.",
            lambda look: [((str(p),), look.condition.front_queues[p]) for p in PRIORITIES], _PRIORITY),
     Metric("gregor_window_records", "gauge", "Records between watermark and read position, over all partitions.",
@@ -160,38 +160,38 @@ METRICS: Final = (
            lambda look: [((str(n), str(p)), age) for (n, p), age in sorted(look.lag.oldest.items())], _TOPIC),
     Metric("gregor_frontier_stalled_seconds", "gauge",
            "For how long the watermark that waits longest has not moved although records lie beyond it.",
-           lambda look: _one(look.lag.stalled)),
+           lambda look: _single(look.lag.stalled)),
     Metric("gregor_calendar_buckets", "gauge", "Buckets of the calendar that hold entries.",
-           lambda look: _one(look.condition.buckets)),
+           lambda look: _single(look.condition.buckets)),
     Metric("gregor_calendar_due_buckets", "gauge", "Those of them whose time has come, 10,000 at most a partition.",
-           lambda look: _one(look.condition.due)),
+           lambda look: _single(look.condition.due)),
     Metric("gregor_calendar_overdue_seconds", "gauge", "How late the oldest due bucket of the calendar is.",
-           lambda look: _one(look.condition.overdue)),
+           lambda look: _single(look.condition.overdue)),
     Metric("gregor_limit", "gauge", "1 for what limits the speed now, 0 for all else.",
            lambda look: [((limit,), limit == look.condition.limit) for limit in ADVICE], {"by": ", ".join(ADVICE)}),
     Metric("gregor_paused", "gauge", "1 while the crawl is paused by order.",
-           lambda look: _one(look.condition.state == "paused")),
+           lambda look: _single(look.condition.state == "paused")),
     # Workers and leases
     Metric("gregor_partitions_owned", "gauge", "Partitions whose lease this worker holds.",
-           lambda look: _one(look.condition.partitions)),
+           lambda look: _single(look.condition.partitions)),
     Metric("gregor_takeover_seconds", "histogram", "Time from wanting a partition until its work began.",
-           lambda look: _one(look.stats.takeovers)),
+           lambda look: _single(look.stats.takeovers)),
     Metric("gregor_release_seconds", "histogram", "Time from giving a partition up until another may take it.",
-           lambda look: _one(look.stats.releases)),
+           lambda look: _single(look.stats.releases)),
     Metric("gregor_epoch_changes", "counter", "Partitions taken over, each under a new epoch.",
-           lambda look: _one(look.stats.takeovers.count)),
+           lambda look: _single(look.stats.takeovers.count)),
     Metric("gregor_leases_lost", "counter", "Partitions whose lease ended before they were released.",
-           lambda look: _one(look.stats.leases_lost)),
+           lambda look: _single(look.stats.leases_lost)),
     Metric("gregor_log_losses", "counter", "Times that the log had lost records which it had acknowledged.",
-           lambda look: _one(look.stats.losses)),
+           lambda look: _single(look.stats.losses)),
     Metric("gregor_worker_info", "gauge", "Always 1.", lambda look: [((look.condition.version,), 1)],
            {"version": "one"}),
     # The machine
     Metric("gregor_disk_free_bytes", "gauge", "Free space where the data folder is.",
-           lambda look: _one(look.machine["disk_free"])),
+           lambda look: _single(look.machine["disk_free"])),
     Metric("gregor_disk_size_bytes", "gauge", "All space where the data folder is.",
-           lambda look: _one(look.machine["disk_size"])),
+           lambda look: _single(look.machine["disk_size"])),
     Metric("gregor_memory_limit_bytes", "gauge", "Memory that the process may use: of its cgroup or the machine.",
-           lambda look: _one(look.machine["memory"])),
+           lambda look: _single(look.machine["memory"])),
 )  # fmt: skip
 """All of them. docs/metrics.md is made of this."""

@@ -77,11 +77,11 @@ class Exposition:
 
     def _lines(self, metric: Metric, look: Look) -> Iterator[str]:
         yield f"# HELP {metric.series} {metric.meaning}\n# TYPE {metric.series} {metric.kind}\n"
-        for values, found in metric.read(look):
+        for values, value in metric.read(look):
             starts = self._starts.get((metric.name, values))
             if starts is None:
                 starts = self._starts[metric.name, values] = _starts(metric, values, self._everywhere)
-            numbers = _of_histogram(found) if metric.kind == "histogram" else (found,)
+            numbers = _of_histogram(value) if metric.kind == "histogram" else (value,)
             for start, number in zip(starts, numbers, strict=True):
                 # Go's ParseFloat, by which numbers are read, knows Python's way to write them.
                 yield f"{start} {number:d}\n" if isinstance(number, int) else f"{start} {number!r}\n"

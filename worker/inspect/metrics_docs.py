@@ -22,9 +22,9 @@ files, start) are those of prometheus-client; CPU a page is
 def page() -> str:
     """docs/metrics.md."""
     rows = "".join(
-        f"| `{one.series}` | {one.kind} | {one.meaning} | "
-        f"{'; '.join(f'`{name}`: {values}' for name, values in one.labels.items())} |\n"
-        for one in METRICS
+        f"| `{metric.series}` | {metric.kind} | {metric.meaning} | "
+        f"{'; '.join(f'`{name}`: {values}' for name, values in metric.labels.items())} |\n"
+        for metric in METRICS
     )
     bounds = ", ".join(f"{bound:g}" for bound in BOUNDS)
     return f"{_HEAD}{rows}\nThe buckets of every histogram end at {bounds} seconds.\n"

@@ -87,16 +87,20 @@ def outlook(config: Config, runtime: Runtime, now: Condition, lag: Lag, rates: R
     return Outlook(waiting, left, free, size, machine.memory_used(), machine.memory())
 
 
-def together(outlooks: Sequence[Outlook]) -> Outlook:
+def combined(outlooks: Sequence[Outlook]) -> Outlook:
     """Of several workers: the sum of what waits, the longest time, the least room."""
-    lefts = [one.left for one in outlooks]
+    lefts = [outlook.left for outlook in outlooks]
     times = [left for left in lefts if left is not None]
-    disk = min((one for one in outlooks if one.disk_size), key=lambda one: one.disk_free, default=Outlook())
+    disk = min(
+        (outlook for outlook in outlooks if outlook.disk_size), key=lambda outlook: outlook.disk_free, default=Outlook()
+    )
     memory = max(
-        (one for one in outlooks if one.memory), key=lambda one: one.memory_used / one.memory, default=Outlook()
+        (outlook for outlook in outlooks if outlook.memory),
+        key=lambda outlook: outlook.memory_used / outlook.memory,
+        default=Outlook(),
     )
     return Outlook(
-        sum(one.waiting for one in outlooks),
+        sum(outlook.waiting for outlook in outlooks),
         max(times) if times and len(times) == len(lefts) else None,
         disk.disk_free,
         disk.disk_size,

@@ -35,8 +35,10 @@ class Report(Struct, frozen=True):
     unfetched: dict[str, int] = {}
 
 
-def report(ending: Ending, stats: Stats, data: str, seconds: float, exit_code: int, *, whole: bool = True) -> Report:
-    """Gather it; ``whole``: the counts before this run are known."""
+def report(
+    ending: Ending, stats: Stats, data: str, seconds: float, exit_code: int, *, counted_before: bool = True
+) -> Report:
+    """Gather it; ``counted_before``: the counts before this run are known."""
     return Report(
         reason=ending.reason,
         detail=ending.detail,
@@ -52,8 +54,8 @@ def report(ending: Ending, stats: Stats, data: str, seconds: float, exit_code: i
         errors=_sorted(stats.troubles),
         links=_sorted(stats.links),
         unread=_sorted(stats.unread),
-        total_pages_200=stats.total_pages_200 if whole else None,
-        total_bytes=stats.total_bytes if whole else None,
+        total_pages_200=stats.total_pages_200 if counted_before else None,
+        total_bytes=stats.total_bytes if counted_before else None,
         unfetched=_sorted({state: n for state in _UNFETCHED if (n := (stats.states or stats.before).get(state, 0))}),
     )
 
@@ -62,37 +64,37 @@ def _sorted(counts: dict[str, int]) -> dict[str, int]:
     return dict(sorted(counts.items(), key=lambda one: (-one[1], one[0])))
 
 
-def as_text(one: Report) -> str:
+def as_text(report: Report) -> str:
     """The report for a person."""
-    if one.reason == "finished" and not one.states:
-        crawl = one.data if one.total_pages_200 is None else f"the crawl in {one.data}"
-        nothing = f"Nothing is left to do: {one_line(crawl)} has finished{_total(one, ', ')}."
-        return "\n".join([nothing, *_unfetched(one)])
+    if report.reason == "finished" and not report.states:
+        crawl = report.data if report.total_pages_200 is None else f"the crawl in {report.data}"
+        nothing = f"Nothing is left to do: {one_line(crawl)} has finished{_total(report, ', ')}."
+        return "\n".join([nothing, *_unfetched(report)])
     lines = [
-        _first(one),
-        f"  this run   {count(one.pages, 'page')}, {size(one.bytes)}, {count(one.requests, 'request')} "
-        f"in {duration(one.seconds)}{_rate(one)}",
-        *([f"  in all     {total}, in {one_line(one.data)}"] if (total := _total(one)) else []),
+        _first(report),
+        f"  this run   {count(report.pages, 'page')}, {size(report.bytes)}, {count(report.requests, 'request')} "
+        f"in {duration(report.seconds)}{_rate(report)}",
+        *([f"  in all     {total}, in {one_line(report.data)}"] if (total := _total(report)) else []),
     ]
     for name, counts in (
-        ("states", one.states),
-        ("statuses", one.statuses),
-        ("errors", one.errors),
-        ("cut at", one.unread),
+        ("states", report.states),
+        ("statuses", report.statuses),
+        ("errors", report.errors),
+        ("cut at", report.unread),
     ):
         if counts:
             lines.append(f"  {name:<10} {one_line(', '.join(f'{what} {n}' for what, n in counts.items()))}")
-    lines += _unfetched(one)
-    if one.reason == "budget" and not one.detail.startswith("max_time"):  # the only one that each run begins anew
+    lines += _unfetched(report)
+    if report.reason == "budget" and not report.detail.startswith("max_time"):  # the only one that each run begins anew
         lines.append("  With a larger budget the same command goes on from here.")
-    elif one.reason != "finished":
+    elif report.reason != "finished":
         lines.append("  The same command goes on from here.")
     return "\n".join(lines)
 
 
-def _unfetched(one: Report) -> list[str]:
+def _unfetched(report: Report) -> list[str]:
     """What was not fetched for good, and the command that brings it back: neither a link nor a seed does."""
-    given_up, denied = sum(one.unfetched.get(state, 0) for state in _GIVEN_UP), one.unfetched.get("denied", 0)
+    given_up, denied = sum(report.unfetched.get(state, 0) for state in _GIVEN_UP), report.unfetched.get("denied", 0)
     lines = []
     if given_up:
         lines.append(
@@ -107,12 +109,14 @@ def _unfetched(one: Report) -> list[str]:
     return lines
 
 
-def _first(one: Report) -> str:
-    if one.reason == "finished":
-        return "Finished: every URL that was found is settled" + (", but no page came of it." if one.exit_code else ".")
-    if one.reason == "budget":
-        return f"A budget is spent: {one_line(one.detail)}."
-    return f"Stopped {one_line(one.detail)}; nothing is lost."
+def _first(report: Report) -> str:
+    if report.reason == "finished":
+        return "Finished: every URL that was found is settled" + (
+            ", but no page came of it." if report.exit_code else "."
+        )
+    if report.reason == "budget":
+        return f"A budget is spent: {one_line(report.detail)}."
+    return f"Stopped {one_line(report.detail)}; nothing is lost."
 
 
 def _total(one: Report, before: str = "") -> str:
@@ -142,9 +146,9 @@ def duration(seconds: float) -> str:
     """ "0.4 s", "12 s", "3 min 05 s", "2 h 03 min"."""
     if round(seconds, 1) < 10:
         return f"{seconds:.1f} s"
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60:02} s"
-    return f"{whole // 3600} h {whole % 3600 // 60:02} min"
+    rounded = round(seconds)
+    if rounded < 60:
+        return f"{rounded} s"
+    if rounded < 3600:
+        return f"{rounded // 60} min {rounded % 60:02} s"
+    return f"{rounded // 3600} h {rounded % 3600 // 60:02} min"

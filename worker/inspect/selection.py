@@ -54,14 +54,14 @@ async def pages(
     """
 
     async def with_row(page: Page) -> tuple[Page, Row | None]:
-        return page, await whole(reader, reader.row(page.key))
+        return page, await undamaged(reader, reader.row(page.key))
 
     async for page, row in in_order(reader.pages(part, versions=versions), with_row):
         if wanted.host in (None, page.host) and wanted.takes(row, page):
             yield page, row
 
 
-async def whole(reader: Reader, asked: Awaitable[T | None]) -> T | None:
+async def undamaged(reader: Reader, asked: Awaitable[T | None]) -> T | None:
     """What is read; None, and the reader's listener hears of it, when it is damaged."""
     try:
         return await asked

@@ -14,7 +14,7 @@ from gregor.worker.base.streams import in_order
 from gregor.worker.borders.errors import Damaged
 from gregor.worker.borders.reader import Reader
 from gregor.worker.inspect.heads import masked, printable
-from gregor.worker.inspect.selection import EVERYTHING, Selection, whole
+from gregor.worker.inspect.selection import EVERYTHING, Selection, undamaged
 from gregor.worker.settle.rows import KEPT
 from gregor.worker.web.urls import Url
 
@@ -79,9 +79,9 @@ async def of_row(
     """The record of a URL that has a row, and its page if one is kept: the newest, or that of a visit."""
     record = _of_row(row)
     if version is not None:
-        page = await whole(reader, reader.page(row.key, version))
+        page = await undamaged(reader, reader.page(row.key, version))
     else:
-        page = await whole(reader, reader.page(row.key)) if row.state in KEPT else None
+        page = await undamaged(reader, reader.page(row.key)) if row.state in KEPT else None
     if page is not None:
         await _describe(reader, record, page, text)
     return record, page
@@ -99,7 +99,7 @@ def _of_row(row: Row) -> Record:
         outcome=row.outcome or None,
         rule=row.rule or None,
         redirected_to=row.target or None,
-        fetched_at=next((rfc3339(one.at) for one in reversed(row.attempts) if one.status), None),
+        fetched_at=next((rfc3339(attempt.at) for attempt in reversed(row.attempts) if attempt.status), None),
         checked_at=rfc3339(row.attempts[-1].at) if row.attempts else None,
     )
 
@@ -170,7 +170,7 @@ async def href_of(reader: Reader, key: str) -> str | None:
     """What was requested for a key: keys are internal, people and tools know URLs as they were found."""
     if not key:
         return None
-    row = await whole(reader, reader.row(key))
+    row = await undamaged(reader, reader.row(key))
     return key if row is None else row.href
 
 

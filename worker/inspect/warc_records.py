@@ -62,13 +62,13 @@ class Original(NamedTuple):
 def warcinfo(agent: str, robots: str) -> Any:
     """The first record: which program wrote the file, as which User-Agent it asked, who answers for that, and what it
     made of robots.txt."""
-    told = {"software": f"gregor/{__version__}", "format": "WARC File Format 1.1", "conformsTo": _CONFORMS}
-    told["robots"] = robots
+    fields = {"software": f"gregor/{__version__}", "format": "WARC File Format 1.1", "conformsTo": _CONFORMS}
+    fields["robots"] = robots
     if agent:
-        told["http-header-user-agent"] = agent
+        fields["http-header-user-agent"] = agent
     if contact := _CONTACT.search(agent):
-        told["operator"] = contact[0]
-    return _BUILDER.create_warcinfo_record("", told)
+        fields["operator"] = contact[0]
+    return _BUILDER.create_warcinfo_record("", fields)
 
 
 def of_page(page: Page) -> Answer:

@@ -70,7 +70,7 @@ def partitions(runtime: Runtime) -> Iterator[Partition]:
 def look(runtime: Runtime, config: Config, monotonic: float) -> Condition:
     """How it is at a monotonic time."""
     stats, owned = runtime.stats, list(partitions(runtime))
-    now, orders = runtime.services.coordinator.now(), runtime.orders.standing
+    now, orders = runtime.services.coordinator.now(), runtime.orders.latest
     due = [at for partition in owned if (at := partition.calendar.next_due()) is not None]
     state = _state_of(runtime, orders)
     return Condition(
@@ -100,20 +100,22 @@ def host_states(runtime: Runtime, monotonic: float) -> dict[str, int]:
     stats, orders = runtime.stats, runtime.orders
     if monotonic - stats.host_states_at >= _COUNT_AGAIN:
         now = runtime.services.coordinator.now()
-        found = Counter(state_of(host, orders, now) for one in partitions(runtime) for host in one.hosts.values())
-        stats.host_states, stats.host_states_at = {state: found[state] for state in HOST_STATES}, monotonic
+        counts = Counter(
+            state_of(host, orders, now) for partition in partitions(runtime) for host in partition.hosts.values()
+        )
+        stats.host_states, stats.host_states_at = {state: counts[state] for state in HOST_STATES}, monotonic
     return stats.host_states
 
 
 def alone(runtime: Runtime, config: Config, rates: Rates, now: float) -> Members:
     """The one worker of a crawl and its partitions, at a time in unix seconds."""
     stats, owned = runtime.stats, runtime.owned
-    queued = {number: one.crawl.partition.size for number, one in owned.items()}
+    queued = {number: ownership.crawl.partition.size for number, ownership in owned.items()}
     total = sum(queued.values())
     worker = Worker(runtime.name, now, len(owned), total, stats.running, rates.pages, rates.requests, stats.limiting)
     partitions = [
-        Owner(number, runtime.name, one.lease.epoch, one.lease.taken_at, queued[number])
-        if (one := owned.get(number)) is not None
+        Owner(number, runtime.name, ownership.lease.epoch, ownership.lease.taken_at, queued[number])
+        if (ownership := owned.get(number)) is not None
         else Owner(number)
         for number in range(config.partitions)
     ]

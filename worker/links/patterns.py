@@ -78,11 +78,11 @@ def _escaped(text: str) -> str:
 
 
 def _escape(match: re.Match[str]) -> str:
-    found = match[0]
-    if len(found) == 3 and found[0] == "%":
-        character = chr(int(found[1:], 16))
-        return character if character in _UNRESERVED else found.upper()
-    return found if found == "%" else "".join(f"%{octet:02X}" for octet in found.encode("utf-8", "surrogatepass"))
+    text = match[0]
+    if len(text) == 3 and text[0] == "%":
+        character = chr(int(text[1:], 16))
+        return character if character in _UNRESERVED else text.upper()
+    return text if text == "%" else "".join(f"%{octet:02X}" for octet in text.encode("utf-8", "surrogatepass"))
 
 
 def canonical_regex(regex: str) -> str:

@@ -37,10 +37,10 @@ _CALENDAR: Final = re.compile(
 _DIGIT: Final = re.compile(r"\d")
 
 
-def _session(found: re.Match[str]) -> bool:
+def _session(match: re.Match[str]) -> bool:
     """Whether a word is made as session ids are: hexadecimal with letters and digits, or long with some digits."""
-    word = found["word"]
-    if found["open"] is not None and len(word) > _LONG:
+    word = match["word"]
+    if match["open"] is not None and len(word) > _LONG:
         return True
     digits = sum(map(str.isdigit, word))
     if not digits or digits == len(word):

@@ -53,14 +53,14 @@ def _path_loop(href: str) -> str | None:
 
 
 def _query_heap(href: str) -> str | None:
-    found = pairs(href.partition("?")[2])
-    if len(found) <= SAME_PAIR:
+    parameters = pairs(href.partition("?")[2])
+    if len(parameters) <= SAME_PAIR:
         return None
-    if len(found) > PAIRS:
+    if len(parameters) > PAIRS:
         return "too many parameters"
-    if max(Counter(found).values()) > SAME_PAIR:
+    if max(Counter(parameters).values()) > SAME_PAIR:
         return "repeated parameters"
-    if max(Counter(pair.partition("=")[0] for pair in found).values()) > SAME_NAME:
+    if max(Counter(pair.partition("=")[0] for pair in parameters).values()) > SAME_NAME:
         return "repeated parameter names"
     return None
 

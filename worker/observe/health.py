@@ -53,10 +53,10 @@ class Health:
 
     def conditions(self) -> dict[str, str]:
         """What each service is, that is not well: "away", or "full" where it says so."""
-        found: dict[str, str] = {}
+        by_service: dict[str, str] = {}
         for failure in sorted(self._failing.values(), key=lambda failure: failure.at):
-            found[failure.service] = failure.condition
-        return dict(sorted(found.items()))
+            by_service[failure.service] = failure.condition
+        return dict(sorted(by_service.items()))
 
     def text(self) -> str:
         """The same for people; empty when all is well."""

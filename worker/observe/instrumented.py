@@ -48,12 +48,12 @@ class _Measured:
         self._clock = clock
 
     def __getattr__(self, name: str) -> Any:
-        found = getattr(self._border, name)
-        if not iscoroutinefunction(found) or name in self._unmeasured:
-            if ismethod(found):
-                self.__dict__[name] = found
-            return found  # what is no method is looked up anew each time: it may be a value that changes
-        timed = _timed(found, (self._name, name), self._stats, self._clock)
+        attribute = getattr(self._border, name)
+        if not iscoroutinefunction(attribute) or name in self._unmeasured:
+            if ismethod(attribute):
+                self.__dict__[name] = attribute
+            return attribute  # what is no method is looked up anew each time: it may be a value that changes
+        timed = _timed(attribute, (self._name, name), self._stats, self._clock)
         self.__dict__[name] = timed
         return timed
 
@@ -85,8 +85,8 @@ def instrumented(
 ) -> B:
     """The border as it was, its asynchronous calls counted under ``name``. ``unmeasured`` only wait for news."""
     standing_in: Any = _Measured(border, name, stats, frozenset(unmeasured), clock)
-    given: B = standing_in
-    return given
+    measured: B = standing_in
+    return measured
 
 
 def all_measured(services: Services, stats: Stats, clock: Callable[[], float]) -> Services:

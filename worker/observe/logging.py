@@ -91,10 +91,10 @@ class _Formatter(logging.Formatter):
         self._json = json
 
     def format(self, record: logging.LogRecord) -> str:
-        given = getattr(record, "fields", {})
+        extra = getattr(record, "fields", {})
         if self._json:
-            given = {**_context(), **given}
-        fields = {_name(name): _value(name, value) for name, value in given.items()}
+            extra = {**_context(), **extra}
+        fields = {_name(name): _value(name, value) for name, value in extra.items()}
         if record.exc_info and record.exc_info[1] is not None:
             fields["exception"] = _text("".join(traceback.format_exception(record.exc_info[1]))[-LONGEST:])
         head = {

@@ -43,8 +43,8 @@ def contact(config: Config) -> str:
     """The mail address or URL at which the crawl's operator is reached; empty when none is set."""
     if config.about_contact:
         return config.about_contact
-    found = _CONTACT.search(config.user_agent)
-    return found[0] if found else ""
+    match = _CONTACT.search(config.user_agent)
+    return match[0] if match else ""
 
 
 def _who(config: Config, name: str) -> Iterator[str]:
@@ -56,7 +56,7 @@ def _who(config: Config, name: str) -> Iterator[str]:
 
 
 def _how(config: Config) -> Iterator[str]:
-    shorter = any(one.delay is not None and one.delay < config.delay for one in config.hosts)
+    shorter = any(override.delay is not None and override.delay < config.delay for override in config.hosts)
     agreed = " (other delays hold for single hosts)" if shorter else ""
     at_most = f"waits at least {_seconds(config.delay)} between the starts of two{agreed}"
     yield _list(

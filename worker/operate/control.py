@@ -53,7 +53,7 @@ class Ordering:
         check(order)
         orders = await self._coordinator.change_orders(partial(give, order=order, by=by))
         _LOG.info("order given", order=order.name, value=order.value, who=by.who, why=by.why, where=by.where)
-        return orders.standing.get(order.name, order)
+        return orders.by_name.get(order.name, order)
 
     async def take_back(self, name: str, by: By) -> None:
         """Take an order back; nothing when it does not stand."""
@@ -106,16 +106,16 @@ class Control(Ordering):
         """Have URLs visited again now, whatever their state."""
         urls = list({url.key: url for url in urls}.values())
         rows = await self._store.rows([url.key for url in urls])
-        known = [row for row in rows if row is not None]
+        known_rows = [row for row in rows if row is not None]
         unknown = tuple(url.href for url, row in zip(urls, rows, strict=True) if row is None)
 
         async def ask() -> int:
-            await self._log.publish([again(row, _URGENT, self._coordinator.now()) for row in known])
-            return len(known)
+            await self._log.publish([again(row, _URGENT, self._coordinator.now()) for row in known_rows])
+            return len(known_rows)
 
-        if not known:
+        if not known_rows:
             return Recrawl(0, unknown)
-        count = await self._once(_urls("recrawl", [row.href for row in known]), by, ask)
+        count = await self._once(_urls("recrawl", [row.href for row in known_rows]), by, ask)
         return Recrawl(count, unknown)
 
     async def retry_dead(self, cause: str | None, keys: Sequence[str], by: By) -> Treated:

@@ -38,9 +38,9 @@ async def dead(reader: Reader, cause: str | None = None) -> AsyncIterator[Dead]:
     """The letters, of a cause if one is given, whose URL has not become something else since, nor been given up once
     more with a letter of its own."""
     wanted = (letter async for letter in reader.dead_letters() if cause in (None, letter.cause))
-    async for one in in_order(wanted, partial(holding, reader)):
-        if one is not None:
-            yield one
+    async for given_up in in_order(wanted, partial(holding, reader)):
+        if given_up is not None:
+            yield given_up
 
 
 async def holding(reader: Reader, letter: DeadLetter) -> Dead | None:
@@ -67,14 +67,14 @@ async def some(
 
     ``of_urls``: not those about records that could not be read.
     """
-    found: list[Dead] = []
-    async for one in dead(reader, cause):
-        if (keys and one.letter.key not in keys) or (of_urls and one.row is None):
+    letters: list[Dead] = []
+    async for given_up in dead(reader, cause):
+        if (keys and given_up.letter.key not in keys) or (of_urls and given_up.row is None):
             continue
-        if len(found) == MOST:
-            return found, True
-        found.append(one)
-    return found, False
+        if len(letters) == MOST:
+            return letters, True
+        letters.append(given_up)
+    return letters, False
 
 
 async def retry(log: FrontierLog, store: PageStore, letters: Collection[Dead], at: float) -> int:

@@ -36,7 +36,7 @@ class Whose(msgspec.Struct, frozen=True):
     def of(cls, target: str, urls: Urls) -> "Whose":
         """What is of the target of an order."""
         order = Order("optout", target)
-        orders = Orders(standing={order.name: order})
+        orders = Orders(by_name={order.name: order})
         return cls(OrdersInForce(lambda: orders).opted_out, urls)
 
     def url(self, text: str) -> bool:
@@ -53,11 +53,11 @@ async def until_nothing_is_left(
 ) -> Erased:
     """Erase until a pass that began ``wait`` seconds from now or later finds nothing: until then a worker may not have
     heard that it has to keep nothing more."""
-    heard, erased = monotonic() + wait, Erased()
+    obeyed_from, erased = monotonic() + wait, Erased()
     while True:
         begun = monotonic()
-        found = await erase()
-        erased += found
-        if begun >= heard and not found:
+        erased_now = await erase()
+        erased += erased_now
+        if begun >= obeyed_from and not erased_now:
             return erased
-        await sleep(max(0.0, heard - monotonic()))
+        await sleep(max(0.0, obeyed_from - monotonic()))

@@ -38,7 +38,7 @@ async def tickets(
             if target is not None and target.key not in met:
                 met.add(target.key)
                 yield _ticket(target, link.kind, page.key, page.depth + 1, page.label, now)
-    policy, overrides = Revisits.of(config), {one.host: one for one in config.hosts}
+    policy, overrides = Revisits.of(config), {override.host: override for override in config.hosts}
     async for row in reader.rows(None, None):
         if row.state == "redirected" and row.rule.startswith("scope: "):
             target = urls.parse(row.target)

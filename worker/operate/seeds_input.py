@@ -119,20 +119,20 @@ def _seed(line: bytes, urls: Urls, place: str) -> Seed | None:
     try:
         if not stripped.startswith(b"{"):
             return Seed(_url(stripped.decode(), urls, place))
-        given = _DECODER.decode(stripped)
+        line_read = _DECODER.decode(stripped)
     except UnicodeDecodeError:
         raise BadInput(f"{place}: the line is not UTF-8 text") from None
     except msgspec.MsgspecError as error:
         raise BadInput(f"{place}: {_plain(str(error))}") from None
-    return Seed(_url(given.url, urls, place), given.label or "", given.depth or 0, given.priority)
+    return Seed(_url(line_read.url, urls, place), line_read.label or "", line_read.depth or 0, line_read.priority)
 
 
 def _plain(message: str) -> str:
     unknown = re.search(r"unknown field `(.*?)`", message)
     if unknown:
         near = difflib.get_close_matches(unknown[1], _Line.__struct_fields__, n=1)
-        known = f"did you mean {near[0]}?" if near else f"known are {', '.join(_Line.__struct_fields__)}"
-        return f"unknown field {one_line(unknown[1], 80)!r}: {known}"
+        advice = f"did you mean {near[0]}?" if near else f"known are {', '.join(_Line.__struct_fields__)}"
+        return f"unknown field {one_line(unknown[1], 80)!r}: {advice}"
     return one_line(plain_types(message.replace("$.", ""))).replace("JSON is malformed", "not a JSON object")
 
 

@@ -19,7 +19,7 @@ _WHOLE: Final = "all of it"
 
 class _Kept(msgspec.Struct, frozen=True):
     version: int = 0
-    standing: dict[str, msgspec.Raw] = {}
+    by_name: dict[str, msgspec.Raw] = msgspec.field(name="standing", default_factory=dict)
     changes: list[msgspec.Raw] = []
 
 
@@ -38,8 +38,8 @@ _ENCODER: Final = msgspec.msgpack.Encoder()
 def encoded(orders: Orders) -> bytes:
     """What is kept. Raises `BadInput` when it is more than can be."""
     unread = {name: msgspec.Raw(data) for name, data in orders.unread.items()}
-    standing: dict[str, Any] = {**orders.standing, **unread}
-    data = _ENCODER.encode({"version": orders.version, "standing": standing, "changes": orders.changes})
+    by_name: dict[str, Any] = {**orders.by_name, **unread}
+    data = _ENCODER.encode({"version": orders.version, "standing": by_name, "changes": orders.changes})
     if len(data) > MOST_BYTES:
         raise BadInput("the orders that stand are too much to keep: take some back, or put them into the config file")
     return data
@@ -53,16 +53,16 @@ def read(data: bytes) -> Orders:
         kept = msgspec.msgpack.decode(data, type=_Kept)
     except msgspec.MsgspecError:
         return _read_first(data)
-    standing: dict[str, Order] = {}
+    by_name: dict[str, Order] = {}
     unread: dict[str, bytes] = {}
-    for name, raw in kept.standing.items():
+    for name, raw in kept.by_name.items():
         order = _order(raw)
         if order is None or order.name != name:
             unread[name] = bytes(raw)
         else:
-            standing[name] = order
+            by_name[name] = order
     changes = tuple(change for raw in kept.changes if (change := _change(raw)) is not None)
-    return Orders(kept.version, standing, changes, unread)
+    return Orders(kept.version, by_name, changes, unread)
 
 
 def _read_first(data: bytes) -> Orders:
@@ -70,13 +70,13 @@ def _read_first(data: bytes) -> Orders:
         kept = msgspec.msgpack.decode(data, type=_First)
     except msgspec.MsgspecError:
         return Orders(unread={_WHOLE: _ENCODER.encode(data)})
-    found = [Order("pause")] * kept.paused + [Order("block", host) for host in kept.blocked]
-    found += [Order("delay", host, seconds) for host, seconds in kept.delays.items()]
-    standing = {}
-    for order in found:
+    orders = [Order("pause")] * kept.paused + [Order("block", host) for host in kept.blocked]
+    orders += [Order("delay", host, seconds) for host, seconds in kept.delays.items()]
+    by_name = {}
+    for order in orders:
         who, at, why = kept.notes.get(order.name, ("", 0.0, ""))
-        standing[order.name] = msgspec.structs.replace(order, who=who, at=at, why=why)
-    return Orders(standing=standing)
+        by_name[order.name] = msgspec.structs.replace(order, who=who, at=at, why=why)
+    return Orders(by_name=by_name)
 
 
 def encoded_changes(changes: tuple[Change, ...]) -> bytes:
@@ -87,10 +87,10 @@ def encoded_changes(changes: tuple[Change, ...]) -> bytes:
 def read_changes(data: bytes) -> list[Change]:
     """Changes that were put aside; those that cannot be read are left out."""
     try:
-        found = msgspec.msgpack.decode(data, type=list[msgspec.Raw])
+        stored = msgspec.msgpack.decode(data, type=list[msgspec.Raw])
     except msgspec.MsgspecError:
         return []
-    return [change for raw in found if (change := _change(raw)) is not None]
+    return [change for raw in stored if (change := _change(raw)) is not None]
 
 
 def _order(raw: msgspec.Raw) -> Order | None:

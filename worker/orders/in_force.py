@@ -14,15 +14,15 @@ _FOR_HOSTS: Final[tuple[Kind, ...]] = ("block", "optout", "delay", "rate", "conc
 class OrdersInForce:
     """Orders by kind and target. Of several that hold for a host, the tables say which counts."""
 
-    def __init__(self, standing: Callable[[], Orders]) -> None:
-        """``standing`` gives the orders that stand now; the same object as long as they are the same."""
-        self._standing = standing
-        self._read(standing())
+    def __init__(self, latest: Callable[[], Orders]) -> None:
+        """``latest`` gives the orders that stand now; the same object as long as they are the same."""
+        self._latest = latest
+        self._read(latest())
 
     @property
-    def standing(self) -> Orders:
+    def latest(self) -> Orders:
         """The orders that stand now."""
-        return self._standing()
+        return self._latest()
 
     def blocks(self, host: str) -> bool:
         """Whether no request is sent to a host."""
@@ -37,50 +37,52 @@ class OrdersInForce:
     def table(self, kind: Kind) -> Mapping[str, float]:
         """The values that were ordered of a kind, by target."""
         self._see()
-        return self._found[kind]
+        return self._values[kind]
 
     def delay(self, host: str) -> float:
         """The least delay that was ordered for a host; 0 when none was. A rate of the host alone is a delay too."""
         self._see()
-        delays, rate = self._found["delay"], self._found["rate"].get(host)
+        delays, rate = self._values["delay"], self._values["rate"].get(host)
         least = 1.0 / rate if rate else 0.0
-        return max([least, *(delays[one] for one in self.covering("delay", host))]) if delays else least
+        return max([least, *(delays[target] for target in self.covering("delay", host))]) if delays else least
 
     def priority(self, host: str) -> int | None:
         """The priority of what is found of a host from now on; that of the host itself, or of the nearest domain."""
         self._see()
         covering = self.covering("priority", host)
-        return int(self._found["priority"][covering[0]]) if covering else None
+        return int(self._values["priority"][covering[0]]) if covering else None
 
     def budget(self, host: str) -> int | None:
         """The pages that may be stored of a host by an order of its own."""
         self._see()
-        pages = self._found["budget"].get(host)
+        pages = self._values["budget"].get(host)
         return None if pages is None else int(pages)
 
     def domain_budgets(self, host: str) -> list[tuple[str, int]]:
         """The domains of a host that have a budget, and how many pages."""
         self._see()
-        found = self._found["budget"]
+        found = self._values["budget"]
         return [(one, int(found[one])) for one in self.covering("budget", host) if one not in (host, CRAWL)]
 
     def crawl(self, kind: Kind) -> float | None:
         """What is ordered of the crawl as a whole."""
         self._see()
-        return self._found[kind].get(CRAWL)
+        return self._values[kind].get(CRAWL)
 
     def shared(self, kind: Kind, host: str) -> list[tuple[str, float]]:
         """The domains of a host, and the crawl, that have an order which their hosts share; the narrowest first."""
         self._see()
-        found = self._found[kind]
+        found = self._values[kind]
         return [(one, found[one]) for one in self.covering(kind, host) if one != host] if found else []
 
     def covering(self, kind: Kind, host: str) -> Sequence[str]:
         """The targets of a kind that cover a host: itself, its domains from the nearest up, the crawl."""
-        found = self._found[kind]
-        if not found:
+        ordered = self._values[kind]
+        if not ordered:
             return ()
-        return [one for one in (host, *(_domains(host) if kind in self._domains else ()), CRAWL) if one in found]
+        return [
+            target for target in (host, *(_domains(host) if kind in self._domains else ()), CRAWL) if target in ordered
+        ]
 
     def concurrency(self, configured: int, share: float) -> int:
         """How many visits may run at once on a worker: by order, of which it has a ``share``, or as configured."""
@@ -95,13 +97,15 @@ class OrdersInForce:
         return [ticket if rank is None else msgspec.structs.replace(ticket, priority=rank) for ticket, rank in wanted]
 
     def _see(self) -> None:
-        if (orders := self._standing()) is not self._orders:
+        if (orders := self._latest()) is not self._orders:
             self._read(orders)
 
     def _read(self, orders: Orders) -> None:
         self._orders = orders
-        self._found = {kind: orders.of(kind) for kind in _FOR_HOSTS}
-        self._domains = {kind for kind, found in self._found.items() if any(one.startswith("*.") for one in found)}
+        self._values = {kind: orders.of(kind) for kind in _FOR_HOSTS}
+        self._domains = {
+            kind for kind, by_target in self._values.items() if any(target.startswith("*.") for target in by_target)
+        }
 
 
 def _domains(host: str) -> list[str]:

@@ -33,7 +33,7 @@ class Rule(NamedTuple):
     of: tuple[Scale, ...]
     least: float = 0.0
     most: float = 0.0
-    whole: bool = False
+    integral: bool = False
     unit: str = ""
 
 
@@ -43,9 +43,9 @@ RULES: Final[dict[Kind, Rule]] = {
     "optout": Rule(("domain", "host")),
     "delay": Rule(("crawl", "domain", "host"), 0.0, 86400.0, unit="seconds"),
     "rate": Rule(("crawl", "domain", "host"), 0.00001, 100000.0, unit="requests a second"),
-    "concurrency": Rule(("crawl", "domain"), 1, 10000, whole=True, unit="requests at once"),
-    "priority": Rule(("domain", "host"), 1, 4, whole=True, unit="as priority (1 is the highest)"),
-    "budget": Rule(("crawl", "domain", "host"), 0, 10**12, whole=True, unit="pages"),
+    "concurrency": Rule(("crawl", "domain"), 1, 10000, integral=True, unit="requests at once"),
+    "priority": Rule(("domain", "host"), 1, 4, integral=True, unit="as priority (1 is the highest)"),
+    "budget": Rule(("crawl", "domain", "host"), 0, 10**12, integral=True, unit="pages"),
     "drain": Rule(("worker",)),
 }
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
@@ -103,22 +103,22 @@ class Orders(msgspec.Struct, frozen=True):
     """What stands, by name, and the last changes, oldest first. ``unread``: what a later version wrote, kept so."""
 
     version: int = 0
-    standing: dict[str, Order] = {}
+    by_name: dict[str, Order] = {}
     changes: tuple[Change, ...] = ()
     unread: dict[str, bytes] = {}
 
     @property
     def paused(self) -> bool:
         """Whether no new requests are made."""
-        return "pause" in self.standing
+        return "pause" in self.by_name
 
     def of(self, kind: Kind) -> dict[str, float]:
         """The values of the orders of a kind, by target; 0 where there is none."""
-        return {one.target: one.value or 0.0 for one in self.standing.values() if one.kind == kind}
+        return {one.target: one.value or 0.0 for one in self.by_name.values() if one.kind == kind}
 
     def drains(self, worker: str) -> bool:
         """Whether a worker is to hand everything over."""
-        return name_of("drain", worker) in self.standing
+        return name_of("drain", worker) in self.by_name
 
 
 def name_of(kind: Kind, target: str) -> str:
@@ -139,8 +139,8 @@ def check(order: Order) -> None:
     if not rule.unit:
         if order.value is not None:
             raise BadInput(f"{order.kind} has no value")
-    elif order.value is None or not rule.least <= order.value <= rule.most or (rule.whole and order.value % 1):
-        kind = "whole number" if rule.whole else "number"
+    elif order.value is None or not rule.least <= order.value <= rule.most or (rule.integral and order.value % 1):
+        kind = "whole number" if rule.integral else "number"
         raise BadInput(f"a {order.kind} is a {kind} from {rule.least:g} to {rule.most:.0f} {rule.unit}")
 
 
@@ -168,19 +168,19 @@ def give(orders: Orders, order: Order, by: By) -> Orders:
     what = f"{order.name}{value}"
     if made_before(orders, by) is not None:
         return orders
-    standing = {**orders.standing, order.name: order}
-    if sum(one.kind == order.kind for one in standing.values()) > MOST:
+    by_name = {**orders.by_name, order.name: order}
+    if sum(other.kind == order.kind for other in by_name.values()) > MOST:
         raise BadInput(f"at most {MOST} orders of a kind can stand: take some back, or put them into the config file")
-    return record(msgspec.structs.replace(orders, standing=standing), what, by)
+    return record(msgspec.structs.replace(orders, by_name=by_name), what, by)
 
 
 def take_back(orders: Orders, name: str, by: By) -> Orders:
     """Without an order, readable or not; one that does not stand changes nothing. Raises `KeyReused`."""
-    if made_before(orders, by) is not None or (name not in orders.standing and name not in orders.unread):
+    if made_before(orders, by) is not None or (name not in orders.by_name and name not in orders.unread):
         return orders
-    standing = {other: one for other, one in orders.standing.items() if other != name}
-    unread = {other: one for other, one in orders.unread.items() if other != name}
-    return record(msgspec.structs.replace(orders, standing=standing, unread=unread), f"took back {name}", by)
+    by_name = {other: order for other, order in orders.by_name.items() if other != name}
+    unread = {other: order for other, order in orders.unread.items() if other != name}
+    return record(msgspec.structs.replace(orders, by_name=by_name, unread=unread), f"took back {name}", by)
 
 
 def record(orders: Orders, what: str, by: By, count: int = 0) -> Orders:
@@ -204,10 +204,10 @@ def made_before(orders: Orders, by: By) -> Change | None:
     """The change that was made under the same key. Raises `KeyReused` when something else was asked under it."""
     if not by.key:
         return None
-    found = next((one for one in reversed(orders.changes) if one.key == by.key), None)
-    if found is not None and found.asked != by.asked:
+    before = next((change for change in reversed(orders.changes) if change.key == by.key), None)
+    if before is not None and before.asked != by.asked:
         raise KeyReused("this key named another change before: a new change needs a new key")
-    return found
+    return before
 
 
 def request_digest(*parts: bytes | str) -> int:
@@ -219,7 +219,7 @@ def request_digest(*parts: bytes | str) -> int:
 def listed(orders: Orders, after: str = "") -> Iterator[Order]:
     """Every order that stands, by kind and target: all, or those behind a name, whether that stands or not."""
     behind = _place(after) if after else None
-    for order in sorted(orders.standing.values(), key=lambda one: _place(one.name)):
+    for order in sorted(orders.by_name.values(), key=lambda other: _place(other.name)):
         if behind is None or _place(order.name) > behind:
             yield order
 

@@ -89,7 +89,7 @@ class HostRecords:
         """Know what an earlier owner left of a host."""
         record = await self._effect(lambda: self._store.host(host.name))
         host.record = record or HostRecord(host=host.name)
-        host.known = True
+        host.record_read = True
 
     def given_up(self, host: Host, origin: str, ordered: float = 0.0) -> str:
         """Why the tickets of an origin are given up until its next probe: it failed too often. Empty if they are not.

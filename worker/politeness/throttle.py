@@ -90,7 +90,10 @@ class Throttle:
         """Other orders hold: slots are void, hosts that are asked have places by ``most``. Who was held back."""
         self._places = {host: most(host) for host in self._places}
         self._running = Counter(target for shared in self._places.values() for target, _ in shared)
-        held = [*sorted(self._slots, key=self._slots.__getitem__), *(one for w in self._waiting.values() for one in w)]
+        held = [
+            *sorted(self._slots, key=self._slots.__getitem__),
+            *(host for w in self._waiting.values() for host in w),
+        ]
         self._next.clear()
         self._slots.clear()
         self._waiting.clear()

@@ -48,7 +48,7 @@ class Turns:
         """A turn of a host, which is in no schedule now. What an earlier owner left of it is read before its first."""
         host.looks = False
         turn = Turn(self, host, self.spacing.ordered(host))
-        if not host.known:
+        if not host.record_read:
             await self.records.read(host)
             host.next_turn = max(host.next_turn, self._first_turn(host))
         return turn
@@ -58,7 +58,7 @@ class Turns:
 
         Only where nothing but a delay is waited for.
         """
-        if host.busy or host.walks or not host.known or host.record.not_before > self._now():
+        if host.busy or host.walks or not host.record_read or host.record.not_before > self._now():
             return False
         if host.last_start == -math.inf:
             due = self._first_turn(host)

@@ -50,7 +50,7 @@ class OrderGate:
 
     def hear(self, now: float) -> None:
         """Obey orders that are new."""
-        orders, before = self._in_force.standing, self._orders
+        orders, before = self._in_force.latest, self._orders
         if orders is before:
             return
         self._orders = orders
@@ -76,7 +76,7 @@ class OrderGate:
 
     def holds_back(self, owned: Owned, host: Host, now: float) -> bool:
         """Whether an order keeps the host's turn, which is due, from beginning now; its next turn is set then."""
-        if not self._orders.standing:
+        if not self._orders.by_name:
             return False
         if self._in_force.blocks(host.name):
             host.next_turn = now + _LOOK_AGAIN
@@ -133,7 +133,7 @@ class OrderGate:
             self._domain_pages.recounted(own, [record.domains for record in records])
 
     def _domains(self, kind: Kind, host: Host) -> Shared:
-        if not self._orders.standing:
+        if not self._orders.by_name:
             return ()
         return [one for one in self._in_force.shared(kind, host.name) if one[0] != CRAWL]
 
@@ -146,7 +146,7 @@ class OrderGate:
 
     def _hasten(self, changed: set[str]) -> None:
         """Delays were changed: what is due sooner by those in force now is done sooner."""
-        everywhere = any(one == CRAWL or one.startswith("*.") for one in changed)
+        everywhere = any(target == CRAWL or target.startswith("*.") for target in changed)
         for owned in self._owned.values():
             hosts = owned.crawl.partition.hosts
             names = hosts.keys() if everywhere else changed & hosts.keys()

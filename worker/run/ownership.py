@@ -134,7 +134,7 @@ class Ownership:
     @property
     def drained(self) -> bool:
         """Whether the worker is to own nothing."""
-        return self._orders.standing.drains(self._name)
+        return self._orders.latest.drains(self._name)
 
     async def join(self) -> None:
         """Become a member, unless the worker is to own nothing."""

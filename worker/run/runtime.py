@@ -167,7 +167,7 @@ class Runtime:
                 self._end(Ending("budget", budget))
                 break
             steering.hear(now)
-            paused, most = self.orders.standing.paused, self.concurrency
+            paused, most = self.orders.latest.paused, self.concurrency
             while self._running < most and steering.lets(now) and self._budget.allows(self._running):
                 host = schedule.take(now)
                 if host is None:
@@ -202,7 +202,7 @@ class Runtime:
             self._schedule.see(owned.crawl.partition, host)
             return
         self._steering.begins(host, now)
-        if host.known:
+        if host.record_read:
             self.stats.stages["queue"].observe(now - host.next_turn)
         host.busy = True
         owned.visits += 1

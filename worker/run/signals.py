@@ -18,8 +18,8 @@ def interrupting() -> None:
     Only the main thread hears signals, and may say what they do.
     """
     if threading.current_thread() is threading.main_thread():
-        for one in _wanted():
-            signal.signal(one, signal.default_int_handler)
+        for number in _wanted():
+            signal.signal(number, signal.default_int_handler)
 
 
 def _wanted() -> list[signal.Signals]:
@@ -47,10 +47,10 @@ def stopping(stop: Callable[[], None], farewell: Callable[[], None], exit_code: 
         stop()
 
     wanted = _wanted()
-    for one in wanted:
-        loop.add_signal_handler(one, received)
+    for number in wanted:
+        loop.add_signal_handler(number, received)
     try:
         yield
     finally:
-        for one in wanted:
-            loop.remove_signal_handler(one)
+        for number in wanted:
+            loop.remove_signal_handler(number)

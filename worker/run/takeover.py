@@ -43,8 +43,8 @@ class TakeOver:
         # A watermark beyond the end is one of records that are gone: what lies below it now may be new.
         lost = [p for p in PRIORITIES if committed[p] > ends[p]]
         begin = {p: starts[p] if p in lost else max(committed[p], starts[p]) for p in PRIORITIES}
-        known = await effect(store.buckets, number, record.cursor + 1, FAR_BUCKET, MOST_BUCKETS)
-        calendar = Calendar(record.cursor, known, self._config.bucket_width, self._config.bucket_size)
+        buckets = await effect(store.buckets, number, record.cursor + 1, FAR_BUCKET, MOST_BUCKETS)
+        calendar = Calendar(record.cursor, buckets, self._config.bucket_width, self._config.bucket_size)
         partition = Partition(lease, begin, ends, calendar)
         takeover = Takeover(self._name, lease.epoch, lease.taken_at)
         takeovers = (*record.takeovers, takeover)[-KEPT_TAKEOVERS:]

@@ -62,8 +62,8 @@ class News:
         has the depth. Cut short between, it is done again; what was too deep before is visited now."""
         if ticket.depth >= row.depth or not may_shorten(ticket, self._policy.max_depth):
             return
-        found = {follow.key: follow for follow in await self._leads_to(ticket, row)}
-        fresh = [f for f in found.values() if not self._sent.knows(url_fingerprint(f.key), f.depth)]
+        by_key = {follow.key: follow for follow in await self._leads_to(ticket, row)}
+        fresh = [f for f in by_key.values() if not self._sent.knows(url_fingerprint(f.key), f.depth)]
         if fresh:
             follow = self._orders.ranked(fresh)
             await self._effect(lambda: self._log.publish(follow))

@@ -27,10 +27,12 @@ def settled_row(visited: Visited, verdict: Verdict, now: float, owner: str, aske
     ``now`` is unix seconds, ``owner`` the worker's name. ``asked``: the requests to its host that no row tells of yet.
     """
     ticket, row, page = visited.ticket, visited.row, visited.page
-    told = tuple(msgspec.structs.replace(one, href="") if one.href == ticket.key else one for one in asked)
+    requests = tuple(
+        msgspec.structs.replace(request, href="") if request.href == ticket.key else request for request in asked
+    )
     response, url = visited.response, visited.url
     answer = kept_head(response, url.href) if page is None and response is not None and url is not None else None
-    attempt = Attempt(now, verdict.outcome, verdict.status, visited.seconds, owner, told, answer)
+    attempt = Attempt(now, verdict.outcome, verdict.status, visited.seconds, owner, requests, answer)
     first = row if row is not None else ticket
     said = Said.of(ticket, row)
     new_version = page is not None and row is not None and row.page > 0 and not verdict.same

@@ -185,10 +185,10 @@ def sitemap_news(ticket: Ticket, row: Row | None, policy: Policy, now: float) ->
         return None
     asked = msgspec.structs.replace(ticket, href=row.href, via=row.via, link=row.link, depth=row.depth)
     again = None if due is None else _again(asked, row.visits)
-    known = msgspec.structs.replace(
+    renewed = msgspec.structs.replace(
         row, lastmod=said.lastmod, changefreq=said.changefreq, due=row.due if due is None else due
     )
-    return known, again
+    return renewed, again
 
 
 def _again(ticket: Ticket, visit: int, hops: int = 0) -> Ticket:

@@ -113,13 +113,17 @@ def _reduce(href: str, rules: CanonicalRules) -> str:
     parameters = query.split("&")
     if rules.session_ids:
         path = _SESSION_SEGMENT.sub("", _SESSION_SUFFIX.sub("", path))
-        parameters = [_SESSION_SUFFIX.sub("", one) for one in parameters if not _SESSION_PARAMETER.fullmatch(one)]
+        parameters = [
+            _SESSION_SUFFIX.sub("", parameter)
+            for parameter in parameters
+            if not _SESSION_PARAMETER.fullmatch(parameter)
+        ]
     if rules.tracking_parameters:
-        parameters = [one for one in parameters if not _TRACKING_PARAMETER.fullmatch(one)]
+        parameters = [parameter for parameter in parameters if not _TRACKING_PARAMETER.fullmatch(parameter)]
     if rules.index_files:
         path = _INDEX_FILE.sub("/", path)
     if rules.sort_query:
-        parameters = sorted(filter(None, parameters), key=lambda one: one.partition("=")[::2])
+        parameters = sorted(filter(None, parameters), key=lambda parameter: parameter.partition("=")[::2])
         question = "?" if parameters else ""
     elif not parameters:
         question = ""

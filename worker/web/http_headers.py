@@ -153,10 +153,10 @@ def freshness(headers: Mapping[str, str], now: float | None) -> float | None:
 
 def _directives(value: str) -> dict[str, str]:
     """Names, in lower case, and arguments of a Cache-Control, which may be quoted (RFC 9111 section 5.2)."""
-    found: dict[str, str] = {}
+    directives: dict[str, str] = {}
     for name, argument in _DIRECTIVE.findall(value):
-        found.setdefault(name.lower(), re.sub(r"\\(.)", r"\1", argument.strip('"')))
-    return found
+        directives.setdefault(name.lower(), re.sub(r"\\(.)", r"\1", argument.strip('"')))
+    return directives
 
 
 def _span(argument: str) -> float | None:
@@ -221,7 +221,7 @@ def canonical_link(value: str) -> str | None:
 
     One with an anchor speaks of something else than the answer (RFC 8288 section 3.2).
     """
-    for target, found in _links(value):
-        if "canonical" in found.get("rel", "").lower().split() and "anchor" not in found:
+    for target, parameters in _links(value):
+        if "canonical" in parameters.get("rel", "").lower().split() and "anchor" not in parameters:
             return target
     return None

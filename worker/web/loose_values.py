@@ -30,14 +30,14 @@ def cookie_date(text: str) -> float | None:
     is no date."""
     time = day = month = year = None
     for token in _DELIMITERS.split(text):
-        if time is None and (found := _TIME.fullmatch(token)):
-            time = (int(found[1]), int(found[2]), int(found[3]))
-        elif day is None and (found := _DAY.fullmatch(token)):
-            day = int(found[1])
+        if time is None and (match := _TIME.fullmatch(token)):
+            time = (int(match[1]), int(match[2]), int(match[3]))
+        elif day is None and (match := _DAY.fullmatch(token)):
+            day = int(match[1])
         elif month is None and token[:3].lower() in _MONTHS:
             month = _MONTHS[token[:3].lower()]
-        elif year is None and (found := _YEAR.fullmatch(token)):
-            year = int(found[1])
+        elif year is None and (match := _YEAR.fullmatch(token)):
+            year = int(match[1])
     if time is None or day is None or month is None or year is None:
         return None
     year += 1900 if 70 <= year <= 99 else 2000 if year <= 69 else 0

@@ -73,7 +73,7 @@ def parse(value: str) -> MediaType | None:
 
 
 def _parameters(text: str) -> tuple[tuple[str, str], ...]:
-    found: dict[str, str] = {}
+    parameters: dict[str, str] = {}
     at = 0
     while at < len(text):
         match = re.compile(r"[^;=]*").match(text, at)
@@ -86,9 +86,9 @@ def _parameters(text: str) -> tuple[tuple[str, str], ...]:
             continue
         quoted = text.startswith('"', at + 1)
         value, at = _quoted_string(text, at + 2) if quoted else _bare(text, at + 1)
-        if name not in found and _TOKEN.fullmatch(name) and (value or quoted) and _VALUE.fullmatch(value):
-            found[name] = value
-    return tuple(found.items())
+        if name not in parameters and _TOKEN.fullmatch(name) and (value or quoted) and _VALUE.fullmatch(value):
+            parameters[name] = value
+    return tuple(parameters.items())
 
 
 def _bare(text: str, at: int) -> tuple[str, int]:

@@ -132,8 +132,8 @@ def _serialise(text: str, base: str | None = None) -> str | None:
         href = ada_url.normalize_url(text) if base is None else ada_url.join_url(base, text)
     except ValueError:
         # To the URL Standard lone surrogates are U+FFFD; ada gets UTF-8 and cannot see them.
-        whole = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-        return None if whole == text else _serialise(whole, base)
+        well_formed = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        return None if well_formed == text else _serialise(well_formed, base)
     if not href.startswith(("http://", "https://")):
         return None
     if "#" in href:

@@ -1,10 +1,10 @@
-"""How long a crawl may still take, and what several machines have left together."""
+"""How long a crawl may still take, and what several machines have left combined."""
 
 import pytest
 
 from gregor.worker.inspect.live import Rates
 from gregor.worker.inspect.machine import memory_used
-from gregor.worker.inspect.outlook import Outlook, Remaining, time_left, together
+from gregor.worker.inspect.outlook import Outlook, Remaining, combined, time_left
 
 RATES, STILL = Rates(2.0, 4.0, 100.0), Rates(0.0, 0.0, 0.0)
 
@@ -13,7 +13,7 @@ RATES, STILL = Rates(2.0, 4.0, 100.0), Rates(0.0, 0.0, 0.0)
     ("remaining", "rates", "left"),
     [
         (Remaining(40, 0.0, False), RATES, 10.0),
-        (Remaining(40, 25.0, False), RATES, 25.0),  # one host alone takes longer than all together
+        (Remaining(40, 25.0, False), RATES, 25.0),  # one host alone takes longer than all combined
         (Remaining(40, 0.0, False, pages=10), RATES, 5.0),
         (Remaining(40, 0.0, False, bytes=100), RATES, 1.0),
         (Remaining(40, 0.0, False, seconds=3.0), RATES, 3.0),
@@ -32,9 +32,9 @@ def test_the_first_end_counts(remaining: Remaining, rates: Rates, left: float | 
 
 def test_of_several_the_sum_waits_and_the_least_room_is_told() -> None:
     roomy, tight = Outlook(5, 9.0, 900, 1000, 10, 100), Outlook(7, 3.0, 100, 2000, 90, 100)
-    assert together([roomy, tight]) == Outlook(12, 9.0, 100, 2000, 90, 100)
-    assert together([roomy, Outlook(1)]) == Outlook(6, None, 900, 1000, 10, 100)
-    assert together([]) == Outlook()
+    assert combined([roomy, tight]) == Outlook(12, 9.0, 100, 2000, 90, 100)
+    assert combined([roomy, Outlook(1)]) == Outlook(6, None, 900, 1000, 10, 100)
+    assert combined([]) == Outlook()
 
 
 def test_the_memory_of_this_process_is_told() -> None:

@@ -51,7 +51,7 @@ def test_a_person_reads_what_happened() -> None:
 def test_a_finished_crawl_says_so() -> None:
     text = as_text(made(Ending("finished"), Stats(before={"pages_200": 1, "bytes": 10})))
     assert text == "Nothing is left to do: the crawl in ./data has finished, 1 page with status 200, 10 B."
-    on_servers = as_text(report(Ending("finished"), Stats(), "crawl novice", 2.0, 0, whole=False))
+    on_servers = as_text(report(Ending("finished"), Stats(), "crawl novice", 2.0, 0, counted_before=False))
     assert on_servers == "Nothing is left to do: crawl novice has finished."
 
 

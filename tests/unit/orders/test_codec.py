@@ -38,7 +38,7 @@ KEPT = {
 
 def test_what_cannot_be_read_holds_for_nobody_and_stays() -> None:
     found = read(msgspec.msgpack.encode(KEPT))
-    assert found.standing == {"block a.example": Order("block", "a.example", None, "ann", 1.0)}
+    assert found.by_name == {"block a.example": Order("block", "a.example", None, "ann", 1.0)}
     assert found.version == 7
     assert [one.number for one in found.changes] == [6]
     assert list(found.unread) == ["render b.example", "delay c.example", "delay d.example", "rate f.example"]
@@ -74,7 +74,7 @@ def test_no_document_fails(document: object) -> None:
 
 def test_orders_of_the_first_version_hold() -> None:
     first = msgspec.msgpack.encode([True, ["a.example"], {"*.b.example": 3.0}, {"pause": ["ann", 5.0, "why"]}])
-    assert read(first).standing == {
+    assert read(first).by_name == {
         "pause": Order("pause", "", None, "ann", 5.0, "why"),
         "block a.example": Order("block", "a.example"),
         "delay *.b.example": Order("delay", "*.b.example", 3.0),

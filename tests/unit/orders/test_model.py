@@ -51,7 +51,7 @@ def test_what_stands_is_what_was_given_last(given_orders: list[Order]) -> None:
     assert [one.number for one in orders.changes] == list(range(1, orders.version + 1))
     for order in given_orders:
         orders = take_back(orders, order.name, ME)
-    assert not orders.standing
+    assert not orders.by_name
     assert orders.version == 2 * len(given_orders) + len(expected)
 
 
@@ -121,13 +121,13 @@ def test_what_cannot_be_ordered(kind: Kind, target: str, value: float | None, sa
 
 
 def test_orders_are_bounded() -> None:
-    full = Orders(standing={(one := Order("block", f"h{number}.example")).name: one for number in range(MOST)})
+    full = Orders(by_name={(one := Order("block", f"h{number}.example")).name: one for number in range(MOST)})
     with pytest.raises(BadInput, match="at most"):
         give(full, Order("block", "one.more.example"), ME)
-    assert len(give(full, Order("block", "h1.example"), ME).standing) == MOST
-    assert len(give(full, Order("delay", "h1.example", 1.0), ME).standing) == MOST + 1
+    assert len(give(full, Order("block", "h1.example"), ME).by_name) == MOST
+    assert len(give(full, Order("delay", "h1.example", 1.0), ME).by_name) == MOST + 1
     noted = give(Orders(), Order("pause"), By("w" * 999, 1.0, "y" * 999, "z" * 999))
-    assert noted.standing["pause"] == Order("pause", "", None, "w" * 200, 1.0, "y" * 200)
+    assert noted.by_name["pause"] == Order("pause", "", None, "w" * 200, 1.0, "y" * 200)
     assert (noted.changes[0].who, noted.changes[0].where) == ("w" * 200, "z" * 200)
 
 

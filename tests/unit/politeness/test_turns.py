@@ -188,7 +188,7 @@ def test_hosts_may_be_forgotten_while_a_change_of_delays_is_obeyed() -> None:
     desk = Desk()
     hosts = [desk.partition.host(f"h{number}.example") for number in range(2 * FEW_HOSTS)]
     desk.clock.pass_(2 * KEPT_IDLE)
-    hosts[0].known, hosts[0].next_turn = True, desk.clock.monotonic() + 5.0
+    hosts[0].record_read, hosts[0].next_turn = True, desk.clock.monotonic() + 5.0
     owned: Any = SimpleNamespace(crawl=SimpleNamespace(partition=desk.partition, turns=desk.turns))
     schedule, nothing = HostSchedule(desk.clock.monotonic, lambda: None), cast(Any, None)
     steering = OrderGate(

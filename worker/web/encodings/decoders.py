@@ -57,9 +57,9 @@ def text(octets: bytes, encoding: str) -> str:
     codec, other = _ALIKE.get("gb18030" if encoding == "gbk" else encoding, ("", None))
     if codec:
         with suppress(UnicodeDecodeError):
-            found = octets.decode(codec)
-            if other is None or not other.search(found):
-                return found
+            decoded = octets.decode(codec)
+            if other is None or not other.search(decoded):
+                return decoded
     return decoder(encoding).decode(octets, True)
 
 
@@ -132,8 +132,8 @@ class _Several:
         further = np.flatnonzero(begins[until:])
         passed = until + int(further[0]) if len(further) else len(block)
         self._pass(passed)
-        found = points[:until][begins[:until]]
-        return found[found != _NOTHING].astype("<u4").tobytes().decode("utf-32-le"), passed
+        characters = points[:until][begins[:until]]
+        return characters[characters != _NOTHING].astype("<u4").tobytes().decode("utf-32-le"), passed
 
     def _plain(self, block: bytes) -> bool:
         return block.isascii()
@@ -208,8 +208,8 @@ class _EucJp(_Paired):
             if at >= free:
                 taken.append(at)
                 free = at + length
-        found = np.array(taken, np.intp)
-        return points, _but(size, found + 1, found[lengths[found] == 3] + 2)
+        begins = np.array(taken, np.intp)
+        return points, _but(size, begins + 1, begins[lengths[begins] == 3] + 2)
 
 
 class _Gb18030(_Paired):
@@ -227,8 +227,8 @@ class _Gb18030(_Paired):
         first, second, third, fourth = (octets[four + at].astype(np.int64) for at in range(4))
         pointer = ((first * 10 + second) * 126 + third) * 10 + fourth - (((0x81 * 10 + 0x30) * 126 + 0x81) * 10 + 0x30)
         basic = encoding_indexes.gb18030_fours()
-        found = np.where(pointer < len(basic), basic[np.minimum(pointer, len(basic) - 1)], MALFORMED)
-        points[four] = np.where((pointer >= 189_000) & (pointer < 1_237_576), pointer - 189_000 + 0x10000, found)
+        code_points = np.where(pointer < len(basic), basic[np.minimum(pointer, len(basic) - 1)], MALFORMED)
+        points[four] = np.where((pointer >= 189_000) & (pointer < 1_237_576), pointer - 189_000 + 0x10000, code_points)
         return points, _but(size, begun[~half[begun]] + 1, four + 1, four + 2, four + 3)
 
     def _end(self, block: bytes, begins: _Mask) -> None:

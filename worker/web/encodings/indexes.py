@@ -85,7 +85,9 @@ def single(encoding: str) -> str:
     codec, others = _CODECS.get(encoding, encoding), _SINGLE.get(encoding, {})
     read = [others.get(octet) or bytes((octet,)).decode(codec, "replace") for octet in range(0x100)]
     if encoding.startswith("windows-"):
-        read[0x80:0xA0] = [chr(0x80 + at) if one == "\ufffd" else one for at, one in enumerate(read[0x80:0xA0])]
+        read[0x80:0xA0] = [
+            chr(0x80 + at) if character == "\ufffd" else character for at, character in enumerate(read[0x80:0xA0])
+        ]
     return "".join(read)
 
 
@@ -109,7 +111,7 @@ def pairs(encoding: str) -> Pairs:
             leads = _paired(points, "big5hkscs", _LEADS)
             ideographs = {int(row[:4], 16): row[4:] for row in _BIG5_IDEOGRAPHS.split()}
             _replace(points, ideographs | _BIG5_SYMBOLS, (*range(0x40, 0x7F), *_ROW))
-            points[0x88, (0x62, 0x64, 0xA3, 0xA5)] = [ord(one) for one in SEQUENCES]
+            points[0x88, (0x62, 0x64, 0xA3, 0xA5)] = [ord(character) for character in SEQUENCES]
         case _:
             points[0x80] = 0x20AC
             leads = _paired(points, "gb18030", _LEADS)
@@ -127,8 +129,8 @@ def jis0208() -> NDArray[np.uint32]:
     points, _ = pairs("shift_jis")
     trails = np.array([*range(0x40, 0x7F), *range(0x80, 0xFD)])
     leads = np.array([*range(0x81, 0xA0), *range(0xE0, 0xFD)])
-    found = points.reshape(0x100, 0x100)[leads[:, None], trails].reshape(-1, 94)
-    return np.where((found >= 0xE000) & (found < 0xF900), MALFORMED, found).astype(np.uint32)
+    rows = points.reshape(0x100, 0x100)[leads[:, None], trails].reshape(-1, 94)
+    return np.where((rows >= 0xE000) & (rows < 0xF900), MALFORMED, rows).astype(np.uint32)
 
 
 @cache
@@ -171,27 +173,31 @@ def octets_by_point(encoding: str) -> dict[int, bytes]:
     what takes four octets. Of several ways to write one it takes the first, but for a few."""
     if encoding not in ("shift_jis", "euc-jp", "euc-kr", "big5", "gbk", "gb18030"):
         table = enumerate(single(encoding))
-        return {ord(one): bytes((octet,)) for octet, one in table if octet >= 0x80 and one != "\ufffd"}
+        return {
+            ord(character): bytes((octet,)) for octet, character in table if octet >= 0x80 and character != "\ufffd"
+        }
     points, both = pairs("gb18030" if encoding == "gbk" else encoding)
     keys = np.flatnonzero(both & (points != MALFORMED))
     if encoding == "shift_jis":
         keys = keys[((keys < 0xED00) | (keys > 0xEEFF)) & ((keys < 0xF000) | (keys > 0xF9FF))]
     elif encoding == "big5":
         keys = keys[keys > 0xA100]
-    found: dict[int, bytes] = {}
+    by_point: dict[int, bytes] = {}
     for key, point in zip(keys.tolist(), points[keys].tolist(), strict=True):
-        if point not in found or (encoding == "big5" and point in _LAST_IN_BIG5):
-            found[point] = key.to_bytes(2, "big")
+        if point not in by_point or (encoding == "big5" and point in _LAST_IN_BIG5):
+            by_point[point] = key.to_bytes(2, "big")
     if encoding in ("shift_jis", "euc-jp"):
-        found |= {0xA5: b"\\", 0x203E: b"~", 0x2212: found[0xFF0D]}
+        by_point |= {0xA5: b"\\", 0x203E: b"~", 0x2212: by_point[0xFF0D]}
     if encoding == "shift_jis":
-        found |= {0x80: b"\x80"} | {0xFF61 + at: bytes((0xA1 + at,)) for at in range(63)}
+        by_point |= {0x80: b"\x80"} | {0xFF61 + at: bytes((0xA1 + at,)) for at in range(63)}
     elif encoding in ("gbk", "gb18030"):
         # The private characters that these had before are still written as they.
-        replaced = [found[ord(one)] for one in "".join(_GB18030.values()) if one not in "\u3000\u1e3f"]
-        found |= {_point(octets, "gb18030"): octets for octets in replaced}
-        found |= {0x20AC: b"\x80"} if encoding == "gbk" else {}
-    return found
+        replaced = [
+            by_point[ord(character)] for character in "".join(_GB18030.values()) if character not in "\u3000\u1e3f"
+        ]
+        by_point |= {_point(octets, "gb18030"): octets for octets in replaced}
+        by_point |= {0x20AC: b"\x80"} if encoding == "gbk" else {}
+    return by_point
 
 
 def _paired(points: NDArray[np.uint32], codec: str, leads: Iterable[int]) -> list[int]:
@@ -214,6 +220,6 @@ def _point(octets: bytes, codec: str) -> int:
 def _replace(points: NDArray[np.uint32], rows: dict[int, str], trails: tuple[int, ...]) -> None:
     for start, row in rows.items():
         at = trails.index(start & 0xFF)
-        for offset, one in enumerate(row, at):
+        for offset, character in enumerate(row, at):
             further, trail = divmod(offset, len(trails))
-            points[(start >> 8) + further, trails[trail]] = ord(one)
+            points[(start >> 8) + further, trails[trail]] = ord(character)

@@ -47,15 +47,16 @@ def _escape(octet: re.Match[bytes]) -> bytes:
 
 def _encoded(query: str, encoding: str) -> Iterator[bytes]:
     octets = encoding_indexes.octets_by_point(encoding)
-    for one in query:
-        if one.isascii():
-            yield one.encode()
-        elif found := octets.get(ord(one)):
-            yield found
-        elif encoding == "gb18030" and one != _UNWRITTEN:
-            yield one.encode(encoding) if one != "\ue7c7" else b"\x81\x35\xf4\x37"  # Python has a pair for it
+    for character in query:
+        if character.isascii():
+            yield character.encode()
+        elif encoded := octets.get(ord(character)):
+            yield encoded
+        elif encoding == "gb18030" and character != _UNWRITTEN:
+            # Python has a pair for the one that is written in four octets.
+            yield character.encode(encoding) if character != "\ue7c7" else b"\x81\x35\xf4\x37"
         else:
-            yield _numeric(one)
+            yield _numeric(character)
 
 
 def _numeric(character: str) -> bytes:
@@ -69,10 +70,10 @@ def _iso2022_jp(query: str) -> Iterator[bytes]:
     for character in query:
         if "\uff61" <= character <= "\uff9f":
             character = _SOUND_MARKS.get(character) or unicodedata.normalize("NFKC", character)
-        found = octets.get(ord(character), b"") if not character.isascii() and character not in _ROMANS else b""
+        pair = octets.get(ord(character), b"") if not character.isascii() and character not in _ROMANS else b""
         if character in _ROMANS:
             wanted = _ROMAN
-        elif len(found) == 2 and found[0] != 0x8E:
+        elif len(pair) == 2 and pair[0] != 0x8E:
             wanted = _JIS
         else:
             wanted = _ROMAN if mode == _ROMAN and character not in "\\~" else _ASCII
@@ -80,7 +81,7 @@ def _iso2022_jp(query: str) -> Iterator[bytes]:
             yield wanted
             mode = wanted
         if wanted == _JIS:
-            yield bytes(octet & 0x7F for octet in found)
+            yield bytes(octet & 0x7F for octet in pair)
         elif character in _ROMANS:
             yield _ROMANS[character]
         elif character in "\x0e\x0f\x1b":

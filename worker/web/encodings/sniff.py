@@ -174,16 +174,16 @@ def _past(data: bytes, mark: bytes, at: int) -> int:
 
 def _attributes(data: bytes, at: int) -> tuple[int, dict[bytes, bytes]]:
     """The attributes of a tag, the first of each name; the position behind them, or -1 when the data ended before."""
-    found: dict[bytes, bytes] = {}
+    attributes: dict[bytes, bytes] = {}
     while match := _ATTRIBUTE.match(data, at):
         name, *values = match.groups()
-        found.setdefault(name.lower(), next(filter(None, values), b"").lower())
+        attributes.setdefault(name.lower(), next(filter(None, values), b"").lower())
         at = match.end()
         if at == len(data):
-            return -1, found
+            return -1, attributes
     gap = _GAP.match(data, at)
     assert gap is not None
-    return (gap.end() if gap.end() < len(data) else -1), found
+    return (gap.end() if gap.end() < len(data) else -1), attributes
 
 
 def _meta(data: bytes, at: int) -> tuple[int, str | None]:
@@ -215,10 +215,10 @@ def xml_declaration(body: bytes) -> str | None:
 def guess(body: bytes) -> str:
     """The encoding of a body that declares none: UTF-8 if it reads as that, windows-1252 if little is beyond ASCII;
     else what the detector makes of it."""
-    sample, whole = body[:GUESSED], len(body) <= GUESSED
+    sample, complete = body[:GUESSED], len(body) <= GUESSED
     if sample.isascii():
-        return "windows-1252" if body.isascii() or not _reads_as_utf8(body, whole=True) else "utf-8"
-    if _reads_as_utf8(sample, whole=whole):
+        return "windows-1252" if body.isascii() or not _reads_as_utf8(body, complete=True) else "utf-8"
+    if _reads_as_utf8(sample, complete=complete):
         return "utf-8"
     words = _MARKUP.sub(b" ", sample)
     high = sum(words.count(bytes((byte,))) for byte in range(0x80, 0x100))
@@ -229,8 +229,8 @@ def guess(body: bytes) -> str:
     return _GUESSES[best.encoding] if best else "windows-1252"
 
 
-def _reads_as_utf8(body: bytes, *, whole: bool) -> bool:
+def _reads_as_utf8(body: bytes, *, complete: bool) -> bool:
     """Whether next to all that is not ASCII is UTF-8 (a cut character at the end of a part is no fault)."""
-    text = getincrementaldecoder("utf-8")("replace").decode(body, whole)
+    text = getincrementaldecoder("utf-8")("replace").decode(body, complete)
     faults = text.count("\ufffd")
     return faults == 0 or faults * 20 < len(text) - len(text.encode("ascii", "ignore"))
