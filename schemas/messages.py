@@ -48,11 +48,10 @@ class Ticket(msgspec.Struct, frozen=True, array_like=True):
 
     @property
     def identity(self) -> tuple[str, int, str]:
-        """What makes two tickets the same ask. The redirects of a robots.txt are one ask each: the next is published
-        while the one that led to it is live."""
-        if self.origin:
-            return (f"{self.origin} {self.href}", self.hops, self.kind)
-        return (self.key, self.visit, self.kind)
+        """What makes two tickets the same ask. Each redirect of a robots.txt is one: the last may still be live."""
+        return (
+            (f"{self.origin} {self.href}", self.hops, self.kind) if self.origin else (self.key, self.visit, self.kind)
+        )
 
     @property
     def news(self) -> str:
@@ -64,8 +63,7 @@ class Ticket(msgspec.Struct, frozen=True, array_like=True):
         """Identity and depth as 63 bits, the name of its calendar or backlog entry: a repeated write adds nothing, and
         what was found on a longer way does not take the place of what was found on a shorter one."""
         name = f"{self.kind} {self.visit} {self.depth} {self.origin} {self.key or self.host}"
-        if self.origin:
-            name = f"{name} {self.hops} {self.href}"
+        name = f"{name} {self.hops} {self.href}" if self.origin else name
         return xxhash.xxh3_64_intdigest(name.encode()) >> 1
 
 
@@ -191,10 +189,12 @@ class Failing(msgspec.Struct, frozen=True, array_like=True):
     """An origin that cannot be reached."""
 
     origin: str  # scheme, host and port
-    failures: int  # failed connections in a row
+    failures: int  # in a row: failed connections, and URLs whose request was not answered
     until: float  # the next try is not before, unix seconds
     cause: str  # for people
     at: float = 0.0  # the last try, unix seconds; 0: not known
+    silent: tuple[int, ...] = ()  # fingerprints of those URLs
+    given_up: bool = False  # it failed too often: no request until then
 
 
 class HostRecord(msgspec.Struct, frozen=True, array_like=True):

@@ -193,7 +193,9 @@ class Config(Api, frozen=True, kw_only=True, forbid_unknown_fields=True):
     host_failures: Annotated[
         int,
         Meta(
-            ge=1, description="failed connections or time-outs in a row after which the URLs of an origin are given up"
+            ge=1,
+            description="failed connections, or URLs not answered in time, in a row after which those of an origin are "
+            "given up; one that was never reached has no more tries than a URL",
         ),
     ] = 5
 

@@ -151,6 +151,11 @@ class Host:
         """Remember a request until a row tells of it."""
         self.asked = (*self.asked[-UNTOLD:], asked)
 
+    @property
+    def answered(self) -> bool:
+        """Whether its owner heard any answer of it."""
+        return self.latency > 0.0
+
     def take_requests(self) -> tuple[Asked, ...]:
         """The requests that no row tells of yet, for the row of a visit."""
         asked, self.asked = self.asked, ()

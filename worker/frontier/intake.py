@@ -50,8 +50,7 @@ class Intake:
         self._partition = partition
         self._config = config
         self._log, self._seen, self._store = services.log, services.seen, services.store
-        self._now = services.coordinator.now
-        self._effect = effects.run
+        self._now, self._effect = services.coordinator.now, effects.run
         self._schedule = schedule
         self._monotonic = monotonic
         self._chance = chance
@@ -213,8 +212,7 @@ class Intake:
             if far or not host.queue.takes(ticket, self._config.queue_size):
                 return False
         partition.enter(ticket, source)
-        sooner = ticket.kind == "robots" and host.looks  # it may itself be waiting for the answer to this
-        if sooner:
+        if sooner := ticket.kind == "robots" and host.looks:  # it may itself be waiting for the answer to this
             host.next_turn = min(host.next_turn, self._monotonic())
         if sooner or not host.ticketed:
             self._schedule.see(partition, host)

@@ -39,12 +39,14 @@ class Answered(msgspec.Struct, frozen=True):
 
 class OriginFailed(msgspec.Struct, frozen=True):
     """An origin as a whole failed: one probe a step, the steps double, each `at_least` so many seconds. Its tickets are
-    given up in the end; until then the host waits. `robots`: what failed is its robots.txt, so that it is closed."""
+    given up in the end; until then the host waits. `robots`: what failed is its robots.txt, so that it is closed.
+    `silent`: the fingerprint of the URL whose request was sent and not answered; 0: no connection came about."""
 
     origin: str
     cause: str
     at_least: float = 0.0
     robots: bool = False
+    silent: int = 0
 
 
 class Later(msgspec.Struct, frozen=True):
@@ -83,7 +85,6 @@ class HostRecords:
         self._effect = effects.run
         self._now = now
         self._chance = chance
-        self._limit = max(1, min(config.host_failures, config.retries + 1))
 
     async def read(self, host: Host) -> None:
         """Know what an earlier owner left of a host."""
@@ -99,7 +100,7 @@ class HostRecords:
         Those of the host's other origin need not be: https may be out of order where http is not.
         """
         failing = _failing(host.record, origin)
-        shut = failing.failures >= self._limit and failing.until > self._now() and ordered <= failing.at
+        shut = failing.given_up and failing.until > self._now() and ordered <= failing.at
         return failing.cause if shut else ""
 
     async def promise(self, host: Host) -> None:
@@ -127,7 +128,9 @@ class HostRecords:
     async def failed(self, host: Host, result: OriginFailed) -> float:
         """An origin failed; gives the seconds for which its host is left alone: none once the origin is given up."""
         config, origin, cause = self._config, result.origin, result.cause
-        failures = _failing(host.record, origin).failures + 1
+        before = _failing(host.record, origin)
+        known = result.silent in before.silent  # one slow URL says nothing of the others, however often it is tried
+        failures = before.failures + (not known)
         pause = delays.back_off(
             config.failure_ttl or config.retry_pause,
             failures,
@@ -137,12 +140,21 @@ class HostRecords:
         )
         pause = max(pause, result.at_least)
         host.failed(cause, robots=result.robots)
-        now, given_up = self._now(), failures >= self._limit
+        now, given_up = self._now(), failures >= self._limit(host, result)
         until = now + pause
-        record = _with(host.record, *_others(host.record, origin), Failing(origin, failures, until, cause, now))
+        silent = before.silent if known or not result.silent else (*before.silent, result.silent)
+        failing = Failing(origin, failures, until, cause, now, silent, given_up)
+        record = _with(host.record, *_others(host.record, origin), failing)
         await self._put(host, record if given_up else msgspec.structs.replace(record, not_before=until))
         _LOG.debug("host failed", origin=origin, cause=cause, failures=failures, pause=pause, given_up=given_up)
         return 0.0 if given_up else pause
+
+    def _limit(self, host: Host, result: OriginFailed) -> int:
+        """After how many failures in a row an origin is given up. One that was never reached has as many tries as one
+        URL would; one that takes connections, or answered before, is not judged by so few."""
+        config = self._config
+        reached = result.silent or (host.answered and not result.robots)
+        return config.host_failures if reached else min(config.host_failures, config.retries + 1)
 
     async def _put(self, host: Host, record: HostRecord) -> None:
         partition, store = self._partition, self._store

@@ -5,7 +5,7 @@ from typing import Final, assert_never
 
 import msgspec
 
-from gregor.schemas.messages import Row, State, Ticket
+from gregor.schemas.messages import Row, State, Ticket, url_fingerprint
 from gregor.worker.config.settings import Config
 from gregor.worker.fetch.outcomes import (
     AddressRefused,
@@ -165,7 +165,8 @@ def turn_result(visited: Visited, verdict: Verdict, used: bool) -> Result | None
         change = change_of(visited.row, visited.page) if visited.page is not None else NO_CHANGE
         return Answered(origin, verdict.pause, change)
     if verdict.host_failed:
-        return OriginFailed(origin, verdict.outcome)
+        silent = url_fingerprint(visited.ticket.key) if used and verdict.cause == "timeout" else 0
+        return OriginFailed(origin, verdict.outcome, silent=silent)
     return Answered(origin) if used else None
 
 

@@ -77,6 +77,44 @@ def test_the_back_off_of_a_host_that_failed_is_durable_and_doubles() -> None:
         assert desk.host.next_turn == desk.clock.monotonic() + pause
 
 
+@pytest.mark.parametrize("retries", [0, 1, 9])
+@pytest.mark.parametrize(
+    ("answered", "silent", "tries"),
+    [
+        pytest.param(False, False, None, id="never reached: as many tries as one URL has"),
+        pytest.param(True, False, 4, id="it answered before"),
+        pytest.param(False, True, 4, id="it takes connections"),
+        pytest.param(True, True, 4, id="it takes connections and answered before"),
+    ],
+)
+def test_a_host_is_given_up_after_failures_of_several_urls(
+    answered: bool, silent: bool, tries: int | None, retries: int
+) -> None:
+    desk = Desk(retries=retries, host_failures=4, retry_pause=10.0, retry_jitter=0.0)
+    desk.begin()
+    desk.host.latency = 0.1 if answered else 0.0
+    for tried in range(1, (tries or min(4, retries + 1)) + 1):
+        assert not desk.records.given_up(desk.host, HTTP)
+        desk.over(OriginFailed(HTTP, "no answer", silent=tried if silent else 0))
+    assert desk.records.given_up(desk.host, HTTP) == "no answer"
+    desk.over(Answered(HTTP))
+    desk.over(OriginFailed(HTTP, "no answer", silent=9))
+    assert not desk.records.given_up(desk.host, HTTP), "only what failed since it answered counts"
+
+
+def test_one_slow_url_never_gives_its_host_up() -> None:
+    desk = Desk(host_failures=3, retry_pause=10.0, retry_jitter=0.0)
+    desk.begin()
+    for _ in range(9):
+        desk.over(OriginFailed(HTTP, "no answer", silent=1))
+        assert not desk.records.given_up(desk.host, HTTP)
+        assert desk.kept.not_before == desk.clock.wall() + 10.0, "it is left alone all the same"
+    desk.over(OriginFailed(HTTP, "no answer", silent=2))
+    desk.over(OriginFailed(HTTP, "no answer", silent=1))
+    desk.over(OriginFailed(HTTP, "no answer", silent=3))
+    assert desk.records.given_up(desk.host, HTTP)
+
+
 @pytest.mark.parametrize(
     ("record", "wait"),
     [

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gregor.schemas.messages import TERMINAL, Page, Row, State, Ticket, TicketKind
+from gregor.schemas.messages import TERMINAL, Page, Row, State, Ticket, TicketKind, url_fingerprint
 from gregor.worker.fetch.outcomes import (
     AddressRefused,
     Broken,
@@ -22,8 +22,9 @@ from gregor.worker.fetch.outcomes import (
     Unchanged,
 )
 from gregor.worker.frontier.tickets import is_stale
+from gregor.worker.politeness.host_records import OriginFailed
 from gregor.worker.settle.revisits import Revisits
-from gregor.worker.settle.verdicts import GIVEN_UP, Policy, conclude
+from gregor.worker.settle.verdicts import GIVEN_UP, Policy, conclude, turn_result
 from gregor.worker.settle.visited import Visited
 
 NOW = 1_700_000_000.0
@@ -94,6 +95,20 @@ def test_every_outcome_has_one_state_and_at_most_one_next_ticket(
     assert (verdict.state == "dead") <= bool(verdict.cause), "a dead letter names its cause"
     assert verdict.host_failed == (isinstance(outcome, Failed) and outcome.host)
     assert (verdict.pause > 0.0) <= isinstance(outcome, Pushback), "only a host that asks for it is left alone"
+
+
+@pytest.mark.parametrize(
+    ("cause", "used", "silent"),
+    [("timeout", True, True), ("timeout", False, False), ("connect", False, False), ("tls", True, False)],
+)
+def test_a_request_that_is_not_answered_is_told_from_a_connection_that_fails(
+    cause: str, used: bool, silent: bool
+) -> None:
+    policy = Policy(retries=3, pause=10.0, longest=300.0, revisits=None, jitter=0.0)
+    visited = Visited(TICKET, None, Failed(cause, "no answer", host=True))
+    result = turn_result(visited, conclude(visited, policy, 0, NOW, random.Random(0)), used)
+    assert isinstance(result, OriginFailed)
+    assert result.silent == (url_fingerprint(TICKET.key) if silent else 0)
 
 
 def test_what_wants_credentials_is_not_gone() -> None:
