@@ -99,6 +99,7 @@ def test_a_group_grows_without_losing_or_inventing_anything(redis: Service) -> N
 def test_crawls_share_nothing(redis: Service) -> None:
     async def marks(seen: RedisSeen) -> None:
         await seen.mark([1, 2])
+        assert await seen.seen([1, 2, 3]) == [True, True, False]
         await seen.claim(b"c" * 16, "http://a/")
 
     async def sees_nothing(seen: RedisSeen) -> None:

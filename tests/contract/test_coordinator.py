@@ -174,3 +174,14 @@ async def test_what_a_later_version_ordered_stays(world: World) -> None:
     engine = await world.again()
     while engine.coordinator.orders() != changed:
         await engine.coordinator.changed()
+
+
+@run
+async def test_the_wall_clock_may_jump(world: World) -> None:
+    engine = await world.open()
+    before = engine.coordinator.now()
+    for jump in (86_400.0, -2 * 86_400.0):
+        world.clock.wall_now += jump
+        assert engine.coordinator.now() == before
+    world.clock.pass_(5.0)
+    assert engine.coordinator.now() == before + 5.0

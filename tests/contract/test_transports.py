@@ -177,6 +177,13 @@ async def test_redirects_and_cookies_are_left_to_the_caller(world: World) -> Non
 
 
 @case
+async def test_nobody_connects_to_where_a_redirect_leads(world: World) -> None:
+    world.origin.page("/", b"", f"Location: https://127.0.0.1:{world.origin.tls_port}/next", status=302)
+    assert (await world.page("/")).status == 302
+    assert world.origin.connections == 1
+
+
+@case
 async def test_connections_are_kept(world: World) -> None:
     world.origin.page("/", b"x")
     for _ in range(3):
@@ -320,6 +327,13 @@ async def test_a_body_of_exactly_the_limit_is_whole(world: World) -> None:
     assert (await world.page("/")).truncated is None
     world.origin.page("/", b"x" * 100_001)
     assert (await world.page("/")).truncated == "size"
+
+
+@case
+async def test_a_body_without_a_coding_keeps_to_the_limit_of_bodies(world: World) -> None:
+    world.origin.page("/", b"x" * 3_000)
+    answer = await world.page("/", limits=Limits(max_body=2_000, max_wire=100_000))
+    assert (answer.truncated, answer.body.read()) == ("size", b"x" * 2_000)
 
 
 @case

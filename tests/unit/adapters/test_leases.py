@@ -15,12 +15,15 @@ TREE = Tree("/gregor", "test")
 LENGTH = 8.0
 
 
-class Replaced(MemoryNodes):
-    """A connection whose session may be replaced while a transaction runs."""
+class Disturbed(MemoryNodes):
+    """A connection whose session may be replaced, or to which another is first, while a transaction runs."""
 
     replaced = False
+    beaten = False
 
     async def commit(self, operations: Sequence[Operation]) -> bool:
+        if self.beaten:
+            self._server.make(TREE.owner(3), msgspec.json.encode(Owner("b", 9)), owner=2)
         if self.replaced:
             self.session = Session(self.session.number + 100, LENGTH)
         return await super().commit(operations)
@@ -32,7 +35,7 @@ class Site:
     def __init__(self, epoch: int = 0) -> None:
         self.clock, self.server = ManualClock(), MemoryServer()
         self.server.make(TREE.epoch(3), b"%d" % epoch)
-        self.nodes = Replaced(self.server, Session(1, LENGTH))
+        self.nodes = Disturbed(self.server, Session(1, LENGTH))
         self.nodes.session.answered(self.clock.monotonic())
         self.owners = OwnerNodes(self.nodes, TREE, "a", self.clock, lambda: 77.0)
 
@@ -74,6 +77,13 @@ def test_a_node_of_a_session_that_was_replaced_meanwhile_is_no_lease() -> None:
     site = Site()
     site.nodes.replaced = True
     assert site.acquire() is None
+
+
+def test_who_comes_second_has_no_lease() -> None:
+    site = Site(4)
+    site.nodes.beaten = True
+    assert site.acquire() is None
+    assert (site.epoch, site.owner) == (4, Owner("b", 9))
 
 
 def test_a_partition_is_taken_once_as_long_as_it_is_held() -> None:

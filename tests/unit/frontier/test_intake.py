@@ -74,6 +74,22 @@ def test_memory_is_bounded(tickets: list[Ticket], seed: int) -> None:
     on_servers(case)
 
 
+def test_a_host_that_is_never_visited_does_not_stop_the_reading_of_its_topic() -> None:
+    """Its oldest records hold the watermark; at the end of the window they go to wait, busy as the worker may be."""
+    tickets = [ticket(str(number)) for number in range(4 * CONFIG.window)]
+
+    async def case(engine: SimulatedEngine, clock: ManualClock) -> None:
+        await engine.log.publish(tickets)
+        owner = Owner(engine, clock, 1)
+        await owner.take_over()
+        owner.schedule.idle = False
+        while await owner.intake.step():
+            pass
+        assert sum(mark.position for mark in owner.partition.marks.values()) == len(tickets)
+
+    on_servers(case)
+
+
 def test_a_host_is_forgotten_when_nothing_is_left_of_it() -> None:
     """However many hosts a crawl meets: what is kept of them hangs on those that have turns."""
     tickets = [ticket("a", host=f"h{number}") for number in range(8 * FEW_HOSTS)]
