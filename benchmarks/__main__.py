@@ -8,9 +8,9 @@ def main() -> None:
     """Run them one after another: two at once would measure each other."""
     figures: Figures = {}
     for benchmark in (cpu, memory, politeness, metrics, api_load, cluster):
-        found = benchmark.measured()
-        measure.report(found)
-        figures |= found
+        figures_of_it = benchmark.measured()
+        measure.report(figures_of_it)
+        figures |= figures_of_it
         measure.keep(figures)
 
 

@@ -31,14 +31,14 @@ _BEGIN = 120.0
 async def load(address: tuple[str, int], rate: float, seconds: float) -> Counter[int]:
     """Ask so many times a second, over kept connections; how often each status was answered."""
     end = asyncio.get_running_loop().time() + seconds
-    found: Counter[int] = Counter()
+    statuses: Counter[int] = Counter()
     await asyncio.gather(
-        *(_ask_on(address, number, CONNECTIONS / rate, end, found) for number in range(CONNECTIONS)),
+        *(_ask_on(address, number, CONNECTIONS / rate, end, statuses) for number in range(CONNECTIONS)),
     )
-    return found
+    return statuses
 
 
-async def _ask_on(address: tuple[str, int], number: int, pause: float, end: float, found: Counter[int]) -> None:
+async def _ask_on(address: tuple[str, int], number: int, pause: float, end: float, statuses: Counter[int]) -> None:
     """One connection: a request at each tick; a late answer delays none but its own connection's."""
     clock = asyncio.get_running_loop().time
     reader, writer = await asyncio.open_connection(*address)
@@ -48,7 +48,7 @@ async def _ask_on(address: tuple[str, int], number: int, pause: float, end: floa
         due += pause
         number += 1
         writer.write(f"GET {PATHS[number % len(PATHS)]} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode())
-        found[await _answer(reader)] += 1
+        statuses[await _answer(reader)] += 1
     writer.close()
 
 
@@ -91,9 +91,9 @@ def measured(rate: float = RATE, seconds: float = SECONDS) -> Figures:
         finally:
             crawl.terminate()
             crawl.wait()
-    found = [request.at for request in anyhost.requests(work)]
-    quiet = sum(begun - seconds <= at < begun for at in found) / seconds
-    loaded = sum(begun <= at < ended for at in found) / (ended - begun)
+    times = [request.at for request in anyhost.requests(work)]
+    quiet = sum(begun - seconds <= at < begun for at in times) / seconds
+    loaded = sum(begun <= at < ended for at in times) / (ended - begun)
     return {
         "api_load.pages": Figure(round(loaded, 1), "requests/s of the crawl under load", round(quiet, 1)),
         "api_load.lost": Figure(round(1.0 - loaded / quiet, 3), "of the crawl's rate without load"),
@@ -115,10 +115,10 @@ def _processor(pid: int) -> float:
 def under_load(address: tuple[str, int], rate: float, seconds: float) -> Counter[int]:
     """The load comes from a process of its own."""
     spawn = multiprocessing.get_context("spawn")
-    told: multiprocessing.Queue[Counter[int]] = spawn.Queue()
-    process = spawn.Process(target=_load, args=(address, rate, seconds, told))
+    results: multiprocessing.Queue[Counter[int]] = spawn.Queue()
+    process = spawn.Process(target=_load, args=(address, rate, seconds, results))
     process.start()
-    answers = told.get(timeout=2 * seconds + 30)
+    answers = results.get(timeout=2 * seconds + 30)
     process.join()
     return answers
 

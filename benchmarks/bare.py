@@ -85,13 +85,13 @@ class Bare:
         url, body = self._bodies.pop(handle)
         self._multi.remove_handle(handle)
         self._idle.append(handle)
-        found = handle.getinfo(pycurl.RESPONSE_CODE) == 200
+        answered = handle.getinfo(pycurl.RESPONSE_CODE) == 200
         if url.endswith("/robots.txt"):
             root = url.removesuffix("/robots.txt")
-            self._robots[root] = Protego.parse(body.getvalue().decode() if found else "")
+            self._robots[root] = Protego.parse(body.getvalue().decode() if answered else "")
             for held in self._held.pop(root):
                 self._ask(held)
-        elif found:
+        elif answered:
             self.pages += 1
             self._read(url, body.getvalue())
 

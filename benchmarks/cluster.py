@@ -55,15 +55,15 @@ class Speed(msgspec.Struct, frozen=True):
 
 def measured(rounds: int = 3, pages: int = cpu.PAGES, parts: Sequence[str] = PARTS, cores: float = 0.3) -> Figures:
     """Both parts, one after another."""
-    found: Figures = {}
+    figures: Figures = {}
     with Servers() as servers:
         if "cost" in parts:
             with _web(corpus.Shape(cpu.HOSTS, pages)) as (web, seeds):
-                found |= _cost(servers, web, seeds, rounds, pages)
+                figures |= _cost(servers, web, seeds, rounds, pages)
         if "scale" in parts:
             with _web(corpus.Shape(SCALE_HOSTS, pages)) as (web, seeds):
-                found |= _scale(servers, web, seeds, rounds, pages, cores)
-    return found
+                figures |= _scale(servers, web, seeds, rounds, pages, cores)
+    return figures
 
 
 def _cost(servers: Servers, web: StaticWeb, seeds: Path, rounds: int, pages: int) -> Figures:
@@ -90,22 +90,22 @@ def _page_cost(seconds: float, stored: int, pages: int) -> float:
 
 
 def _scale(servers: Servers, web: StaticWeb, seeds: Path, rounds: int, pages: int, cores: float) -> Figures:
-    one: list[Speed] = []
+    of_one: list[Speed] = []
     two: list[Speed] = []
     for number in range(rounds):
-        for found, workers in ((one, 1), (two, 2)):
+        for speeds, workers in ((of_one, 1), (two, 2)):
             folder = _folder(f"scale{number}-{workers}")
             with crawl_on(servers, web, seeds, folder) as crawl:
-                found.append(_speed(crawl, folder, workers, pages, cores))
-            _tell(f"round {number + 1} of {rounds}, {workers} of {cores:g} core: {found[-1]}")
-    pairs = list(zip(one, two, strict=True))
+                speeds.append(_speed(crawl, folder, workers, pages, cores))
+            _tell(f"round {number + 1} of {rounds}, {workers} of {cores:g} core: {speeds[-1]}")
+    pairs = list(zip(of_one, two, strict=True))
     costs = [(a.workers + a.servers, b.workers + b.servers) for a, b in pairs]
     return {
-        "cluster.speed.two": Figure(middle(b.pages for b in two), "pages/s", middle(a.pages for a in one)),
+        "cluster.speed.two": Figure(middle(b.pages for b in two), "pages/s", middle(a.pages for a in of_one)),
         "cluster.speed.times": Figure(middle(b.pages / a.pages for a, b in pairs), "x"),
         "cluster.all.two": Figure(middle(b for _, b in costs), "ms", middle(a for a, _ in costs)),
         "cluster.all.times": Figure(middle(b / a for a, b in costs), "x"),
-        "cluster.servers.page": Figure(middle(b.servers for b in two), "ms", middle(a.servers for a in one)),
+        "cluster.servers.page": Figure(middle(b.servers for b in two), "ms", middle(a.servers for a in of_one)),
     }
 
 

@@ -60,8 +60,8 @@ def measured(rounds: int = 5, pages: int = PAGES, names: tuple[str, ...] = tuple
         for number in range(rounds):
             for name in names:
                 spent[name].append(_page_cost(name, partial(JOBS[name], web, folder / "seeds.txt"), work, pages))
-            told = "  ".join(f"{name} {values[-1]:.2f}" for name, values in spent.items())
-            print(f"round {number + 1} of {rounds}, ms a page: {told}", file=sys.stderr, flush=True)
+            costs = "  ".join(f"{name} {values[-1]:.2f}" for name, values in spent.items())
+            print(f"round {number + 1} of {rounds}, ms a page: {costs}", file=sys.stderr, flush=True)
     return _figures(spent)
 
 
@@ -70,21 +70,21 @@ def _page_cost(name: str, job: Callable[[Path], tuple[Cost, int]], work: Path, p
     folder = work / name
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
-    cost, found = job(folder)
-    if found != pages:
-        raise measure.RunFailed(f"{name} found {found} of {pages} pages: see {folder}")
+    cost, met = job(folder)
+    if met != pages:
+        raise measure.RunFailed(f"{name} found {met} of {pages} pages: see {folder}")
     return 1000 * cost.cpu / pages
 
 
 def _figures(spent: dict[str, list[float]]) -> Figures:
-    found = {f"cpu.page.{name}": Figure(middle(values), "ms") for name, values in spent.items()}
+    figures = {f"cpu.page.{name}": Figure(middle(values), "ms") for name, values in spent.items()}
     ours = spent.get("gregor")
     for peer in ("bare", "scrapy"):
         if ours and peer in spent:
             ratios = (mine / theirs for mine, theirs in zip(ours, spent[peer], strict=True))
-            found[f"cpu.times.{peer}"] = Figure(middle(ratios), "x")
-            found["cpu.page.gregor"] = Figure(middle(ours), "ms", middle(spent[peer]))
-    return found
+            figures[f"cpu.times.{peer}"] = Figure(middle(ratios), "x")
+            figures["cpu.page.gregor"] = Figure(middle(ours), "ms", middle(spent[peer]))
+    return figures
 
 
 def main() -> None:

@@ -28,11 +28,11 @@ def measured(urls: int = URLS, hosts: int = HOSTS, seconds: float = SECONDS) -> 
         line = [GREGOR, "crawl", "--data", work / "data", "--host-table", table, "--scope", "any", "--json"]
         began = time.monotonic()
         cost = run([*line, "--max-time", str(seconds), "--set", "stop_grace=1"], work / "out")
-    found = anyhost.requests(work)
+    requests = anyhost.requests(work)
     return {
         "memory.peak": Figure(round(cost.peak, 1), "MB"),
-        "memory.first_request": Figure(round(found[0].at - began, 2), "s"),
-        "memory.requests": Figure(len(found), "requests"),
+        "memory.first_request": Figure(round(requests[0].at - began, 2), "s"),
+        "memory.requests": Figure(len(requests), "requests"),
     }
 
 

@@ -48,14 +48,14 @@ def measured(pages: int = PAGES) -> Figures:
     work.mkdir(parents=True)
     with serving(folder, work) as web:
         uses, scrape = asyncio.run(_uses(web, _seeds(folder), work / "counted"))
-        cost, found = cpu.gregor(web, folder / "seeds.txt", work)
+        cost, crawled = cpu.gregor(web, folder / "seeds.txt", work)
     each = costs()
     spent = {name: 1e6 * count * each[name] / pages for name, count in uses.items()}
     spent["scrape"] = 1e6 * scrape / SCRAPE_PAGES
-    whole = 1e6 * cost.cpu / found
+    per_page = 1e6 * cost.cpu / crawled
     figures = {f"metrics.{name}": Figure(round(value, 2), "us a page") for name, value in spent.items()}
-    figures["metrics.all"] = Figure(round(sum(spent.values()), 2), "us a page", round(whole, 1))
-    figures["metrics.share"] = Figure(round(sum(spent.values()) / whole, 4), "of the CPU a page")
+    figures["metrics.all"] = Figure(round(sum(spent.values()), 2), "us a page", round(per_page, 1))
+    figures["metrics.share"] = Figure(round(sum(spent.values()) / per_page, 4), "of the CPU a page")
     return figures
 
 
@@ -95,11 +95,11 @@ async def _uses(web: StaticWeb, seeds: list[Seed], folder: Path) -> tuple[dict[s
 def _scraping(scrapes: list[float]) -> Callable[[WorkerBackend], Coroutine[Any, Any, None]]:
     """In the place of what keeps the history of rates: scrapes now and then, and says what they take."""
 
-    async def keep(desk: WorkerBackend) -> None:
+    async def keep(backend: WorkerBackend) -> None:
         while True:
             await asyncio.sleep(1.5)
             begun = time.thread_time()
-            await desk.metrics()
+            await backend.metrics()
             scrapes.append(time.thread_time() - begun)
 
     return keep
@@ -111,14 +111,14 @@ class _Border:
 
 def costs() -> dict[str, float]:
     """Seconds that each way of counting takes once: the least of some rounds, since all that disturbs adds."""
-    stats, timing, spending, counter = Stats(), Timing(), CpuTime(), Counter[str]()
+    stats, timing, cpu_time, counter = Stats(), Timing(), CpuTime(), Counter[str]()
     border = _Border()
     standing_in = wrapped(border, "store", stats, clock=SystemClock().monotonic)
 
     def count() -> None:
         counter["fetched"] += 1
 
-    switching = _call(lambda: spending.switch("parse"))
+    switching = _call(lambda: cpu_time.switch("parse"))
     return {
         "border calls": max(0.0, _await(standing_in.call) - _await(border.call)),
         "stages": _call(lambda: timing.observe(0.01)),
@@ -126,7 +126,7 @@ def costs() -> dict[str, float]:
         "politeness": _call(lambda: stats.spaced(1.0, 1.0, 5.0)),
         "counters": _call(count),
         "cpu switches": switching,
-        "cpu steps": max(0.0, _steps(spending) - _steps(None) - 2 * switching),
+        "cpu steps": max(0.0, _steps(cpu_time) - _steps(None) - 2 * switching),
     }
 
 
@@ -156,7 +156,7 @@ def _await(call: Callable[[], Coroutine[Any, Any, None]]) -> float:
     return min(asyncio.run(calls()) for _ in range(5))
 
 
-def _steps(spending: CpuTime | None) -> float:
+def _steps(cpu_time: CpuTime | None) -> float:
     """Seconds of one step of work that waits often, charged to a stage or not."""
 
     async def waits() -> None:
@@ -165,7 +165,7 @@ def _steps(spending: CpuTime | None) -> float:
 
     async def work() -> float:
         begun = time.thread_time()
-        await (waits() if spending is None else spending.charge("settle", waits()))
+        await (waits() if cpu_time is None else cpu_time.charge("settle", waits()))
         return (time.thread_time() - begun) / TIMES
 
     return min(asyncio.run(work()) for _ in range(5))

@@ -11,13 +11,13 @@ def moves(before: Mapping[int, str], after: Mapping[int, str]) -> int:
 def fewest_moves(partitions: int, weights: Mapping[str, int], previous: Mapping[int, str]) -> int:
     """How many moves a balanced assignment takes at least: what lies above the members' shares rounded up, is nobody's,
     or must go where less than the shares rounded down is held. A lower bound, told without making an assignment."""
-    whole = sum(weights.values())
+    total = sum(weights.values())
     held = dict.fromkeys(weights, 0)
     for partition in range(partitions):
         if (member := previous.get(partition)) in held:
             held[member] += 1
-    above = sum(max(0, held[m] + (-partitions * w // whole)) for m, w in weights.items())
-    below = sum(max(0, partitions * w // whole - held[m]) for m, w in weights.items())
+    above = sum(max(0, held[m] + (-partitions * w // total)) for m, w in weights.items())
+    below = sum(max(0, partitions * w // total - held[m]) for m, w in weights.items())
     return max(above + partitions - sum(held.values()), below)
 
 

@@ -161,7 +161,7 @@ def joins_one_by_one(most: int, partitions: int) -> None:
     print(f"\n{partitions} partitions, workers join one by one:\nworkers   moved  fewest  modulo N")
     owners: Mapping[int, str] = assign(partitions, {"w000": 1}, {})
     for number in range(1, most):
-        weights = {f"w{one:03}": 1 for one in range(number + 1)}
+        weights = {f"w{joined:03}": 1 for joined in range(number + 1)}
         after = assign(partitions, weights, owners)
         before_modulo = modulo(partitions, list(weights)[:-1])
         counted = moves(owners, after), fewest_moves(partitions, weights, owners)

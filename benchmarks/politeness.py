@@ -30,36 +30,36 @@ def measured(hosts: int = HOSTS, delay: float = DELAY, rounds: int = ROUNDS) -> 
         line = [GREGOR, "crawl", "--seeds", seeds, "--data", work / "data", "--host-table", table, "--json"]
         limits = ["--delay", str(delay), "--concurrency", "256", "--max-time", str((rounds + 3) * delay)]
         cost = run([*line, *limits, "--set", "stop_grace=1"], work / "out")
-    found = anyhost.requests(work)
-    shares = _shares(found, hosts, delay, rounds)
+    requests = anyhost.requests(work)
+    shares = _shares(requests, hosts, delay, rounds)
     return {
         "politeness.used": Figure(middle(shares), "of what the delays allow"),
         "politeness.used.least": Figure(round(min(shares), 3), "of what the delays allow"),
         "politeness.rate": Figure(round(middle(shares) * hosts / delay, 1), "requests/s", hosts / delay),
-        "politeness.early": Figure(_early(found, delay), "requests"),
-        "politeness.cpu": Figure(round(1000 * cost.cpu / len(found), 3), "ms a request"),
+        "politeness.early": Figure(_early(requests, delay), "requests"),
+        "politeness.cpu": Figure(round(1000 * cost.cpu / len(requests), 3), "ms a request"),
     }
 
 
-def _shares(found: Sequence[Request], hosts: int, delay: float, rounds: int) -> list[float]:
+def _shares(requests: Sequence[Request], hosts: int, delay: float, rounds: int) -> list[float]:
     """For each round, requests made to requests allowed."""
     first: dict[str, float] = {}
-    for request in found:
+    for request in requests:
         if request.target != "/robots.txt":
             first.setdefault(request.host, request.at)
     if len(first) < hosts:
         raise measure.RunFailed(f"only {len(first)} of {hosts} hosts were asked for a page")
     begin = max(first.values())
     ends = [begin + delay * (number + 1) for number in range(rounds)]
-    if found[-1].at < ends[-1] - 1.0:
-        raise measure.RunFailed(f"the crawl ended {ends[-1] - found[-1].at:.1f} s before the last round did")
-    return [sum(end - delay < request.at <= end for request in found) / hosts for end in ends]
+    if requests[-1].at < ends[-1] - 1.0:
+        raise measure.RunFailed(f"the crawl ended {ends[-1] - requests[-1].at:.1f} s before the last round did")
+    return [sum(end - delay < request.at <= end for request in requests) / hosts for end in ends]
 
 
-def _early(found: Sequence[Request], delay: float) -> int:
+def _early(requests: Sequence[Request], delay: float) -> int:
     last: dict[str, float] = {}
     early = 0
-    for request in found:
+    for request in requests:
         early += request.at - last.get(request.host, -delay) < delay - TOLERANCE
         last[request.host] = request.at
     return early

@@ -52,11 +52,14 @@ WHOLE = ("keep", "decode", "guard", "parse", "walk", "fingerprint", "simhash", "
 def measured(rounds: int = 5, pages: int = PAGES, peer: Path | None = None) -> Figures:
     """Microseconds a page, by step and all together."""
     trees = [ROOT] if peer is None else [ROOT, peer.resolve()]
-    found: dict[Path, list[dict[str, float]]] = {tree: [] for tree in trees}
+    rounds_of: dict[Path, list[dict[str, float]]] = {tree: [] for tree in trees}
     for number in range(rounds):
         for tree in trees if number % 2 else reversed(trees):  # which one is first may matter
-            found[tree].append(_round(tree, pages))
-    medians = [{name: middle((one[name] for one in found[tree]), 1) for name in found[tree][0]} for tree in trees]
+            rounds_of[tree].append(_round(tree, pages))
+    medians = [
+        {name: middle((of_round[name] for of_round in rounds_of[tree]), 1) for name in rounds_of[tree][0]}
+        for tree in trees
+    ]
     figures = {}
     for name, value in medians[0].items():
         figures[f"reading.{name}"] = Figure(value, "us a page", None if peer is None else medians[1][name])
@@ -103,9 +106,9 @@ class Steps:
         reading = Reading(extract, text_fingerprint(words), simhash64(words))
         ticket = Ticket(url.href, url.key, url.host)
         response = Response(200, "OK", [("Content-Type", TYPE)], "HTTP/1.1", _kept(data), None, b"", b"", "", 0.0, 0.0)
-        found = self._examiner.examine(ticket, url, response, reading)
-        self._sent.learn(found.tickets)
-        record = encode(found.page)
+        examined = self._examiner.examine(ticket, url, response, reading)
+        self._sent.learn(examined.tickets)
+        record = encode(examined.page)
         spent = {
             "keep": _least(lambda: _kept(data)),
             "decode": _least(lambda: sniff.decode(data, sniff.sniff(data, TYPE))),
@@ -115,7 +118,7 @@ class Steps:
             "fingerprint": _least(lambda: text_fingerprint(words)),
             "simhash": _least(lambda: simhash64(words)),
             "links": _least(lambda: self._examiner.examine(ticket, url, response, reading)),
-            "record": _least(lambda: [encode(one) for one in (found.page, *found.tickets)]),
+            "record": _least(lambda: [encode(message) for message in (examined.page, *examined.tickets)]),
             "compress": _least(lambda: (self._compress(record), self._compress(data))),
         }
         spent["walk"] -= spent["guard"] + spent["parse"]

@@ -71,13 +71,13 @@ def run(pages: int, processes: list[int]) -> dict[str, Any]:
         config = load(str(file), {}, ()).config
         asyncio.run(fill(config, pages))
         host, _, port = redis.addresses[0].rpartition(":")
-        found: dict[str, Any] = {"pages": pages}
+        results: dict[str, Any] = {"pages": pages}
         for number in processes:
             with Redis(host, int(port)) as client:
                 client.flushall()
             seconds = measure(file, number)
-            found[f"{number} processes"] = {"seconds": round(seconds, 2), "pages_second": round(pages / seconds)}
-    return found
+            results[f"{number} processes"] = {"seconds": round(seconds, 2), "pages_second": round(pages / seconds)}
+    return results
 
 
 def main() -> None:

@@ -59,7 +59,7 @@ async def measure(address: str, urls: int) -> dict[str, Any]:
             await seen.seen(asked[at : at + _BATCH])
         ask.end()
         contents = await _contents(seen_client, server, chance, urls)
-        found = {
+        results = {
             "urls": urls * _SCALE,
             "bytes_a_url": steps,
             "keys": server.dbsize() * _SCALE,
@@ -69,7 +69,7 @@ async def measure(address: str, urls: int) -> dict[str, Any]:
         }
     await seen.close()
     await seen_client.close()
-    return found
+    return results
 
 
 async def _contents(client: RedisClient, server: Redis, chance: random.Random, pages: int) -> dict[str, Any]:
@@ -121,10 +121,10 @@ def main() -> None:
         address = f"127.0.0.1:{port}"
         Service(name="redis", addresses=(address,), nodes=(server,), answers=lambda: listens(address)).start()
         try:
-            found = asyncio.run(measure(address, int(millions * 1e6)))
+            results = asyncio.run(measure(address, int(millions * 1e6)))
         finally:
             server.kill()
-    print(msgspec.json.encode(found).decode())
+    print(msgspec.json.encode(results).decode())
 
 
 if __name__ == "__main__":

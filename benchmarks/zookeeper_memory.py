@@ -45,10 +45,10 @@ class MemoryServer:
 
     def replace(self, path: str, data: bytes) -> Stat | None:
         """The new state; None when there is no such node."""
-        found = self._nodes.get(path)
-        if found is None:
+        node = self._nodes.get(path)
+        if node is None:
             return None
-        stat = Stat(found[1].version + 1, 0.0, found[1].owner)
+        stat = Stat(node[1].version + 1, 0.0, node[1].owner)
         self._nodes[path] = data, stat
         self._fire(path, children=False)
         return stat
@@ -86,17 +86,17 @@ class MemoryNodes:
 
     async def get(self, path: str, *, watch: bool = False) -> tuple[bytes, Stat] | None:
         self._server.counts["get"] += 1
-        found = self._server.find(path)
-        if watch and found is not None:
+        node = self._server.find(path)
+        if watch and node is not None:
             self._server.watch(path, self, children=False)
-        return found
+        return node
 
     async def exists(self, path: str, *, watch: bool = False) -> Stat | None:
         self._server.counts["exists"] += 1
         if watch:
             self._server.watch(path, self, children=False)
-        found = self._server.find(path)
-        return None if found is None else found[1]
+        node = self._server.find(path)
+        return None if node is None else node[1]
 
     async def children(self, path: str, *, watch: bool = False) -> list[str]:
         self._server.counts["children"] += 1
@@ -133,11 +133,11 @@ class MemoryNodes:
         return True
 
     def _possible(self, operation: Operation) -> bool:
-        found = self._server.find(operation.path)
+        node = self._server.find(operation.path)
         match operation:
             case Create():
-                return found is None
+                return node is None
             case Check(_, version) | Put(_, _, version):
-                return found is not None and version in (-1, found[1].version)
+                return node is not None and version in (-1, node[1].version)
             case Delete():
-                return found is not None
+                return node is not None

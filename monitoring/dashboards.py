@@ -16,19 +16,19 @@ _WIDTH: Final = {"stat": 6, "timeseries": 12}
 _HEIGHT: Final = {"stat": 5, "timeseries": 8}
 
 
-def dashboard(one: Dashboard) -> dict[str, Any]:
+def dashboard(board: Dashboard) -> dict[str, Any]:
     """Grafana's model of a dashboard (schema version 39)."""
     return {
-        "uid": f"gregor-{one.name}",
-        "title": one.title,
+        "uid": f"gregor-{board.name}",
+        "title": board.title,
         "tags": ["gregor"],
         "schemaVersion": 39,
         "editable": False,
         "refresh": "30s",
         "time": {"from": "now-6h", "to": "now"},
-        "templating": {"list": [_source(), *([_crawl(), _release()] if one.ours else [])]},
+        "templating": {"list": [_source(), *([_crawl(), _release()] if board.ours else [])]},
         "links": [{"type": "dashboards", "tags": ["gregor"], "title": "Gregor", "asDropdown": True, "keepTime": True}],
-        "panels": _placed(one.panels),
+        "panels": _placed(board.panels),
     }
 
 
@@ -44,7 +44,7 @@ def _crawl() -> dict[str, Any]:
 def _release() -> dict[str, Any]:
     query = 'label_values(gregor_worker_info{crawl="$crawl"}, release)'
     choice = {"includeAll": True, "allValue": ".*", "current": {"text": "All", "value": "$__all"}}
-    known = {
+    releases = {
         "name": "release",
         "type": "query",
         "label": "Release",
@@ -52,34 +52,34 @@ def _release() -> dict[str, Any]:
         "query": query,
         "refresh": 2,
     }
-    return {**known, **choice}
+    return {**releases, **choice}
 
 
 def _placed(panels: tuple[Panel, ...]) -> list[dict[str, Any]]:
     """Panels from left to right, in rows of Grafana's 24 columns."""
     placed, x, y, below = [], 0, 0, 0
-    for number, one in enumerate(panels, 1):
-        width, height = _WIDTH[one.kind], _HEIGHT[one.kind]
+    for number, panel in enumerate(panels, 1):
+        width, height = _WIDTH[panel.kind], _HEIGHT[panel.kind]
         if x + width > 24:
             x, y = 0, below
-        placed.append(_panel(number, one, {"x": x, "y": y, "w": width, "h": height}))
+        placed.append(_panel(number, panel, {"x": x, "y": y, "w": width, "h": height}))
         x, below = x + width, max(below, y + height)
     return placed
 
 
-def _panel(number: int, one: Panel, place: dict[str, int]) -> dict[str, Any]:
+def _panel(number: int, panel: Panel, place: dict[str, int]) -> dict[str, Any]:
     targets = [
         {"refId": chr(ord("A") + index), "datasource": _SOURCE, "expr": query.expr, "legendFormat": query.legend}
-        for index, query in enumerate(one.queries)
+        for index, query in enumerate(panel.queries)
     ]
     return {
         "id": number,
-        "type": one.kind,
-        "title": one.title,
-        "description": described(one),
+        "type": panel.kind,
+        "title": panel.title,
+        "description": described(panel),
         "datasource": _SOURCE,
         "gridPos": place,
-        "fieldConfig": {"defaults": {"unit": one.unit, "min": 0, **_threshold(one)}, "overrides": []},
+        "fieldConfig": {"defaults": {"unit": panel.unit, "min": 0, **_threshold(panel)}, "overrides": []},
         "targets": targets,
     }
 
@@ -95,9 +95,9 @@ def _metric(series: str) -> str:
     return re.sub(r"_(?:total|bucket|sum|count)$", "", series)
 
 
-def _threshold(one: Panel) -> dict[str, Any]:
+def _threshold(panel: Panel) -> dict[str, Any]:
     """From which value on it is red, where one is wrong."""
-    wrong = one.wrong or THRESHOLDS.get(one.title)
+    wrong = panel.wrong or THRESHOLDS.get(panel.title)
     if wrong is None:
         return {}
     steps = [{"color": "green", "value": None}, {"color": "red", "value": wrong.value}]
@@ -112,8 +112,8 @@ def _threshold(one: Panel) -> dict[str, Any]:
 def files() -> dict[Path, str]:
     """Every file and what is in it."""
     return {
-        FOLDER / f"{one.name}.json": json.dumps(dashboard(one), indent=2, ensure_ascii=False) + "\n"
-        for one in (*DASHBOARDS, SERVERS)
+        FOLDER / f"{board.name}.json": json.dumps(dashboard(board), indent=2, ensure_ascii=False) + "\n"
+        for board in (*DASHBOARDS, SERVERS)
     }
 
 

@@ -34,14 +34,14 @@ def _shares(partitions: int, weights: Mapping[str, int], held: Mapping[str, int]
 
     One more goes first to whoever has it already: each saves a move, and nothing else could. Then to the largest rest.
     """
-    whole = sum(weights.values())
-    shares = {member: partitions * weight // whole for member, weight in weights.items()}
-    rests = {member: partitions * weight % whole for member, weight in weights.items()}
+    total = sum(weights.values())
+    shares = {member: partitions * weight // total for member, weight in weights.items()}
+    rests = {member: partitions * weight % total for member, weight in weights.items()}
 
     def claim(member: str) -> tuple[bool, int, str]:
         return (held[member] <= shares[member], -rests[member], member)
 
-    # Fewer are left over than there are members with a rest: their rests sum to whole times the number left over.
+    # Fewer are left over than there are members with a rest: their rests sum to the total times the number left over.
     for member in sorted((m for m in weights if rests[m]), key=claim)[: partitions - sum(shares.values())]:
         shares[member] += 1
     return shares

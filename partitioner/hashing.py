@@ -11,14 +11,14 @@ _MASK: Final = 0xFFFFFFFF
 
 def murmur2(data: bytes) -> int:
     """The signed 32-bit MurmurHash2 of Kafka (org.apache.kafka.common.utils.Utils.murmur2)."""
-    whole = len(data) & ~3
+    words_end = len(data) & ~3
     hashed = _SEED ^ len(data)
-    for (word,) in struct.iter_unpack("<I", data[:whole]):
+    for (word,) in struct.iter_unpack("<I", data[:words_end]):
         word = word * _M & _MASK
         word ^= word >> 24
         hashed = (hashed * _M & _MASK) ^ (word * _M & _MASK)
-    if whole < len(data):
-        hashed = (hashed ^ int.from_bytes(data[whole:], "little")) * _M & _MASK
+    if words_end < len(data):
+        hashed = (hashed ^ int.from_bytes(data[words_end:], "little")) * _M & _MASK
     hashed ^= hashed >> 13
     hashed = hashed * _M & _MASK
     hashed ^= hashed >> 15

@@ -9,6 +9,7 @@ after all of its effects. What is counted and timed on the way stands in observe
 """
 
 import random
+from contextlib import closing, nullcontext
 from dataclasses import dataclass
 
 from gregor.schemas.messages import Page, Row, url_fingerprint
@@ -104,11 +105,11 @@ class Crawl:
             if item.refused:
                 return await self.settle(turn, item, Visited(ticket, row, Denied(f"trap: {item.refused}")))
             if ticket.not_before > self.services.coordinator.now():
-                return await self._wait_until(ticket.not_before, item)
-            if (refused := self.fetcher.refused_port(url)) is not None:
+                await self.intake.waiting.postpone(ticket)
+                return self.intake.finish(item, moved=True)
+            more = row is None or not row.page
+            if refused := self.fetcher.refused_port(url) or turn.refusal(url.origin, ticket.ordered, more=more):
                 return await self.settle(turn, item, Visited(ticket, row, refused))
-            if (refusal := turn.refusal(url.origin, ticket.ordered, more=row is None or not row.page)) is not None:
-                return await self.settle(turn, item, Visited(ticket, row, refusal))
             match await self.rulings.rule(turn, url, ticket):
                 case Allowed(rules):
                     await self._fetch(turn, item, row, url, rules)
@@ -126,40 +127,27 @@ class Crawl:
             turn.put_off(pause(item.shortages))
             item.shortages += 1
 
-    async def _wait_until(self, due: float, item: Item) -> None:
-        """A redirect is followed no sooner than it said: its ticket goes to the calendar as a retry does."""
-        await self.intake.waiting.appoint(item.ticket, due)
-        await self.effects.run(lambda: self.services.seen.mark([url_fingerprint(item.ticket.key)]))
-        self.intake.finish(item, moved=True)
-
     async def _fetch(self, turn: Turn, item: Item, row: Row | None, url: Url, rules: float) -> None:
         """The request itself, and what it brought."""
         ticket, host, fetcher = item.ticket, turn.host, self.fetcher
         permit, now = await turn.for_page(url.href, rules), self.services.coordinator.now()
         stored, begun = await self.pages.version(ticket, row), turn.now
-        limits = fetcher.sitemap_limits if ticket.link == "sitemap" else fetcher.limits
-        outcome, response = await fetcher.fetch(url, permit, now, limits, conditions(stored))
-        try:
+        outcome, response = await fetcher.fetch(url, permit, now, fetcher.limits_of(ticket.link), conditions(stored))
+        with closing(response) if response is not None else nullcontext():
             if isinstance(outcome, LeaseOver):
                 raise LeaseLost
-            seconds = turn.now - begun
-            if response is not None:
-                seconds, host.latency = response.elapsed, response.latency
-                self.visits.answered(response)
+            seconds = turn.took(begun, response)
+            self.visits.answered(response)
             outcome = in_the_end(outcome, response, sent=turn.used, last=ticket.attempts >= self.policy.retries)
             if isinstance(outcome, Broken) and outcome.cause == "protocol" and not item.lenient:
                 item.lenient = True  # one more turn: then the transport reads as browsers do
                 host.queue.put_back(item)
-                return await turn.over(Answered(url.origin))
+                await turn.over(Answered(url.origin))
+                return
             async with self.examiner.room.of(response.body.size if response is not None else 0):
                 read = await self.visits.parse(self.examiner.of(ticket, url, outcome))  # Examine
-                visited = Visited(
-                    ticket, row, read.outcome, url, response, read.page, read.tickets, read.redirect, stored, seconds
-                )
+                visited = read.visited(ticket, row, url, response, stored, seconds)
                 await self.visits.settle(self.settle(turn, item, visited))
-        finally:
-            if response is not None:
-                response.close()
 
     # Settle
 

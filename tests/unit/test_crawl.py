@@ -60,7 +60,7 @@ class Scene:
         self.turn: Any = SimpleNamespace(
             host=host, used=True, over=noted("next turn"), refusal=lambda *_, **__: None, now=0.0
         )
-        waiting = SimpleNamespace(appoint=noted("appoint"))
+        waiting = SimpleNamespace(appoint=noted("appoint"), postpone=noted("postpone"))
         parts: dict[str, Any] = {
             "partition": SimpleNamespace(stamp=lambda: 1),
             "intake": SimpleNamespace(waiting=waiting, finish=lambda *_, **moved: note("finish", moved)),
@@ -171,10 +171,10 @@ def test_what_nobody_can_have_begun_is_not_looked_for() -> None:
     assert Scene().visit(TICKET, inherited=False) == ["rows", "rule", "put back"]
 
 
-def test_a_redirect_that_is_to_be_followed_later_waits_in_the_calendar_then_is_seen_then_finished() -> None:
+def test_a_redirect_that_is_to_be_followed_later_waits_then_is_finished() -> None:
     scene = Scene()
     done = scene.visit(msgspec.structs.replace(TICKET, not_before=200.0), inherited=False)
-    assert done == ["rows", "appoint", "mark", "finish"]
+    assert done == ["rows", "postpone", "finish"]
     assert scene.moved is True
 
 

@@ -70,9 +70,13 @@ class Fetcher:
             rate_window=config.rate_window,
         )
         most = max(config.max_sitemap, self.limits.max_body)
-        self.sitemap_limits = msgspec.structs.replace(
+        self._sitemap_limits = msgspec.structs.replace(
             self.limits, max_body=most, max_wire=max(most, self.limits.max_wire)
         )
+
+    def limits_of(self, link: str) -> Limits:
+        """What the answer may cost of a URL to which such a link led."""
+        return self._sitemap_limits if link == "sitemap" else self.limits
 
     def prefetch(self, items: Iterable[Item | None]) -> None:
         """Look up the names of the tickets whose turns come near, so that their turns need not wait for it."""

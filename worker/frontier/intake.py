@@ -9,8 +9,6 @@ import random
 from collections.abc import Callable, Sequence
 from functools import partial
 
-import msgspec
-
 from gregor.schemas.messages import PRIORITIES, DeadLetter, Ticket, url_fingerprint
 from gregor.worker.borders.effects import Effects
 from gregor.worker.borders.log import Record, Unreadable
@@ -22,7 +20,7 @@ from gregor.worker.frontier.calendar import FAR_BUCKET, MOST_BUCKETS
 from gregor.worker.frontier.host import Backlog
 from gregor.worker.frontier.partition import MOST_FOLLOWERS, Partition
 from gregor.worker.frontier.schedule import HostSchedule
-from gregor.worker.frontier.tickets import joined, may_return, may_shorten
+from gregor.worker.frontier.tickets import joined, may_return, may_shorten, revisit_asked
 from gregor.worker.frontier.waiting import Waiting
 from gregor.worker.observe.stats import Stats
 
@@ -181,15 +179,9 @@ class Intake:
         asking = [(ticket, source) for ticket, source in tickets if ticket.kind == "recrawl"]
         if not asking:
             return tickets
-        revisits = [
-            # by order, or when the interval that was set is over
-            (
-                ticket.due,
-                msgspec.structs.replace(ticket, kind="revisit", due=0.0, ordered=0.0 if ticket.due else ticket.at),
-            )
-            for ticket, _ in asking
+        entries = [
+            Entry(partition.calendar.place(max(now, ticket.due), now), revisit_asked(ticket)) for ticket, _ in asking
         ]
-        entries = [Entry(partition.calendar.place(max(now, due), now), ticket) for due, ticket in revisits]
         await self._effect(lambda: store.put_entries(partition.id, entries, partition.stamp()))
         for entry in entries:
             partition.calendar.placed(entry.bucket)

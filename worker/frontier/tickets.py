@@ -39,3 +39,9 @@ def may_return(ticket: Ticket, cookies: bool) -> bool:
     """Whether a redirect may have led back to where it began. With cookies the answer can be another one by then: that
     is how a site asks for them."""
     return cookies and ticket.link == "redirect" and ticket.hops > 1
+
+
+def revisit_asked(ticket: Ticket) -> Ticket:
+    """The revisit that a ticket of kind recrawl asks for: by order, or because the interval that was set is over."""
+    ordered = 0.0 if ticket.due else ticket.at
+    return msgspec.structs.replace(ticket, kind="revisit", due=0.0, ordered=ordered)

@@ -86,6 +86,11 @@ class Waiting:
         if partition.calendar.next_due() != first:  # sooner than what we sleep for
             self._wake()
 
+    async def postpone(self, ticket: Ticket) -> None:
+        """A ticket is followed no sooner than it says: it goes into the calendar, as a retry does, then it is seen."""
+        await self.appoint(ticket, ticket.not_before)
+        await self._effect(lambda: self._seen.mark([url_fingerprint(ticket.key)]))
+
     def look_after(self, host: Host) -> None:
         """Note a host whose back queue runs low while its backlog holds more."""
         backlog = host.backlog

@@ -48,10 +48,10 @@ def _text(what: str, failed: Sequence[Row], count: int) -> str:
         return ""
     more = f"; and {count - len(failed)} more" if count > len(failed) else ""
     hints = dict.fromkeys(hint for row in failed if (hint := _hint(row)))
-    return f"{what}: {'; '.join(map(told, failed))}{more}" + "".join(f". {hint}" for hint in islice(hints, _TOLD))
+    return f"{what}: {'; '.join(map(fate_of, failed))}{more}" + "".join(f". {hint}" for hint in islice(hints, _TOLD))
 
 
-def told(row: Row) -> str:
+def fate_of(row: Row) -> str:
     """What became of a URL, in a few words."""
     match row.state:
         case "redirected" if row.rule.startswith("scope: "):

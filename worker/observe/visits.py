@@ -40,9 +40,10 @@ class Visits:
         """A visit of a host whose turn came ``late`` seconds after it was due; it runs while the block does."""
         return Visit(lease.partition, lease.epoch, host, self._tracer, late)
 
-    def answered(self, response: Response) -> None:
-        """A page's request was answered."""
-        self._stats.answered(response)
+    def answered(self, response: Response | None) -> None:
+        """A page's request was answered, if there is a response."""
+        if response is not None:
+            self._stats.answered(response)
 
     async def parse(self, work: Coroutine[Any, Any, T]) -> T:
         """Have a document read."""

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 
 from gregor.schemas.messages import Asked
-from gregor.worker.borders.transport import Permit
+from gregor.worker.borders.transport import Permit, Response
 from gregor.worker.fetch.address_limit import AddressGate
 from gregor.worker.fetch.outcomes import Broken, Denied
 from gregor.worker.frontier.host import Host
@@ -184,6 +184,14 @@ class Turn:
         """A request is being written; ``href`` is empty for a robots.txt. On the event loop only."""
         self.used = True
         self._turns.sent(self.host, self._ordered, href, rules)
+
+    def took(self, begun: float, response: Response | None) -> float:
+        """Seconds of a page's request that was ``begun``, by the clock, or as its response has them: that also says how
+        long the host let wait, which the next delay goes by."""
+        if response is None:
+            return self.now - begun
+        self.host.latency = response.latency
+        return response.elapsed
 
     async def over(self, result: Result) -> None:
         """The turn came to something: what a later owner must know is stored, and the next turn is set."""

@@ -6,10 +6,12 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gregor.schemas.messages import DeadLetter, Ticket
+from gregor.schemas.messages import DeadLetter, Ticket, url_fingerprint
 from gregor.worker.borders.effects import LeaseLost
 from gregor.worker.borders.log import Record, Unreadable
 from gregor.worker.frontier.partition import FEW_HOSTS
@@ -171,22 +173,39 @@ def test_a_backlog_that_was_found_is_named_for_a_later_owner_too() -> None:
     owned(case)
 
 
+def written_in_order(owner: Owner, engine: SimulatedEngine) -> list[tuple[str, int]]:
+    """What is written from now on, each with the watermark of that moment."""
+    order: list[tuple[str, int]] = []
+
+    def note(handle: Any, method: str) -> None:
+        original = getattr(handle, method)
+
+        async def call(*arguments: Any) -> Any:
+            order.append((method, owner.partition.watermarks()[2]))
+            return await original(*arguments)
+
+        setattr(handle, method, call)
+
+    note(engine.store, "put_entries")
+    note(engine.store, "put_chunk")
+    note(engine.seen, "mark")
+    return order
+
+
+def test_what_is_followed_later_is_in_the_calendar_then_seen() -> None:
+    async def case(owner: Owner, engine: SimulatedEngine) -> None:
+        order, due = written_in_order(owner, engine), owner.clock.wall() + 60.0
+        await owner.intake.waiting.postpone(msgspec.structs.replace(ticket("a"), not_before=due))
+        assert [method for method, _ in order] == ["put_entries", "mark"]
+        assert owner.partition.calendar.next_due() == pytest.approx(due, abs=2.0)
+        assert await engine.seen.seen([url_fingerprint(ticket("a").key)]) == [True]
+
+    owned(case)
+
+
 def test_what_waits_is_written_then_seen_then_finished() -> None:
     async def case(owner: Owner, engine: SimulatedEngine) -> None:
-        order: list[tuple[str, int]] = []
-
-        def noted(handle: Any, method: str) -> None:
-            original = getattr(handle, method)
-
-            async def call(*arguments: Any) -> Any:
-                order.append((method, owner.partition.watermarks()[2]))
-                return await original(*arguments)
-
-            setattr(handle, method, call)
-
-        noted(engine.store, "put_entries")
-        noted(engine.store, "put_chunk")
-        noted(engine.seen, "mark")
+        order = written_in_order(owner, engine)
         owner.partition.host("example.org").next_turn = owner.clock.monotonic() + 3600.0
         assert await owner.intake.step()
         assert order == [("put_entries", 0), ("put_chunk", 0), ("mark", 0)]
