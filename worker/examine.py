@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Sequence
+from typing import Final
 
 import msgspec
 
@@ -29,6 +30,8 @@ from gregor.worker.web import http_headers
 from gregor.worker.web.urls import Url, Urls
 
 DEEPEST_SITEMAP = 5
+LINK_ROOM: Final = 300
+"""Characters that each of `max_links` links of a page may have on average: a base of thousands is in all of them."""
 
 
 class Content(msgspec.Struct, frozen=True):
@@ -156,11 +159,12 @@ class Examiner:
             self._note_unread(page, "entries" if said.sitemap.truncated else "")
             return Content(page, self._sitemap(ticket, url, said.sitemap, page))
         extract = said.extract
-        left_out = extract.truncated or len(extract.links) > self._config.max_links
-        self._note_unread(page, extract.cut, "links" if left_out else "")
         self._add_header_links(extract, url, response)
         self._describe(page, extract, response, now)
-        return Content(page, self._links(ticket, url, extract, page))
+        content = Content(page, self._links(ticket, url, extract, page))
+        left_out = extract.truncated or len(extract.links) > self._config.max_links
+        self._note_unread(page, extract.cut, "links" if left_out else "")
+        return content
 
     def _note_unread(self, page: Page, *reasons: str) -> None:
         """Say on the page, and count, why a document was not read to its end, if so."""
@@ -198,11 +202,16 @@ class Examiner:
         if extract.canonical is not None and (canonical := self._urls.resolve(extract.canonical, base)):
             page.canonical = canonical.href
         add, chosen = page.links.append, dict[int, tuple[Url, str]]()
+        room = LINK_ROOM * self._config.max_links
         for link in extract.links[: self._config.max_links]:
             target = find(link.url)
             if target is None:
                 self._stats.links["malformed"] += 1
                 continue
+            room -= len(target.url.href)
+            if room < 0:
+                extract.truncated = True
+                break
             kind, nofollow = link.kind, link.nofollow or unfollowed
             fate = fate_of(target, kind, nofollow)
             add(Link(target.url.href, kind, nofollow, fate, link.text))

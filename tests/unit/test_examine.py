@@ -232,3 +232,12 @@ def test_a_redirect_out_of_scope_is_recorded_and_not_followed() -> None:
     tickets, link = one.redirect(ticket(start), start, "http://other/")
     assert link is not None
     assert (tickets, link.fate) == ([], "scope: scope host")
+
+
+def test_a_base_that_is_in_every_link_does_not_make_a_page_of_megabytes() -> None:
+    start = url("http://host/")
+    body = f"<base href='http://host/{'y' * 3900}/'>{''.join(f'<a href={n}>' for n in range(100))}".encode()
+    page = examiner(max_links=100).examine(ticket(start), start, response(body)).page
+    assert len(page.links) == 7  # of 3,916 characters each
+    assert page.unread == "links"
+    assert len(examiner(max_links=1000).examine(ticket(start), start, response(body)).page.links) == 76

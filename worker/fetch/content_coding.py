@@ -1,6 +1,7 @@
 """Content-Encoding removed step by step (RFC 9110 section 8.4), bounded at every step.
 
-However much a body would expand to, no more than the limit and one piece of a stage (128 KiB) is ever in memory.
+However much a body would expand to, no more than the limit and one piece of a stage (128 KiB) is ever in memory; and
+whatever little it expands to, it is taken apart into no more than a number of pieces.
 """
 
 import math
@@ -15,11 +16,14 @@ CODINGS: Final = frozenset({"gzip", "x-gzip", "deflate", "br", "zstd"})
 """What can be removed; worth an Accept-Encoding."""
 MAX_CODINGS: Final = 5
 """How many codings one body may have."""
+MAX_STEPS: Final = 100_000
+"""Pieces of a body beyond those in which it was received (some 0.4 s): gzip members, zstd frames and blocks may be
+empty, and then cost time but no size."""
 _SLICE = 16 * 1024
 
 
 class TooLarge(Exception):
-    """The body decodes to more than the limit."""
+    """The body decodes to more than the limit, or takes more steps."""
 
 
 class Decoder:
@@ -38,7 +42,9 @@ class Decoder:
         """The last coding that nobody here can remove (often an encoding of text, or nonsense). Browsers ignore it, and
         so does this: it stays, with all that were applied before it."""
         to_undo = names[len(names) - names[::-1].index(self.unknown) :] if self.unknown is not None else names
-        self._layers = [_Layer(name, 2 * limit + STEP if depth else None) for depth, name in enumerate(to_undo)][::-1]
+        self._steps = _Steps()
+        bounds = [2 * limit + STEP if depth else None for depth in range(len(to_undo))]
+        self._layers = [_Layer(name, most, self._steps) for name, most in zip(to_undo, bounds, strict=True)][::-1]
         self._left = limit
         self._fault: TooLarge | Corrupt | None = None
         if len(to_undo) > MAX_CODINGS:
@@ -46,6 +52,7 @@ class Decoder:
 
     def feed(self, data: bytes) -> bytes:
         """What the next piece of the body decodes to; may be empty."""
+        self._steps.left += len(self._layers)
         slices = (data[start : start + _SLICE] for start in range(0, len(data), _SLICE))
         return self._collect(piece for each in slices for piece in self._decoded(each, 0))
 
@@ -84,11 +91,19 @@ class Decoder:
                 yield from self._decoded(piece, depth + 1)
 
 
+class _Steps:
+    """What is left of `MAX_STEPS` for all codings of a body."""
+
+    def __init__(self) -> None:
+        self.left = MAX_STEPS
+
+
 class _Layer:
     """One coding, told by the first octets whether it is there at all."""
 
-    def __init__(self, coding: str, limit: int | None) -> None:
+    def __init__(self, coding: str, limit: int | None, steps: _Steps) -> None:
         self._coding = coding
+        self._steps = steps
         self._left = math.inf if limit is None else limit
         self._head = b""
         self._stage: Stage | None = None
@@ -116,6 +131,7 @@ class _Layer:
     def _capped(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
         for piece in pieces:
             self._left -= len(piece)
-            if self._left < 0:
+            self._steps.left -= 1
+            if self._left < 0 or self._steps.left < 0:
                 raise TooLarge
             yield piece

@@ -28,6 +28,9 @@ position is looked at once, whatever a site writes: what a word is made of is co
 _HEXADECIMAL: Final = frozenset("0123456789abcdefABCDEF")
 _LONG: Final = 16
 _DIGITS: Final = 3
+_TEN: Final = "0123456789"
+MAX_SHAPED: Final = 1024
+"""Characters of a path with its query that are looked at."""
 _NAMED: Final = re.compile(rf"(?<=[?&;])(?:{SESSION_NAME})=[^&;/]*", re.IGNORECASE)
 _CALENDAR: Final = re.compile(
     r"(?:^|[/?&;_.-])(?:cal|calendar|calendars|date|day|days|events?|month|months|week|weeks|year|agenda|schedule)"
@@ -42,7 +45,7 @@ def _session(match: re.Match[str]) -> bool:
     word = match["word"]
     if match["open"] is not None and len(word) > _LONG:
         return True
-    digits = sum(map(str.isdigit, word))
+    digits = sum(map(word.count, _TEN))
     if not digits or digits == len(word):
         return False
     return _HEXADECIMAL.issuperset(word) or (len(word) >= _LONG and digits >= _DIGITS)
@@ -80,7 +83,7 @@ def shapes(target: str) -> tuple[str, ...]:
     paths in which a segment comes twice: relative links on a page that answers under any path make them. A path of two
     segments or more has that of its section as well, whatever else it says.
     """
-    path, _, query = target.partition("?")
+    path, _, query = target[:MAX_SHAPED].partition("?")
     if (session := _first_session(path)) is not None:
         shape = f";{session['name']}" if session["name"] else f"{_VARIABLE.sub('N', path[: session.start()])}N**"
     else:

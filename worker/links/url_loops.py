@@ -22,6 +22,8 @@ SAME_END = 4
 
 LETTER = re.compile(r"[^\W\d]")
 _LONG = 200
+_SHORTEST, _LONGEST = 8, 63
+"""Characters of what is repeated at the end of a long URL."""
 
 
 def malformed(target: Url) -> str | None:
@@ -66,8 +68,16 @@ def _query_heap(href: str) -> str | None:
 
 
 def _same_end(href: str) -> bool:
-    """Whether a script glues its own name to where it is; a row of one or two characters may mean something."""
-    return any(href.endswith(href[-period:] * SAME_END) and len(set(href[-period:])) > 2 for period in range(8, 64))
+    """Whether a script glues its own name to where it is; a row of one or two characters may mean something. What is
+    repeated ends as the URL does, so that only the places of that end need be looked at."""
+    end = at = len(href) - _SHORTEST
+    if len(set(href[-_LONGEST:])) <= 2:
+        return False
+    while (at := href.rfind(href[end:], max(0, end - _LONGEST), at + _SHORTEST - 1)) >= 0:
+        repeated = href[at - end :]
+        if end - at >= _SHORTEST and href.endswith(repeated * SAME_END) and len(set(repeated)) > 2:
+            return True
+    return False
 
 
 def pairs(query: str) -> list[str]:

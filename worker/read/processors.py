@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from itertools import islice
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import Final, NamedTuple, Protocol, runtime_checkable
 
 from gregor.worker.read import css
 from gregor.worker.read.document import Document, Extract, Reference
@@ -21,6 +21,11 @@ from gregor.worker.web.encodings import sniff
 
 GROUP = "gregor.processors"
 """The entry point group in which processors are found."""
+
+
+MOST_OCTETS: Final = 4 << 20
+"""Octets that are decoded of an encoding in which a character takes one or several of them, which takes long."""
+_SLOW: Final = frozenset({"big5", "euc-jp", "euc-kr", "gb18030", "gbk", "iso-2022-jp", "shift_jis"})
 
 
 @runtime_checkable
@@ -61,8 +66,9 @@ def decoded(document: Document) -> tuple[str, str]:
 def _decoded(document: Document) -> _Text:
     body = document.read()
     encoding = sniff.sniff(body, document.header)
-    text, cut = guard.limited(sniff.decode(body, encoding))
-    return _Text(text, encoding, cut)
+    most = MOST_OCTETS if encoding in _SLOW else len(body)
+    text, cut = guard.limited(sniff.decode(body[:most], encoding))
+    return _Text(text, encoding, "size" if most < len(body) else cut)
 
 
 class Html:

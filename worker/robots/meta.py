@@ -6,6 +6,7 @@ most restrictive wins: a permission never takes a restriction back.
 
 import re
 from collections.abc import Iterable, Iterator
+from typing import Final
 
 import msgspec
 
@@ -36,6 +37,8 @@ _IMPLIED = {name: (name,) for name in _FLAGS} | {"none": ("noindex", "nofollow")
 _VALUED = frozenset({"unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"})
 _VALUE = re.compile(rf"(?:{'|'.join(sorted(_VALUED))})\s*:\s*\S*")
 _EVERYONE = frozenset({"robots", "*"})
+MAX_TEXT: Final = 256 * 1024
+"""Characters of all that speaks to robots that are read: no page that means it says so much."""
 _SEPARATOR = re.compile(r"[,;]")
 _WEEKDAY = re.compile(r"\s*(?:mon|tue|wed|thu|fri|sat|sun)[a-z]{0,6}\s*", re.IGNORECASE)
 
@@ -44,16 +47,21 @@ def meta_robots(entries: Iterable[tuple[str, str]], headers: Iterable[str], agen
     """The restrictions that hold for ``agent`` (its product token or whole User-Agent) at POSIX time ``now``.
 
     ``entries`` are name and content of the page's meta elements, ``headers`` the X-Robots-Tag values, each of which may
-    name a robot before its directives ("agent: directive, …"). Unknown directives are ignored.
+    name a robot before its directives ("agent: directive, …"). Unknown directives are ignored. Of either, `MAX_TEXT`
+    is read.
     """
     ours = {agent.strip().lower(), product_token(agent).lower(), *_EVERYONE} - {""}
     found: set[str] = set()
     dates: list[float] = []
+    room = MAX_TEXT
     for name, content in entries:
         if name.strip().lower() in ours:
-            _collect(((None, directive) for directive in _split(content)), ours, found, dates)
+            _collect(((None, directive) for directive in _split(content[:room])), ours, found, dates)
+            room = max(0, room - len(content))
+    room = MAX_TEXT
     for header in headers:
-        _collect(_addressed(header), ours, found, dates)
+        _collect(_addressed(header[:room]), ours, found, dates)
+        room = max(0, room - len(header))
     unavailable_after = min(dates, default=None)
     if unavailable_after is not None and unavailable_after <= now:
         found.add("noindex")

@@ -200,3 +200,11 @@ def test_an_unknown_coding_stays(coding: str, unknown: str | None, body: bytes, 
 def test_no_body_does_more_than_be_corrupt_or_too_large(header: str, data: bytes, start: bytes, size: int) -> None:
     found, _ = decode(header, start + data, size=size, limit=1000)
     assert len(found) <= 1000
+
+
+@pytest.mark.parametrize(
+    ("coding", "part"), [("gzip", gzip.compress(b"")), ("zstd", zstandard.ZstdCompressor().compress(b""))]
+)
+def test_what_expands_to_nothing_is_taken_apart_up_to_a_number_of_steps(coding: str, part: bytes) -> None:
+    assert decode(coding, part * 110_000, size=1 << 20) == (b"", "TooLarge")
+    assert decode(coding, part * 5_000 + ENCODERS[coding][1](b"text"), size=1 << 20) == (b"text", "")

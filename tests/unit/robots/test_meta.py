@@ -99,3 +99,9 @@ PIECE = st.sampled_from(["noindex", "unavailable_after:", "gregor:", ":", ",", "
 def test_no_text_raises_or_is_read_differently_as_name(text: str, agent: str) -> None:
     directives = meta_robots([("robots", text), (text, text)], [text, f"x: {text}"], agent, NOW)
     assert all(getattr(directives, name) for name in names(directives))
+
+
+def test_of_a_text_without_end_the_beginning_counts() -> None:
+    much = "a," * 200_000
+    assert names(found(meta=[("robots", f"noindex,{much}"), ("robots", "nofollow")])) == ["noindex"]
+    assert names(found(f"noindex,{much}", "nofollow")) == ["noindex"]

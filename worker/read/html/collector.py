@@ -17,6 +17,8 @@ MAX_EMBEDDED_COST = 80_000
 _EMBEDDED_COST = 5
 MAX_METAS = 1000
 """``meta`` elements with a name that are kept."""
+MAX_WORDS: Final = 4096
+"""Characters of an attribute that is a list of words (``rel``) that are read."""
 MAX_ANCHOR = 200
 """Characters of an anchor text that are kept."""
 _NOFOLLOW = frozenset({"nofollow", "ugc", "sponsored"})
@@ -195,7 +197,7 @@ class Collector:
         url = _stripped(attributes.get("href"))
         if not url:
             return
-        rel = (attributes.get("rel") or "").lower().split()
+        rel = _listed(attributes.get("rel"))
         kind = next((kind for token, kind in _LINK_KINDS if token in rel), "link")
         if kind == "link" and "alternate" in rel and (attributes.get("type") or "").strip().lower() in _FEEDS:
             kind = "feed"
@@ -246,8 +248,12 @@ def _stripped(value: str | None) -> str:
 
 
 def _nofollow(attributes: Mapping[str, str | None]) -> bool:
-    rel = attributes.get("rel")
-    return bool(rel) and not _NOFOLLOW.isdisjoint(rel.lower().split())  # type: ignore[union-attr]
+    return not _NOFOLLOW.isdisjoint(_listed(attributes.get("rel")))
+
+
+def _listed(words: str | None) -> list[str]:
+    """The words of an attribute that is a list of them, lower case."""
+    return words[:MAX_WORDS].lower().split() if words else []
 
 
 HANDLERS: Final[dict[str, Callable[[Collector, Element], None]]] = {

@@ -15,15 +15,15 @@ from typing import Final
 from gregor.worker.read.document import Extract
 from gregor.worker.read.html.collector import BLOCKS, HANDLERS, HIDDEN, MAX_ANCHOR, Collector, names
 
-MAX_COST: Final = 380_000
-"""Tags and comments that are read (some 0.5 s), each that refers to something as several; there the page is cut."""
+MAX_COST: Final = 300_000
+"""Tags and comments that are read (some 0.4 s), each that refers to something as several; there the page is cut."""
 MAX_ATTRIBUTES: Final = 512
 """Attributes of one tag that are read."""
 MAX_REFERENCES: Final = 100_000
 """References to characters that are looked up (some 0.1 s), a tenth of them in one tag."""
-_HANDLING, _CHARACTERS, _CANDIDATE = 3, 64, 3
-"""What a tag costs that refers to something, how many characters of its attributes cost 1 more, and what each comma
-does, since there may be a candidate of a srcset behind it."""
+_HANDLING, _CHARACTERS, _CANDIDATE = 4, 32, 5
+"""What a tag costs that refers to something, how many characters of its attributes cost 1 more, and what a srcset does,
+and each comma, since there may be a candidate of one behind it."""
 
 _ATTRIBUTE = r"""[\s/]*+([^\s/>][^\s/>=]*+)(?:\s*+=\s*+(?:"([^"]*+)"?|'([^']*+)'?|([^\s>]*+)))?+"""
 _ATTRIBUTES = re.compile(_ATTRIBUTE)
@@ -195,7 +195,8 @@ class _Reader:
             self._raw(name)
 
     def _handle(self, name: str, attributes: str, drawn: bool) -> None:
-        self.cost += _HANDLING + len(attributes) // _CHARACTERS + _CANDIDATE * attributes.count(",")
+        candidates = attributes.count(",") + attributes.count("srcset")
+        self.cost += _HANDLING + len(attributes) // _CHARACTERS + _CANDIDATE * candidates
         parent = _DRAWING if drawn else _IN_HEAD if self._head else _ELSEWHERE
         element = _Element(name, _attributes(attributes), parent)
         if name == "a":

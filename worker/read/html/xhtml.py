@@ -13,8 +13,12 @@ from gregor.worker.read.html import linear
 from gregor.worker.read.html.collector import BLOCKS, HANDLERS, HIDDEN, MAX_LINKS, Collector
 
 NAMESPACE = "http://www.w3.org/1999/xhtml"
-MOST_ENTITIES = 256
-"""Entities that a document may declare and still be read as XML: each reference is looked for among all of them."""
+MOST_DECLARED = 256
+"""Entities, elements and the like that a document may declare and still be read as XML: each is looked for among all of
+them."""
+_DECLARED = re.compile("<!(?:ENTITY|ELEMENT|NOTATION)")
+_DEFAULTS = re.compile(r"<!ATTLIST|<!ENTITY\s+%")
+"""Declares attributes that each of very many elements would have, or may hide such a declaration."""
 SAFE_PAGE = 128 * 1024
 """A shorter document can't have nodes enough to matter."""
 MAX_NODES = 300_000
@@ -27,9 +31,9 @@ _REFERENCE = re.compile("&([A-Za-z][A-Za-z0-9]*+);")
 
 
 def parse(text: str) -> etree._Element | None:
-    """The root of a well-formed document; None for any other, for one that declares very many entities, and for one
-    whose tree would be huge. Entities beyond XML's five are left out."""
-    if text.count("<!ENTITY") > MOST_ENTITIES or too_costly(text):
+    """The root of a well-formed document; None for any other, for one that declares very much, and for one whose tree
+    would be huge. Entities beyond XML's five are left out."""
+    if too_costly(text) or ("<!DOCTYPE" in text and declares_much(text)):
         return None
     parser = etree.XMLParser(
         encoding="utf-8", resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False, remove_comments=True
@@ -47,9 +51,19 @@ def too_costly(text: str) -> bool:
     return text.count("<") + text.count("=") + text.count("&") > MAX_NODES
 
 
+def declares_much(text: str) -> bool:
+    """Whether a document has a DTD of its own that may cost very much."""
+    return (
+        bool(_DEFAULTS.search(text))
+        or sum(1 for _ in islice(_DECLARED.finditer(text), MOST_DECLARED + 1)) > MOST_DECLARED
+    )
+
+
 def parse_page(text: str) -> etree._Element | None:
     """As `parse`, for what may be a page: as in browsers, a DTD that it names is not read, but its entities are
     known."""
+    if too_costly(text):  # each reference would be looked up first
+        return None
     return parse(_REFERENCE.sub(_known, text) if "<!DOCTYPE" in text else text)
 
 

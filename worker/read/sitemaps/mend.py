@@ -31,8 +31,9 @@ def escaped(pieces: Iterable[str]) -> Iterator[str]:
 
 def _mended(text: str, inside: bool) -> tuple[str, bool]:
     """The text of a piece, and whether its end is inside CDATA, where nothing needs escaping."""
-    if "&" not in text and "[" not in text and not inside:
-        return text, False
+    if "&" not in text:
+        opened, closed = text.rfind("<![CDATA["), text.rfind("]]>")
+        return text, opened > closed or (inside and closed < 0)
     parts = []
     for part in _CDATA.split(text):
         if part in ("<![CDATA[", "]]>"):

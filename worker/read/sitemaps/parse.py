@@ -67,6 +67,12 @@ _MAX_MEMBERS = 10_000
 """Members of a gzip file; empty ones cost time and count no bytes."""
 _GZIP = b"\x1f\x8b"
 _ENTITY = re.compile(r"<!ENTITY")
+_DECLARED = re.compile("<!(?:ATTLIST|ELEMENT|NOTATION|ENTITY)")
+_LONGEST_DECLARED = len("<!NOTATION")
+MAX_LINES = 1_000_000
+"""Lines of a text that are looked at (some 0.2 s)."""
+MAX_MARKS = 900_000
+"""Marks ("<", "&") of a document that are read (some 0.5 s): an entry of a sitemap has four to twelve tags."""
 _ROOT = re.compile(
     rb"(?:\xef\xbb\xbf)?\s*(?>(?:<\?.*?\?>\s*|<!--.*?-->\s*)*)<(?:[\w.-]+:)?(?:urlset|sitemapindex)[\s/>]", re.DOTALL
 )
@@ -168,6 +174,17 @@ def _inflated(chunks: Iterator[bytes], result: Sitemap) -> Iterator[bytes]:
     result.broken = result.broken or not member.eof
 
 
+def _up_to_marks(pieces: Iterable[str], result: Sitemap) -> Iterator[str]:
+    """The text up to `MAX_MARKS`: what is mended or told apart costs the same whatever it is."""
+    left = MAX_MARKS
+    for piece in pieces:
+        left -= piece.count("<") + piece.count("&")
+        if left < 0:
+            result.truncated = True
+            return
+        yield piece
+
+
 def _decoded(first: bytes, rest: Iterator[bytes], encoding: str) -> Iterator[str]:
     decoder = decoders.decoder(encoding)
     yield decoder.decode(first)
@@ -177,9 +194,11 @@ def _decoded(first: bytes, rest: Iterator[bytes], encoding: str) -> Iterator[str
 
 def _parse_text(start: str, rest: Iterator[str], result: Sitemap, max_urls: int) -> None:
     """One address a line."""
-    line = start
+    line, left = start, MAX_LINES
     for chunk in rest:
         *whole, line = (line + chunk).replace("\r", "\n").split("\n")
+        left -= len(whole)
+        result.truncated = left < 0
         _add_lines(whole, result, max_urls)
         if result.truncated or len(line) > MAX_FIELD:
             break
@@ -215,10 +234,15 @@ def _parse_xml(start: str, rest: Iterator[str], result: Sitemap, target: Target)
         load_dtd=False,
     )
     try:
-        long = 0
-        for chunk in sitemap_mend.escaped(chain((start,), rest)):
+        long, before = 0, ""
+        for chunk in sitemap_mend.escaped(_up_to_marks(chain((start,), rest), result)):
             if result.truncated or target.is_none:
                 break
+            if result.kind == "unknown" and _DECLARED.search(before + chunk):
+                # Nor does one need a DTD, whose default attributes every element would have.
+                result.broken = True
+                break
+            before = chunk[-_LONGEST_DECLARED:]
             # Neither a tag nor a text may grow without end: the parser would have to keep all of it.
             long = 0 if ">" in chunk else long + len(chunk)
             if long > _LONGEST:

@@ -17,6 +17,7 @@ from gregor.worker.web.encodings import indexes as encoding_indexes
 from gregor.worker.web.encodings.indexes import MALFORMED
 
 _BLOCK: Final = 1 << 16
+_PIECE: Final = 1 << 20
 _LONGEST: Final = 4
 """Octets of a character at most."""
 _NOTHING: Final = 0xFFFFFFFF
@@ -33,7 +34,9 @@ _Mask = NDArray[np.bool_]
 _Places = NDArray[np.intp]
 
 
-_ALIKE: Final = {
+_ALIKE: Final[dict[str, tuple[str, re.Pattern[str] | None]]] = {
+    "utf-16le": ("utf-16-le", None),
+    "utf-16be": ("utf-16-be", None),
     "shift_jis": ("cp932", re.compile("[\uf8f0-\uf8f3]")),
     "euc-kr": ("cp949", None),
     "big5": ("big5hkscs", re.compile("[\xa2\xa3\xa5\u2022\u203e\u223c\u2609\u2641\uff0f\uff3c\uff64]")),
@@ -60,14 +63,18 @@ def text(octets: bytes, encoding: str) -> str:
             decoded = octets.decode(codec)
             if other is None or not other.search(decoded):
                 return decoded
-    return decoder(encoding).decode(octets, True)
+    reader = decoder(encoding)
+    pieces = [reader.decode(octets[at : at + _PIECE]) for at in range(0, len(octets), _PIECE)]
+    return "".join([*pieces, reader.decode(b"", True)])
 
 
 def decoder(encoding: str) -> Decoder:
     """A new decoder for an encoding by its name in the Encoding Standard. No octets make one raise."""
     match encoding:
-        case "utf-8" | "utf-16le" | "utf-16be":
+        case "utf-8":
             return codecs.getincrementaldecoder(encoding)("replace")
+        case "utf-16le" | "utf-16be":
+            return _Utf16(encoding)
         case "replacement":
             return _Refused()
         case "gbk" | "gb18030":
@@ -90,6 +97,28 @@ class _Single:
 
     def decode(self, octets: bytes, final: bool = False, /) -> str:
         return codecs.charmap_decode(octets, "strict", self._table)[0]
+
+
+class _Utf16:
+    """Two octets are half of a character at least. Halves that stand alone are found for all of a piece at once:
+    Python's decoder asks for each what to do."""
+
+    def __init__(self, encoding: str) -> None:
+        self._order = "<u2" if encoding == "utf-16le" else ">u2"
+        self._rest = b""
+
+    def decode(self, octets: bytes, final: bool = False, /) -> str:
+        octets = self._rest + octets
+        units = np.frombuffer(octets, self._order, len(octets) // 2).astype("<u2")
+        high, low = (units & 0xFC00) == 0xD800, (units & 0xFC00) == 0xDC00
+        held = 0 if final or not len(units) else int(high[-1])  # its other half may still come
+        paired = np.zeros(len(units) + 1, bool)
+        paired[:-2] = high[:-1] & low[1:]
+        units[(high & ~paired[:-1]) | (low & ~np.roll(paired, 1)[:-1])] = 0xFFFD
+        self._rest = octets[2 * (len(units) - held) :]
+        text = units[: len(units) - held].tobytes().decode("utf-16-le")
+        cut = final and len(octets) % 2 and not (len(units) and high[-1])  # one fault, be it also of a half
+        return f"{text}\ufffd" if cut else text
 
 
 class _Refused:
