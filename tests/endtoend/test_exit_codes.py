@@ -102,8 +102,8 @@ def test_a_reason_for_going_on_is_kept(web: Web, here: Here) -> None:
 
 
 def test_a_try_that_fails_is_named_while_nothing_else_is_done(web: Web, names: str, here: Here) -> None:
-    flags = [*web.flags[:2], *web.flags[4:], "--resolver", names, "--set", "retry_pause=3", "--set", "retries=2"]
-    here.report("http://nowhere.test/", *flags, "--set", "progress_interval=0.1", code=1)
+    flags = [*web.flags[:2], *web.flags[4:], "--resolver", names, "--set", "progress_interval=0.05"]
+    here.report("http://nowhere.test/", *flags, "--set", "failure_ttl=1", code=1)  # one more try, a second later
     lines = [line for line in here.err.splitlines() if "limited by" in line]
     assert any("http://nowhere.test/robots.txt: nxdomain: the name does not exist" in line for line in lines)
     assert not any("politeness" in line for line in lines)

@@ -20,13 +20,15 @@ def sample(at: float, does: dict[str, Any], stages: dict[str, float]) -> Sample:
     """A worker that did so much every second until then."""
     grown: dict[str, Any] = {name: does.get(name, rate) * at for name, rate in STEADY.items()}
     fixed = {name: does[name] for name in ("paused", "budget", "away", "later") if name in does}
+    hosts, occupied = does.get("hosts", 10), does.get("occupied", STEADY["occupied"])
     return Sample(
         at=at,
+        waited=max(0.0, hosts - occupied) * at,
         failures={cause: count * at for cause, count in does.get("failures", {}).items()},
         stages={stage: stages.get(stage, 0.0) * at for stage in {*STAGES, *stages}},
         calls={border: (10 * int(at), took * at) for border, took in does.get("calls", {}).items()},
         partitions=does.get("partitions", 1),
-        hosts=does.get("hosts", 10),
+        hosts=hosts,
         **grown,
         **fixed,
     )
@@ -82,8 +84,16 @@ def test_it_is_judged_by_the_last_seconds_only() -> None:
         limits.judge(sample(at, {"occupied": 8.0}, {}))
     name = ""
     for at in range(100, 100 + int(WINDOW) + 2):
-        name = limits.judge(sample(at, {}, {})._replace(occupied=8.0 * 99)).name
+        name = limits.judge(sample(at, {}, {})._replace(occupied=8.0 * 99, waited=10.0 * at)).name
     assert name == "politeness"
+
+
+@pytest.mark.parametrize(("waited", "says"), [(0.1, "starting"), (0.7, "answers"), (3.2, "1 host waits 80%")])
+def test_a_host_that_has_just_come_has_not_waited_for_politeness(waited: float, says: str) -> None:
+    limits = Bottlenecks(8)
+    limits.judge(sample(0.0, {"hosts": 0}, {}))
+    now = sample(0.0, {"hosts": 1}, {})._replace(at=4.0, occupied=0.8 if waited > 0.5 else 0.1, waited=waited)
+    assert says in limits.judge(now).text
 
 
 seconds, counts = st.floats(0.0, 1e6), st.integers(0, 99)
@@ -94,6 +104,7 @@ SAMPLES = st.builds(
     visits=counts,
     failures=st.dictionaries(st.sampled_from(["dns", "timeout", "status 503"]), counts),
     occupied=seconds,
+    waited=seconds,
     stages=st.dictionaries(st.sampled_from(STAGES), seconds),
     calls=st.dictionaries(st.sampled_from(["log", "seen", "resolver"]), st.tuples(counts, seconds)),
     reading=seconds,

@@ -164,13 +164,15 @@ class _Run:
         self._runtime, self.stats = runtime, runtime.stats
         for text in (*_of_the_crawl(self._in_force), *warnings(self._config)):
             complain(text)
-        self._watch = asyncio.create_task(watch(self.stats, self._config, time.monotonic, sys.stderr, self._blocked))
+        self._watch = asyncio.create_task(watch(self.stats, self._config, time.monotonic, sys.stderr, self._refresh))
 
-    def _blocked(self) -> int:
+    def _refresh(self) -> None:
         from gregor.worker.inspect import worker_state
 
-        states = worker_state.host_states(self._runtime, time.monotonic()) if self._runtime is not None else {}
-        return states.get("blocked", 0) + states.get("robots", 0)
+        if self._runtime is not None:
+            self._runtime.gauge()
+            states = worker_state.host_states(self._runtime, time.monotonic())
+            self.stats.hosts_blocked = states.get("blocked", 0) + states.get("robots", 0)
 
     def stop(self) -> None:
         """Cleanly; seeds that are not published yet are given again by the same command."""

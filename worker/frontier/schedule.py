@@ -74,6 +74,29 @@ class HostSchedule(Schedule[Host]):
         self._monotonic = monotonic
         self._changed = changed
         self.idle = False  # capacity is free, and no turn is due soon
+        self._waited = 0.0
+        self._counted = monotonic()
+
+    @property
+    def waited(self) -> float:
+        """Seconds that all hosts together waited for their turns."""
+        self._count()
+        return self._waited
+
+    def put(self, host: Host, due: float) -> None:
+        """Schedule a host's turn, in the place of an earlier entry."""
+        self._count()
+        super().put(host, due)
+
+    def remove(self, host: Host) -> None:
+        """Take a host out, wherever it stands."""
+        self._count()
+        super().remove(host)
+
+    def _count(self) -> None:
+        now = self._monotonic()
+        self._waited += len(self) * (now - self._counted)
+        self._counted = now
 
     def see(self, partition: Partition, host: Host) -> None:
         """Schedule a host's turn if it has something to do."""

@@ -118,17 +118,17 @@ def view(stats: Stats, rates: Rates, elapsed: float, config: Config) -> "Table":
 
 
 async def watch(
-    stats: Stats, config: Config, monotonic: Callable[[], float], out: TextIO, blocked: Callable[[], int]
+    stats: Stats, config: Config, monotonic: Callable[[], float], out: TextIO, refresh: Callable[[], None]
 ) -> None:
     """Show it until cancelled: drawn twice a second on a terminal, else as a line every `progress_interval`.
 
-    ``blocked`` counts the hosts that an order or an unreadable robots.txt blocks.
+    ``refresh`` brings the counters up to date.
     """
     meter, started = Meter(), monotonic()
 
     def now() -> tuple[Rates, float]:
         at = monotonic()
-        stats.hosts_blocked = blocked()
+        refresh()
         return meter.sample(at, stats), at - started
 
     now()

@@ -35,13 +35,16 @@ _STORES: Final = {"log": "the log", "seen": "the seen set", "store": "the store"
 _TEXT: Final = {"connect": "connecting to the hosts", "answers": "answers of the hosts", "stores": "stores"}
 _FULL: Final = 0.9
 _HALF: Final = 0.5
+_ENOUGH: Final = 0.5
+"""Seconds of hosts that were visited or waited, from which it can be judged what they waited for."""
 
 
 class Sample(NamedTuple):
     """A worker at one moment. Counters only grow.
 
     ``cpu``: seconds of processor; ``visits`` that came to an end; ``failures``: failed tries by cause. ``occupied``:
-    seconds that all visits took; ``stages``: those spent in each stage, or in requests that failed ("lost CAUSE").
+    seconds that all visits took; ``waited``: those that all hosts waited for their turns; ``stages``: those spent in
+    each stage, or in requests that failed ("lost CAUSE").
     ``calls``: number and seconds of the calls of each border; of these seconds the intakes spent ``reading``, a share
     of ``partitions``, and checkpoints ``committing``. ``hosts`` have something to do now; ``later``: the calendar
     holds something. ``budget`` says which budget holds turns back, ``ordered`` which order, ``away`` which services
@@ -55,6 +58,7 @@ class Sample(NamedTuple):
     visits: int
     failures: Mapping[str, int]
     occupied: float
+    waited: float
     stages: Mapping[str, float]
     calls: Mapping[str, tuple[int, float]]
     reading: float
@@ -111,7 +115,7 @@ class Bottlenecks:
             return Bottleneck(
                 "nothing", "nothing is due: the rest waits in the calendar" if now.later else "nothing to do yet"
             )
-        if seconds <= 0:
+        if now.occupied - then.occupied + now.waited - then.waited < _ENOUGH:
             return Bottleneck("starting", "starting")
         return self._of_visits(then, now, seconds)
 
@@ -122,12 +126,10 @@ class Bottlenecks:
         running = (now.occupied - then.occupied) / seconds
         if running > _FULL * self.concurrency:
             return Bottleneck("concurrency", f"concurrency: {running:.1f} of {self.concurrency} visits run")
-        hosts = sum(one.hosts for one in self._samples) / len(self._samples)
+        hosts = running + (now.waited - then.waited) / seconds
         if running < _HALF * hosts:
             waiting = 1.0 - running / hosts
-            return Bottleneck(
-                "politeness", f"politeness: {hosts:.0f} hosts wait {waiting:.0%} of the time for their turns"
-            )
+            return Bottleneck("politeness", f"politeness: {_hosts(hosts)} {waiting:.0%} of the time for the next turn")
         waits = _waits(then, now)
         name = max(waits, key=lambda one: waits[one]) if any(waits.values()) else "answers"
         settled, waiting = (now.visits - then.visits) / seconds, waits[name] / seconds
@@ -136,6 +138,11 @@ class Bottlenecks:
             f"{running:.1f} visits run, {waiting:.1f} of them wait for that, {settled:.1f} a second are settled{more}"
         )
         return Bottleneck(name, f"{_TEXT.get(name, name)}: {text}")
+
+
+def _hosts(mean: float) -> str:
+    """So many wait, of which there may have been one for a part of the time."""
+    return "1 host waits" if mean < 1.5 else f"{mean:.0f} hosts wait"
 
 
 def _failing(then: Sample, now: Sample) -> Bottleneck | None:

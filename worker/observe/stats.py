@@ -143,8 +143,8 @@ class Stats:
         for service in self.health.succeeded(call, at):
             _LOG.info("service back", service=service)
 
-    def sample(self, at: float, *, paused: bool, budget: str, ordered: str) -> Sample:
-        """What `Limits` judges by, at a monotonic time."""
+    def sample(self, at: float, *, waited: float, paused: bool, budget: str, ordered: str) -> Sample:
+        """What `Bottlenecks` judges by, at a monotonic time. ``waited``: seconds that hosts waited for their turns."""
         calls: dict[str, tuple[int, float]] = {}
         for (border, _), timing in self.calls.items():
             count, took = calls.get(border, (0, 0.0))
@@ -155,6 +155,7 @@ class Stats:
             visits=sum(count for state, count in self.states.items() if state not in ("waiting", "dead")),
             failures=dict(self.errors),
             occupied=self.occupied,
+            waited=waited,
             stages={**{stage: timing.total for stage, timing in self.stages.items()}, **self.lost},
             calls=calls,
             reading=self.reading,

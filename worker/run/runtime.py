@@ -178,7 +178,7 @@ class Runtime:
             schedule.judge_idle(free, now)
             if now >= self._looked + TICK / 2:
                 self._looked = now
-                self._gauge(now, paused, most)
+                self.gauge()
                 self._crawls.fetcher.prefetch([host.queue.first() for host in schedule.near(16)])
             if self._running or len(schedule):
                 pause = TICK / 5
@@ -265,8 +265,9 @@ class Runtime:
         assert self._ending is not None
         return self._ending
 
-    def _gauge(self, now: float, paused: bool, most: int) -> None:
-        """What the live view shows."""
+    def gauge(self) -> None:
+        """Bring up to date what people are shown; else it is done a few times a second."""
+        now = self._clock.monotonic()
         stats, partitions = self.stats, [owned.crawl.partition for owned in self._ownership.owned.values()]
         stats.beat, stats.running = now, self._running
         stats.queued = sum(partition.size for partition in partitions)
@@ -275,6 +276,7 @@ class Runtime:
         stats.later = not all(partition.calendar.empty for partition in partitions)
         self._count(0)
         budget = self._budget.holds_back(self._running)
-        sample = stats.sample(now, paused=paused, budget=budget, ordered=self._steering.limit)
-        self._limits.concurrency = most
+        waited, paused = self._schedule.waited, self.orders.standing.paused
+        sample = stats.sample(now, waited=waited, paused=paused, budget=budget, ordered=self._steering.limit)
+        self._limits.concurrency = self.concurrency
         stats.limit, stats.limiting = self._limits.judge(sample)
