@@ -30,7 +30,7 @@ $(STAMP): pyproject.toml
 	@echo "Setting up $(VENV) with all that tests need, once; this takes a minute or more" >&2
 	@test -x $(PY) || $(PYTHON) -m venv $(VENV)
 	@set -o pipefail; $(PIP) -e '.[dev]' 2>&1 | $(TOLD) >&2
-	@$(PY) -m compileall -q worker partitioner schemas
+	@$(PY) -m compileall -q worker search partitioner schemas
 	@touch $(STAMP) $(BARE)
 
 $(BARE): pyproject.toml
@@ -38,7 +38,7 @@ $(BARE): pyproject.toml
 	@test -x $(PY) || $(PYTHON) -m venv $(VENV)
 	@set -o pipefail; $(PIP) -e . 2>&1 | $(TOLD) >&2
 	@echo "  Compiling" >&2
-	@$(PY) -m compileall -q worker partitioner schemas
+	@$(PY) -m compileall -q worker search partitioner schemas
 	@touch $(BARE)
 
 crawl: $(if $(wildcard $(STAMP)),setup,$(BARE))  ## Crawl URL=https://…; without URL, a bundled small web on loopback
@@ -78,7 +78,7 @@ simulation: setup  ## Whole crawls on a virtual clock with faults, SEEDS=first:l
 
 bench: setup  ## Everything that is measured, into build/bench.json
 	@$(PY) -m pip install -q --disable-pip-version-check -e '.[bench]'
-	@$(PY) -m compileall -q worker partitioner schemas
+	@$(PY) -m compileall -q worker search partitioner schemas
 	@$(PY) -m benchmarks
 
 up: setup  ## Start Kafka, ZooKeeper, Redis, Cassandra; print the config that reaches them

@@ -72,7 +72,7 @@ def test_every_file_of_the_project_is_there(built: Built) -> None:
     there = {path.rpartition("/gregor/")[2] for path in must(built.once("-c", listing, entrypoint="python")).split()}
     ours = {
         str(path.relative_to(ROOT))
-        for folder in ("worker", "partitioner", "schemas")
+        for folder in ("worker", "search", "partitioner", "schemas")
         for path in (ROOT / folder).rglob("*")
         if path.is_file() and path.suffix != ".pyc"
     }

@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 CODE = [
     *(ROOT / "gregor").glob("*.py"),
-    *(file for top in ("schemas", "partitioner", "worker") for file in sorted((ROOT / top).rglob("*.py"))),
+    *(file for top in ("schemas", "partitioner", "worker", "search") for file in sorted((ROOT / top).rglob("*.py"))),
 ]
 IDS = [page.name for page in PAGES]
 

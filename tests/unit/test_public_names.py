@@ -64,7 +64,7 @@ def _run(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
 def checkout(tmp_path: Path) -> Path:
     """A checkout of what the first import reads, with links as git has them."""
     origin = tmp_path / "origin"
-    for layer in ("worker", "partitioner", "schemas"):
+    for layer in ("worker", "search", "partitioner", "schemas"):
         (origin / layer).mkdir(parents=True)
         shutil.copy(ROOT / layer / "__init__.py", origin / layer)
     shutil.copytree(ROOT / "gregor", origin / "gregor", symlinks=True, ignore=shutil.ignore_patterns("__pycache__"))

@@ -1,0 +1,68 @@
+"""The border to what finds documents. Whoever implements it keeps what is said here: tests/search/test_index.py."""
+
+from collections.abc import Collection, Sequence
+from typing import Protocol
+
+import msgspec
+
+from gregor.search.documents import Document
+from gregor.search.query import Asked
+
+
+class Unusable(Exception):
+    """An index cannot be used; the message says why and what to do."""
+
+
+class Hit(msgspec.Struct, frozen=True):
+    """A document that was found, without its text: that is in the crawl, under ``key`` and ``visit``."""
+
+    id: str
+    key: str
+    visit: int
+    keys: tuple[str, ...]  # all its URLs, ``key`` first
+    href: str
+    host: str
+    title: str
+    language: str
+    content_type: str
+    at: float  # when it was fetched, unix seconds
+    size: int
+    score: float
+    near: str = ""  # the key of a page with nearly the same text; "": none
+    rank: float = 0.0  # from 0 to 1
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """What was found: ``total`` documents in all, of which these are asked for, the best first."""
+
+    hits: tuple[Hit, ...] = ()
+    total: int = 0
+    any_word: bool = False  # no document has all the words: these have some of them
+
+
+class Index(Protocol):
+    """Documents that can be searched. One writer at a time; whoever searches sees what was committed last."""
+
+    def position(self) -> int:
+        """How far the changes of the crawl were taken in, as the last commit says; 0 for none."""
+
+    def put(self, documents: Sequence[Document]) -> None:
+        """Replace the documents of these names, or add them. Seen after `commit` alone, as all that is written."""
+
+    def remove(self, names: Collection[str]) -> None:
+        """Take documents out; one that is not there changes nothing."""
+
+    def commit(self, position: int) -> None:
+        """Make all that was written durable, and the position with it: either both hold after a crash, or neither."""
+
+    def count(self) -> int:
+        """How many documents there are."""
+
+    def search(self, asked: Asked, limit: int = 10, offset: int = 0) -> Answer:
+        """What a query finds, the best first; nothing for one that is empty.
+
+        Until something is committed, the answers to one query are parts of one list.
+        """
+
+    def close(self) -> None:
+        """End. What was not committed is gone. Nothing else may be called afterwards, but this again."""

@@ -1,0 +1,143 @@
+"""Stored pages to documents: what is indexed of a content, under all its URLs. Pure."""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Final
+from urllib.parse import unquote
+
+import msgspec
+
+from gregor.schemas.messages import Page, Row
+from gregor.search.terms import terms
+
+MOST_TERMS: Final = 100_000
+"""Terms of a text that are indexed."""
+MOST_URLS: Final = 100
+"""URLs of one content that are kept with it; all of them are counted."""
+MOST_ANCHORS: Final = 200
+"""Anchor texts that are indexed with a document, those that most hosts use first."""
+
+_KEPT: Final = ("fetched", "duplicate", "waiting")
+_HIDDEN: Final = frozenset({"noindex", "none"})
+_SHORT_TYPES: Final = {
+    "application/xhtml+xml": ("html", "xhtml"),
+    "text/plain": ("text", "txt"),
+    "text/markdown": ("md",),
+    "application/msword": ("doc",),
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": ("docx", "doc"),
+}
+
+
+class Anchor(msgspec.Struct, frozen=True):
+    """What links of a host that lead to a document say."""
+
+    text: str
+    host: str
+
+
+class Document(msgspec.Struct, frozen=True):
+    """One content. ``id`` names it; ``keys``: its URLs with the visits that stored them, the one it is shown by first."""
+
+    id: str
+    keys: tuple[tuple[str, int], ...]
+    href: str  # what is requested of the first
+    host: str
+    title: str
+    text: str
+    anchors: tuple[Anchor, ...] = ()
+    language: str = ""  # lower case, "" when the page says none
+    content_type: str = ""
+    at: float = 0.0  # when the first was fetched, unix seconds
+    size: int = 0  # bytes of the body
+    depth: int = 0  # links from a seed
+    label: str = ""  # of the seed
+    near: str = ""  # the key of a page with nearly the same text; "": none
+
+    @property
+    def key(self) -> str:
+        """The URL that it is shown by."""
+        return self.keys[0][0]
+
+    @property
+    def visit(self) -> int:
+        """The version of the first URL's page that was indexed."""
+        return self.keys[0][1]
+
+
+def is_found(page: Page | None, row: Row | None) -> bool:
+    """Whether a page belongs in the index: it is kept, was there at its last visit, and does not ask to be left out.
+
+    One whose next visit failed for now stays until the URL is given up.
+    """
+    if page is None or _HIDDEN.intersection(page.directives):
+        return False
+    return row is None or row.state in _KEPT
+
+
+def content_of(page: Page) -> str:
+    """The name of a page's content, which its duplicates share."""
+    return page.fingerprint.hex() or page.key
+
+
+def document(pages: Sequence[Page], anchors: Iterable[Anchor] = ()) -> Document:
+    """The document of a content that is under all these URLs; it is shown by the one that is nearest to a seed."""
+    ordered = sorted(pages, key=lambda page: (page.state != "fetched", page.depth, len(page.key), page.key))
+    shown = ordered[0]
+    return Document(
+        id=content_of(shown),
+        keys=tuple((page.key, page.visit) for page in ordered[:MOST_URLS]),
+        href=shown.href,
+        host=shown.host,
+        title=shown.title or "",
+        text=shown.text,
+        anchors=tuple(anchors),
+        language=shown.language.lower().replace("_", "-")[:35],
+        content_type=shown.content_type[:100],
+        at=shown.fetched_at,
+        size=shown.size,
+        depth=min(page.depth for page in ordered),
+        label=shown.label,
+        near=shown.near_duplicate_of,
+    )
+
+
+def anchor_terms(anchors: Iterable[Anchor]) -> list[str]:
+    """The terms of the anchor texts, each text once; those that more hosts use come first."""
+    hosts: dict[str, set[str]] = {}
+    for anchor in anchors:
+        hosts.setdefault(anchor.text, set()).add(anchor.host)
+    ordered = sorted(hosts, key=lambda text: (-len(hosts[text]), text))
+    seen: dict[tuple[str, ...], None] = {}
+    for text in ordered[:MOST_ANCHORS]:
+        seen[tuple(terms(text))] = None
+    return [term for found in seen for term in found]
+
+
+def url_terms(keys: Iterable[str]) -> list[str]:
+    """The words of addresses, each once: of host and path as people read them, and of the query."""
+    found: dict[str, None] = {}
+    for key in keys:
+        found |= dict.fromkeys(terms(unquote(key.partition("://")[2])))
+    return list(found)
+
+
+def sites(host: str) -> list[str]:
+    """A host's name without its port, and every domain above it."""
+    name = re.sub(r":[0-9]+$", "", host)
+    if name.startswith("[") or re.fullmatch(r"[0-9.]+", name):
+        return [name]
+    labels = name.split(".")
+    return [".".join(labels[number:]) for number in range(len(labels))]
+
+
+def languages(language: str) -> list[str]:
+    """A language tag and what it is a kind of: de-at is de too."""
+    parts = language.split("-")
+    return ["-".join(parts[:count]) for count in range(1, len(parts) + 1)] if language else []
+
+
+def types(content_type: str) -> list[str]:
+    """A media type and the short names that people use for it."""
+    if not content_type:
+        return []
+    return list(dict.fromkeys((content_type, content_type.rpartition("/")[2], *_SHORT_TYPES.get(content_type, ()))))

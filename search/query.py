@@ -1,0 +1,231 @@
+"""What a person typed, understood: words, phrases, what is left out, and filters. Pure.
+
+    words              are looked for; of four or more one may be missing
+    "two words"        next to each other, in this order
+    -word  -"a b"      not with it
+    site:example.org   of this domain and all below it        host:www.example.org   of this host alone
+    lang:de            in this language                       type:pdf               of this media type
+    before:2026-11     fetched before that began              after:2026             fetched then or later
+    inurl:word         in its address                         intitle:word           in its title
+
+Filters take a minus too; several of one name mean any of them. Nothing that can be typed is an error: what cannot be
+read is left out or taken as words, and a hint says so. Length and number of words are bounded.
+"""
+
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Final
+
+import msgspec
+
+from gregor.search.terms import terms
+
+LONGEST: Final = 1000
+"""Characters of a query that are read."""
+MOST_TERMS: Final = 32
+"""Terms of a query that are looked for, in all its parts."""
+MOST_FILTERS: Final = 16
+
+Phrase = tuple[str, ...]
+
+
+class Filter(msgspec.Struct, frozen=True):
+    """A condition that is met or not: ``name`` is site, host, lang, type, inurl or intitle.
+
+    ``value`` is one exact value, or the terms that stand next to each other.
+    """
+
+    name: str
+    value: Phrase
+    without: bool = False
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """A query as it was understood."""
+
+    words: Phrase = ()  # the terms that are looked for, those of the phrases among them
+    phrases: tuple[Phrase, ...] = ()  # which must be there as they are
+    without: tuple[Phrase, ...] = ()  # which must not be there
+    filters: tuple[Filter, ...] = ()
+    since: float | None = None  # fetched then or later, unix seconds
+    until: float | None = None  # fetched before, unix seconds
+    said: str = ""  # what was understood, as a query
+    hints: tuple[str, ...] = ()  # what was not, for people
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is asked for."""
+        dated = self.since is not None or self.until is not None
+        return not self.words and not dated and all(condition.without for condition in self.filters)
+
+
+_QUOTES: Final = str.maketrans(dict.fromkeys("“”„‟«»＂", '"'))
+_MINUS: Final = str.maketrans(dict.fromkeys("−–—－", "-"))
+_PIECE: Final = re.compile(r'(-?)(?:([A-Za-z]{1,16}):(?=[^\s:/]))?("[^"]*"?|[^\s"]+)')
+_DATE: Final = re.compile(r"([0-9]{4})(?:-([0-9]{1,2})(?:-([0-9]{1,2}))?)?")
+_HOST: Final = re.compile(r"(?:\*\.)?([^\s/?#@\\]{1,255})")
+_TOKEN: Final = re.compile(r"[a-z0-9][a-z0-9.+/_-]{0,79}")
+_OTHER_NAMES: Final = {
+    "filetype": "type",
+    "language": "lang",
+    "title": "intitle",
+    "allintitle": "intitle",
+    "url": "inurl",
+}
+
+
+def parse(text: str) -> Asked:
+    """Understand a query, whatever it is."""
+    return _Parser(text).asked()
+
+
+class _Parser:
+    def __init__(self, text: str) -> None:
+        self._words: dict[str, None] = {}
+        self._phrases: list[Phrase] = []
+        self._without: list[Phrase] = []
+        self._filters: list[Filter] = []
+        self._dates: dict[str, float] = {}
+        self._said: list[str] = []
+        self._hints: dict[str, None] = {}
+        self._room = MOST_TERMS
+        self._text = self._cleaned(text)
+
+    def asked(self) -> Asked:
+        for minus, name, rest in _PIECE.findall(self._text):
+            operator = _OTHER_NAMES.get(name.lower(), name.lower())
+            read = self._operators().get(operator)
+            if read is not None:
+                read(operator, rest.strip('"'), bool(minus))
+            elif name:
+                self._look_for(f"{name}:{rest}", rest.startswith('"'), bool(minus))
+            else:
+                self._look_for(rest, rest.startswith('"'), bool(minus))
+        asked = Asked(
+            words=tuple(self._words),
+            phrases=tuple(dict.fromkeys(self._phrases)),
+            without=tuple(dict.fromkeys(self._without)),
+            filters=tuple(dict.fromkeys(self._filters)),
+            since=self._dates.get("after"),
+            until=self._dates.get("before"),
+            said=" ".join(self._said),
+            hints=tuple(self._hints),
+        )
+        if asked.is_empty:
+            nothing = "nothing is asked for but what is to be left out" if self._said else "nothing is asked for"
+            asked = msgspec.structs.replace(asked, hints=(*asked.hints, f"{nothing}: type some words"))
+        return asked
+
+    def _operators(self) -> dict[str, Callable[[str, str, bool], None]]:
+        return {
+            "site": self._of_host,
+            "host": self._of_host,
+            "lang": self._exact,
+            "type": self._exact,
+            "inurl": self._within,
+            "intitle": self._within,
+            "before": self._dated,
+            "after": self._dated,
+        }
+
+    def _cleaned(self, text: str) -> str:
+        if len(text) > LONGEST:
+            self._hint(f"only the first {LONGEST} characters were read")
+        whole = text[:LONGEST].encode("utf-16", "surrogatepass").decode("utf-16", "replace").translate(_QUOTES)
+        if whole.count('"') % 2:
+            self._hint("a quote is not closed: it ends where the query does")
+        return re.sub(r"(?:(?<=\s)|^)[−–—－](?=\S)", lambda sign: sign[0].translate(_MINUS), whole)
+
+    def _hint(self, text: str) -> None:
+        self._hints[text] = None
+
+    def _bounded(self, text: str) -> Phrase:
+        """The terms of a part of the query, as far as there is room for them."""
+        found = terms(text)
+        if len(found) > self._room:
+            self._hint(f"only the first {MOST_TERMS} words are looked for")
+        taken = tuple(found[: self._room])
+        self._room -= len(taken)
+        return taken
+
+    def _look_for(self, text: str, quoted: bool, without: bool) -> None:
+        if not quoted and text.endswith(":") and text[:-1].lower() in self._operators():
+            self._hint(f"{text.lower()} wants its value right behind it; left out")
+            return
+        found = self._bounded(text)
+        if not found:
+            return
+        together = quoted and len(found) > 1
+        self._said.append("-" * without + (f'"{" ".join(found)}"' if together or without else " ".join(found)))
+        if without:
+            self._without.append(found)
+            return
+        self._words |= dict.fromkeys(found)
+        if together:
+            self._phrases.append(found)
+
+    def _filter(self, name: str, value: Phrase, without: bool) -> None:
+        if len(self._filters) >= MOST_FILTERS:
+            self._hint(f"only the first {MOST_FILTERS} filters were read")
+            return
+        self._filters.append(Filter(name, value, without))
+        written = value[0] if len(value) == 1 else f'"{" ".join(value)}"'
+        self._said.append(f"{'-' * without}{name}:{written}")
+
+    def _of_host(self, name: str, text: str, without: bool) -> None:
+        bare = re.sub(r"^[A-Za-z]+://", "", text)
+        host = _HOST.match(bare)
+        if host is None:
+            self._hint(f"{name}: wants a name as example.org; left out")
+            return
+        if bare[host.end() :].strip("/"):
+            self._hint(f"{name}: is for names alone: the path was left out (inurl: looks into addresses)")
+        self._filter(name, (_ascii_host(host[1]),), without)
+
+    def _exact(self, name: str, text: str, without: bool) -> None:
+        value = text.lower().replace("_", "-")
+        if not _TOKEN.fullmatch(value):
+            example = "a language as de or pt-br" if name == "lang" else "a type as html, pdf or text/plain"
+            self._hint(f"{name}: wants {example}; left out")
+            return
+        self._filter(name, (value,), without)
+
+    def _within(self, name: str, text: str, without: bool) -> None:
+        found = self._bounded(text)
+        if not found:
+            self._hint(f"{name}: wants a word; left out")
+            return
+        self._filter(name, found, without)
+
+    def _dated(self, name: str, text: str, without: bool) -> None:
+        moment = _moment(text)
+        if moment is None:
+            self._hint(f"{name}: wants a date as 2026, 2026-11 or 2026-11-29; left out")
+            return
+        if without:
+            name = {"before": "after", "after": "before"}[name]
+        narrower = max if name == "after" else min
+        self._dates[name] = narrower(moment, self._dates.get(name, moment))
+        self._said.append(f"{name}:{text}")
+
+
+def _ascii_host(host: str) -> str:
+    """A host's name as it is kept: IDNA-ASCII, lower case."""
+    lowered = host.lower().strip(".")
+    try:
+        return lowered if lowered.isascii() else lowered.encode("idna").decode("ascii")
+    except UnicodeError:
+        return lowered
+
+
+def _moment(text: str) -> float | None:
+    """When a year, a month or a day began, in UTC; None when it is no date."""
+    date = _DATE.fullmatch(text)
+    if date is None:
+        return None
+    year, month, day = (int(part) if part else 1 for part in date.groups())
+    try:
+        return datetime(year, month, day, tzinfo=UTC).timestamp()
+    except (ValueError, OverflowError):
+        return None

@@ -1,0 +1,184 @@
+"""What is shown of a hit: the place of its stored text that says most about the query, its words marked. Pure.
+
+A snippet is text and marks, never HTML: whoever shows it escapes it. Signs that change the direction of writing are
+taken out, so that a page cannot turn what stands around its snippet; nothing is cut inside a character and its marks.
+"""
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Collection, Iterator
+from typing import Final
+
+import msgspec
+
+from gregor.search.terms import terms
+
+WIDTH: Final = 240
+"""Characters of a snippet, about."""
+_READ: Final = 200_000
+"""Characters of a text that are looked through."""
+_MOST_HITS: Final = 2000
+
+_HIDDEN: Final = re.compile("[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]+")
+"""Control signs, those of direction among them."""
+_RUN: Final = re.compile(r"(?:[^\W_]|[\u00ad\u0300-\u036f\u200c\u200d])+")
+_SENTENCE_END: Final = re.compile(r"[.!?…؟۔।]+[\"'”’)\]»]*\s+|[。！？]+[」』）]*")
+
+
+class Piece(msgspec.Struct, frozen=True):
+    """A part of a snippet; ``marked``: it is what was asked for."""
+
+    text: str
+    marked: bool = False
+
+
+class _Hit(msgspec.Struct, frozen=True):
+    start: int
+    end: int
+    term: str
+
+
+def snippet(text: str, wanted: Collection[str], width: int = WIDTH) -> tuple[Piece, ...]:
+    """The place with most of the wanted terms, or the beginning where none is; () for a text with nothing in it.
+
+    ``…`` stands where something was cut off. The pieces together are at most some characters longer than ``width``.
+    """
+    clean = " ".join(_HIDDEN.sub(" ", text[:_READ]).split())
+    if not clean:
+        return ()
+    hits = list(_hits(clean, frozenset(wanted)))
+    start, end = _window(clean, hits, width)
+    inside = [hit for hit in hits if start <= hit.start and hit.end <= end]
+    pieces = list(_marked(clean, start, end, inside))
+    if start > 0:
+        pieces.insert(0, Piece("… "))
+    if end < len(clean) or len(text) > _READ:
+        pieces.append(Piece(" …"))
+    return tuple(pieces)
+
+
+def _hits(text: str, wanted: frozenset[str]) -> Iterator[_Hit]:
+    """Where a wanted term stands."""
+    count = 0
+    for run in _words(text) if wanted else ():
+        found = terms(text[run[0] : run[1]])
+        if len(found) == 1:
+            places = [run] if found[0] in wanted else []
+        elif wanted.isdisjoint(found):
+            continue
+        else:
+            places = list(_parts(text, run, wanted))
+        for start, end in places:
+            yield _Hit(start, end, found[0] if len(found) == 1 else text[start:end])
+        count += len(places)
+        if count >= _MOST_HITS:
+            return
+
+
+def _words(text: str) -> Iterator[tuple[int, int]]:
+    """Runs of letters with their marks."""
+    start = end = -1
+    for match in _RUN.finditer(text):
+        if match.start() != end:
+            if end > start >= 0 and _marks_between(text, end, match.start()):
+                end = match.end()
+                continue
+            if end > start >= 0:
+                yield start, _with_marks(text, end)
+            start = match.start()
+        end = match.end()
+    if end > start >= 0:
+        yield start, _with_marks(text, end)
+
+
+def _marks_between(text: str, start: int, end: int) -> bool:
+    return end - start <= 4 and all(_is_mark(sign) for sign in text[start:end])
+
+
+def _is_mark(sign: str) -> bool:
+    return sign > "\u02ff" and unicodedata.category(sign) in ("Mn", "Mc")
+
+
+def _with_marks(text: str, end: int) -> int:
+    while end < len(text) and _is_mark(text[end]):
+        end += 1
+    return end
+
+
+def _parts(text: str, run: tuple[int, int], wanted: frozenset[str]) -> Iterator[tuple[int, int]]:
+    """Where in a run that has several terms the wanted ones are: pairs of characters that follow each other are one."""
+    units = [run[0], *(at for at in range(run[0] + 1, run[1]) if not _is_mark(text[at])), run[1]]
+    open_start = open_end = -1
+    for first, last in zip(units, units[2:], strict=False):
+        if wanted.isdisjoint(terms(text[first:last])):
+            continue
+        if first > open_end:
+            if open_end >= 0:
+                yield open_start, open_end
+            open_start = first
+        open_end = last
+    if open_end >= 0:
+        yield open_start, open_end
+
+
+def _window(text: str, hits: list[_Hit], width: int) -> tuple[int, int]:
+    """From where to where it is shown."""
+    if len(text) <= width:
+        return 0, len(text)
+    first, last = _densest(hits, width) if hits else (0, 0)
+    start = _sentence_start(text, first, max(0, last - width))
+    return start, _end(text, start + width)
+
+
+def _densest(hits: list[_Hit], width: int) -> tuple[int, int]:
+    """The stretch no longer than the width with most different terms; of equal ones that with most hits, the first."""
+    inside: Counter[str] = Counter()
+    best, place, left = (0, 0), (hits[0].start, hits[0].end), 0
+    for right, hit in enumerate(hits):
+        inside[hit.term.casefold()] += 1
+        while hit.end - hits[left].start > width and left < right:
+            gone = hits[left].term.casefold()
+            inside[gone] -= 1
+            if not inside[gone]:
+                del inside[gone]
+            left += 1
+        worth = (len(inside), right - left)
+        if worth > best:
+            best, place = worth, (hits[left].start, hit.end)
+    return place
+
+
+def _sentence_start(text: str, at: int, earliest: int) -> int:
+    """Where the sentence of a place begins, if that is not too far before it; else a word near by."""
+    if at == 0 or (earliest == 0 and at < 40):
+        return 0
+    begins = [match.end() for match in _SENTENCE_END.finditer(text, earliest, at)]
+    if begins:
+        return begins[-1]
+    if earliest == 0:
+        return 0
+    near = text.find(" ", max(earliest, at - 40), at)
+    return near + 1 if near >= 0 else at
+
+
+def _end(text: str, at: int) -> int:
+    """The end of a sentence or a word near a place."""
+    if at >= len(text):
+        return len(text)
+    ends = [match.end() for match in _SENTENCE_END.finditer(text, at - 60, at)]
+    if ends:
+        return len(text[: ends[-1]].rstrip())
+    space = text.rfind(" ", at - 30, at)
+    return space if space > 0 else _with_marks(text, at)
+
+
+def _marked(text: str, start: int, end: int, hits: list[_Hit]) -> Iterator[Piece]:
+    at = start
+    for hit in hits:
+        if hit.start > at:
+            yield Piece(text[at : hit.start])
+        yield Piece(text[hit.start : hit.end], marked=True)
+        at = hit.end
+    if at < end:
+        yield Piece(text[at:end])

@@ -1,0 +1,158 @@
+"""What every `Index` keeps; each case again after a reopen."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from gregor.search.adapters.tantivy_index import TantivyIndex
+from gregor.search.borders import Index, Unusable
+from gregor.search.documents import Anchor, Document
+from gregor.search.query import parse
+
+Opener = Callable[[], Index]
+
+
+@pytest.fixture(params=["tantivy"])
+def open_index(tmp_path: Path) -> Iterator[Opener]:
+    """Opens the same index again and again, for writing; what was open before is closed."""
+    opened: list[Index] = []
+
+    def again() -> Index:
+        if opened:
+            opened[-1].close()
+        opened.append(TantivyIndex(tmp_path / "index", writable=True))
+        return opened[-1]
+
+    yield again
+    opened[-1].close()
+
+
+def document(name: str, title: str = "", text: str = "", **more: object) -> Document:
+    host = f"{name}.example.org"
+    fields: dict[str, object] = {"keys": ((f"http://{host}/{name}", 1),), "href": f"http://{host}/{name}", "host": host}
+    return Document(id=name, title=title, text=text, **{**fields, **more})  # type: ignore[arg-type]
+
+
+def found(index: Index, query: str, limit: int = 10, offset: int = 0) -> list[str]:
+    return [hit.id for hit in index.search(parse(query), limit, offset).hits]
+
+
+WEB = [
+    document(
+        "fox", "The quick fox", "A fox jumps over the lazy dog", language="en", content_type="text/html", at=100.0
+    ),
+    document("dog", "Dogs", "A dog sleeps. The fox is far.", language="en-gb", content_type="application/pdf", at=2e9),
+    document("fuchs", "Füchse", "Der Fuchs und der Hund", language="de", anchors=(Anchor("red animal", "b"),), at=1e9),
+    document("kyoto", "京都", "京都は日本の都市です"),
+    document("other", "Other", "jumps the fox over all"),
+]
+
+
+@pytest.fixture
+def index(open_index: Opener) -> Index:
+    made = open_index()
+    made.put(WEB)
+    made.commit(7)
+    return made
+
+
+@pytest.mark.parametrize(
+    ("query", "names"),
+    [
+        ("fuchse", {"fuchs"}),
+        ("京都", {"kyoto"}),
+        ("animal", {"fuchs"}),
+        ('"fox jumps"', {"fox"}),
+        ('fox -"fox jumps"', {"dog", "other"}),
+        ("fox -dog", {"other"}),
+        ("fox site:example.org", {"fox", "dog", "other"}),
+        ("fox host:dog.example.org", {"dog"}),
+        ("site:dog.example.org", {"dog"}),
+        ("site:dog.example.org site:fox.example.org", {"dog", "fox"}),
+        ("fox -site:dog.example.org", {"fox", "other"}),
+        ("lang:en", {"fox", "dog"}),
+        ("lang:en-gb", {"dog"}),
+        ("type:pdf", {"dog"}),
+        ("type:text/html", {"fox"}),
+        ("fox before:2000", {"fox", "other"}),
+        ("after:2020", {"dog"}),
+        ("after:1990 before:2020", {"fuchs"}),
+        ("intitle:quick", {"fox"}),
+        ('intitle:"quick fox"', {"fox"}),
+        ("inurl:kyoto", {"kyoto"}),
+        ("nothingofthekind", set()),
+        ("position", set()),
+        ("", set()),
+        ("-fox", set()),
+    ],
+)
+def test_what_a_query_finds(index: Index, open_index: Opener, query: str, names: set[str]) -> None:
+    assert set(found(index, query)) == names
+    assert set(found(open_index(), query)) == names
+
+
+def test_a_title_counts_more_than_a_text_and_words_together_more_than_apart(index: Index) -> None:
+    assert found(index, "fox")[0] == "fox"
+    assert found(index, "over the lazy dog")[0] == "fox"
+
+
+def test_where_no_document_has_the_words_those_with_some_are_found_and_it_is_said(index: Index) -> None:
+    some = index.search(parse("fox qwertz asdfgh"))
+    assert some.any_word and some.total == 3
+    assert not index.search(parse("fox dog")).any_word
+
+
+def test_a_hit_tells_what_is_shown(index: Index) -> None:
+    (hit,) = index.search(parse("fuchse")).hits
+    assert (hit.key, hit.visit, hit.title, hit.language, hit.at) == (
+        "http://fuchs.example.org/fuchs",
+        1,
+        "Füchse",
+        "de",
+        1e9,
+    )
+    assert hit.score > 0
+
+
+def test_pages_of_hits_are_one_list(index: Index) -> None:
+    whole = found(index, "site:example.org", 10)
+    assert len(whole) == 5 == index.search(parse("site:example.org"), 1).total
+    assert [found(index, "site:example.org", 1, at)[0] for at in range(5)] == whole
+    assert found(index, "site:example.org", 10, 5) == []
+
+
+def test_only_what_was_committed_is_there_and_the_position_with_it(index: Index, open_index: Opener) -> None:
+    index.put([document("late", "late")])
+    index.remove(["fox"])
+    again = open_index()
+    assert (again.position(), again.count(), found(again, "late"), len(found(again, "fox"))) == (7, 5, [], 3)
+    again.put([document("late", "late")])
+    again.remove(["fox", "never there"])
+    again.commit(8)
+    for held in (again, open_index()):
+        assert (held.position(), held.count(), found(held, "late"), set(found(held, "fox"))) == (
+            (8, 5, ["late"], {"dog", "other"})
+        )
+
+
+def test_putting_again_doubles_nothing(index: Index) -> None:
+    for position in (8, 9):
+        index.put([*WEB, document("fox", "Now a cat")])
+        index.commit(position)
+    assert index.count() == 5 and index.position() == 9
+    assert found(index, "intitle:cat") == ["fox"] and found(index, "intitle:quick") == []
+
+
+def test_an_empty_index_finds_nothing(open_index: Opener) -> None:
+    index = open_index()
+    assert (index.position(), index.count(), found(index, "fox")) == (0, 0, [])
+
+
+def test_what_holds_no_index_is_refused_in_one_line(tmp_path: Path) -> None:
+    with pytest.raises(Unusable, match="holds no index"):
+        TantivyIndex(tmp_path / "nothing")
+    (tmp_path / "meta.json").write_text("{")
+    with pytest.raises(Unusable, match="cannot be used") as refused:
+        TantivyIndex(tmp_path)
+    assert "\n" not in str(refused.value)

@@ -1,0 +1,78 @@
+"""What counts as the same word, in whatever script."""
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gregor.search.terms import LONGEST, terms
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Node.js e-mail foo_bar v2.4", "node js e mail foo bar v2 4"),
+        ("Don’t O'Reilly C++", "don t o reilly c"),
+        ("ＡＢＣ １２３ ﬁnd m²", "abc 123 find m2"),
+        ("Größe STRASSE Straße", "grosse strasse strasse"),
+        ("Cafe\u0301 CAFÉ naïve Łódź Ærø", "cafe cafe naive lodz aero"),
+        ("İSTANBUL Isparta ısparta ISPARTA Işık", "istanbul isparta isparta isparta isik"),
+        ("йод и Йод ёлка Ёлка їжак ґанок", "йод и йод елка елка їжак ґанок"),
+        ("за\u0301мок", "замок"),
+        ("हिन्दी में खोज १२३", "हिन्दी में खोज 123"),
+        ("বাংলা தமிழ் ગુજરાતી", "বাংলা தமிழ் ગુજરાતી"),
+        ("الكِتَاب أحمد إلى مدرسة", "الكتاب احمد الي مدرسه"),
+        ("שָׁלוֹם", "שלום"),
+        ("می\u200cخواهم كتــاب", "ميخواهم كتاب"),
+        ("Ελλάς ΕΛΛΑΣ", "ελλασ ελλασ"),
+        ("soft\u00adhyphen zero\u200bwidth \u202eleft", "softhyphen zero width left"),
+        ("日本語のTest語", "日本 本語 語の test 語"),
+        ("한국어 검색", "한국 국어 검색"),
+        ("ﾃｽﾄ テスト", "テス スト テス スト"),
+        ("ภาษาไทย", "ภา าษ ษา าไ ไท ทย"),
+        ("ที่นี่", "ที่นี่"),
+        ("မြန်မာ", "မြန် န်မာ"),
+        ("𝐁𝐨𝐥𝐝 🙂 𐐨𐐩", "bold 𐐨𐐩"),
+        ("\u0301 … -- ـ", ""),
+        ("", ""),
+    ],
+)
+def test_what_a_text_is_cut_into(text: str, expected: str) -> None:
+    assert terms(text) == expected.split()
+
+
+@pytest.mark.parametrize("word", ["й", "ї", "ё", "ñ", "ü", "が", "ी", "é", "ي"])
+def test_composed_and_taken_apart_are_the_same(word: str) -> None:
+    whole = f"a{word}b" if word == "ी" else word
+    assert terms(unicodedata.normalize("NFD", whole)) == terms(unicodedata.normalize("NFC", whole))
+
+
+def test_letters_that_make_another_word_stay() -> None:
+    assert terms("й") != terms("и")
+    assert terms("की") != terms("का")
+    assert terms("が") != terms("か")
+
+
+def test_a_word_is_found_inside_a_sentence_without_spaces() -> None:
+    for sentence, word in (
+        ("東京都に住んでいます", "東京"),
+        ("ผมเรียนภาษาไทยที่นี่", "ภาษา"),
+        ("我们在北京大学学习", "北京大学"),
+    ):
+        found, wanted = terms(sentence), terms(word)
+        assert any(found[at : at + len(wanted)] == wanted for at in range(len(found)))
+
+
+@given(st.text(max_size=200))
+def test_terms_are_words_whatever_comes(text: str) -> None:
+    found = terms(text)
+    assert all(term and len(term) <= LONGEST and not any(sign.isspace() for sign in term) for term in found)
+    assert terms(" ".join(found)) == found or any(len(term) > 1 for term in found)
+
+
+def test_what_is_too_long_for_a_word_is_cut() -> None:
+    for letter in "aé":
+        (term,) = terms(letter * 100_000)
+        assert len(term) == LONGEST
+    assert len(terms("語" * 1000)) == 999
