@@ -2,10 +2,10 @@
 
 ``gregor.processing`` is what plug-ins import; it stays. Everything else may move between two versions.
 
-``worker``, ``search``, ``partitioner`` and ``schemas`` beside this file are symbolic links to the folders of those names at the top
-of the checkout: there the code lies, and here is the name that it is imported by, in a checkout as in a wheel, by
-interpreters as by type checkers. A checkout without symbolic links (git's ``core.symlinks=false``) has small text files
-in their place, and cannot be used.
+``worker``, ``search``, ``partitioner`` and ``schemas`` beside this file are symbolic links to the folders of those
+names at the top of the checkout: there the code lies, and here is the name that it is imported by, in a checkout as in
+a wheel, by interpreters as by type checkers. A checkout without symbolic links (git's ``core.symlinks=false``) has
+small text files in their place, and cannot be used.
 """
 
 import sys

@@ -1,7 +1,7 @@
 """Stored pages to documents: what is indexed of a content, under all its URLs. Pure."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Final
 from urllib.parse import unquote
 
@@ -35,8 +35,22 @@ class Anchor(msgspec.Struct, frozen=True):
     host: str
 
 
+class Member(msgspec.Struct, frozen=True):
+    """A URL that a content is under."""
+
+    key: str
+    visit: int  # the version of its page
+    duplicate: bool  # whether the crawl stored it as one of another URL's page
+    depth: int
+
+    @classmethod
+    def of(cls, page: Page) -> "Member":
+        """That of a page."""
+        return cls(page.key, page.visit, page.state != "fetched", page.depth)
+
+
 class Document(msgspec.Struct, frozen=True):
-    """One content. ``id`` names it; ``keys``: its URLs with the visits that stored them, the one it is shown by first."""
+    """One content. ``id`` names it; ``keys``: its URLs with the visits that stored them, first its own."""
 
     id: str
     keys: tuple[tuple[str, int], ...]
@@ -79,13 +93,17 @@ def content_of(page: Page) -> str:
     return page.fingerprint.hex() or page.key
 
 
-def document(pages: Sequence[Page], anchors: Iterable[Anchor] = ()) -> Document:
-    """The document of a content that is under all these URLs; it is shown by the one that is nearest to a seed."""
-    ordered = sorted(pages, key=lambda page: (page.state != "fetched", page.depth, len(page.key), page.key))
-    shown = ordered[0]
+def in_order(members: Iterable[Member]) -> list[Member]:
+    """The URLs of a content, the one that it is shown by first: no duplicate if there is one, the nearest to a seed."""
+    return sorted(members, key=lambda one: (one.duplicate, one.depth, len(one.key), one.key))
+
+
+def document(shown: Page, members: Iterable[Member], anchors: Iterable[Anchor] = ()) -> Document:
+    """The document of a content that is under all these URLs, ``shown`` being the page of the first of them."""
+    ordered = in_order(members)
     return Document(
         id=content_of(shown),
-        keys=tuple((page.key, page.visit) for page in ordered[:MOST_URLS]),
+        keys=tuple((one.key, one.visit) for one in ordered[:MOST_URLS]),
         href=shown.href,
         host=shown.host,
         title=shown.title or "",
@@ -95,7 +113,7 @@ def document(pages: Sequence[Page], anchors: Iterable[Anchor] = ()) -> Document:
         content_type=shown.content_type[:100],
         at=shown.fetched_at,
         size=shown.size,
-        depth=min(page.depth for page in ordered),
+        depth=min(one.depth for one in ordered),
         label=shown.label,
         near=shown.near_duplicate_of,
     )

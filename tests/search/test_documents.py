@@ -5,6 +5,7 @@ import pytest
 from gregor.schemas.messages import Page, Row, State
 from gregor.search.documents import (
     Anchor,
+    Member,
     anchor_terms,
     content_of,
     document,
@@ -44,7 +45,7 @@ def test_what_asks_to_be_left_out_is() -> None:
 def test_a_content_is_shown_by_its_nearest_url() -> None:
     far, near = page("http://b.org/", depth=3), page("http://a.org/long", depth=1, state="duplicate", title="T")
     first = page("http://c.org/", depth=2, visit=4, language="de_AT", content_type="text/html")
-    found = document([far, near, first], [Anchor("text", "h")])
+    found = document(first, [Member.of(one) for one in (far, near, first)], [Anchor("text", "h")])
     assert found.keys == (("http://c.org/", 4), ("http://b.org/", 1), ("http://a.org/long", 1))
     assert (found.key, found.visit, found.host, found.language, found.depth) == (
         "http://c.org/",

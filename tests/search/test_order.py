@@ -8,7 +8,13 @@ import pytest
 from tests.unit.test_imports import EFFECTS, ROOT, imports, private
 
 FILES = [file.relative_to(ROOT).as_posix() for file in sorted((ROOT / "search").rglob("*.py"))]
-KNOWN = ("gregor.schemas.", "gregor.search.", "gregor.worker.borders.reader.", "gregor.worker.borders.errors.")
+KNOWN = (
+    "gregor.schemas.",
+    "gregor.search.",
+    "gregor.worker.borders.reader.",
+    "gregor.worker.borders.changes.",
+    "gregor.worker.borders.errors.",
+)
 WAITING: set[str] = set()
 """Modules that wait, or keep something open."""
 MAY_USE = ("worker/commands/", "worker/compose/", "worker/api/")

@@ -8,7 +8,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 PRODUCT = [
-    file for top in ("gregor", "schemas", "partitioner", "worker") for file in sorted((ROOT / top).rglob("*.py"))
+    file
+    for top in ("gregor", "schemas", "partitioner", "worker", "search")
+    for file in sorted((ROOT / top).rglob("*.py"))
 ]
 
 CALLED_BY_LIBRARIES = {

@@ -23,6 +23,8 @@ COMMANDS: dict[str, Command] = {
     "show": Command("show", "show one URL: record, headers, text, links, body"),
     "explain": Command("explain", "say what happened to a URL, and why"),
     "export": Command("export", "write the stored pages as WARC or JSON lines"),
+    "index": Command("index", "make what was crawled searchable, while the crawl runs or after it"),
+    "search": Command("search", "find pages of a crawl by their words"),
     "deadletters": Command("deadletters", "list the URLs that were given up, by cause; retry or drop them"),
     "audit": Command("audit", "judge every request by robots.txt and the delays that were in force"),
     "check": Command("check", "verify all that a crawl stored; mend what can be mended"),

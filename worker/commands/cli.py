@@ -21,6 +21,8 @@ EXIT_CODES = "exit codes: 0 finished or a budget reached, 1 failed, 2 bad input 
 
 _OF_SERVERS = ("cassandra", "confluent_kafka", "kazoo", "redis")
 """What the extra "cluster" installs."""
+_OF_SEARCH = ("tantivy", "scipy")
+"""What the extra "search" installs."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -126,7 +128,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         )
         return FAILED
     except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in _OF_SERVERS:
+        missing = (error.name or "").partition(".")[0]
+        if missing in _OF_SEARCH:
+            complain("an index needs its engine: pip install 'gregor-crawler[search]'", "error")
+            return BAD_INPUT
+        if missing not in _OF_SERVERS:
             raise
         complain("a crawl on servers needs their clients: pip install 'gregor-crawler[cluster]'", "error")
         return BAD_INPUT

@@ -9,15 +9,20 @@ import asyncio
 import sys
 import time
 from functools import partial
+from typing import Final
 
 import msgspec
 
-from gregor.worker.commands import FINISHED, api_client, ordering
-from gregor.worker.commands.common import settings
+from gregor.worker.base.errors import complain
+from gregor.worker.commands import FAILED, FINISHED, api_client, ordering
+from gregor.worker.commands.common import Damages, settings
 from gregor.worker.config.settings import Config
 from gregor.worker.inspect import url_record
 from gregor.worker.operate.erase import Erased, until_nothing_is_left
 from gregor.worker.orders.targets import target_of
+
+_INDEX_WAIT: Final = 30.0
+"""Seconds that who writes the index has at least to take in what was deleted."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -36,6 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
     target, config = target_of("optout", arguments.host), settings(arguments).config
     ordering.ordered(arguments, "optout", target)
     erased = asyncio.run(_erase(config, target, arguments.wait))
+    unfollowed = asyncio.run(_left_in_index(config, arguments.wait))
     counts = msgspec.structs.asdict(erased)
     if arguments.json:
         sys.stdout.buffer.write(url_record.encode(counts) + b"\n")
@@ -43,7 +49,23 @@ def run(arguments: argparse.Namespace) -> int:
         print(
             f"deleted of {target}: " + ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in counts.items())
         )
-    return FINISHED
+    if unfollowed:
+        complain(f"{unfollowed}: it is found there until `gregor index` has taken in what was deleted")
+    return FAILED if unfollowed else FINISHED
+
+
+async def _left_in_index(config: Config, wait: float) -> str:
+    """Wait until the index, if there is one, has heard of it; why it has not, "" if it has."""
+    if not config.on_one_machine:
+        return ""
+    from gregor.search.borders import Unusable
+    from gregor.worker.compose import search
+
+    try:
+        heard = await search.forgotten(config, Damages(), max(wait, _INDEX_WAIT))
+    except (Unusable, ModuleNotFoundError) as error:
+        return f"the index cannot be opened ({error})"
+    return "" if heard else "who writes the index did not come so far in time"
 
 
 async def _erase(config: Config, target: str, wait: float) -> Erased:

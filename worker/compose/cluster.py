@@ -12,9 +12,10 @@ from gregor.worker.adapters.cluster.probes import PROBES
 from gregor.worker.adapters.cluster.rebuild import Rebuilt
 from gregor.worker.adapters.when_there import nobody, when_there
 from gregor.worker.base.errors import BadInput
+from gregor.worker.borders.changes import ChangeFeed
 from gregor.worker.borders.clock import Clock
 from gregor.worker.borders.coordinator import Coordinator
-from gregor.worker.borders.errors import Unavailable
+from gregor.worker.borders.errors import Damaged, Unavailable
 from gregor.worker.borders.members import ClusterStatus, Members
 from gregor.worker.borders.reader import Part, Reader
 from gregor.worker.borders.stock import Mending, Stock
@@ -120,6 +121,9 @@ class Cluster:
 
     async def read(self) -> tuple[Reader, Urls]:
         return await cluster.open_reader(self._config, self._canonical, os.environ), urls_of(self._config)
+
+    async def feed(self, on_damage: Callable[[Damaged], None]) -> ChangeFeed:
+        raise BadInput("an index is made of a crawl on one machine: name its data folder with --data")
 
     @asynccontextmanager
     async def controlled(self, *, make: bool = False) -> AsyncIterator[Control]:

@@ -12,7 +12,9 @@ from gregor.worker.adapters.embedded.folder import connect_reading
 from gregor.worker.adapters.embedded.mending import EmbeddedMending
 from gregor.worker.adapters.embedded.stock import EmbeddedStock
 from gregor.worker.base.errors import BadInput
+from gregor.worker.borders.changes import ChangeFeed
 from gregor.worker.borders.clock import Clock
+from gregor.worker.borders.errors import Damaged
 from gregor.worker.borders.members import FolderStatus
 from gregor.worker.borders.reader import Part, Reader
 from gregor.worker.borders.stock import Mending, Stock
@@ -115,6 +117,10 @@ class Embedded:
     async def read(self) -> tuple[Reader, Urls]:
         _, urls = self._made_for()
         return await embedded.open_reader(self._path), urls
+
+    async def feed(self, on_damage: Callable[[Damaged], None]) -> ChangeFeed:
+        self.there()
+        return await asyncio.to_thread(embedded.EmbeddedFeed, self._path, on_damage)
 
     @asynccontextmanager
     async def controlled(self, *, make: bool = False) -> AsyncIterator[Control]:

@@ -5,8 +5,10 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from gregor.worker.borders.changes import ChangeFeed
 from gregor.worker.borders.clock import Clock
 from gregor.worker.borders.coordinator import Coordinator
+from gregor.worker.borders.errors import Damaged
 from gregor.worker.borders.log import FrontierLog
 from gregor.worker.borders.members import ClusterStatus, FolderStatus, Members
 from gregor.worker.borders.reader import Part, Reader
@@ -106,6 +108,9 @@ class Engine(Protocol):
 
     async def read(self) -> tuple[Reader, Urls]:
         """What the crawl remembers, beside its workers or after them, and how its URLs are written."""
+
+    async def feed(self, on_damage: Callable[[Damaged], None]) -> ChangeFeed:
+        """What the crawl stores, changes and removes, and what it holds already. Raises `BadInput` on servers."""
 
     def controlled(self, *, make: bool = False) -> AbstractAsyncContextManager[Control]:
         """Change a crawl beside its workers; on one machine, while none runs. ``make`` it if it is not there."""

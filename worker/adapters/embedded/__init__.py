@@ -12,6 +12,7 @@ from gregor.worker.adapters.embedded.coordinator import (
 )
 from gregor.worker.adapters.embedded.database import Database
 from gregor.worker.adapters.embedded.erasing import erase
+from gregor.worker.adapters.embedded.feed import EmbeddedFeed
 from gregor.worker.adapters.embedded.folder import Folder, FolderError, FolderInUse
 from gregor.worker.adapters.embedded.log import EmbeddedLog
 from gregor.worker.adapters.embedded.reader import EmbeddedReader
@@ -21,6 +22,7 @@ from gregor.worker.borders.clock import Clock
 
 __all__ = [
     "EmbeddedEngine",
+    "EmbeddedFeed",
     "EmbeddedReader",
     "FolderBook",
     "FolderError",

@@ -1,0 +1,193 @@
+"""What an index has to remember beside its documents: which URLs have which content, who links to whom and with which
+words, and which contents are still to be written. SQLite, one file beside the index.
+
+It may be ahead of the index, never behind it for long: what an index is to take in is read again from the lower one of
+both positions, and taking in the same page again changes nothing.
+"""
+
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import xxhash
+
+from gregor.schemas.messages import Page, url_fingerprint
+from gregor.search.documents import Anchor, Member, content_of
+
+_SCHEMA: Final = """
+PRAGMA page_size=8192; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA secure_delete=FAST;
+PRAGMA cache_size=-65536;
+CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value INT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS pages (key TEXT PRIMARY KEY, content TEXT NOT NULL, visit INT NOT NULL,
+    duplicate INT NOT NULL, depth INT NOT NULL, host INT NOT NULL) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS pages_by_content ON pages (content);
+CREATE TABLE IF NOT EXISTS names (id INTEGER PRIMARY KEY, key TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS hosts (id INTEGER PRIMARY KEY, host TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS links (source INTEGER PRIMARY KEY, data BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS anchors (target INT NOT NULL, host INT NOT NULL, name INT NOT NULL, text TEXT NOT NULL,
+    count INT NOT NULL, PRIMARY KEY (target, host, name)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS unwritten (content TEXT PRIMARY KEY, soon INT NOT NULL) WITHOUT ROWID;
+"""
+_KINDS: Final = frozenset({"a", "area"})
+"""Kinds of links that recommend what they lead to."""
+MOST_LINKS: Final = 2000
+"""Links of a page that are kept, each target and text once."""
+_READ: Final = 1000
+"""Anchors of a target that are looked at."""
+_ADD: Final = """INSERT INTO anchors VALUES (?, ?, ?, ?, 1) ON CONFLICT DO UPDATE SET count = count + 1
+    RETURNING count"""
+_TAKE: Final = "UPDATE anchors SET count = count - 1 WHERE target = ? AND host = ? AND name = ? RETURNING count"
+_LATER: Final = """INSERT OR IGNORE INTO unwritten
+    SELECT content, 0 FROM pages WHERE key = (SELECT key FROM names WHERE id = ?)"""
+
+NOFOLLOW: Final = 1
+"""The lowest bit of a link's second number: the link says nofollow, and its words count for nothing."""
+
+
+def _signed(number: int) -> int:
+    """As SQLite has it."""
+    return number - (1 << 64) if number >> 63 else number
+
+
+def _id(text: str) -> int:
+    return _signed(url_fingerprint(text))
+
+
+class Book:
+    """What is known of the pages that were taken in."""
+
+    def __init__(self, file: Path, key_of: Callable[[str], str | None]) -> None:
+        """``key_of`` gives the key of a URL as a link has it; None for what is no URL of a crawl."""
+        self._connection = sqlite3.connect(file, isolation_level=None, check_same_thread=False, cached_statements=64)
+        self._connection.executescript(_SCHEMA)
+        self._key_of = key_of
+        self._ids: dict[str, int | None] = {}
+
+    @property
+    def position(self) -> int:
+        """How far the changes were taken in."""
+        found = self._connection.execute("SELECT value FROM facts WHERE name = 'position'").fetchone()
+        return int(found[0]) if found else 0
+
+    def take_in(self, pages: Iterable[tuple[str, Page | None]], position: int) -> None:
+        """Take in how these URLs stand now, None: not to be found any more; the contents concerned become unwritten.
+
+        In one transaction with the position.
+        """
+        self._connection.execute("BEGIN IMMEDIATE")
+        try:
+            for key, page in pages:
+                self._take_in(key, page)
+            self._connection.execute("INSERT OR REPLACE INTO facts VALUES ('position', ?)", (position,))
+            self._connection.execute("COMMIT")
+        except BaseException:
+            self._connection.execute("ROLLBACK")
+            raise
+
+    def unwritten(self, limit: int, *, soon: bool) -> list[str]:
+        """Contents whose documents have to be written; ``soon``: without those of which only anchors changed."""
+        condition = "WHERE soon = 1" if soon else ""
+        statement = f"SELECT content FROM unwritten {condition} LIMIT ?"
+        return [content for (content,) in self._connection.execute(statement, (limit,))]
+
+    def left(self) -> int:
+        """How many contents are unwritten."""
+        return int(self._connection.execute("SELECT count(*) FROM unwritten").fetchone()[0])
+
+    def written(self, contents: Sequence[str]) -> None:
+        """Their documents are durable."""
+        self._connection.execute("BEGIN IMMEDIATE")
+        self._connection.executemany("DELETE FROM unwritten WHERE content = ?", [(one,) for one in contents])
+        self._connection.execute("COMMIT")
+
+    def members(self, content: str) -> list[Member]:
+        """The URLs that a content is under now, in no order; [] when it is to be found no more."""
+        statement = "SELECT key, visit, duplicate, depth FROM pages WHERE content = ?"
+        found = self._connection.execute(statement, (content,))
+        return [Member(key, visit, bool(duplicate), depth) for key, visit, duplicate, depth in found]
+
+    def anchors(self, keys: Iterable[str]) -> list[Anchor]:
+        """What links that lead to these URLs say, and of which hosts; those that most pages use first."""
+        statement = """SELECT text, hosts.host, count FROM anchors LEFT JOIN hosts ON hosts.id = anchors.host
+            WHERE target = ? LIMIT ?"""
+        found = [one for key in keys for one in self._connection.execute(statement, (_id(key), _READ))]
+        return [Anchor(text, host or "") for text, host, _ in sorted(found, key=lambda one: (-one[2], one[0]))]
+
+    def close(self) -> None:
+        """End. May be repeated."""
+        self._connection.close()
+
+    def _take_in(self, key: str, page: Page | None) -> None:
+        run = self._connection.execute
+        before = run("SELECT content FROM pages WHERE key = ?", (key,)).fetchone()
+        if before:
+            run("INSERT OR REPLACE INTO unwritten VALUES (?, 1)", before)
+        if page is None:
+            run("DELETE FROM pages WHERE key = ?", (key,))
+            run("DELETE FROM names WHERE id = ?", (_id(key),))
+            self._link(_id(key), None)
+            return
+        host = _id(page.host)
+        run("INSERT OR IGNORE INTO hosts VALUES (?, ?)", (host, page.host))
+        run("INSERT OR IGNORE INTO names VALUES (?, ?)", (_id(key), key))
+        one = Member.of(page)
+        run(
+            "INSERT OR REPLACE INTO pages VALUES (?, ?, ?, ?, ?, ?)",
+            (key, content_of(page), one.visit, one.duplicate, one.depth, host),
+        )
+        run("INSERT OR REPLACE INTO unwritten VALUES (?, 1)", (content_of(page),))
+        self._link(_id(key), page)
+
+    def _link(self, source: int, page: Page | None) -> None:
+        """Replace the links of a page; what leads to others and is new to them, or gone, makes them unwritten."""
+        run = self._connection.execute
+        found = run("SELECT data FROM links WHERE source = ?", (source,)).fetchone()
+        old = dict.fromkeys(map(tuple, np.frombuffer(found[0], dtype="<i8").reshape(-1, 3).tolist())) if found else {}
+        new = dict(self._links(source, page)) if page is not None else {}
+        for target, name, host in old:
+            if (target, name, host) not in new and name and not name & NOFOLLOW:
+                self._take_away(target, host, name)
+        for (target, name, host), text in new.items():
+            if (target, name, host) not in old and name and not name & NOFOLLOW:
+                ((count,),) = run(_ADD, (target, host, name, text)).fetchall()
+                if count == 1:
+                    run(_LATER, (target,))
+        if new:
+            data = np.array(list(new), dtype="<i8").tobytes()
+            run("INSERT OR REPLACE INTO links VALUES (?, ?)", (source, data))
+        elif found:
+            run("DELETE FROM links WHERE source = ?", (source,))
+
+    def _take_away(self, target: int, host: int, name: int) -> None:
+        counts = self._connection.execute(_TAKE, (target, host, name)).fetchall()
+        if counts and counts[0][0] <= 0:
+            statement = "DELETE FROM anchors WHERE target = ? AND host = ? AND name = ?"
+            self._connection.execute(statement, (target, host, name))
+            self._connection.execute(_LATER, (target,))
+
+    def _links(self, source: int, page: Page) -> Iterator[tuple[tuple[int, int, int], str]]:
+        """Where a page leads to, by which words: target, words (0: none), its host; and the words."""
+        host, count = _id(page.host), 0
+        for link in page.links:
+            if link.kind not in _KINDS or (target := self._target(link.url)) is None or target == source:
+                continue
+            text = link.text.strip()
+            name = (
+                (xxhash.xxh3_64_intdigest(text.encode(errors="surrogatepass")) & ~NOFOLLOW) | link.nofollow
+                if text
+                else int(link.nofollow)
+            )
+            yield (target, _signed(name), host), text
+            count += 1
+            if count >= MOST_LINKS:
+                return
+
+    def _target(self, url: str) -> int | None:
+        if url not in self._ids:
+            if len(self._ids) >= 100_000:
+                self._ids.clear()
+            key = self._key_of(url)
+            self._ids[url] = None if key is None else _id(key)
+        return self._ids[url]

@@ -1,0 +1,84 @@
+"""The folder of an index: generations beside each other, of which one is in use; one process writes at a time.
+
+lock       held with flock by who writes; names its process
+current    the number of the generation that is searched
+1/ 2/ …    a generation: tantivy/, the index; book.db, what it remembers
+"""
+
+import fcntl
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+from gregor.search.borders import Unusable
+
+_CURRENT: Final = "current"
+
+
+class InUse(Unusable):
+    """Another process writes this index."""
+
+
+def current(folder: Path) -> Path | None:
+    """The generation that is searched; None when there is none yet."""
+    with suppress(FileNotFoundError, ValueError):
+        generation = folder / str(int((folder / _CURRENT).read_text()))
+        if generation.is_dir():
+            return generation
+    return None
+
+
+def next_one(folder: Path) -> Path:
+    """A new generation beside those that are there, which were begun but not finished aside: they are deleted."""
+    used = current(folder)
+    for begun in _numbered(folder):
+        if begun != used:
+            shutil.rmtree(begun)
+    made = folder / str(int(used.name) + 1 if used else 1)
+    made.mkdir()
+    return made
+
+
+def use(generation: Path) -> None:
+    """Search this one from now on, durably; those before it are deleted."""
+    folder = generation.parent
+    written = folder / f"{_CURRENT}.new"
+    with written.open("w") as file:
+        file.write(f"{generation.name}\n")
+        file.flush()
+        os.fsync(file.fileno())
+    written.replace(folder / _CURRENT)
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+    for other in _numbered(folder):
+        if other != generation:
+            shutil.rmtree(other, ignore_errors=True)  # who still searches it goes on with its open files
+
+
+@contextmanager
+def writing(folder: Path) -> Iterator[None]:
+    """Hold the index for writing. Raises `InUse`, `OSError`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            holder = os.pread(lock, 32, 0).strip()
+            pid = int(holder) if holder.isdigit() else "(unknown)"
+            raise InUse(f"{folder} is written by process {pid}: stop it first") from None
+        os.ftruncate(lock, 0)
+        os.pwrite(lock, f"{os.getpid()}\n".encode(), 0)
+        yield
+    finally:
+        os.close(lock)
+
+
+def _numbered(folder: Path) -> list[Path]:
+    return [entry for entry in folder.iterdir() if entry.name.isdigit() and entry.is_dir()]

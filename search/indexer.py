@@ -1,0 +1,112 @@
+"""Follows a crawl's changes into an index.
+
+The order of a step: 1 the book takes the changes in, durably, and says which documents they concern; 2 the documents
+are written; 3 the index commits them with the position; 4 the book forgets what was to be written. A crash between any
+two costs that something is written again: what is read next begins at the lower of both positions, and what was not
+written is still in the book. A document is named by its content, so that writing it again doubles nothing.
+
+A document of which only the words of links changed waits until nothing newer is to be written, or too many wait.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Final, Protocol
+
+import msgspec
+
+from gregor.schemas.messages import Page
+from gregor.search.borders import Index
+from gregor.search.documents import Anchor, Document, Member, content_of, document, in_order, is_found
+from gregor.worker.borders.changes import Change, ChangeFeed
+
+BATCH: Final = 300
+"""Changes that are taken in, and documents that are written, at once."""
+_MOST_LATER: Final = 20_000
+"""Documents that may wait for their anchors."""
+
+PageOf = Callable[[str, int | None], Awaitable[Page | None]]
+"""A version of a stored page, the newest for None."""
+
+
+class Notes(Protocol):
+    """What an indexer remembers beside the index: see `gregor.search.adapters.book`."""
+
+    @property
+    def position(self) -> int: ...
+    def take_in(self, pages: Sequence[tuple[str, Page | None]], position: int) -> None: ...
+    def unwritten(self, limit: int, *, soon: bool) -> list[str]: ...
+    def left(self) -> int: ...
+    def written(self, contents: Sequence[str]) -> None: ...
+    def members(self, content: str) -> list[Member]: ...
+    def anchors(self, keys: Sequence[str]) -> list[Anchor]: ...
+
+
+class Progress(msgspec.Struct):
+    """What was done."""
+
+    changes: int = 0
+    written: int = 0
+    removed: int = 0
+
+
+class Indexer:
+    """Takes in what changed, step by step; one at a time for an index."""
+
+    def __init__(self, feed: ChangeFeed, page_of: PageOf, notes: Notes, index: Index) -> None:
+        self._feed = feed
+        self._page_of = page_of
+        self._notes = notes
+        self._index = index
+        self._position = min(notes.position, index.position())
+        self.progress = Progress()
+
+    async def step(self) -> int:
+        """Take in the next changes, or, where there are none, write what waited for that; how many there were."""
+        changes = await self._feed.changes(self._position, BATCH)
+        if changes:
+            await self._take_in(changes)
+            if self._notes.left() < _MOST_LATER:
+                return len(changes)
+        contents = self._notes.unwritten(BATCH, soon=False)
+        if contents:
+            await self._write(contents, {})
+        return len(changes) + len(contents)
+
+    async def _take_in(self, changes: Sequence[Change]) -> None:
+        position = changes[-1].position
+        pages = [(one.key, one.page if is_found(one.page, one.row) else None) for one in changes]
+        self._notes.take_in(pages, position)
+        self._position = position
+        at_hand = {(page.key, page.visit): page for _, page in pages if page is not None}
+        if not (contents := self._notes.unwritten(BATCH, soon=True)):
+            self._index.commit(position)
+        while contents:
+            await self._write(contents, at_hand)
+            contents = self._notes.unwritten(BATCH, soon=True)
+        self.progress.changes += len(changes)
+
+    async def _write(self, contents: Sequence[str], at_hand: dict[tuple[str, int], Page]) -> None:
+        documents, gone = [], []
+        for content in contents:
+            made = await self._document(content, at_hand)
+            if made is None:
+                gone.append(content)
+            else:
+                documents.append(made)
+        self._index.remove(gone)
+        self._index.put(documents)
+        self._index.commit(self._position)
+        self._notes.written(contents)
+        self.progress.written += len(documents)
+        self.progress.removed += len(gone)
+
+    async def _document(self, content: str, at_hand: dict[tuple[str, int], Page]) -> Document | None:
+        """The document of a content as it stands; None when it is to be found no more."""
+        members = in_order(self._notes.members(content))
+        for member in members:
+            page = at_hand.get((member.key, member.visit)) or await self._page_of(member.key, member.visit)
+            # One that is stored no more, or was replaced meanwhile, is among the changes that come.
+            if page is not None and content_of(page) == content:
+                kept = [one for one in members if one.key != member.key]
+                keys = [one.key for one in members]
+                return document(page, [member, *kept], self._notes.anchors(keys))
+        return None

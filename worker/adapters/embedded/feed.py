@@ -1,0 +1,104 @@
+"""Following what a data folder stores, changes and removes, beside a running crawl or after it.
+
+The changes are a table that triggers fill, in the transaction of the page: no write can forget them, whoever makes it.
+It is made when somebody first wants to follow the crawl: one that nobody follows pays nothing.
+"""
+
+import contextlib
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from gregor.schemas.messages import Page, Row
+from gregor.worker.adapters.embedded.folder import connect_reading, connect_writable
+from gregor.worker.adapters.embedded.queries import read_page, read_rows
+from gregor.worker.adapters.embedded.reader import EmbeddedReader
+from gregor.worker.borders.changes import Change
+from gregor.worker.borders.errors import Damaged
+
+_MARK: Final = "DELETE FROM feed WHERE key = {0}.key; INSERT INTO feed (key) VALUES ({0}.key);"
+_FEED: Final = (
+    # Positions are never used twice, even when the last are deleted.
+    "CREATE TABLE IF NOT EXISTS feed (position INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL UNIQUE)",
+    f"CREATE TRIGGER IF NOT EXISTS feed_stored AFTER INSERT ON pages BEGIN {_MARK.format('NEW')} END",
+    f"CREATE TRIGGER IF NOT EXISTS feed_changed AFTER UPDATE ON pages BEGIN {_MARK.format('NEW')} END",
+    f"CREATE TRIGGER IF NOT EXISTS feed_erased AFTER DELETE ON pages BEGIN {_MARK.format('OLD')} END",
+    f"""CREATE TRIGGER IF NOT EXISTS feed_settled AFTER UPDATE ON rows WHEN OLD.state <> NEW.state
+        AND EXISTS (SELECT 1 FROM pages WHERE key = NEW.key) BEGIN {_MARK.format("NEW")} END""",
+)
+_LARGE: Final = 32 * 1024 * 1024
+"""Characters of pages that are read at once, about."""
+_LINK: Final = 200
+"""What a link counts for."""
+_WHOLE: Final = "feed"
+"""The word in `meta` that says that what was stored before is in the feed."""
+_SLICE: Final = 1000
+"""URLs that are put in at once: a crawl that runs waits for them."""
+_PUT_IN: Final = """INSERT OR IGNORE INTO feed (key)
+    SELECT DISTINCT key FROM pages WHERE key > ?1 AND key <= ?2 ORDER BY key"""
+_LAST: Final = "SELECT max(key) FROM (SELECT DISTINCT key FROM pages WHERE key > ? ORDER BY key LIMIT ?)"
+
+
+def followed(path: Path) -> None:
+    """See to it that the changes of a folder's crawl are kept from now on, and that what it holds is among them.
+
+    May be repeated, and goes on where it was cut short. Raises `FolderError` when there is no crawl, `sqlite3.Error`.
+    """
+    connection, facts = connect_reading(path)
+    connection.close()
+    if _WHOLE in facts:
+        return
+    with contextlib.closing(connect_writable(path)) as connection:
+        connection.execute("BEGIN IMMEDIATE")
+        for statement in _FEED:
+            connection.execute(statement)
+        connection.execute("COMMIT")
+        after = ""
+        while (last := connection.execute(_LAST, (after, _SLICE)).fetchone()[0]) is not None:
+            connection.execute(_PUT_IN, (after, last))
+            after = last
+        connection.execute("INSERT OR REPLACE INTO meta VALUES (?, 'whole')", (_WHOLE,))
+
+
+class EmbeddedFeed:
+    """`ChangeFeed`."""
+
+    def __init__(self, path: Path, on_damage: Callable[[Damaged], None]) -> None:
+        """``on_damage`` hears of pages and rows that cannot be read. Raises `FolderError`, `sqlite3.Error`."""
+        followed(path)
+        self._reader = EmbeddedReader(path)
+        self._on_damage = on_damage
+
+    async def changes(self, after: int, limit: int) -> list[Change]:
+        def read(connection: sqlite3.Connection) -> list[Change]:
+            statement = "SELECT position, key FROM feed WHERE position > ? ORDER BY position LIMIT ?"
+            found = connection.execute(statement, (after, limit)).fetchall()
+            changes: list[Change] = []
+            room = _LARGE
+            for position, key in found:
+                changes.append(self._change(connection, position, key))
+                page = changes[-1].page
+                room -= 0 if page is None else len(page.text) + _LINK * len(page.links)
+                if room < 0:
+                    break
+            return changes
+
+        return await self._reader.ask(read)
+
+    async def end(self) -> int:
+        statement = "SELECT coalesce(max(position), 0) FROM feed"
+        position: int = await self._reader.ask(lambda connection: connection.execute(statement).fetchone()[0])
+        return position
+
+    async def close(self) -> None:
+        await self._reader.close()
+
+    def _change(self, connection: sqlite3.Connection, position: int, key: str) -> Change:
+        try:
+            page: Page | None = read_page(connection, key, None)
+            row: Row | None = read_rows(connection, [key]).get(key)
+        except Damaged as damage:
+            self._on_damage(damage)
+            page = row = None
+        return Change(position, key, page, row)

@@ -1,0 +1,37 @@
+"""`gregor index`: make what was crawled searchable, while the crawl runs or after it."""
+
+import argparse
+import asyncio
+
+from gregor.worker.base.errors import complain
+from gregor.worker.commands import FAILED, FINISHED
+from gregor.worker.commands.common import Damages, add_settings, settings
+from gregor.worker.config.settings import Config
+from gregor.worker.inspect import report
+from gregor.worker.run.signals import stopping
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """How far, and whether anew."""
+    text = "take in what is stored, then end; default: follow the crawl until a signal"
+    parser.add_argument("--once", action="store_true", help=text)
+    text = "make a new index beside the one in use, which is searched until the new one has caught up"
+    parser.add_argument("--rebuild", action="store_true", help=text)
+    add_settings(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Follow it; what was done goes to standard error."""
+    return asyncio.run(_index(arguments, settings(arguments).config))
+
+
+async def _index(arguments: argparse.Namespace, config: Config) -> int:
+    from gregor.worker.compose import search
+
+    stop, damages = asyncio.Event(), Damages()
+    with stopping(stop.set, lambda: None, FINISHED):
+        done = await search.index(config, stop, damages, once=arguments.once, rebuild=arguments.rebuild)
+    counts = f"{report.count(done.written, 'document')} written, {done.removed} removed"
+    complain(f"{report.count(done.changes, 'change')} taken in: {counts}", "info")
+    damages.advise()
+    return FAILED if damages.count else FINISHED

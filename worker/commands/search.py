@@ -1,0 +1,89 @@
+"""`gregor search QUERY`: find pages of a crawl by their words."""
+
+import argparse
+import asyncio
+import sys
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from gregor.worker.base.errors import BadInput, complain
+from gregor.worker.base.printable import one_line
+from gregor.worker.commands.common import Crawl, add_settings, not_negative, positive, reading, settings
+from gregor.worker.config.settings import Config
+
+if TYPE_CHECKING:
+    from gregor.search.borders import Answer, Hit
+    from gregor.search.query import Asked
+    from gregor.search.snippets import Piece
+
+_BOLD, _PLAIN = "\x1b[1m", "\x1b[0m"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What is asked for, and how it is shown."""
+    text = 'words, "phrases", -without; site: host: lang: type: before: after: inurl: intitle: (-- before a minus)'
+    parser.add_argument("query", nargs="+", metavar="WORD", help=text)
+    parser.add_argument("--limit", type=positive, default=10, metavar="N", help="at most so many; default: 10")
+    parser.add_argument("--offset", type=not_negative, default=0, metavar="N", help="without the first N")
+    parser.add_argument("--json", "--jsonl", action="store_true", dest="json", help="one JSON object a line")
+    add_settings(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print what is found; what was understood otherwise than it was meant goes to standard error."""
+    return asyncio.run(_search(arguments, settings(arguments).config))
+
+
+async def _search(arguments: argparse.Namespace, config: Config) -> int:
+    from gregor.search.borders import Unusable
+    from gregor.search.query import parse
+    from gregor.worker.compose.search import index_folder, searchable
+
+    asked = parse(" ".join(arguments.query))
+    for hint in asked.hints:
+        complain(hint, "info")
+    async with reading(config) as crawl:
+        try:
+            index = searchable(index_folder(config))
+        except Unusable as error:
+            raise BadInput(str(error)) from None
+        try:
+            answer = index.search(asked, arguments.limit, arguments.offset)
+        finally:
+            index.close()
+        if answer.any_word and answer.hits:
+            complain("no page has all of these words: these have some of them", "info")
+        for number, hit in enumerate(answer.hits, arguments.offset + 1):
+            await _write(arguments, crawl, asked, hit, number)
+        _tell_total(answer, arguments)
+        return crawl.code
+
+
+def _tell_total(answer: "Answer", arguments: argparse.Namespace) -> None:
+    if not arguments.json:
+        first, last = arguments.offset + 1, arguments.offset + len(answer.hits)
+        shown = f", {first} to {last} shown" if answer.hits and answer.total > len(answer.hits) else ""
+        complain(f"{answer.total} found{shown}", "info")
+
+
+async def _write(arguments: argparse.Namespace, crawl: Crawl, asked: "Asked", hit: "Hit", number: int) -> None:
+    from gregor.search.snippets import snippet
+
+    page = await crawl.reader.page(hit.key, hit.visit)
+    pieces = snippet(page.text if page is not None else "", asked.words)
+    if arguments.json:
+        record = msgspec.to_builtins(hit) | {"snippet": [msgspec.to_builtins(piece) for piece in pieces]}
+        sys.stdout.buffer.write(msgspec.json.encode(record) + b"\n")
+        return
+    print(f"{number}. {one_line(hit.title or hit.href)}")
+    more = f"  (and {len(hit.keys) - 1} more)" if len(hit.keys) > 1 else ""
+    print(f"   {one_line(hit.href, 2000)}{more}")
+    if text := _shown(pieces, bold=sys.stdout.isatty()):
+        print(f"   {text}")
+
+
+def _shown(pieces: "tuple[Piece, ...]", *, bold: bool) -> str:
+    """A snippet for a terminal: what was asked for in bold, where that can be."""
+    texts = [(one_line(piece.text, 1000), piece.marked and bold) for piece in pieces]
+    return "".join(f"{_BOLD}{text}{_PLAIN}" if marked else text for text, marked in texts)

@@ -1,0 +1,139 @@
+"""Puts together what indexes a crawl, and what searches it."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from gregor.search.adapters import generations
+from gregor.search.borders import Unusable
+from gregor.search.indexer import Indexer, Progress
+from gregor.worker.base.errors import BadInput
+from gregor.worker.borders.errors import Damaged
+from gregor.worker.compose.engine import engine_of
+from gregor.worker.config.settings import Config
+
+if TYPE_CHECKING:
+    from gregor.search.adapters.tantivy_index import TantivyIndex
+
+_FOLDER: Final = "index"
+_BOOK: Final = "book.db"
+_INDEX: Final = "tantivy"
+_LOOK: Final = 0.5
+"""Seconds between two looks for something new: no other process is told when a crawl stores a page."""
+
+_FEW: Final = 50
+"""When fewer things were new, the next look waits: each is a commit, which costs much the same for one and for many."""
+
+Told = Callable[[Damaged], None]
+
+
+def index_folder(config: Config) -> Path:
+    """Where the index of a crawl is."""
+    return Path(config.data) / _FOLDER
+
+
+async def index(config: Config, stop: asyncio.Event, told: Told, *, once: bool, rebuild: bool) -> Progress:
+    """Take in what a crawl stores, until there is nothing more (``once``) or until ``stop``.
+
+    With ``rebuild`` into a new generation, which is searched once it has caught up. Raises `BadInput`.
+    """
+    folder = index_folder(config)
+    try:
+        async with _indexer(config, told, rebuild=rebuild) as (indexer, generation):
+            await _catch_up(indexer, stop)
+            if not stop.is_set() and generations.current(folder) != generation:
+                generations.use(generation)
+            while not once and not stop.is_set():
+                if await indexer.step() < _FEW:
+                    with suppress(TimeoutError):
+                        await asyncio.wait_for(stop.wait(), _LOOK)
+            return indexer.progress
+    except Unusable as error:
+        raise BadInput(str(error)) from None
+
+
+async def forgotten(config: Config, told: Told, wait: float) -> bool:
+    """Whether the index of a crawl, if there is one, has taken in all that was deleted up to now.
+
+    If nobody follows the crawl, it is done here; else it is waited for, ``wait`` seconds at most.
+    """
+    folder = index_folder(config)
+    generation = generations.current(folder)
+    if generation is None:
+        return True
+    try:
+        async with _indexer(config, told, rebuild=False) as (indexer, _):
+            await _catch_up(indexer, asyncio.Event())
+            return True
+    except generations.InUse:
+        feed = await engine_of(config).feed(told)
+        try:
+            end = await feed.end()
+        finally:
+            await feed.close()
+        return await _reached(folder, end, wait)
+
+
+async def _catch_up(indexer: Indexer, stop: asyncio.Event) -> None:
+    while not stop.is_set() and await indexer.step():
+        pass
+
+
+async def _reached(folder: Path, position: int, wait: float) -> bool:
+    loop = asyncio.get_running_loop()
+    patience = loop.time() + wait
+    while loop.time() < patience:
+        searched = searchable(folder)
+        try:
+            if searched.position() >= position:
+                return True
+        finally:
+            searched.close()
+        await asyncio.sleep(_LOOK)
+    return False
+
+
+def searchable(folder: Path) -> "TantivyIndex":
+    """The generation in use, as it was committed last. Raises `Unusable`."""
+    from gregor.search.adapters.tantivy_index import TantivyIndex
+
+    generation = generations.current(folder)
+    if generation is None:
+        raise Unusable(f"{folder} holds no index: make one with `gregor index`")
+    return TantivyIndex(generation / _INDEX)
+
+
+@asynccontextmanager
+async def _indexer(config: Config, told: Told, *, rebuild: bool) -> AsyncIterator[tuple[Indexer, Path]]:
+    """What follows the crawl into the index, and the generation that it writes."""
+    from gregor.search.adapters.book import Book
+    from gregor.search.adapters.tantivy_index import TantivyIndex
+
+    folder = index_folder(config)
+    engine = engine_of(config)
+    feed = await engine.feed(told)
+    try:
+        reader, urls = await engine.read()
+        reader.on_damage = told
+
+        def key_of(url: str) -> str | None:
+            parsed = urls.parse(url)
+            return None if parsed is None else parsed.key
+
+        try:
+            with generations.writing(folder):
+                used = None if rebuild else generations.current(folder)
+                generation = used or generations.next_one(folder)
+                found = TantivyIndex(generation / _INDEX, writable=True)
+                book = Book(generation / _BOOK, key_of)
+                try:
+                    yield Indexer(feed, reader.page, book, found), generation
+                finally:
+                    book.close()
+                    found.close()
+        finally:
+            await reader.close()
+    finally:
+        await feed.close()
