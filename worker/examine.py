@@ -16,6 +16,7 @@ from gregor.worker.links.configured import followed_kinds
 from gregor.worker.links.scope import MAX_ELSEWHERE, OutOfScope, Scope
 from gregor.worker.links.targets import Target, Targets
 from gregor.worker.links.traps import Traps
+from gregor.worker.observe.logging import logs
 from gregor.worker.observe.stats import Stats
 from gregor.worker.read import document as documents
 from gregor.worker.read.document import Document, Extract
@@ -32,6 +33,8 @@ from gregor.worker.web.urls import Url, Urls
 DEEPEST_SITEMAP = 5
 LINK_ROOM: Final = 300
 """Characters that each of `max_links` links of a page may have on average: a base of thousands is in all of them."""
+
+_LOG = logs("examine")
 
 
 class Content(msgspec.Struct, frozen=True):
@@ -163,6 +166,8 @@ class Examiner:
         self._describe(page, extract, response, now)
         content = Content(page, self._links(ticket, url, extract, page))
         left_out = extract.truncated or len(extract.links) > self._config.max_links
+        if left_out and not self._stats.unread["links"]:
+            _LOG.warning("links beyond max_links are not followed", url=url.href, max_links=self._config.max_links)
         self._note_unread(page, extract.cut, "links" if left_out else "")
         return content
 

@@ -299,6 +299,7 @@ def test_seeds_are_taken_as_given_whatever_the_patterns(site: list[str], here: H
 def test_links_beyond_the_bound_are_told(site: list[str], here: Here) -> None:
     start = "http://www.test/"
     assert here.report(start, *site, "--max-depth", "0", "--set", "max_links=0")["unread"] == {"links": 1}
+    assert here.err.count("links beyond max_links") == 1, "the setting is named where it is met first"
     assert msgspec.json.decode(here.said("show", start, *site[:2], "--json"))["unread"] == "links"
     assert msgspec.json.decode(here.said("explain", start, *site[:2], "--json"))["unread"] == "links"
     assert "not read to its end" in here.said("explain", start, *site[:2])

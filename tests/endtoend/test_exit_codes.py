@@ -1,11 +1,13 @@
 """When a crawl brought nothing, its exit code is 1 and it says why and what would help."""
 
 import time
+from pathlib import Path
 
 import msgspec
 import pytest
 
 from gregor.worker.compose.process import SystemClock
+from gregor.worker.config.credentials import basic
 from tests.endtoend.site import Here, Web
 
 
@@ -109,15 +111,19 @@ def test_a_try_that_fails_is_named_while_nothing_else_is_done(web: Web, names: s
     assert not any("politeness" in line for line in lines)
 
 
-@pytest.mark.parametrize("seed", ["http://me:secret@a.test/", "https://me@a.test/"])
-def test_credentials_in_a_seed_are_refused_in_words(seed: str, web: Web, here: Here) -> None:
-    for line in (
-        here.said("crawl", seed, *web.flags, code=2),
-        here.said("crawl", "--seeds", "-", *web.flags, code=2, stdin=seed.encode()),
-    ):
-        assert "username_env and password_env of a [[host]] table" in line
-        assert "secret" not in line
-        assert "://a.test/ as the seed" in line
+def test_credentials_in_a_seed_are_used_for_its_origin_in_this_run(web: Web, here: Here, tmp_path: Path) -> None:
+    web.page("a.test/", '<a href="/more">more</a><a href="http://b.test/">other</a>')
+    web.page("a.test/more", "more")
+    web.page("b.test/", "another host")
+    here.report("http://me:secr%25et@a.test/", *web.flags, "--scope", "any")
+    given = {place: headers.get("Authorization") for place, headers in web.asked}
+    assert given["a.test/"] == given["a.test/more"] == basic("me", "secr%et")
+    assert given["b.test/"] is None
+    assert "are used in this run alone, for http://a.test" in here.err
+    assert not [file for file in tmp_path.rglob("*") if file.is_file() and b"secr%" in file.read_bytes()]
+    line = here.said("recrawl", "http://me:secr%25et@a.test/", *web.flags[:2], code=2)
+    assert "username_env and password_env of a [[host]] table, and http://a.test/ as the seed" in line
+    assert "secr" not in line
 
 
 def test_a_clock_that_was_ahead_is_told_of(web: Web, here: Here, monkeypatch: pytest.MonkeyPatch) -> None:

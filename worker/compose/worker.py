@@ -2,7 +2,7 @@
 
 import os
 import random
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
@@ -39,16 +39,17 @@ async def crawl(
     started: Callable[[Runtime], None],
     settings: Settings | None = None,
     tell: Callable[[str], None] = complain,
+    authorized: Mapping[str, str] | None = None,
 ) -> Ending | Finished:
     """Seed and crawl until it ends; `started` gets the worker that `stop` ends.
 
     ``settings``: where those of ``config`` come from, so that a data folder keeps them; ``tell`` hears what those that
-    changed let in.
+    changed let in; ``authorized``: Authorization headers by origin that go before those of the settings.
 
     Raises `ConfigError`, and what opening the engine raises.
     """
     table, rules, clock = network.host_table(config), scope_rules(config), SystemClock()
-    secrets, name = authorizations(config, os.environ), worker_name()
+    secrets, name = authorizations(config, os.environ) | dict(authorized or {}), worker_name()
     logging.identify(config.crawl, name)
     tokens_are_there(config)
     async with AsyncExitStack() as stack:

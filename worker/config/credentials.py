@@ -32,8 +32,12 @@ def _value(override: HostOverride, environ: Mapping[str, str]) -> str | None:
     user = _secret(override, override.username_env, environ)
     if ":" in user:
         raise ConfigError(f"[[host]] {override.host}: a user name of Basic has no colon ({override.username_env})")
-    pair = f"{user}:{_secret(override, override.password_env, environ)}"
-    return f"Basic {base64.b64encode(pair.encode()).decode()}"
+    return basic(user, _secret(override, override.password_env, environ))
+
+
+def basic(user: str, password: str) -> str:
+    """The header's value of a user name without colon and a password (RFC 7617, UTF-8)."""
+    return f"Basic {base64.b64encode(f'{user}:{password}'.encode()).decode()}"
 
 
 def _secret(override: HostOverride, variable: str, environ: Mapping[str, str]) -> str:

@@ -16,8 +16,9 @@ from msgspec import Meta, Struct
 
 from gregor.worker.base.errors import BadInput, plain_types, why
 from gregor.worker.base.printable import mask_user_info, one_line
+from gregor.worker.config.credentials import basic
 from gregor.worker.operate.seeds import Seed
-from gregor.worker.web.urls import Url, Urls
+from gregor.worker.web.urls import Url, Urls, user_info
 
 _KEPT = 1024 * 1024  # bytes of a stream kept in memory
 _BOM = b"\xef\xbb\xbf"
@@ -49,13 +50,20 @@ class Seeds:
     """All seeds, in their order; can be iterated again and again, to publish them. Close it in the end."""
 
     def __init__(
-        self, arguments: Sequence[str], file: BinaryIO | None, name: str, urls: Urls, watched: Watched = unwatched
+        self,
+        arguments: Sequence[str],
+        file: BinaryIO | None,
+        name: str,
+        urls: Urls,
+        watched: Watched = unwatched,
+        authorizations: dict[str, str] | None = None,
     ) -> None:
         self._arguments = arguments
         self._file = file
         self._name = name
         self._urls = urls
         self._watched = watched
+        self.authorizations = authorizations
         self.count = sum(1 for _ in watched("checking seeds", self._all(), None))
 
     def __iter__(self) -> Iterator[Seed]:
@@ -63,11 +71,12 @@ class Seeds:
 
     def _all(self) -> Iterator[Seed]:
         for number, text in enumerate(self._arguments, start=1):
-            yield Seed(_url(text, self._urls, f"seed {number}"))
+            yield Seed(_url(text, self._urls, f"seed {number}", self.authorizations))
         if self._file is not None:
             self._file.seek(0)
             for number, line in enumerate(iter(self._next_line, b""), start=1):
-                seed = _seed(line.removeprefix(_BOM) if number == 1 else line, self._urls, f"{self._name}:{number}")
+                stated = line.removeprefix(_BOM) if number == 1 else line
+                seed = _seed(stated, self._urls, f"{self._name}:{number}", self.authorizations)
                 if seed is not None:
                     yield seed
 
@@ -82,11 +91,20 @@ class Seeds:
 
 
 def open_seeds(
-    arguments: Sequence[str], path: str | None, stdin: BinaryIO, urls: Urls, watched: Watched = unwatched
+    arguments: Sequence[str],
+    path: str | None,
+    stdin: BinaryIO,
+    urls: Urls,
+    watched: Watched = unwatched,
+    authorizations: dict[str, str] | None = None,
 ) -> Seeds:
-    """Read and check all seeds; ``path`` "-" is ``stdin``. Raises BadInput with the line that is wrong."""
+    """Read and check all seeds; ``path`` "-" is ``stdin``. ``authorizations`` learns the Authorization header of each
+    origin with whose URL a user name and password are given; without it they are refused.
+
+    Raises BadInput with the line that is wrong.
+    """
     if path is None:
-        return Seeds(arguments, None, "", urls, watched)
+        return Seeds(arguments, None, "", urls, watched, authorizations)
     name = "standard input" if path == "-" else one_line(path)
     try:
         file = _spooled(stdin) if path == "-" else Path(path).open("rb")  # noqa: SIM115 - Seeds closes it
@@ -96,7 +114,7 @@ def open_seeds(
     except OSError as error:
         raise BadInput(f"cannot read seeds from {name}: {why(error)}") from None
     try:
-        return Seeds(arguments, file, name, urls, watched)
+        return Seeds(arguments, file, name, urls, watched, authorizations)
     except BaseException:
         file.close()
         raise
@@ -109,7 +127,7 @@ def _spooled(stream: BinaryIO) -> BinaryIO:
     return cast(BinaryIO, spool)
 
 
-def _seed(line: bytes, urls: Urls, place: str) -> Seed | None:
+def _seed(line: bytes, urls: Urls, place: str, authorizations: dict[str, str] | None) -> Seed | None:
     """The seed of one line; None for an empty one and a comment."""
     stripped = line.strip()
     if not stripped or stripped.startswith(b"#"):
@@ -118,13 +136,14 @@ def _seed(line: bytes, urls: Urls, place: str) -> Seed | None:
         raise BadInput(f"{place}: the line is longer than {_LONGEST} bytes")
     try:
         if not stripped.startswith(b"{"):
-            return Seed(_url(stripped.decode(), urls, place))
+            return Seed(_url(stripped.decode(), urls, place, authorizations))
         line_read = _DECODER.decode(stripped)
     except UnicodeDecodeError:
         raise BadInput(f"{place}: the line is not UTF-8 text") from None
     except msgspec.MsgspecError as error:
         raise BadInput(f"{place}: {_plain(str(error))}") from None
-    return Seed(_url(line_read.url, urls, place), line_read.label or "", line_read.depth or 0, line_read.priority)
+    url = _url(line_read.url, urls, place, authorizations)
+    return Seed(url, line_read.label or "", line_read.depth or 0, line_read.priority)
 
 
 def _plain(message: str) -> str:
@@ -136,15 +155,26 @@ def _plain(message: str) -> str:
     return one_line(plain_types(message.replace("$.", ""))).replace("JSON is malformed", "not a JSON object")
 
 
-def _url(text: str, urls: Urls, place: str) -> Url:
+def _url(text: str, urls: Urls, place: str, authorizations: dict[str, str] | None) -> Url:
     url = urls.parse(text.strip())
     if url is not None and mask_user_info(text) != text:
-        raise BadInput(
-            f"{place}: user name and password in a URL are not used: give them by username_env and password_env of a "
-            f"[[host]] table, and {url.href} as the seed"
-        )
+        _authorize(text, url, place, authorizations)
     if url is None:
         guess = urls.parse(f"https://{text.strip()}") if "://" not in text and "." in text else None
         advice = f"; did you mean {guess.href}?" if guess else ""
         raise BadInput(f"{place}: {urls.refusal(text.strip())}: {one_line(text, 200)!r}{advice}")
     return url
+
+
+def _authorize(text: str, url: Url, place: str, authorizations: dict[str, str] | None) -> None:
+    """Keep the credentials of a URL for its origin. They may be refused; no message says them."""
+    ways = f"by username_env and password_env of a [[host]] table, and {url.href} as the seed"
+    if authorizations is None:
+        raise BadInput(f"{place}: user name and password in a URL are not used here: give them {ways}")
+    try:
+        user, password = user_info(text.strip()) or ("", "")
+    except ValueError:
+        raise BadInput(f"{place}: user name and password in a URL have to be text, the name without colon") from None
+    value = basic(user, password)
+    if authorizations.setdefault(url.origin, value) != value:
+        raise BadInput(f"{place}: another user name or password for {url.origin}: give one of them {ways}")

@@ -5,6 +5,7 @@ Parsing is WHATWG's (ada); a link's meaning is what a browser would make of it.
 
 import re
 from functools import lru_cache
+from urllib.parse import unquote_to_bytes
 
 import ada_url
 import msgspec
@@ -102,6 +103,23 @@ class Urls:
             host = politeness_host(host)
         key = href if self._plain and "%" not in href else canonical(href, self.rules)
         return Url(href, key, host)
+
+
+def user_info(text: str) -> tuple[str, str] | None:
+    """The user name and password in an absolute URL, decoded; None where it has neither, or is none.
+
+    Raises ValueError when they are not UTF-8 text of one line, or the name has a colon: none of Basic has (RFC 7617).
+    """
+    try:
+        parsed = ada_url.URL(text)
+    except ValueError:
+        return None
+    if not parsed.username and not parsed.password:
+        return None
+    user, password = (unquote_to_bytes(one).decode() for one in (parsed.username, parsed.password))
+    if ":" in user or not (user + password).isprintable():
+        raise ValueError("not one line of text, or a colon in the user name")
+    return user, password
 
 
 def robots_url(url: Url) -> str:

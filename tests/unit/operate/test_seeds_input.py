@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from gregor.worker.base.errors import BadInput
 from gregor.worker.base.printable import escape
+from gregor.worker.config.credentials import basic
 from gregor.worker.operate.seeds import Seed
 from gregor.worker.operate.seeds_input import Seeds, open_seeds
 from gregor.worker.web.urls import Urls
@@ -113,6 +114,33 @@ def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
     for path, reason in ((tmp_path / "none", "No such file"), (tmp_path, "Is a directory")):
         with pytest.raises(BadInput, match=reason):
             open_seeds([], str(path), EMPTY, URLS)
+
+
+def test_credentials_are_kept_for_their_origin() -> None:
+    known: dict[str, str] = {}
+    data = b'https://me:a%3Ab@a.test:8443/\n{"url": "http://you@a.test/x"}\nhttp://you:@a.test/y\nhttp://b.test/\n'
+    seeds = open_seeds(["http://c.test/@b"], "-", io.BytesIO(data), URLS, authorizations=known)
+    assert not [seed.url.href for seed in seeds if "you" in seed.url.href or "me:" in seed.url.href]
+    assert known == {"https://a.test:8443": basic("me", "a:b"), "http://a.test": basic("you", "")}
+
+
+@pytest.mark.parametrize(
+    ("seeds", "part"),
+    [
+        (["http://a.test/", "http://me:secret@a.test/", "http://me:other@a.test/x"], "seed 3: another user name or"),
+        (["http://m%3Ae:secret@a.test/"], "the name without colon"),
+        (["http://me:secret%0A@a.test/"], "have to be text"),
+        (["http://me:secret%FF@a.test/"], "have to be text"),
+    ],
+)
+def test_credentials_that_cannot_be_sent_are_refused_in_words(seeds: list[str], part: str) -> None:
+    with pytest.raises(BadInput) as error:
+        Seeds(seeds, None, "", URLS, authorizations={})
+    assert part in str(error.value)
+    assert "secret" not in str(error.value)
+    with pytest.raises(BadInput, match="are not used here: give them by username_env") as error:
+        Seeds(seeds, None, "", URLS)
+    assert "secret" not in str(error.value)
 
 
 @given(st.binary(max_size=200))
