@@ -8,6 +8,7 @@
     politeness  when a host may be asked         robots     robots.txt
     settle      outcome to page and row          examine.py, crawl.py: one URL's way
     operate     seeds, retries, opt-outs         run        the life of a worker
+    extract     pages to items, by rules
     adapters    engines, transports              inspect    explain, report, metrics
     capacity    gregor plan                      api        the API and the console
     compose     which parts make a process       commands, demo: what people type

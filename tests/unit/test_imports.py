@@ -12,7 +12,20 @@ ROOT = Path(__file__).parents[2]
 LAYERS = ("schemas", "partitioner", "worker")
 
 WINGS = (
-    *("base", "web", "config", "orders", "read", "borders", "links", "observe", "frontier", "fetch", "politeness"),
+    *(
+        "base",
+        "web",
+        "config",
+        "orders",
+        "read",
+        "borders",
+        "links",
+        "extract",
+        "observe",
+        "frontier",
+        "fetch",
+        "politeness",
+    ),
     *("robots", "settle", "examine", "crawl", "operate", "run", "adapters", "inspect", "capacity", "api", "compose"),
     *("commands", "demo"),
 )
@@ -35,6 +48,7 @@ PURE = {
     "schemas": set[str](),
     "worker/borders": {"effects"},
     "worker/capacity": set[str](),
+    "worker/extract": set[str](),
     "worker/fetch": {"fetcher"},
     "worker/frontier": {"intake"},
     "worker/links": set[str](),

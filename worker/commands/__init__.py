@@ -25,6 +25,8 @@ COMMANDS: dict[str, Command] = {
     "export": Command("export", "write the stored pages as WARC or JSON lines"),
     "index": Command("index", "make what was crawled searchable, while the crawl runs or after it"),
     "search": Command("search", "find pages of a crawl by their words"),
+    "extract": Command("extract", "take items out of the stored pages, by rules"),
+    "shell": Command("shell", "try selectors and rules on a stored page"),
     "deadletters": Command("deadletters", "list the URLs that were given up, by cause; retry or drop them"),
     "audit": Command("audit", "judge every request by robots.txt and the delays that were in force"),
     "check": Command("check", "verify all that a crawl stored; mend what can be mended"),

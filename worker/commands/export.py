@@ -1,16 +1,10 @@
 """`gregor export warc|jsonl`: the stored pages, for other programs."""
 
 import argparse
-import os
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from pathlib import Path
-from typing import BinaryIO, get_args
+from typing import get_args
 
 from gregor.schemas.messages import State
-from gregor.worker.base.errors import BadInput, complain, why
-from gregor.worker.base.printable import one_line
+from gregor.worker.base.errors import BadInput, complain
 from gregor.worker.borders.reader import WHOLE
 from gregor.worker.commands.common import (
     add_selection,
@@ -21,6 +15,7 @@ from gregor.worker.commands.common import (
     selection,
     settings,
 )
+from gregor.worker.commands.output import output
 from gregor.worker.config.settings import Config
 from gregor.worker.inspect import report
 
@@ -51,7 +46,8 @@ async def _export(arguments: argparse.Namespace, config: Config) -> int:
 
     wanted, is_warc = selection(arguments), arguments.form == "warc"
     async with reading(config) as crawl:
-        with _output(arguments.output, is_warc) as file:
+        refused = "a WARC is no text for a terminal: use --output FILE, or a pipe" if is_warc else ""
+        with output(arguments.output, refused) as file:
             if is_warc:
                 said = {"agent": config.user_agent, "robots": config.robots}
                 count = await export.warc(crawl.reader, file, wanted, arguments.part, **said)
@@ -60,35 +56,3 @@ async def _export(arguments: argparse.Namespace, config: Config) -> int:
                 count = await export.jsonl(crawl.reader, file, wanted, arguments.part, **parts)
         complain(f"{report.count(count, 'page')} exported", "info")
         return crawl.code
-
-
-@contextmanager
-def _output(path: str, binary: bool) -> Iterator[BinaryIO]:
-    """Standard output for "-"; a file gets its name when it is whole."""
-    if path == "-":
-        if binary and sys.stdout.isatty():
-            raise BadInput("a WARC is no text for a terminal: use --output FILE, or a pipe")
-        yield sys.stdout.buffer
-        sys.stdout.buffer.flush()
-        return
-    if not path:
-        raise BadInput("--output wants the name of a file")
-    target = Path(path).resolve()  # a link stays a link
-    if target.is_dir():
-        raise BadInput(f"cannot write {one_line(path)}: it is a folder")
-    part = target.with_name(f"{target.name}.{os.getpid()}.part")  # two exports to one name do not meet
-    if target.exists() and not target.is_file():  # a pipe or a device: it cannot be replaced, only written to
-        with target.open("wb") as file:
-            yield file
-        return
-    try:
-        with part.open("wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(target)
-    except OSError as error:
-        raise BadInput(f"cannot write {one_line(path)}: {why(error)}") from None
-    finally:
-        with suppress(OSError):  # where nothing can be written there is nothing to remove
-            part.unlink(missing_ok=True)

@@ -1,0 +1,136 @@
+"""Texts as numbers, dates, URLs and truth."""
+
+from decimal import Decimal
+from typing import get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gregor.worker.extract import values
+from gregor.worker.extract.model import Kind, KindName, Unreadable
+from gregor.worker.extract.numbers import decimal
+from tests.unit.extract.made import parsed
+
+AT = 1_800_000_000.0
+"""2027-01-15, 08:00 UTC."""
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "number"),
+    [
+        ("12", "", "12"),
+        ("-12.5", "", "-12.5"),
+        ("−3", "", "-3"),
+        ("$1,234.50", "", "1234.50"),
+        ("1.234,50 €", "", "1234.50"),
+        ("1 234,50", "", "1234.50"),
+        ("1\u00a0234\u00a0567", "", "1234567"),
+        ("1'234.50", "", "1234.50"),
+        ("1’234", "", "1234"),
+        ("12,34,567", "", "1234567"),
+        ("1.234.567", "", "1234567"),
+        ("1,234", "", "1234"),
+        ("1,234", "en-GB", "1234"),
+        ("1,234", "de", "1.234"),
+        ("1.234", "de-AT", "1234"),
+        ("1.234", "en", "1.234"),
+        ("0,5", "en", "0.5"),
+        ("0.500", "", "0.500"),
+        (",5", "", "0.5"),
+        ("4 pieces", "", "4"),
+        ("No. 7", "", "7"),
+        ("Terminal-2", "", "2"),
+        ("10 - 20", "", None),
+        ("1.2.3", "", None),
+        ("none", "", None),
+        ("", "", None),
+        ("1" * 200, "", None),
+        ("٣", "", None),
+    ],
+)
+def test_numbers(text: str, language: str, number: str | None) -> None:
+    assert decimal(text, language) == (None if number is None else Decimal(number))
+
+
+@given(
+    st.decimals(min_value=0, max_value=10**12, places=2),
+    st.sampled_from(
+        [(",", ".", "en"), (".", ",", "de"), (" ", ",", "fr"), ("\u202f", ",", ""), ("'", ".", ""), ("", ".", "")]
+    ),
+    st.sampled_from(["{}", "{} €", "EUR {}", "-{}"]),
+)
+def test_a_number_is_read_as_it_was_written(number: Decimal, how: tuple[str, str, str], around: str) -> None:
+    group, point, language = how
+    written = f"{number:,.2f}".replace(",", "\0").replace(".", point).replace("\0", group)
+    assert decimal(around.format(written), language) == (-number if around.startswith("-") else number)
+
+
+@given(st.text(alphabet="0123456789., '-+eE€\u00a0٣", max_size=30), st.sampled_from(["", "de", "en", "xx"]))
+def test_no_text_breaks_numbers(text: str, language: str) -> None:
+    number = decimal(text, language)
+    assert number is None or number.is_finite()
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "value"),
+    [
+        (Kind("int"), "1,234 views", 1234),
+        (Kind("int"), "12.0", 12),
+        (Kind("float"), "12.5", 12.5),
+        (Kind("decimal"), "12.50", "12.50"),
+        (Kind("bool"), "Yes", True),
+        (Kind("bool"), "nein", False),
+        (Kind("url"), "../b", "https://shop.example/b"),
+        (Kind("url"), "mailto:a@b.example", "mailto:a@b.example"),
+        (Kind("json"), '{"a": [1]}', {"a": [1]}),
+        (Kind("price", language="de"), "1.234 €", {"amount": "1234", "currency": "€"}),
+        (Kind("date"), "2026-11-29", "2026-11-29"),
+        (Kind("date"), "20261129", "2026-11-29"),
+        (Kind("date"), "2026-11-29T23:30:00-05:00", "2026-11-29"),
+        (Kind("date"), "Sun, 29 Nov 2026 22:36:24 GMT", "2026-11-29"),
+        (Kind("date"), "29. November 2026", "2026-11-29"),
+        (Kind("date", language="fr"), "29 août 2026", "2026-08-29"),
+        (Kind("date", language="en"), "03/04/2026", "2026-03-04"),
+        (Kind("date", language="de"), "03.04.2026", "2026-04-03"),
+        (Kind("date", language="en"), "3 days ago", "2027-01-12"),
+        (Kind("date", format="%d|%m|%Y"), "29|11|2026", "2026-11-29"),
+        (Kind("datetime"), "2026-11-29T10:00:00Z", "2026-11-29T10:00:00+00:00"),
+        (Kind("datetime"), "2026-11-29 10:00", "2026-11-29T10:00:00"),
+        (Kind("datetime", zone="Europe/Berlin"), "2026-07-29 10:00", "2026-07-29T10:00:00+02:00"),
+        (Kind("datetime", zone="Europe/Berlin"), "2026-07-29T10:00:00Z", "2026-07-29T10:00:00+00:00"),
+        (Kind("datetime", language="en"), "November 29, 2026 3:15 PM", "2026-11-29T15:15:00"),
+    ],
+)
+def test_a_text_of_a_type(kind: Kind, text: str, value: object) -> None:
+    assert values.read(text, kind, parsed("<p>", at=AT)) == value
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        (Kind("int"), "12.5"),
+        (Kind("int"), "twelve"),
+        (Kind("bool"), "maybe"),
+        (Kind("url"), "javascript:alert(1)"),
+        (Kind("url"), "data:text/html,x"),
+        (Kind("json"), "{"),
+        (Kind("json"), "[" * 100_000),
+        (Kind("price"), "gone"),
+        (Kind("date"), "soon"),
+        (Kind("date"), "12"),
+        (Kind("date"), "2026-13-45"),
+        (Kind("date", format="iso"), "29.11.2026"),
+        (Kind("date", format="%d.%m.%Y"), "2026-11-29"),
+        (Kind("date"), "1" * 5000),
+    ],
+)
+def test_a_text_of_no_such_type(kind: Kind, text: str) -> None:
+    with pytest.raises(Unreadable, match=r"^not "):
+        values.read(text, kind, parsed("<p>", at=AT))
+
+
+@pytest.mark.parametrize("name", get_args(KindName))
+def test_nothing_is_no_value(name: KindName) -> None:
+    assert values.read(" \n", Kind(name), parsed("<p>")) is None
+    assert values.read(None, Kind(name), parsed("<p>")) is None

@@ -1,0 +1,110 @@
+"""`gregor extract`: items by rules, out of what is stored."""
+
+import argparse
+import asyncio
+import os
+import sys
+import tempfile
+from pathlib import Path
+from typing import BinaryIO, Final, cast, get_args
+
+from gregor.schemas.messages import State
+from gregor.worker.base.errors import BadInput, complain
+from gregor.worker.base.printable import one_line
+from gregor.worker.commands import FAILED, FINISHED
+from gregor.worker.commands.common import add_selection, add_settings, positive, selection, settings
+from gregor.worker.commands.output import output
+from gregor.worker.config.settings import Config
+from gregor.worker.extract import cases, rules, writing
+from gregor.worker.extract.model import Rule
+from gregor.worker.extract.tally import Tally
+from gregor.worker.inspect import report
+
+FORMS: Final = ("jsonl", "csv")
+_PAGES_A_PROCESS: Final = 250
+"""Fewer are done before another process has started."""
+_SPOOLED: Final = 8 << 20
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Rules, pages, place."""
+    what = parser.add_mutually_exclusive_group(required=True)
+    text = "a file of rules, TOML or YAML (docs/extraction.md); may be repeated"
+    what.add_argument("--rules", action="append", metavar="FILE", help=text)
+    text = "apply the rules of a file to its tests: saved pages with the items that are expected; may be repeated"
+    what.add_argument("--test", action="append", metavar="FILE", help=text)
+    parser.add_argument("urls", nargs="*", metavar="URL", help="only these pages; default: all that are stored")
+    parser.add_argument("--output", "-o", default="-", metavar="FILE", help="default: standard output")
+    text = "default: by the ending of the file's name, else jsonl"
+    parser.add_argument("--format", choices=FORMS, help=text)
+    text = "how many processes share the pages; default: one for each processor, fewer for few pages"
+    parser.add_argument("--processes", type=positive, metavar="N", help=text)
+    add_selection(parser)
+    parser.add_argument("--state", choices=get_args(State), help="only of URLs in this state now")
+    add_settings(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Extract; what was lost goes to standard error."""
+    if arguments.test:
+        return _test([Path(name) for name in arguments.test])
+    files = tuple(Path(name) for name in arguments.rules)
+    ruleset = rules.read(files)  # what is wrong with them is said before anything is opened
+    config = settings(arguments).config
+    from gregor.worker.commands.extracting import Job, run_parts  # heavy: only where a crawl is read
+
+    job = Job(config, files, selection(arguments), tuple(arguments.urls))
+    form = arguments.format or ("csv" if arguments.output.lower().endswith(".csv") else "jsonl")
+    processes = 1 if job.urls else arguments.processes or asyncio.run(_processes(config))
+    with output(arguments.output) as file:
+        if form == "jsonl":
+            tally = run_parts(job, processes, file.write)
+        else:
+            with cast(BinaryIO, tempfile.SpooledTemporaryFile(_SPOOLED)) as spool:
+                tally = run_parts(job, processes, spool.write)
+                spool.seek(0)
+                _left_out(writing.to_csv(spool, writing.columns(ruleset), file))
+    return _report_losses(tally, ruleset)
+
+
+async def _processes(config: Config) -> int:
+    """How many are worth their start, on the processors that this process may use."""
+    from gregor.worker.compose.engine import engine_of
+
+    processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    pages = (await engine_of(config).counted()).get("pages")
+    return processors if pages is None else max(1, min(processors, pages // _PAGES_A_PROCESS))
+
+
+def _left_out(columns: int) -> None:
+    if columns:
+        complain(f"{columns} columns beyond the first {writing.MOST_COLUMNS} are left out; in jsonl nothing is")
+
+
+def _report_losses(tally: Tally, ruleset: tuple[Rule, ...]) -> int:
+    for line in tally.lines(rule.name for rule in ruleset):
+        complain(line)
+    complain(f"{report.count(tally.items, 'item')} of {report.count(tally.pages, 'page')}", "info")
+    if tally.damaged:
+        complain(
+            f"damaged: {tally.damaged}; `gregor check` looks through all that is stored, and says what it can mend"
+        )
+    return FAILED if tally.damaged else FINISHED
+
+
+def _test(files: list[Path]) -> int:
+    """Every case of every file; one line for what differs, and for each case that holds none."""
+    count = failed = 0
+    for file in files:
+        ruleset = rules.read([file])
+        for case in cases.cases(file):
+            count += 1
+            wrong = list(cases.differences(ruleset, case))
+            failed += bool(wrong)
+            for line in wrong:
+                print(one_line(f"{file}:{case.line}: {case.name}: {line}", 1000))
+    if not count:
+        raise BadInput("there is no test")
+    complain(f"{report.count(count, 'test')}, {failed or 'none'} failed", "info")
+    sys.stdout.flush()
+    return FAILED if failed else FINISHED

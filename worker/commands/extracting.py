@@ -1,0 +1,172 @@
+"""Rules over what is stored, in one process or in several that share the pages and send what they find."""
+
+import asyncio
+import signal
+import sqlite3
+from collections.abc import AsyncIterator, Callable, Iterator
+from multiprocessing import get_context
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from gregor.schemas.messages import Page
+from gregor.worker.base.errors import BadInput, speak
+from gregor.worker.base.streams import in_order
+from gregor.worker.borders.errors import Damaged, Unavailable
+from gregor.worker.borders.reader import WHOLE, Part, Reader
+from gregor.worker.commands.common import Crawl, given_url, reading
+from gregor.worker.config.settings import Config
+from gregor.worker.extract import rules, writing
+from gregor.worker.extract.items import extract
+from gregor.worker.extract.model import Rule
+from gregor.worker.extract.page import is_readable, media_type, of_stored
+from gregor.worker.extract.tally import Tally
+from gregor.worker.inspect import selection, url_record
+from gregor.worker.inspect.selection import Selection
+from gregor.worker.links.scope import Allowed
+from gregor.worker.web.urls import Url
+
+_SENT: Final = 64 * 1024
+"""Bytes of lines that are handed on at once."""
+_AHEAD: Final = 8
+"""Bodies that are read ahead."""
+Write = Callable[[bytes], object]
+
+
+class Job(NamedTuple):
+    """What is to be done: rules over some pages of a crawl, or over those of URLs."""
+
+    config: Config
+    files: tuple[Path, ...]
+    wanted: Selection
+    urls: tuple[str, ...] = ()
+    part: Part = WHOLE
+
+
+async def run_part(job: Job, write: Write) -> Tally:
+    """Do it here; lines of JSON go to ``write``, whole ones. Raises what reading raises."""
+    tally, lines = Tally(), bytearray()
+    ruleset = rules.read(job.files)
+    async with reading(job.config) as crawl:
+
+        async def with_body(page: Page) -> tuple[Page, bytes | None]:
+            return page, await body_of(crawl.reader, page)
+
+        async for page, body in in_order(_pages(job, crawl, ruleset), with_body, _AHEAD):
+            if body is None:
+                continue
+            parsed = of_stored(page, body)
+            extracted = extract(ruleset, parsed, Url(page.href, page.key, page.host))
+            tally.add(extracted, page.href)
+            for item in extracted.items:
+                lines += writing.encode(writing.record(item, parsed.facts))
+            if len(lines) > _SENT:
+                write(bytes(lines))
+                lines.clear()
+        tally.damaged = crawl.damages.count
+    write(bytes(lines))
+    return tally
+
+
+async def body_of(reader: Reader, page: Page) -> bytes | None:
+    """The decoded body of a page; None where it cannot be read, which the reader's listener hears."""
+    opened = await url_record.body_of(reader, page, *filter(None, [page.body]))
+    if opened is None:
+        return None
+    with opened[0] as body:
+        return body.read()
+
+
+async def _pages(job: Job, crawl: Crawl, ruleset: tuple[Rule, ...]) -> AsyncIterator[Page]:
+    """The stored pages that a rule may be for."""
+    async for page in _chosen(job, crawl):
+        url = Url(page.href, page.key, page.host)
+        if page.body and is_readable(media_type(page)) and any(_is_for(rule, url) for rule in ruleset):
+            yield page
+
+
+def _is_for(rule: Rule, url: Url) -> bool:
+    return rule.match is None or isinstance(rule.match.allows(url), Allowed)
+
+
+async def _chosen(job: Job, crawl: Crawl) -> AsyncIterator[Page]:
+    if not job.urls:
+        async for page, _ in selection.pages(crawl.reader, job.wanted, job.part):
+            yield page
+        return
+    for text in job.urls:
+        page_of_url = await stored(crawl.reader, given_url(crawl.urls, text))
+        yield page_of_url
+
+
+async def stored(reader: Reader, url: Url) -> Page:
+    """The newest document of a URL. Raises `BadInput` where none is kept."""
+    page = await selection.undamaged(reader, reader.page(url.key))
+    if page is None:
+        raise BadInput(f"no document of {url.href} is stored; `gregor explain` says what became of it")
+    return page
+
+
+def run_parts(job: Job, processes: int, write: Write) -> Tally:
+    """Do it in so many processes; ``write`` gets lines as they come, in no order of the pages.
+
+    Raises `ChildProcessError` with the reason when one of them cannot go on.
+    """
+    if processes == 1 or job.urls:
+        return asyncio.run(run_part(job, write))
+    context = get_context("spawn")
+    tally = Tally()
+    running = []
+    receiving: list[Connection] = []
+    try:
+        for number in range(processes):
+            ours, theirs = context.Pipe(duplex=False)
+            process = context.Process(target=_in_process, args=(job._replace(part=Part(number, processes)), theirs))
+            process.start()
+            theirs.close()
+            running.append(process)
+            receiving.append(ours)
+        for message in _messages(receiving):
+            if isinstance(message, bytes):
+                write(message)
+            elif isinstance(message, Tally):
+                tally.merge(message)
+            else:
+                raise ChildProcessError(str(message))
+    finally:
+        for process in running:
+            process.terminate()
+            process.join()
+    return tally
+
+
+def _messages(receiving: list[Connection]) -> Iterator[Any]:
+    """What the processes send, until each has ended."""
+    done = 0
+    left = list(receiving)
+    while left:
+        for connection in wait(left):
+            assert isinstance(connection, Connection)
+            try:
+                message = connection.recv()
+            except EOFError:
+                left.remove(connection)
+                continue
+            done += isinstance(message, Tally)
+            yield message
+    if done < len(receiving):
+        raise ChildProcessError("a process that extracted was ended from outside: not all pages were done")
+
+
+def _in_process(job: Job, sending: Connection) -> None:
+    """The main function of a process; whoever started it ends it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends it to all of us
+    speak(job.config.log_format)
+    try:
+        sending.send(asyncio.run(run_part(job, sending.send)))
+    except (BadInput, Damaged, Unavailable, sqlite3.Error) as error:
+        sending.send(str(error))
+    except BrokenPipeError:  # whoever started it is gone
+        return
+    finally:
+        sending.close()

@@ -1,0 +1,87 @@
+"""`gregor shell URL`: a stored page at a Python prompt, to try selectors and rules on."""
+
+import argparse
+import code
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from gregor.schemas.messages import Page
+from gregor.worker.commands import FINISHED
+from gregor.worker.commands.common import add_settings, given_url, reading, run_reading, settings
+from gregor.worker.config.settings import Config
+from gregor.worker.extract import rules, text, writing
+from gregor.worker.extract.items import extract
+from gregor.worker.extract.model import Rule
+from gregor.worker.extract.page import Parsed, of_stored
+from gregor.worker.extract.scopes import Place
+from gregor.worker.extract.selectors import Css, Json, XPath
+from gregor.worker.web.urls import Url
+
+_HELP = """css("h1"), xpath("//h1"), json("path"): what a selector gives
+items(): what the rules give; rules("FILE") reads them anew
+page: the record (page.title, page.text); links: where it leads; html: the page as text"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The page and the rules."""
+    parser.add_argument("url", metavar="URL", help="of a page that is stored; nothing is fetched")
+    parser.add_argument("--rules", action="append", default=[], metavar="FILE", help="for items(); may be repeated")
+    add_settings(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Read the page, then let a person ask."""
+    ruleset = rules.read([Path(name) for name in arguments.rules])
+    return run_reading(_shell(arguments.url, ruleset, settings(arguments).config))
+
+
+async def _shell(text_of_url: str, ruleset: tuple[Rule, ...], config: Config) -> int:
+    from gregor.worker.commands.extracting import body_of, stored  # heavy
+
+    async with reading(config) as crawl:
+        url = given_url(crawl.urls, text_of_url)
+        page = await stored(crawl.reader, url)
+        body = await body_of(crawl.reader, page)
+    names = prompt(page, of_stored(page, body or b""), Url(page.href, page.key, page.host), ruleset)
+    banner = f"{page.href} · {page.status} · {page.content_type} · {page.size} bytes\n{_HELP}"
+    if sys.stdin.isatty():
+        try:
+            import readline  # noqa: F401 - lines can be edited and come again
+        except ImportError:
+            banner += "\n(this Python has no readline: lines cannot be edited)"
+    code.interact(banner=banner, local=names, exitmsg="")
+    return FINISHED
+
+
+def prompt(page: Page, parsed: Parsed, url: Url, ruleset: tuple[Rule, ...]) -> dict[str, Any]:
+    """The names at the prompt."""
+    read = [ruleset]
+
+    def items() -> list[dict[str, Any]]:
+        extracted = extract(read[0], parsed, url)
+        for loss in extracted.losses:
+            print(f"{loss.rule}: {loss.cause}")
+        return [writing.record(item, parsed.facts) for item in extracted.items]
+
+    def read_rules(*files: str) -> None:
+        read[0] = rules.read([Path(name) for name in files])
+
+    def trying(source: type[Css] | type[XPath] | type[Json]) -> Callable[[str], list[Any]]:
+        def tried(selector: str) -> list[Any]:
+            selected = source(selector).select(Place(parsed))
+            return [text.words(one) if isinstance(one, text.Node) else one for one in selected]
+
+        return tried
+
+    return {
+        "page": page,
+        "html": parsed.markup,
+        "links": [link.url for link in page.links],
+        "css": trying(Css),
+        "xpath": trying(XPath),
+        "json": trying(Json),
+        "items": items,
+        "rules": read_rules,
+    }

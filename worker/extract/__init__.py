@@ -1,0 +1,12 @@
+"""From pages to data: rules that people declare, applied to documents that are stored. Pure: nothing is fetched.
+
+    located.py    a rules file with the line of each key     rules.py      the file read strictly
+    model.py      what rules are, once read                  selectors.py  where values are in a document
+    page.py       a document, parsed as far as rules ask     text.py       what an element says
+    values.py     texts to typed values                      numbers.py, dates.py
+    schema_org.py entities: JSON-LD, bounded                 markup.py     entities: microdata, RDFa
+    items.py      rules applied to a page                    tally.py      what was lost, by rule and cause
+    writing.py    JSON lines, CSV                            cases.py      the tests that stand beside rules
+
+Imports base, web, read and links (for URL patterns).
+"""

@@ -1,0 +1,146 @@
+"""Rules applied to a page."""
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import Final
+
+from gregor.worker.extract import schema_org, values
+from gregor.worker.extract.model import Failed, Field, Found, Group, Item, Kind, Loss, Rule, Unreadable, Value
+from gregor.worker.extract.page import Parsed
+from gregor.worker.extract.scopes import Place
+from gregor.worker.extract.selectors import group_of
+from gregor.worker.links.scope import Allowed
+from gregor.worker.web.urls import Url
+
+MOST_ITEMS: Final = 10_000
+"""Items that one rule may make of one page."""
+_HTML: Final = Kind("html", strip=False)
+_TEXT: Final = Kind("text")
+
+
+class _Missing(Exception):
+    """A required value is not there; the text is the cause."""
+
+
+def extract(rules: tuple[Rule, ...], page: Parsed, url: Url) -> Found:
+    """What the rules make of a page. Never raises, whatever the page: what a rule cannot do costs its item."""
+    extracted = Found()
+    for rule in rules:
+        if rule.match is None or isinstance(rule.match.allows(url), Allowed):
+            try:
+                _apply(rule, page, extracted)
+            except Failed as failure:
+                extracted.losses.append(Loss(rule.name, str(failure)))
+    return extracted
+
+
+def _apply(rule: Rule, page: Parsed, extracted: Found) -> None:
+    everywhere = Place(page)
+    if rule.when is not None and not any(map(_there, rule.when.select(everywhere))):
+        return
+    extracted.matched.append(rule.name)
+    for place in islice(_places(rule, everywhere), MOST_ITEMS):
+        losses: list[Loss] = []
+        try:
+            if rule.schema and not rule.fields:
+                fields = schema_org.properties(place.part)
+            else:
+                fields = _fields(rule.fields, place, "", rule.name, losses)
+            if any(value is not None and value != [] for value in fields.values()):
+                extracted.items.append(Item(rule.name, rule.item, fields))
+            else:
+                losses = [Loss(rule.name, "nothing of it was found")]
+        except _Missing as missing:
+            losses = [Loss(rule.name, str(missing))]
+        extracted.losses += losses
+
+
+def _there(selected: object) -> bool:
+    """XPath answers true or false, too."""
+    return selected is not None and selected is not False
+
+
+def _places(rule: Rule, everywhere: Place) -> Iterator[Place]:
+    """Where the items of a page are."""
+    if rule.schema:
+        for entity in schema_org.entities(everywhere.page, rule.schema):
+            yield everywhere.within(entity)
+    elif rule.each is not None:
+        for part in rule.each.select(everywhere):
+            yield everywhere.within(part)
+    else:
+        yield everywhere
+
+
+def _fields(
+    fields: tuple[Field | Group, ...], place: Place, prefix: str, rule: str, losses: list[Loss]
+) -> dict[str, Value]:
+    """The values of an item or of an object in it. Raises `_Missing`."""
+    return {
+        wanted.name: _group(wanted, place, prefix, rule, losses)
+        if isinstance(wanted, Group)
+        else _field(wanted, place, prefix, rule, losses)
+        for wanted in fields
+    }
+
+
+def _group(group: Group, place: Place, prefix: str, rule: str, losses: list[Loss]) -> Value:
+    """An object, or a list of such; None, or an empty list, where nothing of it was found."""
+    parts = [place] if group.each is None else (place.within(part) for part in group.each.select(place))
+    objects: list[dict[str, Value]] = []
+    for part in islice(parts, MOST_ITEMS):
+        made = _fields(group.fields, part, f"{prefix}{group.name}.", rule, losses)
+        if any(value is not None and value != [] for value in made.values()):
+            objects.append(made)
+            if not group.many:
+                break
+    if not objects and group.required:
+        raise _Missing(f"{prefix}{group.name} is missing")
+    return objects if group.many else objects[0] if objects else None
+
+
+def _field(field: Field, place: Place, prefix: str, rule: str, losses: list[Loss]) -> Value:
+    """The value that the first source has which has one; all of its values with ``many``."""
+    unreadable = ""
+    for source in field.sources:
+        value, reason = _of_source(field, source.select(place), place.page)
+        unreadable = unreadable or reason
+        if value is not None:
+            return value
+    cause = f"{prefix}{field.name} is {unreadable}" if unreadable else f"{prefix}{field.name} is missing"
+    if field.required:
+        raise _Missing(cause)
+    if unreadable:
+        losses.append(Loss(rule, cause, costs_item=False))
+    return field.default if field.default is not None else [] if field.many else None
+
+
+def _of_source(field: Field, selected: Iterator[object], page: Parsed) -> tuple[Value, str]:
+    """What is read of what one source selected; None if nothing is, and why if something was there."""
+    made: list[Value] = []
+    unreadable = ""
+    for selection in selected:
+        for cut in _cuts(field, selection, page):
+            try:
+                value = values.read(cut, field.kind, page)
+            except Unreadable as error:
+                unreadable = unreadable or str(error)
+                continue
+            if value is None:
+                continue
+            if not field.many:
+                return value, ""
+            made.append(value)
+    return made or None, unreadable
+
+
+def _cuts(field: Field, selected: object, page: Parsed) -> Iterator[object]:
+    """What ``find`` cuts out of what was selected: of markup where the field is that, else of the text."""
+    if field.find is None:
+        yield selected
+        return
+    text = values.read(selected, _HTML if field.kind.name == "html" else _TEXT, page)
+    for match in field.find.finditer(text or ""):
+        yield group_of(match)
+        if not field.many:
+            return

@@ -1,0 +1,152 @@
+"""Entities that the elements of a page carry: microdata (HTML Standard, section 5) and RDFa Lite 1.1.
+
+Both in the form of JSON-LD: ``@type``, ``@id``, and the properties, a list where one comes several times. One pass over
+the tree that is there anyway, with bounds: libraries for it parse the page again, and follow references without end.
+"""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+import ada_url
+from selectolax.lexbor import LexborNode
+
+from gregor.worker.extract import text
+
+Entity = dict[str, Any]
+MOST_ENTITIES: Final = 2000
+"""Entities of a page that are read."""
+MOST_REFERENCES: Final = 200
+"""Elements of a page that ``itemref`` names and that are read, each time that they are named."""
+MOST_TEXT: Final = 100_000
+"""Characters of a property's text."""
+_URLS: Final = frozenset({"a", "area", "link", "audio", "embed", "iframe", "img", "source", "track", "video", "object"})
+
+
+def microdata(root: LexborNode, base: str) -> list[Entity]:
+    """The items that are no property of another one, in order."""
+    return _Microdata(root, base).entities
+
+
+class _Microdata:
+    def __init__(self, root: LexborNode, base: str) -> None:
+        self.entities: list[Entity] = []
+        self._base = base
+        self._by_node: dict[int, Entity] = {}
+        self._left = MOST_REFERENCES
+        self._entities = MOST_ENTITIES
+        referring: list[tuple[Entity, list[str]]] = []
+        for node in root.css(":is([itemscope], [itemprop])"):
+            attributes = node.attributes
+            if "itemscope" in attributes and self._entities:
+                self._entities -= 1
+                entity = self._begin(attributes)
+                self._by_node[node.mem_id] = entity
+                if names := (attributes.get("itemref") or "").split():
+                    referring.append((entity, names))
+                if "itemprop" not in attributes:
+                    self.entities.append(entity)
+            if "itemprop" in attributes and (owner := _nearest(node, self._by_node)) is not None:
+                self._put(owner, node)
+        for entity, names in referring:
+            for name in names:
+                self._refer(root, entity, name)
+
+    def _begin(self, attributes: dict[str, str | None]) -> Entity:
+        kinds = (attributes.get("itemtype") or "").split()
+        entity: Entity = {"@type": kinds[0] if len(kinds) == 1 else kinds} if kinds else {}
+        if name := attributes.get("itemid"):
+            entity["@id"] = _absolute(self._base, name)
+        return entity
+
+    def _put(self, owner: Entity, node: LexborNode) -> None:
+        value = self._by_node.get(node.mem_id)
+        said = _said(node, self._base) if value is None else value
+        for name in (node.attributes.get("itemprop") or "").split():
+            _add(owner, name, said)
+
+    def _refer(self, root: LexborNode, entity: Entity, name: str) -> None:
+        """The properties of the element of that name belong to the item, too."""
+        if self._left <= 0 or any(mark in name for mark in '"\\'):
+            return
+        self._left -= 1
+        named = root.css_first(f'[id="{name}"]')
+        if named is None:
+            return
+        within = [named] if "itemprop" in named.attributes else named.css("[itemprop]")
+        for node in within[:MOST_REFERENCES]:
+            if self._by_node.get(node.mem_id) is entity:
+                continue  # it would hold itself
+            owner = _nearest(node, self._by_node)
+            if owner is None or node.mem_id == named.mem_id:
+                self._put(entity, node)
+
+
+def rdfa(root: LexborNode, base: str) -> list[Entity]:
+    """The entities of RDFa Lite: ``typeof``, ``property``, ``resource``; vocabularies and prefixes are taken off."""
+    entities: list[Entity] = []
+    by_node: dict[int, Entity] = {}
+    for node in root.css(":is([typeof], [property])"):
+        attributes = node.attributes
+        if attributes.get("typeof") and len(by_node) < MOST_ENTITIES:
+            kinds = [_local(kind) for kind in (attributes["typeof"] or "").split()]
+            entity: Entity = {"@type": kinds[0] if len(kinds) == 1 else kinds}
+            if name := attributes.get("resource"):
+                entity["@id"] = _absolute(base, name)
+            by_node[node.mem_id] = entity
+            if not attributes.get("property"):
+                entities.append(entity)
+        if names := (attributes.get("property") or "").split():
+            owner = _nearest(node, by_node)
+            if owner is not None:
+                value = by_node.get(node.mem_id)
+                for name in names:
+                    _add(owner, _local(name), _said(node, base) if value is None else value)
+            elif (alone := by_node.get(node.mem_id)) is not None:
+                entities.append(alone)
+    return entities
+
+
+def _nearest(node: LexborNode, by_node: dict[int, Entity]) -> Entity | None:
+    """The entity of the nearest element around."""
+    for ancestor in _around(node):
+        if (entity := by_node.get(ancestor.mem_id)) is not None:
+            return entity
+    return None
+
+
+def _around(node: LexborNode) -> Iterator[LexborNode]:
+    parent = node.parent
+    while parent is not None:
+        yield parent
+        parent = parent.parent
+
+
+def _said(node: LexborNode, base: str) -> str:
+    """The value of a property (HTML Standard, section 5.2.4); ``content`` goes before, as schema.org's examples have
+    it and RDFa says."""
+    if content := node.attributes.get("content"):
+        return content[:MOST_TEXT]
+    if node.tag in _URLS:
+        return _absolute(base, text.reference(node))
+    return text.value(node)[:MOST_TEXT]
+
+
+def _absolute(base: str, reference: str) -> str:
+    try:
+        return ada_url.join_url(base, reference)
+    except ValueError:
+        return reference
+
+
+def _local(name: str) -> str:
+    """A name without its vocabulary or prefix."""
+    return name.rstrip("/#").rpartition("/")[2].rpartition("#")[2].rpartition(":")[2]
+
+
+def _add(entity: Entity, name: str, value: Any) -> None:
+    if name not in entity:
+        entity[name] = value
+    elif isinstance(entity[name], list):
+        entity[name].append(value)
+    else:
+        entity[name] = [entity[name], value]

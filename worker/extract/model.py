@@ -1,0 +1,142 @@
+"""What rules are, once they are read."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+if TYPE_CHECKING:
+    from gregor.worker.extract.page import Parsed
+    from gregor.worker.extract.scopes import Place
+    from gregor.worker.links.scope import Scope
+
+KindName = Literal[
+    "text", "html", "int", "float", "decimal", "price", "date", "datetime", "url", "bool", "json"
+]  # fmt: skip
+Value = Any
+"""What JSON can say: text, numbers, true, false, null, lists and tables."""
+
+
+class Failed(Exception):
+    """A rule cannot be applied to a page. The text is the cause, the same for all pages that it meets."""
+
+
+class Unreadable(Exception):
+    """What was selected is not of the type of its field."""
+
+
+class Source(Protocol):
+    """Where a field's value may be."""
+
+    def select(self, place: "Place") -> Iterator[object]:
+        """What is there, in the order of the document: texts, elements, JSON values. Raises `Failed`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """The type of a field, and how its texts are read."""
+
+    name: KindName = "text"
+    strip: bool | str = True
+    """Whether white space is made single and none left around it; or characters that are taken off both ends."""
+    language: str = ""
+    """Of dates and numbers; "": that of the page."""
+    zone: str = ""
+    """An IANA time zone, for what names none; "": such a time stays without one."""
+    format: str = ""
+    """Of dates, as `strptime` has it, or "iso"; "": any that can be understood."""
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One value of an item: the first that a source has and that can be read, or with ``many`` all of that source."""
+
+    name: str
+    sources: tuple[Source, ...]
+    kind: Kind = Kind()
+    find: Any = None
+    """A compiled RE2 expression that cuts the value out of what was selected."""
+    many: bool = False
+    required: bool = False
+    default: Value = None
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A value that is an object with fields of its own, or with ``many`` a list of such."""
+
+    name: str
+    fields: tuple["Field | Group", ...]
+    each: Source | None = None
+    """What the fields are looked for in; None: where the group's item is."""
+    many: bool = False
+    required: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What items there are on which pages."""
+
+    name: str
+    item: str
+    """What its items are called."""
+    match: "Scope | None"
+    """The URLs that it is for; None: all."""
+    when: Source | None
+    """What must be on the page; None: nothing."""
+    each: Source | None
+    """What is one item each; None: the page is one."""
+    fields: tuple[Field | Group, ...]
+    schema: str = ""
+    """The schema.org type whose entities are the items."""
+
+    def columns(self) -> Iterator[str]:
+        """The names of the values of an item, those of objects after a dot; none where the pages decide."""
+        yield from _columns(self.fields, "")
+
+
+def _columns(fields: tuple[Field | Group, ...], prefix: str) -> Iterator[str]:
+    for member in fields:
+        if isinstance(member, Group) and not member.many:
+            yield from _columns(member.fields, f"{prefix}{member.name}.")
+        elif isinstance(member, Field) and member.kind.name == "price" and not member.many:
+            yield from (f"{prefix}{member.name}.amount", f"{prefix}{member.name}.currency")
+        else:
+            yield prefix + member.name
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """What a rule found."""
+
+    rule: str
+    item: str
+    fields: dict[str, Value]
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """What a rule did not get: an item (``costs_item``), or one value of it."""
+
+    rule: str
+    cause: str
+    costs_item: bool = True
+
+
+@dataclass(slots=True)
+class Found:
+    """What rules make of a page."""
+
+    items: list[Item] = field(default_factory=list)
+    losses: list[Loss] = field(default_factory=list)
+    matched: list[str] = field(default_factory=list)
+    """The rules that are for the page."""
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A saved page with the items that its rules should give."""
+
+    page: "Parsed"
+    items: list[dict[str, Value]]
+    name: str
+    line: int

@@ -1,0 +1,259 @@
+"""A document as rules see it: parsed once, and only as far as a rule asks."""
+
+import json
+import math
+import re
+from collections.abc import Iterator
+from functools import cached_property
+from itertools import islice
+from typing import Any, Final
+
+import msgspec
+from lxml import etree
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from gregor.schemas.events import rfc3339
+from gregor.schemas.messages import Page
+from gregor.worker.extract import text
+from gregor.worker.extract.model import Failed
+from gregor.worker.read.document import Document
+from gregor.worker.read.html import shadow, xhtml
+from gregor.worker.read.html.guard import guard
+from gregor.worker.read.html.references import base_url
+from gregor.worker.read.processors import decoded
+
+Element = etree._Element
+
+MOST_SCRIPTS: Final = 200
+"""Scripts of a page that are looked into."""
+DEEPEST: Final = 64
+"""Levels of what JSON nests; what is deeper is left out."""
+LARGEST: Final = 200_000
+"""Values of one JSON document that are kept; the rest is left out."""
+_ASSIGNED: Final = re.compile(r"=\s*(?=[\[{])")
+_ASSIGNMENTS: Final = 20
+_APART: Final = "script apart "
+_JSON_SCRIPTS: Final = 'script[type*="json" i]'
+_JSON_TYPES: Final = re.compile(r"(?:application|text)/(?:[\w.+-]+\+)?json")
+_XML_TYPES: Final = re.compile(r"(?:application|text)/(?:[\w.+-]+\+)?xml")
+_DECODER: Final = json.JSONDecoder(strict=False)
+
+
+class Facts(msgspec.Struct, frozen=True, kw_only=True):
+    """What the crawl knows of a page beside its body: the source ``page`` of a field. "" and 0: it is not known."""
+
+    url: str
+    host: str = ""
+    status: int = 0
+    fetched_at: str = ""
+    at: float = 0.0
+    """``fetched_at`` in unix seconds: what "yesterday" is reckoned from."""
+    language: str = ""
+    title: str = ""
+    text: str = ""
+    content_type: str = ""
+    depth: int = 0
+    label: str = ""
+    version: int = 0
+
+
+def of_stored(page: Page, body: bytes) -> "Parsed":
+    """A stored page with its body, decoded of content codings."""
+    media = media_type(page)
+    header = f"{media}; charset={page.encoding}" if page.encoding else media
+    facts = Facts(
+        url=page.href,
+        host=page.host,
+        status=page.status,
+        fetched_at=rfc3339(page.fetched_at),
+        at=page.fetched_at,
+        language=page.language,
+        title=page.title or "",
+        text=page.text,
+        content_type=media,
+        depth=page.depth,
+        label=page.label,
+        version=page.visit,
+    )
+    return Parsed(Document(page.href, body, header), facts)
+
+
+def media_type(page: Page) -> str:
+    """The media type of a page, without parameters."""
+    return page.content_type.partition(";")[0].strip().lower()
+
+
+def is_readable(media: str) -> bool:
+    """Whether rules can find anything in documents of a media type."""
+    return media.startswith("text/") or bool(_JSON_TYPES.fullmatch(media) or _XML_TYPES.fullmatch(media))
+
+
+class Parsed:
+    """A document, parsed as far as it was asked for. Its URL is that of ``facts``."""
+
+    def __init__(self, document: Document, facts: Facts) -> None:
+        self.facts = facts
+        self._document = document
+        self._scripts: dict[str, list[Any]] = {}
+        self._apart: list[str] = []
+
+    @cached_property
+    def kind(self) -> str:
+        """ "html", "xml", "json" or "other"."""
+        media = self._document.content_type
+        if media in ("text/html", "application/xhtml+xml"):
+            return "html"
+        return "json" if _JSON_TYPES.fullmatch(media) else "xml" if _XML_TYPES.fullmatch(media) else "other"
+
+    @cached_property
+    def markup(self) -> str:
+        """The body as text, as far as its size is bounded."""
+        return decoded(self._document)[0]
+
+    @cached_property
+    def node(self) -> LexborNode | None:
+        """The root of the tree that a browser builds; None where the document is no page. Raises `Failed` for a page
+        whose tree would be huge."""
+        if self.kind != "html":
+            return None
+        markup = self.markup
+        if self._document.content_type == "application/xhtml+xml" and (root := xhtml.parse_page(markup)) is not None:
+            markup = etree.tostring(_plain(root), encoding="unicode", method="html")
+        markup = shadow.opened(markup)[0]
+        tame = guard(markup)
+        if tame is None:  # what looks like much markup may be data
+            markup, self._apart = without_scripts(markup)
+            tame = guard(markup)
+        if tame is None:
+            raise Failed("the page has too much markup for a tree")
+        return LexborHTMLParser(tame).root
+
+    @cached_property
+    def element(self) -> Element | None:
+        """The same tree for XPath; that of an XML document; None for any other."""
+        if self.kind == "xml":
+            root = xhtml.parse(self.markup)
+            return None if root is None else _plain(root)
+        return None if self.node is None else element_of(self.node)
+
+    @cached_property
+    def base(self) -> str:
+        """What references of the document are resolved against."""
+        element = self.node.css_first("base[href]") if self.node is not None else None
+        return base_url(None if element is None else (element.attributes.get("href") or ""), self.facts.url)
+
+    @cached_property
+    def json(self) -> list[Any]:
+        """The JSON document that it is; nothing for any other."""
+        return list(read_json(self.markup)) if self.kind == "json" else []
+
+    @cached_property
+    def metas(self) -> dict[str, list[str]]:
+        """The contents of the ``meta`` elements by name, property, itemprop or http-equiv, in lower case."""
+        contents: dict[str, list[str]] = {}
+        for meta in self.node.css("meta[content]") if self.node is not None else ():
+            attributes = meta.attributes
+            for key in ("name", "property", "itemprop", "http-equiv"):
+                if name := attributes.get(key):
+                    contents.setdefault(name.strip().lower(), []).append(attributes.get("content") or "")
+        return contents
+
+    def scripts(self, selector: str | None) -> list[Any]:
+        """The JSON in the scripts that a CSS selector chooses, or that say they are JSON: a script's whole text, or
+        what it assigns first."""
+        chosen = selector or _JSON_SCRIPTS
+        if chosen not in self._scripts:
+            nodes = self.node.css(chosen) if self.node is not None else []
+            values = (value for node in nodes[:MOST_SCRIPTS] for value in _in_script(self._source(node)))
+            self._scripts[chosen] = list(values)
+        return self._scripts[chosen]
+
+    def _source(self, script: LexborNode) -> str:
+        """What a script says, also where it is kept apart."""
+        said = text.raw(script)
+        number = said.removeprefix(_APART) if self._apart and said.startswith(_APART) else ""
+        return self._apart[int(number)] if number.isdecimal() and int(number) < len(self._apart) else said
+
+
+def without_scripts(markup: str) -> tuple[str, list[str]]:
+    """A page with a number in the place of what each script says, and that."""
+    lower = markup.lower() if markup.isascii() else "".join(map(_lower, markup))
+    pieces: list[str] = []
+    apart: list[str] = []
+    at = 0
+    while (start := lower.find("<script", at)) >= 0 and (begin := lower.find(">", start) + 1):
+        end = lower.find("</script", begin)
+        if end < 0:
+            break
+        pieces += (markup[at:begin], f"{_APART}{len(apart)}")
+        apart.append(markup[begin:end])
+        at = end
+    return "".join([*pieces, markup[at:]]), apart
+
+
+def _lower(character: str) -> str:
+    """Lower case of ASCII, so that nothing moves."""
+    return character.lower() if character.isascii() else character
+
+
+def _in_script(source: str) -> Iterator[Any]:
+    """The JSON of a script: all of it, or the first object or list that is assigned in it."""
+    is_json = False
+    for value in read_json(source):
+        is_json = True
+        yield value
+    if is_json:
+        return
+    for assigned in islice(_ASSIGNED.finditer(source), _ASSIGNMENTS):
+        try:
+            value, _ = _DECODER.raw_decode(source, assigned.end())
+        except (ValueError, RecursionError):
+            continue
+        yield bounded(value)
+        return
+
+
+def read_json(source: str) -> Iterator[Any]:
+    """The value of a JSON text, bounded; nothing for what is none. HTML's comment marks around it are no part of it."""
+    source = source.strip().removeprefix("<!--").removesuffix("-->").strip().removesuffix(";")
+    try:
+        value = _DECODER.decode(source)
+    except (ValueError, RecursionError):
+        return
+    yield bounded(value)
+
+
+def bounded(value: Any, deepest: int = DEEPEST, largest: int = LARGEST) -> Any:
+    """A JSON value without what is nested too deep, and without what comes after the ``largest``-th value."""
+    left = largest
+
+    def kept(value: Any, depth: int) -> Any:
+        nonlocal left
+        left -= 1
+        if isinstance(value, dict):
+            if depth == deepest:
+                return None
+            return {key: kept(below, depth + 1) for key, below in value.items() if left > 0}
+        if isinstance(value, list):
+            return None if depth == deepest else [kept(below, depth + 1) for below in value if left > 0]
+        return None if isinstance(value, float) and not math.isfinite(value) else value
+
+    return kept(value, 0)
+
+
+def element_of(node: LexborNode) -> Element | None:
+    """The element of a node's own markup, for XPath; None for what makes no tree."""
+    root = etree.HTML(node.html or "", etree.HTMLParser(encoding="utf-8", huge_tree=False, no_network=True))
+    if root is None or node.tag == "html":
+        return root
+    body = root if node.tag == "body" else root.find("body")
+    first = None if body is None else body.find("*")
+    return root if first is None else first
+
+
+def _plain(root: Element) -> Element:
+    """A tree of XML whose names have no namespaces."""
+    for element in root.iter(etree.Element):
+        if isinstance(element.tag, str) and "}" in element.tag:
+            element.tag = element.tag.rpartition("}")[2]
+    return root

@@ -1,0 +1,54 @@
+"""Where the fields of an item are looked for: a page, an element of it, or a value of JSON."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from selectolax.lexbor import LexborNode
+
+from gregor.worker.extract.model import Failed
+from gregor.worker.extract.page import Element, Parsed, element_of
+from gregor.worker.extract.text import Node, markup, words
+
+
+@dataclass(slots=True)
+class Place:
+    """A page, or a part of it: ``part`` is an element, or a value of JSON that ``holds_json``; None: the whole page."""
+
+    page: Parsed
+    part: Any = None
+    holds_json: bool = False
+    _element: Element | None = field(default=None, init=False)
+
+    def within(self, part: object) -> "Place":
+        """The part of the page that a source gave."""
+        return Place(self.page, part, not isinstance(part, Node))
+
+    @property
+    def node(self) -> LexborNode | None:
+        """What CSS looks in; None where there is no page."""
+        if self.part is None:
+            return self.page.node
+        return self.part if isinstance(self.part, LexborNode) else None
+
+    @property
+    def element(self) -> Element | None:
+        """What XPath looks in: of a part that CSS chose, its own markup; None where there is no tree."""
+        if self.part is None:
+            return self.page.element
+        if isinstance(self.part, Element):
+            return self.part
+        if self._element is None and isinstance(self.part, LexborNode):
+            self._element = element_of(self.part)
+        return self._element
+
+    def texts(self) -> tuple[str, str]:
+        """What a regular expression looks in: the visible text, then the markup."""
+        if self.holds_json:
+            return (self.part, "") if isinstance(self.part, str) else ("", "")
+        if self.part is not None:
+            return words(self.part), markup(self.part)
+        try:
+            root = self.page.node
+        except Failed:  # it has no tree; as text it can be read
+            root = None
+        return self.page.facts.text or (words(root) if root is not None else ""), self.page.markup

@@ -1,0 +1,77 @@
+"""What rules gave and what they lost, counted by rule and cause with a few URLs to look at."""
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Final
+
+import msgspec
+
+from gregor.worker.extract.model import Found, Loss
+
+EXAMPLES: Final = 3
+MOST: Final = 10_000
+"""Different losses that are told apart."""
+
+
+class Lost(msgspec.Struct):
+    """One cause of one rule. ``costs_item``: an item each; else a value of an item that was kept."""
+
+    costs_item: bool
+    count: int = 0
+    examples: list[str] = []
+
+
+class Tally(msgspec.Struct):
+    """Of some pages, or of all."""
+
+    pages: int = 0
+    items: int = 0
+    matched: dict[str, int] = {}
+    """Pages that each rule is for."""
+    by_rule: dict[str, int] = {}
+    """Items of each rule."""
+    lost: dict[tuple[str, str], Lost] = {}
+    """By rule and cause."""
+    damaged: int = 0
+    """Records of the crawl that could not be read."""
+
+    def add(self, extracted: Found, url: str) -> None:
+        """A page was done."""
+        self.pages += 1
+        self.items += len(extracted.items)
+        self.matched = dict(Counter(self.matched) + Counter(extracted.matched))
+        self.by_rule = dict(Counter(self.by_rule) + Counter(item.rule for item in extracted.items))
+        for loss in extracted.losses:
+            self._lose(loss, url)
+
+    def _lose(self, loss: Loss, url: str) -> None:
+        key = (loss.rule, loss.cause)
+        if key not in self.lost and len(self.lost) >= MOST:
+            return
+        lost = self.lost.setdefault(key, Lost(loss.costs_item))
+        lost.count += 1
+        if len(lost.examples) < EXAMPLES and url not in lost.examples:
+            lost.examples.append(url)
+
+    def merge(self, other: "Tally") -> None:
+        """Other pages were done elsewhere."""
+        self.pages += other.pages
+        self.items += other.items
+        self.damaged += other.damaged
+        self.matched = dict(Counter(self.matched) + Counter(other.matched))
+        self.by_rule = dict(Counter(self.by_rule) + Counter(other.by_rule))
+        for key, theirs in other.lost.items():
+            ours = self.lost.setdefault(key, Lost(theirs.costs_item))
+            ours.count += theirs.count
+            ours.examples = (ours.examples + theirs.examples)[:EXAMPLES]
+
+    def lines(self, rules: Iterator[str]) -> Iterator[str]:
+        """What a person is told, the worst first; ``rules``: the names of all."""
+        for (rule, cause), lost in sorted(self.lost.items(), key=lambda pair: (not pair[1].costs_item, -pair[1].count)):
+            what = ("items" if lost.count > 1 else "item") + " lost" if lost.costs_item else "without a value"
+            yield f"{rule}: {cause}: {lost.count} {what}, as at {' '.join(lost.examples)}"
+        for rule in rules:
+            if rule not in self.matched:
+                yield f"{rule}: no page was for this rule: look at its match and when"
+            elif not self.by_rule.get(rule) and not any(name == rule for name, _ in self.lost):
+                yield f"{rule}: no item on its pages, {self.matched[rule]} of them: look at its each or schema"
