@@ -233,7 +233,7 @@ class Examiner:
         """Says of the links of a page whether they are published, and if not, why. What holds for all is asked once."""
         config, followed = self._config, self._followed
         too_deep = config.max_depth is not None and ticket.depth + 1 > config.max_depth
-        suspect = self._traps.suspects(source)
+        suspect = self._traps.suspects(source, ticket.via)
 
         def fate(target: Target, kind: str, nofollow: bool) -> str:
             if kind not in followed:
@@ -244,14 +244,14 @@ class Examiner:
                 return target.out_of_scope
             if too_deep:
                 return "depth"
-            return (self._trap(source, target) if suspect or target.malformed else "") or "sent"
+            return (self._trap(ticket, source, target) if suspect or target.malformed else "") or "sent"
 
         return fate
 
-    def _trap(self, source: Url, target: Target) -> str:
+    def _trap(self, ticket: Ticket, source: Url, target: Target) -> str:
         """The fate of a link that leads into a trap; empty if it does not."""
         fate = target.malformed
-        if not fate and (reason := self._traps.refuses(source, target.url)):
+        if not fate and (reason := self._traps.refuses(source, target.url, ticket.via)):
             fate = f"trap: {reason}"
         if fate:
             self._stats.links["trap"] += 1
@@ -267,7 +267,7 @@ class Examiner:
             judged = self._targets.target(target)
             if ticket.link == "sitemap":
                 judged = self._as_sitemap(judged)
-            fate = judged.out_of_scope or self._trap(source, judged) or "sent"
+            fate = judged.out_of_scope or self._trap(ticket, source, judged) or "sent"
         sent = fate == "sent" and target.key != ticket.key
         follow = [tickets.redirected(ticket, target, self._now())] if sent else []
         return follow, Link(target.href, "redirect", False, fate, "", target.key)

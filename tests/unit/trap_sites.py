@@ -38,7 +38,7 @@ class Crawled:
 
 def crawl(site: Site, seed: str, limit: int = 3000, traps: Traps | None = None) -> Crawled:
     """As one worker does it: links are judged, wait in the back queue of their host, and are judged again there."""
-    urls, traps, prints, seen = Urls(), traps or Traps(), dict[bytes, str](), set[str]()
+    urls, traps, prints, seen = Urls(), Traps() if traps is None else traps, dict[bytes, str](), set[str]()
     queues: dict[str, BackQueue] = {}
     crawled = Crawled([], Counter())
 
@@ -66,13 +66,26 @@ def crawl(site: Site, seed: str, limit: int = 3000, traps: Traps | None = None) 
         for link in links:
             if (target := urls.resolve(link, url.href)) is None:
                 continue
-            if reason := malformed(target) or traps.refuses(url, target):
+            if reason := malformed(target) or traps.refuses(url, target, item.ticket.via):
                 crawled.refused[reason] += 1
             else:
                 add(target, item.ticket.depth + 1, url.key)
         owner = prints.setdefault(text_fingerprint(text), url.key)
         traps.learn(url, text=text, copy_of=owner if owner != url.key else "", via=item.ticket.via)
     return crawled
+
+
+def reach(site: Site, seed: str) -> int:
+    """How many pages links lead to."""
+    urls = Urls()
+    known, waiting = {seed}, [seed]
+    while waiting:
+        page = waiting.pop()
+        answer = site(page)
+        found = {target.href for link in (answer[1] if answer else ()) if (target := urls.resolve(link, page))}
+        waiting += found - known
+        known |= found
+    return len(known)
 
 
 def of_web(web: TrapWeb) -> Site:

@@ -11,6 +11,7 @@ from gregor.worker.inspect import url_record
 from gregor.worker.inspect.explain import AttemptView, Explanation, RuleView, explain
 from gregor.worker.links.configured import scope_rules
 from gregor.worker.links.scope import Scope
+from gregor.worker.links.standing import MEANINGS
 
 _MENTIONS = 5
 _FATES = {
@@ -52,6 +53,9 @@ def lines_of(explanation: Explanation) -> list[str]:
     """The explanation for a person, line by line."""
     decided = ", ".join(filter(None, (_outcome(explanation), _said(explanation.rule or ""))))
     lines = [explanation.url, f"  state: {explanation.state or 'never met'}" + (f" ({decided})" if decided else "")]
+    if meaning := MEANINGS.get((explanation.rule or "").removeprefix("trap: ")):
+        command = "seed" if explanation.discovered_as is None else "recrawl"
+        lines.append(f"  {meaning}; `gregor {command}` asks for it all the same")
     if explanation.key != explanation.url:
         lines.append(f"  known as {explanation.key}")
     if explanation.discovered_as is not None:

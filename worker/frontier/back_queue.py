@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Final, NamedTuple, TypeAlias
 
 from gregor.schemas.messages import Ticket
-from gregor.worker.links.traps import Judged, Standing
+from gregor.worker.links.standing import Judged, Standing
 
 Judge: TypeAlias = Callable[[Ticket], Judged]
 """Says how a ticket stands among those of its host."""
@@ -27,6 +27,7 @@ TURN: Final = 64
 """A section has its turn after another one when so many more of its tickets wait as it is later: what grows sinks."""
 MOST_GROWTH: Final = 64 * TURN
 MOST_SECTIONS: Final = 256
+MOST_DEPTH: Final = 1 << 20
 
 _OPEN: Final = Judged(Standing.OPEN)
 
@@ -102,10 +103,10 @@ class BackQueue:
     """Four lanes by standing: what grows without end sinks behind what does not, and nothing starves.
 
     In the open lane the best priority is first, then arrival. It is served before the others, which get a share of the
-    turns while they wait; in the next two the sections of the site take turns, the
-    rarer the more of a section waits. What is spent comes when nothing else is
-    left, from all over its shapes. A standing may change while an item waits: it is asked again when the item would be
-    next. An item that left is skipped.
+    turns while they wait; in the next two the sections of the site take turns, the rarer the more of a section waits.
+    What is spent comes when nothing else is left: the deepest first, since what leads on shows itself there, and from
+    all over its shapes. A standing may change while an item waits: it is asked again when the item would be next. An
+    item that left is skipped.
     """
 
     def __init__(self, judge: Judge = open_to_all) -> None:
@@ -131,10 +132,18 @@ class BackQueue:
         return self._slot(self._judge(ticket))
 
     def takes(self, ticket: Ticket, size: int) -> bool:
-        """Whether there is room for one more such ticket: each slot has `size` places."""
-        slot = self.slot_of(ticket)
+        """Whether there is room for one more such ticket: each slot has `size` places, and one more for what is spent
+        and deeper than all that waits, which is next."""
+        judged = self._judge(ticket)
+        slot = self._slot(judged)
         self._grown[slot] += 1
-        return self._slots[slot] < size
+        return self._slots[slot] < size or (judged.standing is Standing.SPENT and self._is_deepest(ticket))
+
+    def _is_deepest(self, ticket: Ticket) -> bool:
+        heap = self._lanes[Standing.SPENT]
+        while heap and heap[0][2].state != "queued":
+            heapq.heappop(heap)
+        return not heap or _place_of_spent(ticket) >> 32 < heap[0][0] >> 32
 
     def put(self, item: Item) -> None:
         """Add at the end of its priority. Tickets that were waiting before go ahead of new ones, and a robots.txt that
@@ -184,7 +193,7 @@ class BackQueue:
         lane = min(judged.standing, Standing.SPENT)
         place: int
         if lane is Standing.SPENT:
-            place = zlib.crc32(item.ticket.key.encode())
+            place = _place_of_spent(item.ticket)
         elif lane in IN_TURNS:
             last, served = self._last[lane], self._served[lane]
             growth = max(0, min(self._grown[self._slot(judged)], MOST_GROWTH))
@@ -221,3 +230,8 @@ class BackQueue:
                     self._slots[item.slot] -= 1
                     self._push(item, judged)
         return None
+
+
+def _place_of_spent(ticket: Ticket) -> int:
+    """The deepest first, and those of one depth in no order that a site could choose."""
+    return (MOST_DEPTH - min(ticket.depth, MOST_DEPTH)) << 32 | zlib.crc32(ticket.key.encode())

@@ -110,6 +110,12 @@ def numbers(target: str) -> tuple[int, ...]:
     return tuple(int(number[:18]) for number in _INTEGER.findall(_without_sessions(target))[:_FIRST])
 
 
+def counted(target: str) -> bool:
+    """Whether one whole number is all that varies in a URL: between two such URLs there are finitely many."""
+    varying = _VARIABLE.findall(target)
+    return len(varying) == 1 and varying[0].isdigit() and "&" not in target and _first_session(target) is None
+
+
 def _kind(pair: str) -> str:
     """A parameter whose value is left out unless it is one short word."""
     name, _, value = pair.partition("=")

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from gregor.schemas.messages import Ticket, TicketKind
 from gregor.worker.frontier.back_queue import BackQueue, FromBucket, FromLog, Item
-from gregor.worker.links.traps import Judged, Standing
+from gregor.worker.links.standing import Judged, Standing
 
 KINDS: list[TicketKind] = ["new", "retry", "revisit"]
 STEPS = st.lists(st.tuples(st.sampled_from(["put", "take", "back", "remove"]), st.integers(0, 11)), max_size=60)
@@ -117,6 +117,14 @@ def test_what_is_spent_comes_last_from_all_over_its_shape_or_is_refused() -> Non
     refused = [item.refused for _ in range(92) if (item := queue.take())]
     assert refused == ["reason"] * 92
     assert queue.take() is None
+
+
+def test_of_what_is_spent_the_deepest_comes_first() -> None:
+    queue = BackQueue(Judge(cal=Standing.SPENT))
+    for depth in (3, 9, 1, 2_000_000, 5):
+        url = f"http://h/cal/{depth}"
+        queue.put(Item(Ticket(url, url, "h", depth=depth), FromLog(2, depth), False))
+    assert [item.ticket.depth for _ in range(5) if (item := queue.take())] == [2_000_000, 9, 5, 3, 1]
 
 
 def test_a_flood_of_what_sank_leaves_room_for_the_rest() -> None:

@@ -3,8 +3,10 @@
 import pytest
 
 from gregor.schemas.messages import RobotsRecord
+from gregor.worker.commands.explain import lines_of
 from gregor.worker.config.settings import Config
-from gregor.worker.inspect.explain import judge_robots
+from gregor.worker.inspect.explain import Explanation, judge_robots
+from gregor.worker.links.standing import ENDLESS_HOSTS, MEANINGS, NOTHING_NEW
 from gregor.worker.robots.copies import in_force
 from gregor.worker.web.urls import Urls
 
@@ -26,3 +28,18 @@ def test_an_old_copy_of_a_robots_txt_that_is_unreachable_counts_as_long_as_in_th
     assert view is not None
     assert view.allows == allows
     assert ("unreachable" in view.rule) == (in_force(record, now) is None) == (not 0.0 <= days <= 30.0)
+
+
+@pytest.mark.parametrize(
+    ("rule", "met", "command"), [(NOTHING_NEW, "a", "gregor recrawl"), (ENDLESS_HOSTS, None, "gregor seed")]
+)
+def test_what_a_trap_rule_means_is_said_with_the_command_that_lifts_it(
+    rule: str, met: str | None, command: str
+) -> None:
+    url = "http://a.example/p/9"
+    denied = Explanation(
+        url=url, key=url, host="a.example", state="denied", rule=f"trap: {rule}", discovered_as=met, depth=3
+    )
+    said = "\n".join(lines_of(denied))
+    assert MEANINGS[rule] in said
+    assert command in said

@@ -12,8 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gregor.schemas.messages import Ticket
+from gregor.worker.links.shape_score import FRESH, STALE
 from gregor.worker.links.shapes import looks_endless, numbers, sessionless, shapes
-from gregor.worker.links.traps import FRESH, STALE, Standing, Traps
+from gregor.worker.links.standing import Standing
+from gregor.worker.links.traps import Traps
 from gregor.worker.links.url_loops import malformed
 from gregor.worker.web.urls import Url, Urls
 from tests.unit import trap_sites
@@ -37,7 +39,8 @@ def ticket(text: str, via: str = "http://a.test/", depth: int = 3) -> Ticket:
 
 def months(traps: Traps, count: int, first: int = 0, text: str = "No events.") -> None:
     for month in range(first, first + count):
-        traps.learn(url(f"http://a.test/cal?m={month}"), text=f"{text} {month}" if text.strip() else text)
+        said, via = f"{text} {month}" if text.strip() else text, f"http://a.test/cal?m={month - 1}"
+        traps.learn(url(f"http://a.test/cal?m={month}"), text=said, via=via)
 
 
 @pytest.mark.parametrize(
@@ -46,12 +49,12 @@ def months(traps: Traps, count: int, first: int = 0, text: str = "No events.") -
         (trap_sites.month_numbers, "http://a.test/cal", 30, "endless numbers"),
         (trap_sites.timestamps, "http://a.test/week", 30, "endless numbers"),
         (trap_sites.soft_404, "http://a.test/list", 30, "endless numbers"),
-        (trap_sites.month_names, "http://a.test/calendar", 40, "nothing new"),
+        (trap_sites.month_names, "http://a.test/calendar", 40, "endless numbers"),
         (trap_sites.days_and_months, "http://a.test/events?view=month", 120, "endless numbers"),
         (trap_sites.sessions, "http://a.test/", 40, "session id"),
         (trap_sites.facets, "http://a.test/search?q=x", 40, "nothing new"),
-        (trap_sites.named_facets, "http://a.test/shoes", 40, "nothing new"),
-        (trap_sites.entities, "http://a.test/list?p=1", 40, "nothing new"),
+        (trap_sites.named_facets, "http://a.test/shoes", 45, "nothing new"),
+        (trap_sites.entities, "http://a.test/list?p=1", 70, "repeated parameters"),
         (trap_sites.copies, "http://a.test/?q=", 4, "repeated parameters"),
         (trap_sites.relative, "http://a.test/", 30, "repeated path segments"),
         (trap_sites.two_words, "http://a.test/", 40, "nothing new"),
@@ -166,7 +169,7 @@ def test_what_a_spent_shape_has_left_waits_is_tried_and_then_refused() -> None:
     assert traps.judge(ticket("http://a.test/news/61")).standing is Standing.OPEN
     assert traps.judge(ticket("http://b.test/cal/2")).standing is not Standing.REFUSED
     assert traps.judge(ticket("http://a.test/cal?m=61", depth=0)).standing is Standing.OPEN
-    assert traps.judge(ticket("http://a.test/cal?m=61")).standing is Standing.SUNK, "somebody else lists it"
+    assert traps.judge(ticket("http://a.test/cal?m=61")).standing is Standing.SPENT, "somebody else lists it"
 
 
 def test_something_new_opens_a_shape_again() -> None:
@@ -305,7 +308,7 @@ def test_never_fails_never_grows_and_always_decides_alike(steps: list[tuple[Url,
     first, second = Traps(most), Traps(most)
     for source, target, copied, text in steps:
         follow = Ticket(target.href, target.key, target.host, 0, "new", 2, 2, 0, source.key, "a")
-        assert first.refuses(source, target) == second.refuses(source, target)
+        assert first.refuses(source, target, target.key) == second.refuses(source, target, target.key)
         assert first.judge(follow) == second.judge(follow)
         for traps in (first, second):
             traps.learn(source, text=text, copy_of=target.key if copied else "", via=target.key)

@@ -1,0 +1,120 @@
+"""What is learnt of the URL space of one host: its shapes, sections and session ids. Pure, bounded in memory."""
+
+from collections import OrderedDict
+from typing import Final
+
+from gregor.worker.links.chains import Chains
+from gregor.worker.links.echoes import Words
+from gregor.worker.links.session_ids import SessionIds
+from gregor.worker.links.shape_score import LED, SPENT, STALE, Shape
+from gregor.worker.links.shapes import REPEATING, counted, looks_endless, numbers, section, shapes, target_of
+
+SHAPES: Final = 64
+"""Shapes of a host that are remembered, and sections."""
+
+
+class KnownHost:
+    """The pages of a host, as far as they tell of its URL space."""
+
+    __slots__ = ("chains", "copied", "echoes", "fresh", "sections", "sessions", "shapes", "trials")
+
+    def __init__(self, copied: bool = False, echoes: bool = False) -> None:
+        """``copied``: its first page has the content of another page; ``echoes``: and so has that of the host that led
+        to it."""
+        self.copied, self.echoes = copied, echoes
+        self.shapes: OrderedDict[str, Shape] = OrderedDict()
+        self.sections: dict[str, int] = {}
+        self.sessions = SessionIds()
+        self.chains = Chains()
+        self.fresh = 0
+        """Pages that brought something new."""
+        self.trials = 0
+        """Pages in vain of shapes that were spent."""
+
+    def learn(self, key: str, target: str, words: Words | None, copy_of: str, via: str) -> None:
+        """A page was stored. ``copy_of``: the target of the page of this host that has the same content; ``via``: the
+        key of the page of this host that led here; both may be empty."""
+        names, copied = shapes(target), bool(copy_of)
+        if copied and _is_the_copy(copy_of, target, names):
+            copied = False
+            self._blame(copy_of)
+        part = section(target)
+        if part in self.sections or len(self.sections) < SHAPES:
+            self.sections[part] = self.sections.get(part, 0) + 1
+        fresh = self._learn_shapes(key, target, names, words, copied, via)
+        self.sessions.learn(target, fresh)
+        self.fresh += fresh
+        if fresh and via:
+            self._credit(names, via)
+
+    def leads_on(self, names: tuple[str, ...], via: str) -> bool:
+        """Whether what led to a URL with these shapes is a page of them, or one that brought nothing new itself."""
+        return not set(names).isdisjoint(shapes(target_of(via))) or via in self.chains
+
+    def line(self, shape: Shape, target: str, via: str) -> int:
+        """How far pages in vain led on to a URL of a shape: what is below its own page is as endless as the paths in
+        which segments repeat are."""
+        repeating = self.shapes.get(REPEATING)
+        if repeating is None or not target.startswith(f"{target_of(via).rpartition('/')[0]}/"):
+            return shape.line
+        return max(shape.line, repeating.line)
+
+    def _learn_shapes(
+        self, key: str, target: str, names: tuple[str, ...], words: Words | None, copied: bool, via: str
+    ) -> bool:
+        """Whether a page brought something new to all its shapes."""
+        if not names:
+            return not copied
+        row = numbers(target)
+        known = [self._shape(name) for name in names]
+        spent = any(shape.score >= SPENT for shape in known)
+        brought = [shape.learn(copied, row, words) for shape in known]
+        if not copied and all(page.fresh for page in brought):
+            return True
+        self.trials += spent
+        length = self.chains.add(key, via, _step(target, names, brought[0].beyond))
+        for shape, page in zip(known, brought, strict=True):
+            if not page.fresh:
+                shape.line = max(shape.line, length)
+        return False
+
+    def _shape(self, name: str) -> Shape:
+        if name in self.shapes:
+            self.shapes.move_to_end(name)
+        else:
+            self.shapes[name] = Shape()
+            if len(self.shapes) > SHAPES:
+                self.shapes.popitem(last=False)
+        return self.shapes[name]
+
+    def _blame(self, target: str) -> None:
+        """A page was the copy of one that came after it."""
+        for name in shapes(target):
+            if name in self.shapes:
+                self.shapes[name].add(STALE)
+
+    def _credit(self, names: tuple[str, ...], via: str) -> None:
+        """What leads to something new is no trap itself."""
+        led = shapes(target_of(via)) if any(shape.score for shape in self.shapes.values()) else ()
+        if set(led).isdisjoint(names):
+            for name in led:
+                if name in self.shapes:
+                    self.shapes[name].add(-LED)
+
+
+def _step(target: str, names: tuple[str, ...], beyond: bool) -> int:
+    """How far a page in vain leads on. Whole numbers between two others do not, since they have an end; a path in which
+    a segment comes twice counts twice."""
+    if REPEATING in names:
+        return 2
+    return int(beyond or not counted(target))
+
+
+def _is_the_copy(there: str, target: str, names: tuple[str, ...]) -> bool:
+    """Whether of two URLs of one host with the same content, the one that came first is the odd one."""
+    theirs = shapes(there)
+    return set(theirs).isdisjoint(names) and _oddness(there, theirs) > _oddness(target, names)
+
+
+def _oddness(target: str, names: tuple[str, ...]) -> tuple[bool, int]:
+    return looks_endless(target, names), len(target)

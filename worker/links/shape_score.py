@@ -1,0 +1,97 @@
+"""What the pages of one shape brought lately: its score, and how far its pages lead on. Pure, bounded in memory."""
+
+from array import array
+from typing import Final, NamedTuple
+
+from gregor.worker.links.echoes import Words
+
+Numbers = tuple[int, ...]
+
+SPENT: Final = 240
+"""The score from which on a shape is spent."""
+SUNK: Final = 80
+"""The score from which on a shape's URLs are visited after those of others."""
+STALE: Final = 20
+"""What a page adds that has the words and numbers of another one: 12 in a row spend a shape."""
+STEP: Final = 16
+"""What a page adds whose words were there before and whose number lies beyond all others': 15 steps spend a shape."""
+BETWEEN: Final = 8
+"""What a page adds whose words were there before and whose number lies between others."""
+FRESH: Final = 160
+"""What a page with something new takes off: one in eight keeps its shape from being spent."""
+LED: Final = 40
+"""What a page with something new takes off the shape of the page that led to it, if that is another shape."""
+LINE: Final = 6
+"""Pages in vain, each found on the one before, from which on a shape leads on without end, as far as anybody can tell:
+a tree of pages with the same words has so many levels when it has a thousand pages."""
+
+_TEXTS: Final = 128
+
+
+class Brought(NamedTuple):
+    """Whether a page brought something new, and whether its numbers lie beyond those of all before."""
+
+    fresh: bool
+    beyond: bool
+
+
+class Shape:
+    """The pages of one shape: how much new they brought lately, and how far their numbers reach."""
+
+    __slots__ = ("_bare", "_full", "_high", "_low", "fresh", "line", "pages", "score", "trials", "walks")
+
+    def __init__(self) -> None:
+        self.score = 0
+        self.walks = False
+        """Its last page in vain had another number than those before, and else the same words."""
+        self.pages = self.fresh = 0
+        self.trials = 0
+        """Pages in vain since it was spent."""
+        self.line = 0
+        """The longest line of pages in vain, each found on the one before, since something new came."""
+        self._full = array("Q")
+        self._bare = array("Q")
+        self._low: Numbers = ()
+        self._high: Numbers = ()
+
+    def learn(self, copy: bool, numbers: Numbers, words: Words | None) -> Brought:
+        """Count a page, ``copy`` being whether its content is another page's; ``words`` is None if it has no text."""
+        self.pages += 1
+        spent = self.score >= SPENT
+        known = words is not None and self._remember(self._bare, words.bare)
+        same = words is not None and self._remember(self._full, words.full)
+        beyond = self._reaches(numbers)
+        if not (copy or known):
+            self.fresh += 1
+            self.add(-FRESH)
+            return Brought(True, beyond)
+        self.walks = bool(numbers) and not (copy or same)
+        self.add(STALE if not self.walks else STEP if beyond else BETWEEN)
+        self.trials += spent
+        return Brought(False, beyond)
+
+    def add(self, points: int) -> None:
+        """Change the score."""
+        self.score = max(0, min(SPENT, self.score + points))
+        if self.score < SPENT:
+            self.trials = 0
+        if points < 0:
+            self.line = 0
+
+    def _remember(self, texts: "array[int]", text: int) -> bool:
+        """Whether a text is one of the last ones; remembers it."""
+        if text in texts:
+            return True
+        if len(texts) < _TEXTS:
+            texts.append(text)
+        else:
+            texts[self.pages % _TEXTS] = text
+        return False
+
+    def _reaches(self, numbers: Numbers) -> bool:
+        """Whether the numbers lie beyond those of all pages before."""
+        if self.pages > 1 and self._low <= numbers <= self._high:
+            return False
+        self._low = numbers if self.pages == 1 else min(self._low, numbers)
+        self._high = max(self._high, numbers)
+        return True
