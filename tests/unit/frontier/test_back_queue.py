@@ -127,6 +127,19 @@ def test_of_what_is_spent_the_deepest_comes_first() -> None:
     assert [item.ticket.depth for _ in range(5) if (item := queue.take())] == [2_000_000, 9, 5, 3, 1]
 
 
+def test_what_is_spent_and_deepest_has_room_where_its_section_is_full() -> None:
+    queue = BackQueue(Judge(cal=Standing.SPENT))
+    for one in of("cal", 4):
+        queue.put(one)
+    deeper = Ticket("http://h/cal/9", "http://h/cal/9", "h", depth=2)
+    assert queue.takes(deeper, 4)
+    queue.put(Item(deeper, FromLog(2, 9), False))
+    assert not queue.takes(deeper, 4)
+    assert (taken_first := queue.take()) is not None
+    assert taken_first.ticket is deeper
+    assert not queue.takes(of("cal", 1)[0].ticket, 4)
+
+
 def test_a_flood_of_what_sank_leaves_room_for_the_rest() -> None:
     queue = BackQueue(Judge(cal=Standing.SUNK))
     for one in of("cal", 4):
