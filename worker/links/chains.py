@@ -9,36 +9,30 @@ from typing import Final
 
 import xxhash
 
-_PAGES: Final = 128
+_PAGES: Final = 1 << 16
 _LONGEST: Final = 255
 
 
 class Chains:
-    """The last pages of a host that brought nothing new."""
+    """The last pages of all hosts that brought nothing new: a table in which a page takes the place of another one with
+    the same end of its hash."""
 
-    __slots__ = ("_lengths", "_next", "_pages")
-
-    def __init__(self) -> None:
-        self._pages = array("Q")
-        self._lengths = array("B")
-        self._next = 0
+    def __init__(self, pages: int = _PAGES) -> None:
+        """``pages``: places of the table, 9 bytes each."""
+        self._pages = array("Q", bytes(8 * pages))
+        self._lengths = array("B", bytes(pages))
 
     def __contains__(self, key: str) -> bool:
         """Whether a page is one of them."""
-        return _print(key) in self._pages
+        page = _print(key)
+        return self._pages[page % len(self._pages)] == page
 
     def add(self, key: str, via: str, step: int) -> int:
         """A page brought nothing new, and ``via`` led to it. Gives how many such pages led here, this one counted as so
         many as ``step`` says; after a page that was forgotten a new line begins."""
-        before = _print(via)
-        length = self._lengths[self._pages.index(before)] if before in self._pages else 0
-        length = min(length + step, _LONGEST)
-        if len(self._pages) < _PAGES:
-            self._pages.append(_print(key))
-            self._lengths.append(length)
-        else:
-            self._pages[self._next], self._lengths[self._next] = _print(key), length
-            self._next = (self._next + 1) % _PAGES
+        before = self._lengths[_print(via) % len(self._lengths)] if via in self else 0
+        page, length = _print(key), min(before + step, _LONGEST)
+        self._pages[page % len(self._pages)], self._lengths[page % len(self._pages)] = page, length
         return length
 
 

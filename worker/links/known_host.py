@@ -1,6 +1,7 @@
 """What is learnt of the URL space of one host: its shapes, sections and session ids. Pure, bounded in memory."""
 
 from collections import OrderedDict
+from collections.abc import Callable
 from typing import Final
 
 from gregor.worker.links.chains import Chains
@@ -16,7 +17,7 @@ SHAPES: Final = 64
 class KnownHost:
     """The pages of a host, as far as they tell of its URL space."""
 
-    __slots__ = ("chains", "copied", "echoes", "fresh", "sections", "sessions", "shapes", "trials")
+    __slots__ = ("copied", "echoes", "fresh", "sections", "sessions", "shapes", "trials")
 
     def __init__(self, copied: bool = False, echoes: bool = False) -> None:
         """``copied``: its first page has the content of another page; ``echoes``: and so has that of the host that led
@@ -25,15 +26,14 @@ class KnownHost:
         self.shapes: OrderedDict[str, Shape] = OrderedDict()
         self.sections: dict[str, int] = {}
         self.sessions = SessionIds()
-        self.chains = Chains()
         self.fresh = 0
         """Pages that brought something new."""
         self.trials = 0
         """Pages in vain of shapes that were spent."""
 
-    def learn(self, key: str, target: str, words: Words | None, copy_of: str, via: str) -> None:
+    def learn(self, key: str, target: str, words: Words | None, *, copy_of: str, via: str, chains: Chains) -> None:
         """A page was stored. ``copy_of``: the target of the page of this host that has the same content; ``via``: the
-        key of the page of this host that led here; both may be empty."""
+        key of the page of this host that led here; both may be empty. ``chains``: the lines of all hosts."""
         names, copied = shapes(target), bool(copy_of)
         if copied and _is_the_copy(copy_of, target, names):
             copied = False
@@ -41,15 +41,11 @@ class KnownHost:
         part = section(target)
         if part in self.sections or len(self.sections) < SHAPES:
             self.sections[part] = self.sections.get(part, 0) + 1
-        fresh = self._learn_shapes(key, target, names, words, copied, via)
+        fresh = self._learn_shapes(target, names, words, copied, lambda step: chains.add(key, via, step))
         self.sessions.learn(target, fresh)
         self.fresh += fresh
         if fresh and via:
             self._credit(names, via)
-
-    def leads_on(self, names: tuple[str, ...], via: str) -> bool:
-        """Whether what led to a URL with these shapes is a page of them, or one that brought nothing new itself."""
-        return not set(names).isdisjoint(shapes(target_of(via))) or via in self.chains
 
     def line(self, shape: Shape, target: str, via: str) -> int:
         """How far pages in vain led on to a URL of a shape: what is below its own page is as endless as the paths in
@@ -60,9 +56,9 @@ class KnownHost:
         return max(shape.line, repeating.line)
 
     def _learn_shapes(
-        self, key: str, target: str, names: tuple[str, ...], words: Words | None, copied: bool, via: str
+        self, target: str, names: tuple[str, ...], words: Words | None, copied: bool, chain: Callable[[int], int]
     ) -> bool:
-        """Whether a page brought something new to all its shapes."""
+        """Whether a page brought something new to all its shapes. ``chain``: makes it part of a line, by a step."""
         if not names:
             return not copied
         row = numbers(target)
@@ -72,7 +68,7 @@ class KnownHost:
         if not copied and all(page.fresh for page in brought):
             return True
         self.trials += spent
-        length = self.chains.add(key, via, _step(target, names, brought[0].beyond))
+        length = chain(_step(target, names, brought[0].beyond))
         for shape, page in zip(known, brought, strict=True):
             if not page.fresh:
                 shape.line = max(shape.line, length)

@@ -20,6 +20,7 @@ from typing import Final
 import msgspec
 
 from gregor.schemas.messages import PRIORITIES, Ticket
+from gregor.worker.links.chains import Chains
 from gregor.worker.links.echoes import words_of
 from gregor.worker.links.endless_hosts import EndlessHosts, domain_of
 from gregor.worker.links.known_host import KnownHost
@@ -51,6 +52,7 @@ class Traps:
         self._count = 0
         self._hosts: OrderedDict[str, KnownHost] = OrderedDict()
         self._domains = EndlessHosts(shapes)
+        self._chains = Chains()
         self._source: Url | None = None
         self._suspect = False
 
@@ -66,7 +68,8 @@ class Traps:
         # A page of another host is no evidence against this one: mirrors have an end.
         twin = target_of(copy_of) if copy_of and (words is None or _host_of(copy_of) == url.host) else ""
         before = len(host.shapes)
-        host.learn(url.key, url.target, words, twin, via if _host_of(via) == url.host else "")
+        led = via if _host_of(via) == url.host else ""
+        host.learn(url.key, url.target, words, copy_of=twin, via=led, chains=self._chains)
         self._count += len(host.shapes) - before
         self._forget()
 
@@ -89,7 +92,7 @@ class Traps:
             good = any(shape.fresh >= KNOWN and shape.score < SUNK for shape in known)
             if worst.score < SPENT or good:
                 return Judged(Standing.SUNK, "little new", part)
-            return Judged(_of_spent(host, worst, names, ticket), _reason(worst), part)
+            return Judged(self._of_spent(host, worst, names, ticket), _reason(worst), part)
         if looks_endless(target, names):
             return Judged(Standing.SUNK, "looks endless", part)
         if host.sections.get(part, 0) > LARGE:
@@ -117,6 +120,16 @@ class Traps:
             return None
         return ENDLESS_HOSTS if domain_of(target.host) == domain_of(source.host) else None
 
+    def _of_spent(self, host: KnownHost, shape: Shape, names: tuple[str, ...], ticket: Ticket) -> Standing:
+        """Whether what is left of a spent shape is visited at last, or refused: what pages of its kind, or others in
+        vain, have without end."""
+        via = ticket.via
+        if shape.trials < TRIALS or host.trials * TRIAL_SHARE < host.fresh or _host_of(via) != ticket.host:
+            return Standing.SPENT
+        led = not set(names).isdisjoint(shapes(target_of(via))) or via in self._chains
+        endless = led and host.line(shape, target_of(ticket.key), via) >= LINE
+        return Standing.REFUSED if endless else Standing.SPENT
+
     def _echoes(self, host: str, via: str) -> bool:
         """Whether a host was found on another one whose first page was a copy, and is none that brought something."""
         if (known := self._hosts.get(host)) is not None:
@@ -138,14 +151,6 @@ class Traps:
     def _forget(self) -> None:
         while len(self) > self._most and len(self._hosts) > 1:
             self._count -= len(self._hosts.popitem(last=False)[1].shapes)
-
-
-def _of_spent(host: KnownHost, shape: Shape, names: tuple[str, ...], ticket: Ticket) -> Standing:
-    """Whether what is left of a spent shape is visited at last, or refused: what may be had in vain without end."""
-    if shape.trials < TRIALS or host.trials * TRIAL_SHARE < host.fresh or _host_of(ticket.via) != ticket.host:
-        return Standing.SPENT
-    endless = host.line(shape, target_of(ticket.key), ticket.via) >= LINE and host.leads_on(names, ticket.via)
-    return Standing.REFUSED if endless else Standing.SPENT
 
 
 def _of_session(known: list[Shape], ticket: Ticket) -> Standing:

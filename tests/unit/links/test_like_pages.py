@@ -2,6 +2,9 @@
 
 import pytest
 
+from gregor.worker.links.standing import ENDLESS_HOSTS
+from gregor.worker.links.traps import Traps
+from gregor.worker.web.urls import Urls
 from tests.unit import like_sites
 from tests.unit.trap_sites import Site, crawl, reach
 
@@ -22,3 +25,23 @@ def test_a_copy_of_a_page_of_another_host_is_no_evidence(site: Site, seed: str, 
     crawled = crawl(site, seed)
     assert not crawled.refused
     assert len(crawled.pages) == pages
+
+
+def test_who_lists_names_that_answer_alike_is_no_such_name() -> None:
+    traps, urls = Traps(), Urls()
+    pages = {name: urls.parse(f"http://{name}.park.test/") for name in ("www", "deep", "new", *map(str, range(50)))}
+    www, deep, new = pages["www"], pages["deep"], pages["new"]
+    assert www and deep and new
+    traps.learn(www, text="Domains for sale")
+    for number in range(50):
+        page, via = pages[str(number)], www if number < 49 else pages["48"]
+        assert page and via
+        traps.learn(page, text="For sale", copy_of=deep.key, via=via.key)
+    lists, listed, led = pages["www"], pages["3"], pages["49"]
+    assert lists and listed and led
+    assert traps.refuses(lists, new, "") is None
+    assert traps.refuses(listed, new, www.key) is None
+    assert traps.refuses(led, new, listed.key) == ENDLESS_HOSTS
+    assert traps.refuses(deep, new, listed.key) == ENDLESS_HOSTS
+    again = urls.parse(deep.href)
+    assert again and traps.refuses(again, new, www.key) is None
