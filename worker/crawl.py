@@ -17,7 +17,8 @@ from gregor.worker.base.shortage import LocalShortage, pause
 from gregor.worker.borders.effects import Effects, LeaseLost
 from gregor.worker.borders.services import Services
 from gregor.worker.examine import Examiner
-from gregor.worker.fetch.fetcher import AddressBusy, Fetcher, conditions
+from gregor.worker.fetch.fetcher import Fetcher, conditions
+from gregor.worker.fetch.held import TurnHeld
 from gregor.worker.fetch.outcomes import AddressRefused, Broken, Denied, LeaseOver, in_the_end
 from gregor.worker.frontier.back_queue import Item
 from gregor.worker.frontier.host import Host
@@ -119,9 +120,9 @@ class Crawl:
                     await self.settle(turn, item, Visited(ticket, row, AddressRefused(detail)))
                 case NotNow():
                     turn.host.queue.put_back(item)
-        except AddressBusy as busy:
+        except TurnHeld as held:
             turn.host.queue.put_back(item)
-            turn.wait_for_room(self.fetcher.gate, str(busy))
+            turn.wait_for(held)
         except LocalShortage:  # says nothing of the host: its URL waits
             turn.host.queue.put_back(item)
             turn.put_off(pause(item.shortages))

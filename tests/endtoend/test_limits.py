@@ -8,8 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gregor.worker.adapters.resolver import DnsResolver
+from gregor.worker.borders.resolver import Answer, DnsFailure
 from gregor.worker.observe.bottleneck import ADVICE, WINDOW, Bottleneck, Bottlenecks, Sample
 from gregor.worker.observe.stats import STAGES
+from gregor.worker.operate.seeds import Seed, publish
+from gregor.worker.web.urls import Urls
 from tests.endtoend.operated import Operated, operated
 from tests.memory_transport import Scripted
 
@@ -165,3 +169,26 @@ def test_few_visits_at_once_limit_a_crawl(tmp_path: Path) -> None:
 
 def test_a_crawl_with_nothing_left_is_limited_by_that(tmp_path: Path) -> None:
     crawl(tmp_path, "nothing", hosts=0)
+
+
+def test_names_that_nobody_answers_for_take_no_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    usual = DnsResolver.remembered
+
+    def remembered(resolver: DnsResolver, hostname: str, port: int) -> Answer | DnsFailure | None:
+        return None if hostname.startswith("dead") else usual(resolver, hostname, port)
+
+    async def silence(resolver: DnsResolver, hostname: str, port: int) -> Answer | DnsFailure:
+        await asyncio.sleep(3600)
+        return DnsFailure("timeout", "no answer", 0.0)
+
+    monkeypatch.setattr(DnsResolver, "remembered", remembered)
+    monkeypatch.setattr(DnsResolver, "resolve", silence)
+
+    async def run() -> None:
+        async with operated(tmp_path, concurrency=2, delay=0.01) as worker:
+            dead = [Urls().parse(f"http://dead{number}.example/") for number in range(20)]
+            await publish(worker.engine.log, worker.engine.store, [Seed(url) for url in dead if url is not None])
+            await worker.until(lambda: worker.asked("h0.example") > 30)
+            await becomes(worker, "DNS")
+
+    asyncio.run(run())

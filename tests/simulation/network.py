@@ -107,6 +107,9 @@ class SimulatedResolver:
         self._web = web
         self._clock = clock
 
+    def remembered(self, hostname: str, port: int) -> None:
+        """Nothing is remembered here."""
+
     async def resolve(self, hostname: str, port: int) -> Answer | DnsFailure:
         fault = await self._wire.pass_by("resolve")
         await asyncio.sleep(self._wire.world.latencies.get("dns", 0.02))

@@ -49,7 +49,7 @@ PURE = {
     "worker/borders": {"effects"},
     "worker/capacity": set[str](),
     "worker/extract": set[str](),
-    "worker/fetch": {"fetcher"},
+    "worker/fetch": {"fetcher", "names"},
     "worker/frontier": {"intake"},
     "worker/links": set[str](),
     "worker/orders": set[str](),

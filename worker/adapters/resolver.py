@@ -57,17 +57,20 @@ class DnsResolver:
         self._dns.timeout = max(2.0, timeout / 2)
         self._running: dict[str, asyncio.Task[tuple[Lookup, float]]] = {}
 
-    async def resolve(self, hostname: str, port: int) -> Answer | DnsFailure:
-        """See `Resolver.resolve`. Names in the host table, literals and the hosts file never expire."""
+    def remembered(self, hostname: str, port: int) -> Answer | DnsFailure | None:
+        """See `Resolver.remembered`. Names in the host table, literals and the hosts file never expire."""
         if listed := self._host_table.lookup(hostname, port):
             return Answer(listed, math.inf)
         if addresses := self._local(hostname):
             return Answer(tuple(Endpoint(address, port) for address in addresses), math.inf)
-        name = hostname.removesuffix(".")
-        lookup, expires = self._cache.get(name, self._clock()) or await self._shared(name)
-        if isinstance(lookup, NotFound):
-            return DnsFailure(lookup.kind, lookup.detail, expires)
-        return Answer(tuple(Endpoint(address, port) for address in lookup.addresses), expires)
+        kept = self._cache.get(hostname.removesuffix("."), self._clock())
+        return None if kept is None else _answer(*kept, port)
+
+    async def resolve(self, hostname: str, port: int) -> Answer | DnsFailure:
+        """See `Resolver.resolve`."""
+        if (answer := self.remembered(hostname, port)) is not None:
+            return answer
+        return _answer(*await self._shared(hostname.removesuffix(".")), port)
 
     def _local(self, hostname: str) -> tuple[str, ...]:
         if literal := literal_address(hostname):
@@ -124,6 +127,12 @@ class DnsResolver:
         if answer.rrset is None:
             return NotFound("nxdomain", "the name has no address", ttl)
         return Found(tuple(record.address for record in answer.rrset), ttl)
+
+
+def _answer(lookup: Lookup, expires: float, port: int) -> Answer | DnsFailure:
+    if isinstance(lookup, NotFound):
+        return DnsFailure(lookup.kind, lookup.detail, expires)
+    return Answer(tuple(Endpoint(address, port) for address in lookup.addresses), expires)
 
 
 def _client(server: Endpoint | None) -> dns.asyncresolver.Resolver:

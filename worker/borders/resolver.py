@@ -28,6 +28,9 @@ class DnsFailure(msgspec.Struct, frozen=True):
 class Resolver(Protocol):
     """Finds a host's endpoints."""
 
+    def remembered(self, hostname: str, port: int) -> Answer | DnsFailure | None:
+        """What `resolve` would answer without asking anybody; None where it would ask."""
+
     async def resolve(self, hostname: str, port: int) -> Answer | DnsFailure:
         """`hostname` as it stands in a URL: lower-case ASCII or an IP literal, IPv6 in brackets.
 

@@ -7,11 +7,13 @@ import msgspec
 
 from gregor.schemas.messages import Page
 from gregor.worker.base.shortage import LocalShortage, Thrift
-from gregor.worker.borders.resolver import DnsFailure, Resolver
+from gregor.worker.borders.resolver import DnsFailure
 from gregor.worker.borders.transport import Endpoint, Limits, Permit, Request, Response, Transport
 from gregor.worker.config.settings import Config
 from gregor.worker.fetch.address_limit import AddressGate
 from gregor.worker.fetch.cookies import Cookies
+from gregor.worker.fetch.held import AddressBusy
+from gregor.worker.fetch.names import Names
 from gregor.worker.fetch.outcomes import Failed, Outcome, PortRefused, of_result
 from gregor.worker.fetch.ports import PortPolicy
 from gregor.worker.frontier.back_queue import Item
@@ -25,10 +27,6 @@ ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
 _LOG = logs("fetch")
 
 
-class AddressBusy(Exception):
-    """The address answers as many requests as it may: the turn has to wait until one ends."""
-
-
 class Fetcher:
     """Turns a URL into an outcome, with at most one request on the wire."""
 
@@ -36,21 +34,20 @@ class Fetcher:
         self,
         config: Config,
         transport: Transport,
-        resolver: Resolver,
+        names: Names,
         gate: AddressGate,
         urls: Urls,
         authorizations: Mapping[str, str],
     ) -> None:
         self._config = config
         self._transport = transport
-        self._resolver = resolver
+        self.names = names
         self.gate = gate
         self.thrift = Thrift()
         self._ports = PortPolicy(config.allow_ports)
         self._running = 0
         self._shortages_told: set[str] = set()  # shortages that a person was told of
         self._urls = urls
-        self._looked_up: dict[str, asyncio.Task[None]] = {}  # names being looked up ahead of their turns
         self._authorizations = authorizations
         self._cookies = Cookies() if config.cookies else None
         usual = {"User-Agent": config.user_agent, "Accept": ACCEPT, "Accept-Encoding": "gzip, deflate, br, zstd"}
@@ -80,18 +77,10 @@ class Fetcher:
 
     def prefetch(self, items: Iterable[Item | None]) -> None:
         """Look up the names of the tickets whose turns come near, so that their turns need not wait for it."""
-        for item in items:
+        for item in items if not self._config.proxy else ():
             url = self._urls.parse(item.ticket.href) if item is not None else None
-            if url is not None and url.hostname not in self._looked_up and not self._config.proxy:
-                task = asyncio.create_task(self._look_up(url))
-                self._looked_up[url.hostname] = task
-
-    async def _look_up(self, url: Url) -> None:
-        """What it finds stays in the resolver's cache; that it finds nothing is told when the turn comes."""
-        try:
-            await self._resolver.resolve(url.hostname, url.port)
-        finally:
-            del self._looked_up[url.hostname]
+            if url is not None:
+                self.names.prefetch(url.hostname, url.port)
 
     async def fetch(
         self,
@@ -103,8 +92,8 @@ class Fetcher:
     ) -> tuple[Outcome, Response | None]:
         """Ask for a URL. The response comes too, where there was one, and is the caller's to close.
 
-        Raises `AddressBusy` before anything is sent when the address has no room, and `LocalShortage` when this machine
-        lacks something: then nothing is known of the URL, although a request may have been made.
+        Raises `TurnHeld` before anything is sent when an address has no room or is not known yet, and `LocalShortage`
+        when this machine lacks something: then nothing is known of the URL, although a request may have been made.
         """
         if (refused := self.refused_port(url)) is not None:
             return refused, None
@@ -144,7 +133,7 @@ class Fetcher:
     ) -> tuple[Outcome, Response | None]:
         endpoints: tuple[Endpoint, ...] = ()
         if not self._config.proxy:
-            answer = await self._resolver.resolve(url.hostname, url.port)
+            answer = await self.names.find(url.hostname, url.port)
             if isinstance(answer, DnsFailure):
                 if answer.kind == "local":
                     raise LocalShortage(answer.detail)
@@ -153,7 +142,7 @@ class Fetcher:
             tracing.ended("dns")
         addresses = tuple(dict.fromkeys(endpoint.address for endpoint in endpoints))
         if (busy := self.gate.enter(addresses)) is not None:
-            raise AddressBusy(busy)
+            raise AddressBusy(busy, self.gate)
         try:
             request = Request(
                 url.href,

@@ -6,6 +6,7 @@ from typing import Final, Generic, Protocol, TypeVar
 
 from gregor.worker.frontier.host import Host
 from gregor.worker.frontier.partition import Partition
+from gregor.worker.observe.timing import Crowd
 
 SOON: Final = 0.5
 """Seconds: a worker with no turn due until then is idle."""
@@ -74,29 +75,24 @@ class HostSchedule(Schedule[Host]):
         self._monotonic = monotonic
         self._changed = changed
         self.idle = False  # capacity is free, and no turn is due soon
-        self._waited = 0.0
-        self._counted = monotonic()
+        self._waiting = Crowd(monotonic)
 
     @property
     def waited(self) -> float:
         """Seconds that all hosts together waited for their turns."""
-        self._count()
-        return self._waited
+        return self._waiting.seconds
 
     def put(self, host: Host, due: float) -> None:
         """Schedule a host's turn, in the place of an earlier entry."""
-        self._count()
+        if not host.ticketed:
+            self._waiting.changes(1)
         super().put(host, due)
 
     def remove(self, host: Host) -> None:
         """Take a host out, wherever it stands."""
-        self._count()
+        if host.ticketed:
+            self._waiting.changes(-1)
         super().remove(host)
-
-    def _count(self) -> None:
-        now = self._monotonic()
-        self._waited += len(self) * (now - self._counted)
-        self._counted = now
 
     def see(self, partition: Partition, host: Host) -> None:
         """Schedule a host's turn if it has something to do."""

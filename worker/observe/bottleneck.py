@@ -43,7 +43,8 @@ class Sample(NamedTuple):
     """A worker at one moment. Counters only grow.
 
     ``cpu``: seconds of processor; ``visits`` that came to an end; ``failures``: failed tries by cause. ``occupied``:
-    seconds that all visits took; ``waited``: those that all hosts waited for their turns; ``stages``: those spent in
+    seconds that all visits took; ``waited``: those that all hosts waited for their turns, of which
+    ``naming`` until their names were looked up; ``stages``: those spent in
     each stage, or in requests that failed ("lost CAUSE").
     ``calls``: number and seconds of the calls of each border; of these seconds the intakes spent ``reading``, a share
     of ``partitions``, and checkpoints ``committing``. ``hosts`` have something to do now; ``later``: the calendar
@@ -71,6 +72,7 @@ class Sample(NamedTuple):
     ordered: str = ""
     away: str = ""
     trouble: str = ""
+    naming: float = 0.0
 
 
 class Bottleneck(NamedTuple):
@@ -115,7 +117,7 @@ class Bottlenecks:
             return Bottleneck(
                 "nothing", "nothing is due: the rest waits in the calendar" if now.later else "nothing to do yet"
             )
-        if now.occupied - then.occupied + now.waited - then.waited < _ENOUGH:
+        if seconds <= 0 or now.occupied - then.occupied + now.waited - then.waited < _ENOUGH:
             return Bottleneck("starting", "starting")
         return self._of_visits(then, now, seconds)
 
@@ -127,8 +129,11 @@ class Bottlenecks:
         if running > _FULL * self.concurrency:
             return Bottleneck("concurrency", f"concurrency: {running:.1f} of {self.concurrency} visits run")
         hosts = running + (now.waited - then.waited) / seconds
-        if running < _HALF * hosts:
-            waiting = 1.0 - running / hosts
+        naming = (now.naming - then.naming) / seconds
+        if naming > _HALF * hosts:
+            return Bottleneck("DNS", f"DNS: {_hosts(naming)} until a name is looked up")
+        if running + naming < _HALF * hosts:
+            waiting = 1.0 - (running + naming) / hosts
             return Bottleneck("politeness", f"politeness: {_hosts(hosts)} {waiting:.0%} of the time for the next turn")
         waits = _waits(then, now)
         name = max(waits, key=lambda one: waits[one]) if any(waits.values()) else "answers"

@@ -143,8 +143,9 @@ class Stats:
         for service in self.health.succeeded(call, at):
             _LOG.info("service back", service=service)
 
-    def sample(self, at: float, *, waited: float, paused: bool, budget: str, ordered: str) -> Sample:
-        """What `Bottlenecks` judges by, at a monotonic time. ``waited``: seconds that hosts waited for their turns."""
+    def sample(self, at: float, *, waited: float, naming: float, paused: bool, budget: str, ordered: str) -> Sample:
+        """What `Bottlenecks` judges by, at a monotonic time. ``waited``: seconds that hosts waited for their turns, of
+        which ``naming`` for look-ups of names."""
         calls: dict[str, tuple[int, float]] = {}
         for (border, _), timing in self.calls.items():
             count, took = calls.get(border, (0, 0.0))
@@ -156,6 +157,7 @@ class Stats:
             failures=dict(self.errors),
             occupied=self.occupied,
             waited=waited,
+            naming=naming,
             stages={**{stage: timing.total for stage, timing in self.stages.items()}, **self.lost},
             calls=calls,
             reading=self.reading,

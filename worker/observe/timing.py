@@ -6,6 +6,7 @@ we do not have), `Timing` 0.4; there are a dozen observations a page.
 
 import math
 from bisect import bisect_left
+from collections.abc import Callable
 from typing import Final
 
 BOUNDS: Final = (
@@ -53,6 +54,29 @@ class Timing:
         """Count what another one holds, too."""
         self.counts = [mine + theirs for mine, theirs in zip(self.counts, other.counts, strict=True)]
         self.total += other.total
+
+
+class Crowd:
+    """How many are somewhere, and the seconds that all of them together were there. ``monotonic`` is the clock."""
+
+    __slots__ = ("_changed", "_monotonic", "_seconds", "size")
+
+    def __init__(self, monotonic: Callable[[], float]) -> None:
+        self._monotonic = monotonic
+        self._changed = monotonic()
+        self._seconds = 0.0
+        self.size = 0
+
+    @property
+    def seconds(self) -> float:
+        """Until now."""
+        return self._seconds + self.size * (self._monotonic() - self._changed)
+
+    def changes(self, by: int) -> None:
+        """So many more are there from now on, or fewer."""
+        now = self._monotonic()
+        self._seconds += self.size * (now - self._changed)
+        self._changed, self.size = now, self.size + by
 
 
 class Lowest:

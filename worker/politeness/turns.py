@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from gregor.schemas.messages import Asked
 from gregor.worker.borders.transport import Permit, Response
-from gregor.worker.fetch.address_limit import AddressGate
+from gregor.worker.fetch.held import TurnHeld
 from gregor.worker.fetch.outcomes import Broken, Denied
 from gregor.worker.frontier.host import Host
 from gregor.worker.frontier.partition import Partition
@@ -95,11 +95,15 @@ class Turns:
         delay = self.spacing.delay(host, crawl_delay=False) if robots else page_delay
         host.next_turn = max(host.last_start + delay, host.last_page + page_delay, now + pause)
 
-    def wait_for_room(self, host: Host, gate: AddressGate, address: str) -> None:
-        """Try again when the address has room, and now and then in case it has by other ways."""
-        again = host.next_turn = self.monotonic() + 1.0
+    def wait_for(self, host: Host, held: TurnHeld) -> None:
+        """Try again when what holds a turn is over, and after a while in any case."""
+        held.call_when_over(host, self._woken(host, held.seconds))
 
-        def room() -> bool:
+    def _woken(self, host: Host, seconds: float) -> Callable[[], bool]:
+        """Its next turn is in so many seconds, or when this is called: which says whether it waits for that still."""
+        again = host.next_turn = self.monotonic() + seconds
+
+        def wake() -> bool:
             waits = host.alive and host.next_turn == again  # else its turn is another one by now
             if waits:
                 least = host.last_start + self.spacing.delay(host)
@@ -107,7 +111,7 @@ class Turns:
                 self._schedule.see(self._partition, host)
             return waits
 
-        gate.wait(address, host, room)
+        return wake
 
     def _first_turn(self, host: Host) -> float:
         """When this owner may first ask a host, monotonic seconds."""
@@ -211,10 +215,10 @@ class Turn:
         self.ended = True
         self._turns.set_next(self.host, pause)
 
-    def wait_for_room(self, gate: AddressGate, address: str) -> None:
-        """The turn is over without a request: its address answers as many as it may. The next is when it has room."""
+    def wait_for(self, held: TurnHeld) -> None:
+        """The turn is over without a request. The next is when what holds it is over."""
         self.ended = True
-        self._turns.wait_for_room(self.host, gate, address)
+        self._turns.wait_for(self.host, held)
 
 
 class _Request:

@@ -11,6 +11,7 @@ from gregor.worker.crawl import Crawl
 from gregor.worker.examine import Examiner
 from gregor.worker.fetch.address_limit import AddressGate
 from gregor.worker.fetch.fetcher import Fetcher
+from gregor.worker.fetch.names import AT_LEAST, Names
 from gregor.worker.frontier.domain_budget import DomainPages
 from gregor.worker.frontier.intake import Intake
 from gregor.worker.frontier.partition import Partition
@@ -80,7 +81,8 @@ class Crawls:
             monotonic=clock.monotonic,
         )
         gate = AddressGate(config.per_address)
-        self.fetcher = Fetcher(config, services.transport, services.resolver, gate, urls, authorizations)
+        names = Names(services.resolver, max(AT_LEAST, 2 * config.concurrency), clock.monotonic)
+        self.fetcher = Fetcher(config, services.transport, names, gate, urls, authorizations)
         sent = RecentlySent if config.max_depth is None else SentByDepth
         self._sent, self._traps = sent(config.recently_sent), Traps()
         self._robots = RobotsCache(config.robots_memory, stats)

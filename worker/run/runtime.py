@@ -276,7 +276,13 @@ class Runtime:
         stats.later = not all(partition.calendar.empty for partition in partitions)
         self._count(0)
         budget = self._budget.holds_back(self._running)
-        waited, paused = self._schedule.waited, self.orders.latest.paused
-        sample = stats.sample(now, waited=waited, paused=paused, budget=budget, ordered=self._steering.limit)
+        sample = stats.sample(
+            now,
+            waited=self._schedule.waited,
+            naming=self._crawls.fetcher.names.awaited.seconds,
+            paused=self.orders.latest.paused,
+            budget=budget,
+            ordered=self._steering.limit,
+        )
         self._limits.concurrency = self.concurrency
         stats.limit, stats.limiting = self._limits.judge(sample)

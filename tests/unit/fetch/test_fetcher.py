@@ -1,6 +1,7 @@
 """A request of a turn: names looked up ahead of it, the room that an address has, what is sent to whom."""
 
 import asyncio
+import time
 
 import pytest
 
@@ -9,7 +10,9 @@ from gregor.worker.borders.resolver import Answer
 from gregor.worker.borders.transport import Endpoint, Request
 from gregor.worker.config.settings import Config, HostOverride, replace
 from gregor.worker.fetch.address_limit import AddressGate
-from gregor.worker.fetch.fetcher import AddressBusy, Fetcher
+from gregor.worker.fetch.fetcher import Fetcher
+from gregor.worker.fetch.held import AddressBusy
+from gregor.worker.fetch.names import Names
 from gregor.worker.fetch.outcomes import Outcome
 from gregor.worker.frontier.back_queue import FromLog, Item
 from gregor.worker.web.urls import Urls
@@ -20,12 +23,15 @@ URLS = Urls()
 PLACES = {"a.test": "192.0.2.1", "b.test": "192.0.2.1", "c.test": "192.0.2.3"}
 
 
-class Names:
+class Resolves:
     """A resolver that answers when it is let."""
 
     def __init__(self) -> None:
         self.asked: list[str] = []
         self.let = asyncio.Event()
+
+    def remembered(self, hostname: str, port: int) -> None:
+        return None
 
     async def resolve(self, hostname: str, port: int) -> Answer:
         self.asked.append(hostname)
@@ -33,7 +39,8 @@ class Names:
         return Answer((Endpoint(PLACES[hostname], port),), 60.0)
 
 
-def fetcher(names: Names, transport: MemoryTransport, config: Config, limit: int | None = None) -> Fetcher:
+def fetcher(resolver: Resolves, transport: MemoryTransport, config: Config, limit: int | None = None) -> Fetcher:
+    names = Names(resolver, 64, time.monotonic)
     return Fetcher(config, transport, names, AddressGate(limit), URLS, {"https://a.test": "Bearer x"})
 
 
@@ -55,9 +62,9 @@ def test_names_are_looked_up_once_ahead_of_their_turns_and_by_the_proxy_if_there
     proxy: str, asked: list[str]
 ) -> None:
     async def ahead() -> None:
-        names = Names()
+        names = Resolves()
         one = fetcher(names, MemoryTransport(), replace(Config(), proxy=proxy))
-        near = [queued("http://a.test/1"), None, queued("http://b.test/"), queued("https://a.test/2"), queued("none")]
+        near = [queued("http://a.test/1"), None, queued("http://b.test/"), queued("http://a.test/2"), queued("none")]
         for _ in range(2):
             one.prefetch(near)
             await asyncio.sleep(0)
@@ -74,7 +81,7 @@ def test_names_are_looked_up_once_ahead_of_their_turns_and_by_the_proxy_if_there
 
 def test_an_address_has_room_for_so_many_requests_whatever_the_names() -> None:
     async def crowd() -> None:
-        names = Names()
+        names = Resolves()
         names.let.set()
         sent = asyncio.Event()
 
@@ -106,7 +113,7 @@ def test_credentials_headers_and_cookies_go_where_they_belong() -> None:
         return Scripted(headers=(("Set-Cookie", "k=v"),))
 
     async def ask() -> None:
-        names = Names()
+        names = Resolves()
         names.let.set()
         hrefs = ["https://a.test/", "https://a.test/2", "http://a.test/", "https://c.test/"]
         transport = MemoryTransport(dict.fromkeys(hrefs, with_cookie))

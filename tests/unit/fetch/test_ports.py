@@ -8,7 +8,7 @@ from gregor.worker.config.settings import Config, replace
 from gregor.worker.fetch.outcomes import Fetched, Gone, PortRefused
 from gregor.worker.fetch.ports import BLOCKED, PortPolicy
 from tests.memory_transport import MemoryTransport
-from tests.unit.fetch.test_fetcher import Names, fetched, fetcher
+from tests.unit.fetch.test_fetcher import Resolves, fetched, fetcher
 
 
 def test_the_usual_ports_are_asked_and_those_of_other_protocols_are_not() -> None:
@@ -27,7 +27,7 @@ def test_allowing_a_port_allows_no_other() -> None:
 @pytest.mark.parametrize("href", ["http://a.test:6667/robots.txt", "https://a.test:25/", "http://a.test:0/"])
 def test_nothing_is_looked_up_or_sent_for_a_refused_port(href: str) -> None:
     async def ask() -> None:
-        names, transport = Names(), MemoryTransport()
+        names, transport = Resolves(), MemoryTransport()
         names.let.set()
         outcome = await fetched(fetcher(names, transport, Config()), href)
         assert isinstance(outcome, PortRefused)
@@ -38,7 +38,7 @@ def test_nothing_is_looked_up_or_sent_for_a_refused_port(href: str) -> None:
 
 def test_an_allowed_port_is_asked() -> None:
     async def ask() -> None:
-        names, transport = Names(), MemoryTransport()
+        names, transport = Resolves(), MemoryTransport()
         names.let.set()
         config = replace(Config(), allow_ports=(6667,))
         outcome = await fetched(fetcher(names, transport, config), "http://a.test:6667/")

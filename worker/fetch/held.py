@@ -1,0 +1,44 @@
+"""Why a request cannot be made yet: the turn ends without it, and takes no place among the visits until it can."""
+
+from collections.abc import Callable, Hashable
+
+from gregor.worker.fetch.address_limit import AddressGate
+
+
+class TurnHeld(Exception):
+    """Nothing was sent. The turn has to wait for something, ``seconds`` at most."""
+
+    seconds: float
+
+    def call_when_over(self, who: Hashable, call: Callable[[], bool]) -> None:
+        """Call once when what is waited for has come. The call says whether ``who`` still waited for it."""
+        raise NotImplementedError
+
+
+class AddressBusy(TurnHeld):
+    """The address answers as many requests as it may. It may have room by other ways than the end of one."""
+
+    seconds = 1.0
+
+    def __init__(self, address: str, gate: AddressGate) -> None:
+        super().__init__(address)
+        self._address = address
+        self._gate = gate
+
+    def call_when_over(self, who: Hashable, call: Callable[[], bool]) -> None:
+        """See `TurnHeld.call_when_over`."""
+        self._gate.wait(self._address, who, call)
+
+
+class NameAwaited(TurnHeld):
+    """A name is still being looked up."""
+
+    seconds = 60.0
+
+    def __init__(self, call_when_done: Callable[[Callable[[object], object]], None]) -> None:
+        super().__init__("a name is still being looked up")
+        self._call_when_done = call_when_done
+
+    def call_when_over(self, who: Hashable, call: Callable[[], bool]) -> None:
+        """See `TurnHeld.call_when_over`."""
+        self._call_when_done(lambda _: call())
