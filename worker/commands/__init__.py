@@ -22,7 +22,7 @@ COMMANDS: dict[str, Command] = {
     "pages": Command("pages", "list the URLs of a crawl and what became of them"),
     "show": Command("show", "show one URL: record, headers, text, links, body"),
     "explain": Command("explain", "say what happened to a URL, and why"),
-    "export": Command("export", "write the stored pages as WARC or JSON lines"),
+    "export": Command("export", "write pages, links or hosts as WARC, JSON lines, CSV, Parquet, SQLite or DuckDB"),
     "index": Command("index", "make what was crawled searchable, while the crawl runs or after it"),
     "search": Command("search", "find pages of a crawl by their words"),
     "extract": Command("extract", "take items out of the stored pages, by rules"),

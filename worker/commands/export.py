@@ -1,12 +1,15 @@
-"""`gregor export warc|jsonl`: the stored pages, for other programs."""
+"""`gregor export FORM [WHAT]`: pages, links and hosts, for other programs."""
 
 import argparse
-from typing import get_args
+import time
+from typing import Final, get_args
 
 from gregor.schemas.messages import State
 from gregor.worker.base.errors import BadInput, complain
 from gregor.worker.borders.reader import WHOLE
+from gregor.worker.commands import cursors
 from gregor.worker.commands.common import (
+    Crawl,
     add_selection,
     add_settings,
     part_of,
@@ -18,16 +21,32 @@ from gregor.worker.commands.common import (
 from gregor.worker.commands.output import output
 from gregor.worker.config.settings import Config
 from gregor.worker.inspect import report
+from gregor.worker.inspect.selection import Selection
+
+FORMS: Final = ("warc", "jsonl", "csv", "parquet", "sqlite", "duckdb")
+_DATABASES: Final = ("sqlite", "duckdb")
+_SHARED: Final = ("csv", "parquet")
+_BINARY: Final = {"warc": "a WARC is no text for a terminal", "parquet": "Parquet is no text for a terminal"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Form and place."""
-    text = "warc: WARC 1.1, gzip per record, requests and answers; jsonl: records with text and links, an object a line"
-    parser.add_argument("form", choices=("warc", "jsonl"), help=text)
-    parser.add_argument("--output", "-o", default="-", metavar="FILE", help="default: standard output")
+    text = (
+        "warc: WARC 1.1, gzip per record, requests and answers; jsonl: records with text and links, an object a line; "
+    )
+    text += "csv, parquet, sqlite, duckdb: tables"
+    parser.add_argument("form", choices=FORMS, help=text)
+    text = "pages (default): each in its newest version; links: those of each page; hosts: sums of their URLs"
+    parser.add_argument("what", nargs="?", default="pages", choices=("pages", "links", "hosts"), help=text)
+    text = "default: standard output; of sqlite and duckdb the database, whose table is replaced; with --by a folder"
+    parser.add_argument("--output", "-o", default="-", metavar="FILE", help=text)
+    text = "csv, parquet: a folder for each day on which pages were fetched, or for each host"
+    parser.add_argument("--by", choices=("date", "host"), help=text)
     text = "only the I-th of N parts, so that N processes write a large crawl together, a file each"
     parser.add_argument("--part", type=part_of, default=WHOLE, metavar="I/N", help=text)
     add_selection(parser)
+    text = "only what is new since the last export with this file, which says when; in a database rows are replaced"
+    parser.add_argument("--cursor", metavar="FILE", help=text)
     parser.add_argument("--state", choices=get_args(State), help="only of URLs in this state now")
     parser.add_argument("--bodies", action="store_true", help="jsonl: with the body, decoded, in base64")
     parser.add_argument("--headers", action="store_true", help="jsonl: with the heads of request and answer")
@@ -36,23 +55,73 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Write them; the number of pages goes to standard error."""
-    if arguments.form == "warc" and (arguments.bodies or arguments.headers):
-        raise BadInput("a WARC has bodies and headers always: --bodies and --headers are for jsonl")
+    _check(arguments)
     return run_reading(_export(arguments, settings(arguments).config))
 
 
+def _check(arguments: argparse.Namespace) -> None:
+    """Raises `BadInput` for what does not go together."""
+    form, what = arguments.form, arguments.what
+    if form == "warc" and (arguments.bodies or arguments.headers):
+        raise BadInput("a WARC has bodies and headers always: --bodies and --headers are for jsonl")
+    if (arguments.bodies or arguments.headers) and (form, what) != ("jsonl", "pages"):
+        raise BadInput("--bodies and --headers are for jsonl of pages")
+    if form == "warc" and what != "pages":
+        raise BadInput(f"a WARC has pages alone: {what} are for {', '.join(FORMS[1:])}")
+    if form in _DATABASES and arguments.output == "-":
+        raise BadInput(f"{form} wants the name of the database: --output FILE")
+    if arguments.by and (form not in _SHARED or arguments.output == "-"):
+        raise BadInput("--by is for csv and parquet, and wants the name of a folder: --output DIR")
+    if what == "hosts" and (arguments.since or arguments.cursor or arguments.changed or arguments.part != WHOLE):
+        raise BadInput("hosts are summed over all of their URLs: leave --since, --cursor, --changed and --part out")
+    if what == "links" and form in _DATABASES and arguments.cursor:
+        raise BadInput("the links of a database are written anew each time: leave --cursor out")
+    if arguments.since and arguments.cursor:
+        raise BadInput("--since and --cursor both say since when: give one of them")
+    if form in ("parquet", "duckdb"):
+        _needed(form)
+
+
+def _needed(form: str) -> None:
+    try:
+        import pyarrow  # noqa: F401 - heavy: only where it is written
+
+        if form == "duckdb":
+            import duckdb  # noqa: F401
+    except ModuleNotFoundError:
+        raise BadInput(f"{form} needs packages more: pip install 'gregor-crawler[export]'") from None
+
+
 async def _export(arguments: argparse.Namespace, config: Config) -> int:
+    now = time.time()
+    wanted = selection(arguments)
+    if arguments.cursor:
+        wanted = cursors.since(wanted, arguments.cursor)
+    async with reading(config) as crawl:
+        if arguments.form in ("warc", "jsonl") and arguments.what == "pages":
+            count = await _pages(arguments, config, crawl, wanted)
+        else:
+            from gregor.worker.commands.exporting import rows
+
+            count = await rows(arguments, crawl.reader, wanted, now)
+        if arguments.cursor:
+            cursors.keep(arguments.cursor, now)
+        complain(f"{report.count(count, arguments.what.removesuffix('s'))} exported", "info")
+        return crawl.code
+
+
+async def _pages(arguments: argparse.Namespace, config: Config, crawl: Crawl, wanted: Selection) -> int:
+    """Pages as records of their own form; how many."""
     from gregor.worker.inspect import export
 
-    wanted, is_warc = selection(arguments), arguments.form == "warc"
-    async with reading(config) as crawl:
-        refused = "a WARC is no text for a terminal: use --output FILE, or a pipe" if is_warc else ""
-        with output(arguments.output, refused) as file:
-            if is_warc:
-                said = {"agent": config.user_agent, "robots": config.robots}
-                count = await export.warc(crawl.reader, file, wanted, arguments.part, **said)
-            else:
-                parts = {"body": arguments.bodies, "headers": arguments.headers}
-                count = await export.jsonl(crawl.reader, file, wanted, arguments.part, **parts)
-        complain(f"{report.count(count, 'page')} exported", "info")
-        return crawl.code
+    with output(arguments.output, refused(arguments.form)) as file:
+        if arguments.form == "warc":
+            said = {"agent": config.user_agent, "robots": config.robots}
+            return await export.warc(crawl.reader, file, wanted, arguments.part, **said)
+        parts = {"body": arguments.bodies, "headers": arguments.headers}
+        return await export.jsonl(crawl.reader, file, wanted, arguments.part, **parts)
+
+
+def refused(form: str) -> str:
+    """Why a form is not for a terminal; "" for one that is text."""
+    return f"{_BINARY[form]}: use --output FILE, or a pipe" if form in _BINARY else ""

@@ -1,0 +1,76 @@
+"""`gregor export` of tables: forms, cursors, what does not go together."""
+
+import json
+import sqlite3
+import sys
+from pathlib import Path
+
+import pytest
+
+from gregor.worker.commands import cli
+from tests.endtoend.test_commands import Output, bare, crawl, output
+from tests.reading import AT
+
+__all__ = ["bare", "crawl", "output"]
+
+
+def test_every_form_has_every_page(output: Output, tmp_path: Path) -> None:
+    head, *lines = output.text("export", "csv").splitlines()
+    assert head.startswith("url,key,host,state,status,outcome,depth") and len(lines) == 3
+    assert len(output.bytes("export", "jsonl", "links").splitlines()) == 3
+    assert [made["host"] for made in output.json("export", "jsonl", "hosts")] == ["a.test", "b.test", "c.test"]
+    assert output.bytes("export", "parquet")[:4] == b"PAR1"
+    output.bytes("export", "parquet", "-o", str(tmp_path / "folder"), "--by", "host")
+    assert {folder.name for folder in (tmp_path / "folder").iterdir()} == {"host=a.test", "host=b.test"}
+    for what, rows in (("pages", 3), ("links", 3), ("hosts", 3)):
+        output.bytes("export", "sqlite", what, "-o", str(tmp_path / "x.db"))
+        with sqlite3.connect(tmp_path / "x.db") as database:
+            assert database.execute(f"SELECT count(*) FROM {what}").fetchall() == [(rows,)]
+    output.bytes("export", "duckdb", "-o", str(tmp_path / "x.duckdb"))
+
+
+def test_a_cursor_says_since_when(output: Output, tmp_path: Path) -> None:
+    cursor = tmp_path / "cursor"
+    words = ["export", "jsonl", "--cursor", str(cursor)]
+    assert len(output.bytes(*words).splitlines()) == 3
+    assert json.loads(cursor.read_bytes())["since"] > AT
+    assert output.bytes(*words) == b""
+    cursor.write_text(json.dumps({"since": AT - 1}))
+    assert len(output.bytes(*words).splitlines()) == 3
+    cursor.write_text("x")
+    assert "no cursor of an export" in output.refused(*words)
+
+
+@pytest.mark.parametrize(
+    ("words", "part"),
+    [
+        (["warc", "links"], "a WARC has pages alone"),
+        (["sqlite"], "wants the name of the database"),
+        (["csv", "--by", "date"], "wants the name of a folder"),
+        (["jsonl", "--by", "date", "-o", "x"], "--by is for csv and parquet"),
+        (["csv", "hosts", "--since", "1d"], "hosts are summed over all"),
+        (["sqlite", "links", "-o", "x.db", "--cursor", "c"], "written anew each time"),
+        (["csv", "--since", "1d", "--cursor", "c"], "give one of them"),
+        (["csv", "--bodies"], "--bodies and --headers are for jsonl"),
+        (["sqlite", "-o", "/nowhere/x.db"], "cannot write /nowhere/x.db"),
+        (["sqlite", "-o", __file__], "cannot write"),
+        (["duckdb", "-o", __file__], "cannot write"),
+        (["csv", "--by", "date", "-o", __file__], "it is no folder"),
+    ],
+)
+def test_what_does_not_go_together_is_one_line(words: list[str], part: str, output: Output) -> None:
+    said = output.refused("export", *words)
+    assert part in said and said.count("\n") == 1
+
+
+def test_a_crawl_is_no_place_for_an_export(output: Output, tmp_path: Path) -> None:
+    with sqlite3.connect(tmp_path / "crawl.db") as database:
+        database.execute("CREATE TABLE pages (key TEXT, visit INTEGER, data BLOB)")
+    assert "a table pages of another form" in output.refused("export", "sqlite", "-o", str(tmp_path / "crawl.db"))
+
+
+@pytest.mark.parametrize("form", ["parquet", "duckdb"])
+def test_packages_that_are_missing_are_named(form: str, output: Output, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    assert "pip install 'gregor-crawler[export]'" in output.refused("export", form, "-o", "x")
+    assert cli.main(["export", "csv"]) == 0

@@ -1,0 +1,163 @@
+"""Tables of pages, links and hosts, in every form."""
+
+import asyncio
+import csv
+import io
+import json
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow.parquet as parquet
+import pytest
+
+from gregor.schemas.messages import Attempt, Link
+from gregor.worker.borders.reader import WHOLE, Part
+from gregor.worker.inspect import table_files
+from gregor.worker.inspect.selection import EVERYTHING, Selection
+from gregor.worker.inspect.tables import TABLES, Table
+from tests.reading import AT, MemoryReader, page, row, ticket
+
+LINKS = [Link("http://b.test/", "a", True, "nofollow", "b"), Link("http://a.test/copy", "a")]
+DAY = 86_400.0
+
+
+def reader() -> MemoryReader:
+    first = page("http://a.test/", links=LINKS, title="=1+1", directives=("noindex", "nofollow"), label="seed")
+    copy = page(
+        "http://a.test/copy", state="duplicate", duplicate_of="http://a.test/", fetched_at=AT + DAY, title="\ud800"
+    )
+    other = page("http://b.test/", title=None, text="")
+    other.body = ""
+    rows = [
+        row(first, page=1, kept_size=7, first_seen=AT, attempts=(Attempt(AT + 1, "fetched", 200),)),
+        row(copy, "gone", status=410, page=1, attempts=(Attempt(AT + 2 * DAY, "gone", 410),)),
+        row(other, page=1, kept_size=3),
+        row(ticket("http://a.test/dead"), "dead"),
+    ]
+    return MemoryReader(rows, [first, copy, other], [b"<p>one"])
+
+
+async def collected(table: Table, wanted: Selection = EVERYTHING, part: Part = WHOLE) -> list[dict[str, Any]]:
+    names = [column.name for column in table.columns]
+    return [dict(zip(names, values, strict=True)) async for values in table.rows(reader(), wanted, part)]
+
+
+def rows_of(name: str, wanted: Selection = EVERYTHING, part: Part = WHOLE) -> list[dict[str, Any]]:
+    return asyncio.run(collected(TABLES[name], wanted, part))
+
+
+def test_pages() -> None:
+    first, copy, other = rows_of("pages")
+    assert (first["url"], first["state"], first["links"], first["directives"], first["checked_at"]) == (
+        *("http://a.test/", "fetched", 2, ["noindex", "nofollow"]),
+        AT + 1,
+    )
+    assert (copy["state"], copy["status"], copy["document_status"], copy["duplicate_of"]) == (
+        *("gone", 410, 200),
+        "http://a.test/",
+    )
+    assert (other["title"], other["sha256"], other["text"]) == (None, None, "")
+    assert [made["url"] for made in rows_of("pages", Selection(host="b.test"))] == ["http://b.test/"]
+    parts = [rows_of("pages", part=Part(number, 2)) for number in range(2)]
+    assert sorted(made["key"] for part in parts for made in part) == [
+        "http://a.test/",
+        "http://a.test/copy",
+        "http://b.test/",
+    ]
+
+
+def test_links() -> None:
+    assert [(made["source"], made["position"], made["target"], made["fate"]) for made in rows_of("links")] == [
+        ("http://a.test/", 0, "http://b.test/", "nofollow"),
+        ("http://a.test/", 1, "http://a.test/copy", "sent"),
+    ]
+
+
+def test_hosts(monkeypatch: pytest.MonkeyPatch) -> None:
+    sums = rows_of("hosts")
+    assert [
+        (made["host"], made["urls"], made["gone"], made["dead"], made["pages"], made["bytes"]) for made in sums
+    ] == [
+        ("a.test", 3, 1, 1, 2, 7),
+        ("b.test", 1, 0, 0, 1, 3),
+    ]
+    assert (sums[0]["first_seen"], sums[0]["last_visit"], sums[1]["first_seen"]) == (AT, AT + 2 * DAY, None)
+    monkeypatch.setattr("gregor.worker.inspect.tables._Sums._MOST", 1)
+    assert rows_of("hosts") == sums
+
+
+def filled(writer: table_files.Writer, name: str) -> None:
+    for values in rows_of(name):
+        writer.put(tuple(values.values()))
+    writer.close()
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_parquet_is_typed_and_in_groups(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(table_files, "ROWS", 1)
+    file = io.BytesIO()
+    filled(table_files.Parquet(TABLES[name], file), name)
+    read = parquet.ParquetFile(file)
+    expected = rows_of(name)
+    assert read.metadata.num_row_groups == len(expected)
+    kinds = {column.name: column.kind for column in TABLES[name].columns}
+    for made, values in zip(read.read().to_pylist(), expected, strict=True):
+        for key, value in values.items():
+            if kinds[key] == "time":
+                assert (made[key].timestamp() if made[key] else None) == value
+            else:
+                assert made[key] == ("?" if value == "\ud800" else value)
+
+
+def test_csv_is_no_formula() -> None:
+    file = io.BytesIO()
+    filled(table_files.Csv(TABLES["pages"], file), "pages")
+    first, copy, _ = csv.DictReader(io.StringIO(file.getvalue().decode(), newline=""))
+    assert (first["title"], first["directives"], first["fetched_at"], first["truncated"]) == (
+        *("'=1+1", '["noindex", "nofollow"]', "2023-11-14T22:13:20.250Z"),
+        "false",
+    )
+    assert (copy["title"], copy["label"]) == ("?", "")
+
+
+def test_json_lines() -> None:
+    file = io.BytesIO()
+    filled(table_files.JsonLines(TABLES["links"], file), "links")
+    (line, _) = map(json.loads, file.getvalue().splitlines())
+    assert (line["source"], line["nofollow"], line["found_at"]) == ("http://a.test/", True, "2023-11-14T22:13:20.250Z")
+
+
+@pytest.mark.parametrize("form", ["sqlite", "duckdb"])
+def test_a_database_is_replaced_or_added_to(form: str, tmp_path: Path) -> None:
+    file = tmp_path / "x.db"
+    made: Callable[..., table_files.Writer] = table_files.Sqlite if form == "sqlite" else table_files.DuckDb
+    table = TABLES["pages"]
+
+    def asked(query: str) -> list[tuple[Any, ...]]:
+        if form == "sqlite":
+            with sqlite3.connect(file) as database:
+                return database.execute(query).fetchall()
+        with duckdb.connect(str(file)) as opened:
+            return opened.execute(query).fetchall()
+
+    for add in (False, False, True):
+        filled(made(table, file, add=add), "pages")
+        assert asked("SELECT count(*), sum(links) FROM pages") == [(3, 2)]
+    filled(made(TABLES["hosts"], file, add=False), "hosts")
+    assert asked("SELECT host FROM hosts WHERE dead > 0") == [("a.test",)]
+    asked("DROP TABLE hosts") if form == "duckdb" else sqlite3.connect(file).execute("DROP TABLE hosts")
+    asked("CREATE TABLE hosts (mine INTEGER)")
+    with pytest.raises(OSError, match="a table hosts of another form"):
+        made(TABLES["hosts"], file, add=False)
+
+
+def test_a_folder_for_each_day_or_host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(table_files.Folder, "OPEN", 1)
+    for by, names in (("date", {"date=2023-11-14", "date=2023-11-15"}), ("host", {"host=a.test", "host=b.test"})):
+        filled(table_files.Folder(TABLES["pages"], tmp_path / by, by, "parquet", "run", table_files.Parquet), "pages")
+        assert {folder.name for folder in (tmp_path / by).iterdir()} == names
+        read = parquet.read_table(tmp_path / by)
+        assert sorted(read.column("host").to_pylist()) == ["a.test", "a.test", "b.test"]

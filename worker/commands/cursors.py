@@ -1,0 +1,49 @@
+"""Until when an earlier export had everything: a small file beside it."""
+
+import os
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from gregor.schemas.events import rfc3339
+from gregor.worker.base.errors import BadInput, why
+from gregor.worker.base.printable import one_line
+from gregor.worker.inspect.selection import Selection
+
+_OVERLAP: Final = 60.0
+"""Seconds that two exports share: what was settled then may come twice; nothing is left out, though clocks differ."""
+
+
+class Cursor(msgspec.Struct):
+    """What the file says."""
+
+    since: float
+    """Unix seconds: the next export begins there."""
+    read: str = ""
+    """The same, for people."""
+
+
+def since(wanted: Selection, file: str) -> Selection:
+    """What is wanted, since the last export with this file; all of it where there is none yet. Raises `BadInput`."""
+    path = Path(file)
+    try:
+        cursor = msgspec.json.decode(path.read_bytes(), type=Cursor)
+    except FileNotFoundError:
+        return wanted
+    except OSError as error:
+        raise BadInput(f"cannot read {one_line(file)}: {why(error)}") from None
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        raise BadInput(f"{one_line(file)} is no cursor of an export: name a file that is not there yet") from None
+    return msgspec.structs.replace(wanted, since=cursor.since)
+
+
+def keep(file: str, now: float) -> None:
+    """The export that began at ``now`` is whole. Raises `BadInput` where that cannot be kept."""
+    path = Path(file)
+    part = path.with_name(f"{path.name}.{os.getpid()}.part")
+    try:
+        part.write_bytes(msgspec.json.encode(Cursor(now - _OVERLAP, rfc3339(now - _OVERLAP))) + b"\n")
+        part.replace(path)
+    except OSError as error:
+        raise BadInput(f"the export is whole, but cannot write {one_line(file)}: {why(error)}") from None

@@ -1,0 +1,289 @@
+"""Tables as files: Parquet, CSV, JSON lines, SQLite, DuckDB; some thousand rows in memory, whatever the size.
+
+Parquet and DuckDB need the extra "export": their libraries are imported where they are used.
+"""
+
+import csv
+import io
+import json
+import sqlite3
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, BinaryIO, Final, Protocol
+from urllib.parse import quote
+
+from gregor.schemas.events import rfc3339
+from gregor.worker.extract.writing import defused
+from gregor.worker.inspect.tables import Table, Values, plain
+
+ROWS: Final = 20_000
+"""Rows of a row group, or of a batch, at most."""
+WEIGHT: Final = 16 << 20
+"""Characters of text in it at most."""
+_SQLITE: Final = {"text": "TEXT", "int": "INTEGER", "bool": "INTEGER", "time": "TEXT", "texts": "TEXT"}
+
+
+class Writer(Protocol):
+    """Takes the rows of a table."""
+
+    def put(self, values: Values) -> None:
+        """One more row."""
+
+    def close(self) -> None:
+        """No more come: what was taken is written."""
+
+
+NewWriter = Callable[[Table, BinaryIO], Writer]
+
+
+class Batches:
+    """Rows in batches of bounded size, by column."""
+
+    def __init__(self, table: Table, write: Callable[[list[list[Any]]], None]) -> None:
+        self._table = table
+        self._write = write
+        self._begin()
+
+    def _begin(self) -> None:
+        self._columns: list[list[Any]] = [[] for _ in self._table.columns]
+        self._weight = 0
+
+    def put(self, values: Values) -> None:
+        """One more row."""
+        for column, value in zip(self._columns, values, strict=True):
+            column.append(value)
+            if isinstance(value, str):
+                self._weight += len(value)
+        if len(self._columns[0]) >= ROWS or self._weight >= WEIGHT:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what there is."""
+        if self._columns[0]:
+            self._write(self._columns)
+            self._begin()
+
+
+def _schema(table: Table) -> Any:
+    """The types of the columns for Arrow."""
+    import pyarrow as pa
+
+    types = {
+        "text": pa.string(),
+        "int": pa.int64(),
+        "bool": pa.bool_(),
+        "time": pa.timestamp("us", tz="UTC"),
+        "texts": pa.list_(pa.string()),
+    }
+    return pa.schema([(column.name, types[column.kind]) for column in table.columns])
+
+
+def record_batch(table: Table, columns: Sequence[Sequence[Any]]) -> Any:
+    """Columns as a batch of Arrow. Half a surrogate pair, which UTF-8 has no form for, is a question mark."""
+    import pyarrow as pa
+
+    schema = _schema(table)
+    arrays = []
+    for column, values, field in zip(table.columns, columns, schema, strict=True):
+        if column.kind == "time":
+            values = [None if value is None else int(value * 1_000_000) for value in values]
+        try:
+            arrays.append(pa.array(values, field.type))
+        except UnicodeEncodeError:
+            arrays.append(pa.array([_encodable(value) for value in values], field.type))
+    return pa.record_batch(arrays, schema=schema)
+
+
+def _encodable(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_encodable(member) for member in value]
+    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
+
+
+class Parquet:
+    """Parquet in row groups, compressed by zstd."""
+
+    def __init__(self, table: Table, file: BinaryIO) -> None:
+        import pyarrow.parquet as parquet
+
+        self._writer = parquet.ParquetWriter(file, _schema(table), compression="zstd")
+        self._batches = Batches(table, lambda columns: self._writer.write_batch(record_batch(table, columns)))
+        self.put = self._batches.put
+
+    def close(self) -> None:
+        self._batches.flush()
+        self._writer.close()
+
+
+class Csv:
+    """CSV in UTF-8; times as RFC 3339, lists as JSON; no cell is a formula."""
+
+    def __init__(self, table: Table, file: BinaryIO) -> None:
+        self._times = [column.kind == "time" for column in table.columns]
+        self._text = io.TextIOWrapper(file, "utf-8", errors="replace", newline="")
+        self._writer = csv.writer(self._text)
+        self._writer.writerow([column.name for column in table.columns])
+
+    def put(self, values: Values) -> None:
+        self._writer.writerow(map(_cell, values, self._times))
+
+    def close(self) -> None:
+        self._text.detach()
+
+
+def _cell(value: Any, is_time: bool) -> Any:
+    if is_time and value is not None:
+        return rfc3339(value)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return defused(value) if isinstance(value, str) else plain(value)
+
+
+class JsonLines:
+    """An object a line."""
+
+    def __init__(self, table: Table, file: BinaryIO) -> None:
+        self._columns = table.columns
+        self._file = file
+
+    def put(self, values: Values) -> None:
+        row = {
+            column.name: rfc3339(value) if column.kind == "time" and value is not None else value
+            for column, value in zip(self._columns, values, strict=True)
+        }
+        self._file.write(json.dumps(row, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
+
+    def close(self) -> None:
+        self._file.flush()
+
+
+class Sqlite:
+    """A table of a SQLite database; it takes the place of one of its name, or with ``add`` its rows do, by their key.
+    Nothing of it is seen before all is."""
+
+    def __init__(self, table: Table, path: Path, *, add: bool) -> None:
+        columns = ", ".join(f'"{column.name}" {_SQLITE[column.kind]}' for column in table.columns)
+        key = ", ".join(f'"{name}"' for name in table.key)
+        self._table = table
+        self._database = sqlite3.connect(path, isolation_level=None)
+        self._database.execute("BEGIN IMMEDIATE")
+        _check(table, [name for _, name, *_ in self._database.execute(f"PRAGMA table_info({table.name})")])
+        if not add:
+            self._database.execute(f"DROP TABLE IF EXISTS {table.name}")
+        self._database.execute(f"CREATE TABLE IF NOT EXISTS {table.name} ({columns}, PRIMARY KEY ({key}))")
+        places = ", ".join("?" * len(table.columns))
+        self._insert = f"INSERT OR REPLACE INTO {table.name} VALUES ({places})"
+        self._batches = Batches(table, self._write)
+        self.put = self._batches.put
+
+    def _write(self, columns: list[list[Any]]) -> None:
+        cells = []
+        for column, values in zip(self._table.columns, columns, strict=True):
+            if column.kind == "time":
+                cells.append([None if value is None else rfc3339(value) for value in values])
+            else:
+                cells.append([_encodable(plain(value)) for value in values])
+        self._database.executemany(self._insert, zip(*cells, strict=True))
+
+    def close(self) -> None:
+        self._batches.flush()
+        self._database.execute("COMMIT")
+        self._database.close()
+
+
+def _check(table: Table, names: list[str]) -> None:
+    """Raises OSError where a database has a table of this name that is none of ours, such as a crawl's own."""
+    if names and names != [column.name for column in table.columns]:
+        raise OSError(f"it has a table {table.name} of another form: name another file")
+
+
+class DuckDb:
+    """A table of a DuckDB database, as `Sqlite` has it."""
+
+    def __init__(self, table: Table, path: Path, *, add: bool) -> None:
+        import duckdb
+
+        self._table = table
+        self._add = add
+        self._database = duckdb.connect(str(path))
+        self._database.execute("BEGIN")
+        known = "SELECT column_name FROM information_schema.columns WHERE table_name = ? ORDER BY ordinal_position"
+        _check(table, [name for (name,) in self._database.execute(known, [table.name]).fetchall()])
+        self._database.register("batch", record_batch(table, [[] for _ in table.columns]))
+        if not add:
+            self._database.execute(f"DROP TABLE IF EXISTS {table.name}")
+        self._database.execute(f"CREATE TABLE IF NOT EXISTS {table.name} AS SELECT * FROM batch")
+        self._batches = Batches(table, self._write)
+        self.put = self._batches.put
+
+    def _write(self, columns: list[list[Any]]) -> None:
+        self._database.register("batch", record_batch(self._table, columns))
+        if self._add:
+            same = " AND ".join(f"{self._table.name}.{name} = batch.{name}" for name in self._table.key)
+            self._database.execute(f"DELETE FROM {self._table.name} USING batch WHERE {same}")
+        self._database.execute(f"INSERT INTO {self._table.name} SELECT * FROM batch")
+
+    def close(self) -> None:
+        self._batches.flush()
+        self._database.execute("COMMIT")
+        self._database.close()
+
+
+class Folder:
+    """A folder with a folder in it for each day or host, as Hive, DuckDB and Arrow read them: ``date=2026-11-29/…``."""
+
+    OPEN: Final = 32
+    """Files that are written at a time: one that had to be closed is followed by another."""
+
+    def __init__(self, table: Table, folder: Path, by: str, ending: str, run: str, write: NewWriter) -> None:
+        """``by``: "date" or "host"; ``run`` names the files of this export, beside those of others."""
+        self._folder = folder
+        self._column = table.place_of(table.date if by == "date" else table.host)
+        self._by_date = by == "date"
+        self._named = "date" if self._by_date else table.host
+        columns = table.columns
+        if not self._by_date:  # the folder says it: a column of its name would contradict that
+            columns = columns[: self._column] + columns[self._column + 1 :]
+        self._table = table._replace(columns=columns)
+        self._name = run
+        self._ending = ending
+        self._write = write
+        self._open: OrderedDict[str, tuple[Writer, BinaryIO]] = OrderedDict()
+        self._number = 0
+
+    def put(self, values: Values) -> None:
+        """To the file of its day or host."""
+        value = values[self._column]
+        share = day_of(value) if self._by_date else quote(str(value), safe="")
+        if not self._by_date:
+            values = values[: self._column] + values[self._column + 1 :]
+        if share not in self._open:
+            if len(self._open) == self.OPEN:
+                self._end(self._open.popitem(last=False)[1])
+            self._open[share] = self._begin(share)
+        self._open.move_to_end(share)
+        self._open[share][0].put(values)
+
+    def _begin(self, share: str) -> tuple[Writer, BinaryIO]:
+        place = self._folder / f"{self._named}={share}"
+        place.mkdir(parents=True, exist_ok=True)
+        self._number += 1
+        file = (place / f"{self._name}-{self._number}.{self._ending}").open("xb")
+        return self._write(self._table, file), file
+
+    @staticmethod
+    def _end(opened: tuple[Writer, BinaryIO]) -> None:
+        writer, file = opened
+        writer.close()
+        file.close()
+
+    def close(self) -> None:
+        while self._open:
+            self._end(self._open.popitem()[1])
+
+
+def day_of(seconds: float | None) -> str:
+    """The day of a time, UTC; "unknown" for none."""
+    return "unknown" if seconds is None else datetime.fromtimestamp(seconds, UTC).date().isoformat()

@@ -1,0 +1,172 @@
+"""What a crawl knows as tables: pages, links, hosts; a row at a time, each value of the type of its column."""
+
+import json
+import sqlite3
+from collections.abc import AsyncIterator, Callable, Iterator
+from typing import Any, Final, Literal, NamedTuple, get_args
+
+from gregor.schemas.messages import Page, Row, State
+from gregor.worker.base.streams import in_order
+from gregor.worker.borders.reader import Part, Reader
+from gregor.worker.inspect import selection, url_record
+from gregor.worker.inspect.selection import Selection
+from gregor.worker.settle.rows import KEPT, last_visit
+
+Kind = Literal["text", "int", "bool", "time", "texts"]
+"""Of a column. ``time``: unix seconds; ``texts``: a list."""
+Values = tuple[Any, ...]
+"""Those of a row, None where there is nothing to say."""
+
+
+class Column(NamedTuple):
+    """A column of a table."""
+
+    name: str
+    kind: Kind = "text"
+
+
+class Table(NamedTuple):
+    """A table: its name, its columns, and those of them that name a row."""
+
+    name: str
+    columns: tuple[Column, ...]
+    key: tuple[str, ...]
+    rows: Callable[[Reader, Selection, Part], AsyncIterator[Values]]
+    host: str
+    """The column that says whose a row is."""
+    date: str
+    """The column that says when it was."""
+
+    def place_of(self, name: str) -> int:
+        """Where a column is."""
+        return next(number for number, column in enumerate(self.columns) if column.name == name)
+
+
+PAGES: Final = (
+    *(Column("url"), Column("key"), Column("host"), Column("state"), Column("status", "int"), Column("outcome")),
+    *(Column("depth", "int"), Column("label"), Column("checked_at", "time"), Column("fetched_at", "time")),
+    *(Column("version", "int"), Column("document_status", "int"), Column("mime"), Column("charset")),
+    *(Column("language"), Column("title"), Column("text"), Column("size", "int"), Column("sha256")),
+    *(Column("links", "int"), Column("canonical"), Column("directives", "texts"), Column("duplicate_of")),
+    *(Column("near_duplicate_of"), Column("truncated", "bool"), Column("unread")),
+)
+LINKS: Final = (
+    *(Column("source"), Column("source_key"), Column("source_host"), Column("position", "int"), Column("target")),
+    *(Column("kind"), Column("nofollow", "bool"), Column("fate"), Column("text"), Column("found_at", "time")),
+)
+HOSTS: Final = (
+    *(Column("host"), Column("urls", "int"), *(Column(state, "int") for state in get_args(State))),
+    *(Column("pages", "int"), Column("bytes", "int"), Column("first_seen", "time"), Column("last_visit", "time")),
+)
+
+
+async def pages(reader: Reader, wanted: Selection, part: Part) -> AsyncIterator[Values]:
+    """Each stored page in its newest version, with what became of its URL."""
+
+    async def values(pair: tuple[Page, Row | None]) -> Values:
+        page, row = pair
+        copied = await url_record.href_of(reader, page.duplicate_of)
+        return (
+            *_of_url(page, row),
+            *(page.fetched_at, page.visit, page.status, url_record.mime(page), page.encoding or None),
+            *(page.language or None, page.title, page.text, page.size, page.body or None, len(page.links)),
+            *(page.canonical or None, list(page.directives), copied),
+            await url_record.href_of(reader, page.near_duplicate_of),
+            *(bool(page.truncated), page.unread or None),
+        )
+
+    async for made in in_order(selection.pages(reader, wanted, part), values):
+        yield made
+
+
+def _of_url(page: Page, row: Row | None) -> Values:
+    """What its last visit says of a URL."""
+    if row is None:
+        return page.href, page.key, page.host, page.state, page.status, None, page.depth, page.label or None, None
+    state = page.state if row.state in KEPT else row.state
+    checked = row.attempts[-1].at if row.attempts else None
+    status = row.status or page.status or None
+    return row.href, row.key, row.host, state, status, row.outcome or None, row.depth, row.label or None, checked
+
+
+async def links(reader: Reader, wanted: Selection, part: Part) -> AsyncIterator[Values]:
+    """Each link of each stored page in its newest version."""
+    async for page, _ in selection.pages(reader, wanted, part):
+        for position, link in enumerate(page.links):
+            yield (
+                *(page.href, page.key, page.host, position, link.url, link.kind, link.nofollow, link.fate),
+                *(link.text or None, page.fetched_at),
+            )
+
+
+async def hosts(reader: Reader, wanted: Selection, part: Part) -> AsyncIterator[Values]:
+    """Each host of which a URL was visited, with its URLs by state; all of them, whatever part is asked for."""
+    with _Sums() as sums:
+        async for row in reader.rows(wanted.state, wanted.host):
+            if wanted.takes(row, None):
+                sums.add(row)
+        for values in sums.rows():
+            yield values
+
+
+class _Sums:
+    """Sums by host; in a temporary file of SQLite's beyond some thousand, so that memory stays bounded."""
+
+    _MOST: Final = 10_000
+
+    def __enter__(self) -> "_Sums":
+        names = [column.name for column in HOSTS[1:]]
+        self._counts = len(names) - 2
+        columns = ", ".join(names)
+        added = ", ".join(f"{name} = {name} + excluded.{name}" for name in names[:-2])
+        self._put = (
+            f"INSERT INTO sums (host, {columns}) VALUES ({', '.join('?' * len(HOSTS))}) ON CONFLICT (host) DO UPDATE "
+            f"SET {added}, first_seen = min(first_seen, excluded.first_seen), "
+            f"last_visit = max(last_visit, excluded.last_visit)"
+        )
+        self._all = f"SELECT host, {columns} FROM sums ORDER BY host"
+        self._database = sqlite3.connect("", isolation_level=None)
+        self._database.execute(f"CREATE TABLE sums (host PRIMARY KEY, {columns}) WITHOUT ROWID")
+        self._database.execute("BEGIN")
+        self._sums: dict[str, list[float]] = {}
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._database.close()
+
+    def add(self, row: Row) -> None:
+        """A URL of a host."""
+        sums = self._sums.get(row.host)
+        if sums is None:
+            if len(self._sums) == self._MOST:
+                self._flush()
+            sums = self._sums[row.host] = [0] * self._counts + [float("inf"), 0.0]
+        sums[0] += 1
+        sums[1 + get_args(State).index(row.state)] += 1
+        sums[-4] += bool(row.page)
+        sums[-3] += row.kept_size
+        sums[-2] = min(sums[-2], row.first_seen or float("inf"))
+        sums[-1] = max(sums[-1], last_visit(row))
+
+    def _flush(self) -> None:
+        self._database.executemany(self._put, ([host, *sums] for host, sums in self._sums.items()))
+        self._sums.clear()
+
+    def rows(self) -> Iterator[Values]:
+        """The sums, by host."""
+        self._flush()
+        for *values, first, last in self._database.execute(self._all):
+            yield (*values, None if first == float("inf") else first, last or None)
+
+
+TABLES: Final = {
+    "pages": Table("pages", PAGES, ("key",), pages, "host", "fetched_at"),
+    "links": Table("links", LINKS, ("source_key", "position"), links, "source_host", "found_at"),
+    "hosts": Table("hosts", HOSTS, ("host",), hosts, "host", "last_visit"),
+}
+"""What can be exported, by name."""
+
+
+def plain(value: Any) -> Any:
+    """A value where there are no lists."""
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, list) else value
