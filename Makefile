@@ -16,10 +16,11 @@ INPUTS ?= 1000000
 SEEDS ?= 0:300
 ROUNDS ?= 1
 SEED ?= 1
+ITEMS ?= $(SHARED)/search/known_open.jsonl
 DATA ?= data
 
 .PHONY: help setup check format test mutants crawl bench conformance reported realweb fuzz simulation \
-	up down demo-cluster chaos
+	search-quality up down demo-cluster chaos
 
 help:  ## Show what there is
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -75,6 +76,9 @@ fuzz: setup  ## INPUTS=n generated inputs of every kind
 
 simulation: setup  ## Whole crawls on a virtual clock with faults, SEEDS=first:last
 	@$(PY) -m tests.simulation --seeds $(SEEDS)
+
+search-quality: setup  ## How well known items of ITEMS=file are found in WEB=folder
+	@$(PY) -m tests.search.quality $(ITEMS) $(WEB)
 
 bench: setup  ## Everything that is measured, into build/bench.json
 	@$(PY) -m pip install -q --disable-pip-version-check -e '.[bench]'

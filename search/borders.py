@@ -29,6 +29,7 @@ class Hit(msgspec.Struct, frozen=True):
     size: int
     score: float
     near: str = ""  # the key of a page with nearly the same text; "": none
+    rank: float = 0.0  # of the document, from 0 to 1
 
 
 class Answer(msgspec.Struct, frozen=True):

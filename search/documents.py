@@ -66,6 +66,7 @@ class Document(msgspec.Struct, frozen=True):
     depth: int = 0  # links from a seed
     label: str = ""  # of the seed
     near: str = ""  # the key of a page with nearly the same text; "": none
+    rank: float = 0.0  # from 0 to 1, as the last ranking has it
 
     @property
     def key(self) -> str:
@@ -98,7 +99,7 @@ def in_order(members: Iterable[Member]) -> list[Member]:
     return sorted(members, key=lambda one: (one.duplicate, one.depth, len(one.key), one.key))
 
 
-def document(shown: Page, members: Iterable[Member], anchors: Iterable[Anchor] = ()) -> Document:
+def document(shown: Page, members: Iterable[Member], anchors: Iterable[Anchor] = (), rank: float = 0.0) -> Document:
     """The document of a content that is under all these URLs, ``shown`` being the page of the first of them."""
     ordered = in_order(members)
     return Document(
@@ -116,6 +117,7 @@ def document(shown: Page, members: Iterable[Member], anchors: Iterable[Anchor] =
         depth=min(one.depth for one in ordered),
         label=shown.label,
         near=shown.near_duplicate_of,
+        rank=rank,
     )
 
 

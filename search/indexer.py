@@ -18,7 +18,7 @@ from gregor.search.borders import Index
 from gregor.search.documents import Anchor, Document, Member, content_of, document, in_order, is_found
 from gregor.worker.borders.changes import Change, ChangeFeed
 
-BATCH: Final = 300
+BATCH: Final = 2000
 """Changes that are taken in, and documents that are written, at once."""
 _MOST_LATER: Final = 20_000
 """Documents that may wait for their anchors."""
@@ -38,6 +38,7 @@ class Notes(Protocol):
     def written(self, contents: Sequence[str]) -> None: ...
     def members(self, content: str) -> list[Member]: ...
     def anchors(self, keys: Sequence[str]) -> list[Anchor]: ...
+    def rank(self, content: str) -> float: ...
 
 
 class Progress(msgspec.Struct):
@@ -85,19 +86,16 @@ class Indexer:
         self.progress.changes += len(changes)
 
     async def _write(self, contents: Sequence[str], at_hand: dict[tuple[str, int], Page]) -> None:
-        documents, gone = [], []
         for content in contents:
             made = await self._document(content, at_hand)
             if made is None:
-                gone.append(content)
+                self._index.remove([content])
+                self.progress.removed += 1
             else:
-                documents.append(made)
-        self._index.remove(gone)
-        self._index.put(documents)
+                self._index.put([made])  # one by one: nobody knows how large they are
+                self.progress.written += 1
         self._index.commit(self._position)
         self._notes.written(contents)
-        self.progress.written += len(documents)
-        self.progress.removed += len(gone)
 
     async def _document(self, content: str, at_hand: dict[tuple[str, int], Page]) -> Document | None:
         """The document of a content as it stands; None when it is to be found no more."""
@@ -108,5 +106,5 @@ class Indexer:
             if page is not None and content_of(page) == content:
                 kept = [one for one in members if one.key != member.key]
                 keys = [one.key for one in members]
-                return document(page, [member, *kept], self._notes.anchors(keys))
+                return document(page, [member, *kept], self._notes.anchors(keys), self._notes.rank(content))
         return None

@@ -58,8 +58,8 @@ def _letters_and_marks() -> tuple[str, str]:
 # One class for all that a word is made of: the engine then looks each character up, which alternatives would not do.
 _LETTERS, _MARKS = _letters_and_marks()
 _WORD: Final = re.compile(f"[{_LETTERS}{_MARKS}{_JOINERS}{_ASTRAL}]+")
+_PIECE: Final = re.compile(f"({_WORD.pattern})|([{_UNSPACED}][{_UNSPACED}{_MARKS}]*)")
 _HAS_UNSPACED: Final = re.compile(f"[{_UNSPACED}]")
-_RUN: Final = re.compile(f"([{_UNSPACED}][{_UNSPACED}{_MARKS}]*)")
 _UNIT: Final = re.compile(f"[^{_MARKS}][{_MARKS}]*")
 _HAS_MARK: Final = re.compile(f"[{_MARKS}]")
 _NO_WORD: Final = re.compile(f"[^{_LETTERS}{_UNSPACED}{_MARKS}{_ASTRAL}]+")
@@ -112,17 +112,14 @@ def terms(text: str) -> list[str]:
         found = _ASCII_WORD.findall(text.lower())
         return found if max(map(len, found), default=0) <= LONGEST else [term[:LONGEST] for term in found]
     if _HAS_UNSPACED.search(text) is None:
-        return _spaced(text)
-    return list(_mixed(text))
-
-
-def _spaced(text: str) -> list[str]:
-    return list(filter(None, map(_folded.__getitem__, _WORD.findall(text))))
-
-
-def _mixed(text: str) -> Iterator[str]:
-    for number, piece in enumerate(_RUN.split(text)):
-        yield from _pairs(piece) if number % 2 else _spaced(piece)
+        return list(filter(None, map(_folded.__getitem__, _WORD.findall(text))))
+    mixed: list[str] = []
+    for word, run in _PIECE.findall(text):
+        if run:
+            mixed.extend(_pairs(run))
+        elif term := _folded[word]:
+            mixed.append(term)
+    return mixed
 
 
 def _pairs(run: str) -> Iterator[str]:

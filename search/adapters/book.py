@@ -15,6 +15,8 @@ import xxhash
 
 from gregor.schemas.messages import Page, url_fingerprint
 from gregor.search.documents import Anchor, Member, content_of
+from gregor.search.ranking import NOFOLLOW, Links, Node, Ranked
+from gregor.search.ranks import BUCKETS
 
 _SCHEMA: Final = """
 PRAGMA page_size=8192; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA secure_delete=FAST;
@@ -28,6 +30,7 @@ CREATE TABLE IF NOT EXISTS hosts (id INTEGER PRIMARY KEY, host TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS links (source INTEGER PRIMARY KEY, data BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS anchors (target INT NOT NULL, host INT NOT NULL, name INT NOT NULL, text TEXT NOT NULL,
     count INT NOT NULL, PRIMARY KEY (target, host, name)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS ranks (content TEXT PRIMARY KEY, rank REAL NOT NULL, bucket INT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS unwritten (content TEXT PRIMARY KEY, soon INT NOT NULL) WITHOUT ROWID;
 """
 _KINDS: Final = frozenset({"a", "area"})
@@ -38,12 +41,18 @@ _READ: Final = 1000
 """Anchors of a target that are looked at."""
 _ADD: Final = """INSERT INTO anchors VALUES (?, ?, ?, ?, 1) ON CONFLICT DO UPDATE SET count = count + 1
     RETURNING count"""
+_AGAIN: Final = "UPDATE anchors SET count = count + 1 WHERE target = ? AND host = ? AND name = ?"
 _TAKE: Final = "UPDATE anchors SET count = count - 1 WHERE target = ? AND host = ? AND name = ? RETURNING count"
 _LATER: Final = """INSERT OR IGNORE INTO unwritten
     SELECT content, 0 FROM pages WHERE key = (SELECT key FROM names WHERE id = ?)"""
 
-NOFOLLOW: Final = 1
-"""The lowest bit of a link's second number: the link says nofollow, and its words count for nothing."""
+_PUT_RANK: Final = """INSERT INTO ranks VALUES (?1, ?2, ?3) ON CONFLICT DO UPDATE SET rank = ?2, bucket = ?3"""
+_RERANKED: Final = """INSERT OR IGNORE INTO unwritten SELECT ?1, 0
+    WHERE coalesce((SELECT bucket FROM ranks WHERE content = ?1), 0) <> ?2"""
+_SLICE: Final = 2000
+"""Ranks that are put in at once: who follows the crawl waits for them."""
+_BUSY_SECONDS: Final = 60.0
+_REMEMBERED: Final = 200_000
 
 
 def _signed(number: int) -> int:
@@ -60,10 +69,13 @@ class Book:
 
     def __init__(self, file: Path, key_of: Callable[[str], str | None]) -> None:
         """``key_of`` gives the key of a URL as a link has it; None for what is no URL of a crawl."""
-        self._connection = sqlite3.connect(file, isolation_level=None, check_same_thread=False, cached_statements=64)
+        self._connection = sqlite3.connect(
+            file, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False, cached_statements=64
+        )
         self._connection.executescript(_SCHEMA)
         self._key_of = key_of
         self._ids: dict[str, int | None] = {}
+        self._anchored: set[tuple[int, int, int]] = set()  # anchors that are there: pages of a site repeat them
 
     @property
     def position(self) -> int:
@@ -84,6 +96,7 @@ class Book:
             self._connection.execute("COMMIT")
         except BaseException:
             self._connection.execute("ROLLBACK")
+            self._anchored.clear()
             raise
 
     def unwritten(self, limit: int, *, soon: bool) -> list[str]:
@@ -114,6 +127,38 @@ class Book:
             WHERE target = ? LIMIT ?"""
         found = [one for key in keys for one in self._connection.execute(statement, (_id(key), _READ))]
         return [Anchor(text, host or "") for text, host, _ in sorted(found, key=lambda one: (-one[2], one[0]))]
+
+    def rank(self, content: str) -> float:
+        """The rank of a content by its bucket, from 0 to 1; 0 before it was ranked."""
+        found = self._connection.execute("SELECT bucket FROM ranks WHERE content = ?", (content,)).fetchone()
+        return found[0] / (BUCKETS - 1) if found else 0.0
+
+    def ranks(self) -> dict[str, float]:
+        """The rank of every content that was ranked."""
+        return dict(self._connection.execute("SELECT content, rank FROM ranks"))
+
+    def put_ranks(self, ranked: Sequence[Ranked]) -> int:
+        """Replace the ranks of all contents; those whose bucket changed become unwritten. How many these are."""
+        run, changed = self._connection.execute, 0
+        for first in range(0, len(ranked), _SLICE):
+            run("BEGIN IMMEDIATE")
+            for one in ranked[first : first + _SLICE]:
+                changed += run(_RERANKED, (one.content, one.bucket)).rowcount
+                run(_PUT_RANK, (one.content, one.rank, one.bucket))
+            run("COMMIT")
+        run("DELETE FROM ranks WHERE content NOT IN (SELECT content FROM pages)")
+        return changed
+
+    def nodes(self) -> Iterator[Node]:
+        """Every page that is to be found."""
+        statement = "SELECT key, content, hosts.host FROM pages LEFT JOIN hosts ON hosts.id = pages.host"
+        for key, content, host in self._connection.execute(statement):
+            yield Node(_id(key), content, host or "")
+
+    def links(self) -> Iterator[Links]:
+        """The links of every page."""
+        for source, data in self._connection.execute("SELECT source, data FROM links"):
+            yield Links(source, np.frombuffer(data, dtype="<i8").reshape(-1, 3))
 
     def close(self) -> None:
         """End. May be repeated."""
@@ -149,11 +194,20 @@ class Book:
         for target, name, host in old:
             if (target, name, host) not in new and name and not name & NOFOLLOW:
                 self._take_away(target, host, name)
+        again = []
         for (target, name, host), text in new.items():
-            if (target, name, host) not in old and name and not name & NOFOLLOW:
-                ((count,),) = run(_ADD, (target, host, name, text)).fetchall()
-                if count == 1:
-                    run(_LATER, (target,))
+            if (target, name, host) in old or not name or name & NOFOLLOW:
+                continue
+            if (target, host, name) in self._anchored:
+                again.append((target, host, name))
+                continue
+            ((count,),) = run(_ADD, (target, host, name, text)).fetchall()
+            self._anchored.add((target, host, name))
+            if count == 1:
+                run(_LATER, (target,))
+        self._connection.executemany(_AGAIN, again)
+        if len(self._anchored) > _REMEMBERED:
+            self._anchored.clear()
         if new:
             data = np.array(list(new), dtype="<i8").tobytes()
             run("INSERT OR REPLACE INTO links VALUES (?, ?)", (source, data))
@@ -165,6 +219,7 @@ class Book:
         if counts and counts[0][0] <= 0:
             statement = "DELETE FROM anchors WHERE target = ? AND host = ? AND name = ?"
             self._connection.execute(statement, (target, host, name))
+            self._anchored.discard((target, host, name))
             self._connection.execute(_LATER, (target,))
 
     def _links(self, source: int, page: Page) -> Iterator[tuple[tuple[int, int, int], str]]:
@@ -186,7 +241,7 @@ class Book:
 
     def _target(self, url: str) -> int | None:
         if url not in self._ids:
-            if len(self._ids) >= 100_000:
+            if len(self._ids) >= _REMEMBERED:
                 self._ids.clear()
             key = self._key_of(url)
             self._ids[url] = None if key is None else _id(key)

@@ -1,7 +1,7 @@
 """The folder of an index: generations beside each other, of which one is in use; one process writes at a time.
 
 lock       held with flock by who writes; names its process
-current    the number of the generation that is searched
+current    the number of the generation that is searched, and its format
 1/ 2/ …    a generation: tantivy/, the index; book.db, what it remembers
 """
 
@@ -16,6 +16,8 @@ from typing import Final
 from gregor.search.borders import Unusable
 
 _CURRENT: Final = "current"
+FORMAT: Final = 1
+"""Of the fields, of the book, and of how texts become terms: an index of another one is made anew."""
 
 
 class InUse(Unusable):
@@ -23,17 +25,31 @@ class InUse(Unusable):
 
 
 def current(folder: Path) -> Path | None:
-    """The generation that is searched; None when there is none yet."""
-    with suppress(FileNotFoundError, ValueError):
-        generation = folder / str(int((folder / _CURRENT).read_text()))
+    """The generation that is searched; None when there is none yet. Raises `Unusable` for one of another format."""
+    found = _named(folder)
+    if found is None:
+        return None
+    generation, made_as = found
+    if made_as != FORMAT:
+        reads = f"is of format {made_as}, this version reads format {FORMAT}"
+        raise Unusable(f"{folder} {reads}: make it anew with `gregor index --rebuild`")
+    return generation
+
+
+def _named(folder: Path) -> tuple[Path, int] | None:
+    """The generation in use, and its format."""
+    with suppress(FileNotFoundError, NotADirectoryError, ValueError):
+        number, made_as = map(int, (folder / _CURRENT).read_text().split())
+        generation = folder / str(number)
         if generation.is_dir():
-            return generation
+            return generation, made_as
     return None
 
 
 def next_one(folder: Path) -> Path:
     """A new generation beside those that are there, which were begun but not finished aside: they are deleted."""
-    used = current(folder)
+    found = _named(folder)
+    used = None if found is None else found[0]
     for begun in _numbered(folder):
         if begun != used:
             shutil.rmtree(begun)
@@ -47,7 +63,7 @@ def use(generation: Path) -> None:
     folder = generation.parent
     written = folder / f"{_CURRENT}.new"
     with written.open("w") as file:
-        file.write(f"{generation.name}\n")
+        file.write(f"{generation.name} {FORMAT}\n")
         file.flush()
         os.fsync(file.fileno())
     written.replace(folder / _CURRENT)

@@ -25,12 +25,15 @@ from gregor.search.documents import (
 from gregor.search.query import Asked, Filter
 from gregor.search.terms import terms
 
-VERSION: Final = 1
-"""Of the fields and of how texts become terms: an index of another one is made anew."""
 _HEAP: Final = 64 * 1024 * 1024
 _MAY_LACK: Final = 4
 """One in so many words of a query may be missing in what is found."""
+_LONGEST_PHRASE: Final = 6
+"""Words of a query that are looked for together in texts: more of them are a title, and seldom stand in a text."""
 _POSITION: Final = "position"
+_RANK: Final = "rank"
+_RANK_WORTH: Final = 0.25
+"""By so much of its score the best ranked document is put up; one that is not ranked stays as it is."""
 _ANALYSER: Final = "terms"
 _EXACT: Final = ("id", "host", "site", "language", "type")
 _TEXTS: Final = ("title", "text", "anchors", "url")
@@ -103,11 +106,11 @@ class TantivyIndex:
         if asked.is_empty:
             return Answer()
         most = len(asked.words) - len(asked.words) // _MAY_LACK
-        found = self._searcher.search(self._query(asked, most), limit, offset=offset)
+        found = self._searcher.search(self._query(asked, most), limit, offset=offset, weight_by_field=_RANK)
         any_word = False
         if not _count(found) and most > 1:
             any_word = True
-            found = self._searcher.search(self._query(asked, 1), limit, offset=offset)
+            found = self._searcher.search(self._query(asked, 1), limit, offset=offset, weight_by_field=_RANK)
         return Answer(tuple(self._hit(score, address) for score, address in found.hits), _count(found), any_word)
 
     def close(self) -> None:
@@ -133,7 +136,8 @@ class TantivyIndex:
             parts.append((tantivy.Occur.Must, query.boolean_query(words, least)))
         if len(asked.words) > 1:
             together: list[str | tuple[int, str]] = list(asked.words)
-            for field, worth in (("title", weights.title_phrase), ("text", weights.text_phrase)):
+            in_text = weights.text_phrase if len(together) <= _LONGEST_PHRASE else 0.0
+            for field, worth in (("title", weights.title_phrase), ("text", in_text)):
                 if worth:
                     phrase = query.boost_query(query.phrase_query(self._schema, field, together), worth)
                     parts.append((tantivy.Occur.Should, phrase))
@@ -180,7 +184,8 @@ class TantivyIndex:
                 self._schema, "at", tantivy.FieldType.Float, asked.since, asked.until, include_upper=asked.until is None
             )
             conditions.append((tantivy.Occur.Must, query.const_score_query(dated, 0.0)))
-        conditions.append((tantivy.Occur.MustNot, query.term_query(self._schema, "id", _POSITION)))
+        if not asked.words:  # it has no words
+            conditions.append((tantivy.Occur.MustNot, query.term_query(self._schema, "id", _POSITION)))
         return conditions
 
     def _condition(self, condition: Filter) -> "tantivy.Query":
@@ -206,6 +211,7 @@ def _schema() -> "tantivy.Schema":
     for name in _TEXTS:
         builder.add_text_field(name, tokenizer_name=_ANALYSER, index_option="position")
     builder.add_float_field("at", fast=True, indexed=True)
+    builder.add_float_field(_RANK, fast=True)
     builder.add_unsigned_field(_POSITION, stored=True)
     builder.add_bytes_field("shown", stored=True)
     return builder.build()
@@ -231,6 +237,7 @@ def _indexed(document: Document) -> "tantivy.Document":
         size=document.size,
         score=0.0,
         near=document.near,
+        rank=document.rank,
     )
     fields: dict[str, Any] = {
         "id": document.id,
@@ -243,6 +250,7 @@ def _indexed(document: Document) -> "tantivy.Document":
         "anchors": " ".join(anchor_terms(document.anchors)),
         "url": " ".join(url_terms(keys)),
         "at": document.at,
+        _RANK: 2.0 ** (1.0 + _RANK_WORTH * document.rank) - 2.0,  # the engine multiplies by log2(2 + this)
         "shown": msgspec.msgpack.encode(shown),
     }
     return tantivy.Document(**fields)

@@ -1,6 +1,7 @@
 """`gregor index` and `gregor search` as people meet them."""
 
 import asyncio
+import contextlib
 import json
 import signal
 import subprocess
@@ -58,7 +59,7 @@ def test_what_was_indexed_is_found(data: Path, capsys: pytest.CaptureFixture[str
 def test_a_new_generation_takes_the_place_of_the_old(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["index", "--once", "--data", str(data)]) == 0
     assert main(["index", "--once", "--rebuild", "--data", str(data)]) == 0
-    assert (data / "index" / "current").read_text() == "2\n" and not (data / "index" / "1").exists()
+    assert (data / "index" / "current").read_text() == "2 1\n" and not (data / "index" / "1").exists()
     assert searched(data, capsys, "fox")[0].startswith("1. Fox")
     assert main(["index", "--once", "--data", str(data)]) == 0
     assert "0 changes" in capsys.readouterr().err
@@ -75,6 +76,37 @@ def test_what_cannot_be_is_one_line_and_exit_code_2(data: Path, capsys: pytest.C
     (line,) = capsys.readouterr().err.splitlines()
     assert "--rebuild" in line
     assert main(["index", "--once", "--rebuild", "--data", str(data)]) == 0
+    (data / "index" / "current").write_text("2 99\n")
+    capsys.readouterr()
+    for words in (["search", "fox"], ["index", "--once"], ["rank"]):
+        assert main([*words, "--data", str(data)]) == 2
+        (line,) = capsys.readouterr().err.splitlines()
+        assert "format 99" in line and "--rebuild" in line
+    assert main(["index", "--once", "--rebuild", "--data", str(data)]) == 0
+    assert searched(data, capsys, "fox")[0]
+
+
+def test_ranks_are_listed_and_put_into_the_index(
+    data: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    links = [link("http://b.example.org/", "b")]
+    asyncio.run(more(data, *(page(f"http://{name}.example.org/", f"dogs {name}", 1, *links) for name in "xyz")))
+    assert main(["index", "--once", "--data", str(data)]) == 0
+    assert main(["rank", "--data", str(data), "--jsonl", "--top", "1"]) == 0
+    captured = capsys.readouterr()
+    (best,) = map(json.loads, captured.out.splitlines())
+    assert (best["host"], best["documents"], best["harmonic"]) == ("b.example.org", 1, 4.0)
+    assert "5 documents of 5 hosts ranked by 4 links" in captured.err and "1 written anew" in captured.err
+    ranks = [json.loads(line)["rank"] for line in searched(data, capsys, "--jsonl", "dogs")[0].splitlines()]
+    assert ranks == [1.0, 0.0, 0.0, 0.0]
+    trusted = tmp_path / "trusted"
+    trusted.write_text("# mine\nX.example.org\n")
+    assert main(["rank", "--data", str(data), "--jsonl", "--trusted", str(trusted)]) == 0
+    hosts = [json.loads(line)["host"] for line in capsys.readouterr().out.splitlines()]
+    assert set(hosts[:2]) == {"x.example.org", "b.example.org"}
+    for wrong in (["--trusted", str(tmp_path / "none")], ["--same-host", "much"]):
+        with pytest.raises(SystemExit) if wrong[0] == "--same-host" else contextlib.nullcontext():
+            assert main(["rank", "--data", str(data), *wrong]) == 2
 
 
 def test_without_the_engine_it_says_what_to_install(

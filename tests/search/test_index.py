@@ -156,3 +156,11 @@ def test_what_holds_no_index_is_refused_in_one_line(tmp_path: Path) -> None:
     with pytest.raises(Unusable, match="cannot be used") as refused:
         TantivyIndex(tmp_path)
     assert "\n" not in str(refused.value)
+
+
+def test_a_rank_puts_a_document_up_by_a_quarter_at_most(index: Index) -> None:
+    index.put([document(f"rank{rank}", "Ranked", "the same words", rank=rank) for rank in (0.0, 0.5, 1.0)])
+    index.commit(8)
+    hits = {hit.rank: hit.score for hit in index.search(parse("same words")).hits}
+    assert hits[0.5] / hits[0.0] == pytest.approx(1.125) and hits[1.0] / hits[0.0] == pytest.approx(1.25)
+    assert index.search(parse("inurl:rank1")).hits[0].rank == 1.0

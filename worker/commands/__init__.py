@@ -25,6 +25,7 @@ COMMANDS: dict[str, Command] = {
     "export": Command("export", "write pages, links or hosts as WARC, JSON lines, CSV, Parquet, SQLite or DuckDB"),
     "index": Command("index", "make what was crawled searchable, while the crawl runs or after it"),
     "search": Command("search", "find pages of a crawl by their words"),
+    "rank": Command("rank", "rank pages and hosts by the links that lead there"),
     "extract": Command("extract", "take items out of the stored pages, by rules"),
     "shell": Command("shell", "try selectors and rules on a stored page"),
     "deadletters": Command("deadletters", "list the URLs that were given up, by cause; retry or drop them"),

@@ -16,6 +16,7 @@ from gregor.worker.config.settings import Config
 
 if TYPE_CHECKING:
     from gregor.search.adapters.tantivy_index import TantivyIndex
+    from gregor.search.ranking import Result, Rules
 
 _FOLDER: Final = "index"
 _BOOK: Final = "book.db"
@@ -39,11 +40,10 @@ async def index(config: Config, stop: asyncio.Event, told: Told, *, once: bool, 
 
     With ``rebuild`` into a new generation, which is searched once it has caught up. Raises `BadInput`.
     """
-    folder = index_folder(config)
     try:
         async with _indexer(config, told, rebuild=rebuild) as (indexer, generation):
             await _catch_up(indexer, stop)
-            if not stop.is_set() and generations.current(folder) != generation:
+            if rebuild and not stop.is_set():
                 generations.use(generation)
             while not once and not stop.is_set():
                 if await indexer.step() < _FEW:
@@ -52,6 +52,33 @@ async def index(config: Config, stop: asyncio.Event, told: Told, *, once: bool, 
             return indexer.progress
     except Unusable as error:
         raise BadInput(str(error)) from None
+
+
+async def rank(config: Config, told: Told, rules: "Rules") -> "tuple[Result, int]":
+    """Rank what is indexed by its links, and how many documents have to be written anew for that.
+
+    They are written here, unless somebody follows the crawl, who does it then. Raises `BadInput`.
+    """
+    from gregor.search.adapters.book import Book
+    from gregor.search.ranking import ranked
+
+    folder = index_folder(config)
+    try:
+        generation = generations.current(folder)
+        if generation is None:
+            raise BadInput(f"{folder} holds no index: make one with `gregor index`")
+        book = Book(generation / _BOOK, lambda url: None)
+        try:
+            done = ranked(book.nodes(), book.links(), rules, book.ranks())
+            changed = book.put_ranks(done.documents)
+        finally:
+            book.close()
+        with suppress(generations.InUse):
+            async with _indexer(config, told, rebuild=False) as (indexer, _):
+                await _catch_up(indexer, asyncio.Event())
+    except Unusable as error:
+        raise BadInput(str(error)) from None
+    return done, changed
 
 
 async def forgotten(config: Config, told: Told, wait: float) -> bool:
@@ -128,6 +155,8 @@ async def _indexer(config: Config, told: Told, *, rebuild: bool) -> AsyncIterato
                 generation = used or generations.next_one(folder)
                 found = TantivyIndex(generation / _INDEX, writable=True)
                 book = Book(generation / _BOOK, key_of)
+                if used is None and not rebuild:
+                    generations.use(generation)  # it is searched while it grows
                 try:
                     yield Indexer(feed, reader.page, book, found), generation
                 finally:

@@ -1,0 +1,177 @@
+"""From the links that an index remembers to ranks of its documents and their hosts. Pure."""
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from gregor.search.ranks import Edges, Floats, Integers, buckets, harmonic, pagerank
+
+NOFOLLOW: Final = 1
+"""The lowest bit of a link's second number: the link says nofollow."""
+_AT_ONCE: Final = 4096
+"""Pages whose links are looked at together."""
+
+
+class Node(msgspec.Struct, frozen=True):
+    """A page that is to be found: its number, the content that it has, and its host."""
+
+    number: int
+    content: str
+    host: str
+
+
+class Links(msgspec.Struct, frozen=True):
+    """The links of a page: its number, and rows of target, words and own host (as `Book` keeps them)."""
+
+    source: int
+    rows: npt.NDArray[np.int64]
+
+
+class Rules(msgspec.Struct, frozen=True):
+    """What links count."""
+
+    same_host: float = 1.0
+    """One within a host, against one from another."""
+    nofollow: float = 0.0
+    """One that says nofollow, against one that does not."""
+    once_a_host: bool = False
+    """Whether all links from a host to a document count as one."""
+    trusted: frozenset[str] = frozenset()
+    """Hosts where walks begin; none: anywhere."""
+
+
+class Ranked(msgspec.Struct, frozen=True):
+    """A document's rank, and the bucket that the index has it in."""
+
+    content: str
+    rank: float
+    bucket: int
+
+
+class RankedHost(msgspec.Struct, frozen=True):
+    """A host's ranks: PageRank among hosts, harmonic centrality, and how many of its documents are found."""
+
+    host: str
+    rank: float
+    harmonic: float
+    documents: int
+
+
+class Result(msgspec.Struct, frozen=True):
+    """What was computed, of how many links between documents, in how many rounds, with what change in the last."""
+
+    documents: list[Ranked]
+    hosts: list[RankedHost]
+    links: int
+    rounds: int
+    change: float
+
+
+def ranked(nodes: Iterable[Node], links: Iterable[Links], rules: Rules, before: Mapping[str, float]) -> Result:
+    """Rank documents and hosts; ``before``: ranks by content to begin with. Hosts come with the highest first.
+
+    Links to what is not found count for nothing.
+    """
+    web = _Web(nodes)
+    edges = web.edges(links, rules)
+    begin = np.array([before.get(content, 0.0) for content in web.contents])
+    among_hosts = web.between_hosts(edges)
+    host_trust = np.array([float(host in rules.trusted) for host in web.hosts])
+    page_trust = host_trust[web.host_of] if len(web.contents) else host_trust
+    found = pagerank(edges, page_trust if rules.trusted else None, begin if begin.any() else None)
+    of_hosts = pagerank(among_hosts, host_trust if rules.trusted else None)
+    central, counts = harmonic(among_hosts), np.bincount(web.host_of, minlength=len(web.hosts))
+    order: list[int] = np.lexsort((np.array(web.hosts), -of_hosts.ranks)).tolist() if web.hosts else []
+    return Result(
+        [Ranked(*one) for one in zip(web.contents, found.ranks.tolist(), buckets(found.ranks).tolist(), strict=True)],
+        [RankedHost(web.hosts[at], float(of_hosts.ranks[at]), float(central[at]), int(counts[at])) for at in order],
+        len(edges.sources),
+        found.rounds,
+        found.change,
+    )
+
+
+class _Web:
+    """Contents and hosts, numbered from 0 without gaps."""
+
+    def __init__(self, nodes: Iterable[Node]) -> None:
+        contents: dict[str, int] = {}
+        hosts: dict[str, int] = {}
+        numbers: list[int] = []
+        of_number: list[int] = []
+        host_of: list[int] = []
+        for node in nodes:
+            content = contents.setdefault(node.content, len(contents))
+            host = hosts.setdefault(node.host, len(hosts))
+            if content == len(host_of):
+                host_of.append(host)
+            numbers.append(node.number)
+            of_number.append(content)
+        order = np.argsort(np.array(numbers, np.int64))
+        self._numbers: Integers = np.array(numbers, np.int64)[order]
+        self._contents: Integers = np.array(of_number, np.int64)[order]
+        self.contents, self.hosts = list(contents), list(hosts)
+        self.host_of: Integers = np.array(host_of, np.int64)
+
+    def _content(self, numbers: Integers) -> Integers:
+        """The contents of pages; -1 for those that are not found."""
+        if not len(self._numbers):
+            return np.full(len(numbers), -1)
+        at = np.minimum(np.searchsorted(self._numbers, numbers), len(self._numbers) - 1)
+        return np.where(self._numbers[at] == numbers, self._contents[at], -1)
+
+    def edges(self, links: Iterable[Links], rules: Rules) -> Edges:
+        """The links between contents, by their weights."""
+        parts = [self._part(group, rules) for group in _grouped(links)]
+        nothing = np.zeros(0, np.int64)
+        every = Edges(
+            len(self.contents),
+            np.concatenate([nothing, *(part[0] for part in parts)]),
+            np.concatenate([nothing, *(part[1] for part in parts)]),
+            np.concatenate([np.zeros(0), *(part[2] for part in parts)]),
+        )
+        joined = every.joined()
+        return self._once_a_host(joined) if rules.once_a_host else joined
+
+    def _part(self, group: list[Links], rules: Rules) -> tuple[Integers, Integers, Floats]:
+        rows = np.concatenate([one.rows for one in group])
+        numbers = np.repeat(np.array([one.source for one in group], np.int64), [len(one.rows) for one in group])
+        sources, targets = self._content(numbers), self._content(rows[:, 0])
+        known = (sources >= 0) & (targets >= 0)
+        sources, targets = sources[known], targets[known]
+        weights = np.where(rows[known, 1] & NOFOLLOW, rules.nofollow, 1.0)
+        return (
+            sources,
+            targets,
+            weights * np.where(self.host_of[sources] == self.host_of[targets], rules.same_host, 1.0),
+        )
+
+    def _once_a_host(self, edges: Edges) -> Edges:
+        """All links of a host to a content weigh together what the heaviest of them does."""
+        names = self.host_of[edges.sources] * max(1, edges.nodes) + edges.targets
+        _, place, counts = np.unique(names, return_inverse=True, return_counts=True)
+        heaviest = np.zeros(len(counts))
+        np.maximum.at(heaviest, place, edges.weights)
+        return Edges(edges.nodes, edges.sources, edges.targets, (heaviest / counts)[place])
+
+    def between_hosts(self, edges: Edges) -> Edges:
+        """Links between hosts, each pair once."""
+        count = len(self.hosts)
+        if not len(edges.sources):
+            return Edges(count, edges.sources, edges.targets, edges.weights)
+        joined = Edges(count, self.host_of[edges.sources], self.host_of[edges.targets], edges.weights).joined()
+        return Edges(count, joined.sources, joined.targets, np.ones(len(joined.sources)))
+
+
+def _grouped(links: Iterable[Links]) -> Iterable[list[Links]]:
+    group: list[Links] = []
+    for one in links:
+        group.append(one)
+        if len(group) == _AT_ONCE:
+            yield group
+            group = []
+    if group:
+        yield group

@@ -1,0 +1,87 @@
+"""`gregor rank`: how much pages and hosts are recommended by links, into the index; the first hosts are listed."""
+
+import argparse
+import asyncio
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from gregor.worker.base.errors import BadInput, complain, why
+from gregor.worker.base.printable import one_line
+from gregor.worker.commands import FAILED, FINISHED
+from gregor.worker.commands.common import Damages, add_settings, not_negative, settings
+from gregor.worker.config.settings import Config
+from gregor.worker.inspect import report
+
+if TYPE_CHECKING:
+    from gregor.search.ranking import RankedHost
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What links count, where walks begin, and what is listed."""
+    text = "hosts where walks begin, a line each (PageRank personalised by trust); default: anywhere"
+    parser.add_argument("--trusted", metavar="FILE", help=text)
+    text = "what a link within a host counts, against one from another; default: 1"
+    parser.add_argument("--same-host", type=_weight, default=1.0, metavar="WEIGHT", help=text)
+    text = "what a link counts that says nofollow; default: 0"
+    parser.add_argument("--nofollow", type=_weight, default=0.0, metavar="WEIGHT", help=text)
+    parser.add_argument("--once-a-host", action="store_true", help="all links of a host to a page count as one")
+    parser.add_argument("--top", type=not_negative, default=20, metavar="N", help="hosts that are listed; default: 20")
+    parser.add_argument("--json", "--jsonl", action="store_true", dest="json", help="one JSON object a line")
+    add_settings(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Compute and keep them; how many links and rounds it were goes to standard error."""
+    trusted = frozenset[str]() if arguments.trusted is None else _hosts(arguments.trusted)
+    return asyncio.run(_rank(arguments, trusted, settings(arguments).config))
+
+
+def _weight(text: str) -> float:
+    try:
+        weight = float(text)
+    except ValueError:
+        weight = -1.0
+    if not 0.0 <= weight <= 1000.0:
+        raise argparse.ArgumentTypeError(f"expected a number from 0 to 1000, not {text!r}")
+    return weight
+
+
+def _hosts(path: str) -> frozenset[str]:
+    try:
+        lines = Path(path).read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(f"cannot read {one_line(path)}: {why(error)}") from None
+    hosts = frozenset(line.strip().lower() for line in lines if line.strip() and not line.lstrip().startswith("#"))
+    if not hosts:
+        raise BadInput(f"{one_line(path)} names no host")
+    return hosts
+
+
+async def _rank(arguments: argparse.Namespace, trusted: frozenset[str], config: Config) -> int:
+    from gregor.search.ranking import Rules
+    from gregor.worker.compose import search
+
+    damages = Damages()
+    rules = Rules(arguments.same_host, arguments.nofollow, arguments.once_a_host, trusted)
+    done, changed = await search.rank(config, damages, rules)
+    if trusted and not any(one.host in trusted for one in done.hosts):
+        complain("no document is of a trusted host: walks begin anywhere")
+    for host in done.hosts[: arguments.top]:
+        _write(host, arguments.json)
+    ranked = f"{report.count(len(done.documents), 'document')} of {report.count(len(done.hosts), 'host')}"
+    rounds = (
+        f"{report.count(done.links, 'link')}, {report.count(done.rounds, 'round')} (the last changed {done.change:.1e})"
+    )
+    complain(f"{ranked} ranked by {rounds}; {changed} written anew", "info")
+    damages.advise()
+    return FAILED if damages.count else FINISHED
+
+
+def _write(host: "RankedHost", as_json: bool) -> None:
+    if as_json:
+        sys.stdout.buffer.write(msgspec.json.encode(host) + b"\n")
+    else:
+        print(f"{host.rank:.6f}  {host.harmonic:10.1f}  {host.documents:8d}  {one_line(host.host)}")
