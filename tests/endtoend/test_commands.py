@@ -302,7 +302,7 @@ def test_links_beyond_the_bound_are_told(site: list[str], here: Here) -> None:
     assert here.err.count("links beyond max_links") == 1, "the setting is named where it is met first"
     assert msgspec.json.decode(here.said("show", start, *site[:2], "--json"))["unread"] == "links"
     assert msgspec.json.decode(here.said("explain", start, *site[:2], "--json"))["unread"] == "links"
-    assert "not read to its end" in here.said("explain", start, *site[:2])
+    assert "not read to its end: it has more links than `max_links`" in here.said("explain", start, *site[:2])
     assert "links" in here.said("show", start, *site[:2])
 
 

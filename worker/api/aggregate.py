@@ -10,8 +10,8 @@ from gregor.schemas.messages import PRIORITIES
 from gregor.worker.api.backend import Counts, HostsQuery, Status
 from gregor.worker.frontier.counts import ERROR, STATE, STATUS, TOTALS, of_kind
 from gregor.worker.inspect.host_views import HOST_STATES, HostSort, HostView, first
-from gregor.worker.inspect.live import Rates
 from gregor.worker.inspect.outlook import combined
+from gregor.worker.inspect.rates import Rates
 from gregor.worker.inspect.worker_state import Condition, WorkerState
 
 _STATES: Final[tuple[WorkerState, ...]] = ("crawling", "starting", "paused", "drained", "stopping")

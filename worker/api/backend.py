@@ -16,8 +16,8 @@ from gregor.worker.borders.coordinator import OrderBook
 from gregor.worker.borders.errors import DiskFull, Unavailable
 from gregor.worker.borders.members import Members
 from gregor.worker.inspect.host_views import HostSort, HostState, HostView
-from gregor.worker.inspect.live import Rates
 from gregor.worker.inspect.outlook import Outlook
+from gregor.worker.inspect.rates import Rates
 from gregor.worker.inspect.worker_state import Condition
 from gregor.worker.observe.logging import Log
 from gregor.worker.operate.control import Control, FolderControl

@@ -21,8 +21,8 @@ from gregor.worker.config.settings import Config
 from gregor.worker.frontier.counts import ERROR, STATUS, of_kind
 from gregor.worker.inspect import machine
 from gregor.worker.inspect.host_views import HOST_STATES, HostView
-from gregor.worker.inspect.live import Rates
 from gregor.worker.inspect.outlook import Outlook
+from gregor.worker.inspect.rates import Rates
 from gregor.worker.inspect.worker_state import Condition
 from gregor.worker.operate.control import FolderControl
 

@@ -14,10 +14,10 @@ from gregor.worker.borders.members import Members
 from gregor.worker.config.settings import Config
 from gregor.worker.inspect import host_views, machine, worker_state
 from gregor.worker.inspect.host_views import HostView
-from gregor.worker.inspect.live import Meter
 from gregor.worker.inspect.metric_list import METRICS
 from gregor.worker.inspect.metrics import Exposition, Look
 from gregor.worker.inspect.outlook import outlook, slowest
+from gregor.worker.inspect.rates import Meter
 from gregor.worker.inspect.worker_state import Condition, Lag
 from gregor.worker.operate.control import Control
 from gregor.worker.run.runtime import Runtime

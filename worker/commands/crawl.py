@@ -5,7 +5,7 @@ import asyncio
 import contextlib
 import sys
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from gregor.worker.base.errors import BadInput, complain, speaks_json, why
 from gregor.worker.base.printable import one_line
@@ -42,6 +42,10 @@ FLAGS = (
     Flag("--host-table", "host_table", "FILE"),
     Flag("--console", "listen", "ADDRESS:PORT"),
 )
+
+
+_LOOK: Final = 5.0
+"""Seconds between two looks at all hosts in memory."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -160,7 +164,7 @@ class _Run:
     """One run of the crawl: what shows it and what stops it."""
 
     def __init__(self, in_force: Settings) -> None:
-        self.begun = time.monotonic()
+        self.begun = self._looked = time.monotonic()
         self.stats = Stats()
         self._in_force, self._config = in_force, in_force.config
         self._runtime: Runtime | None = None
@@ -175,12 +179,14 @@ class _Run:
         self._watch = asyncio.create_task(watch(self.stats, self._config, time.monotonic, sys.stderr, self._refresh))
 
     def _refresh(self) -> None:
-        from gregor.worker.inspect import worker_state
+        from gregor.worker.inspect import outlook, worker_state
 
         if self._runtime is not None:
+            now = time.monotonic()
             self._runtime.gauge()
-            states = worker_state.host_states(self._runtime, time.monotonic())
-            self.stats.hosts_blocked = states.get("blocked", 0) + states.get("robots", 0)
+            worker_state.host_states(self._runtime, now)
+            if now >= self._looked + _LOOK:
+                self._looked, self.stats.slowest = now, outlook.slowest(self._runtime)
 
     def stop(self) -> None:
         """Cleanly; seeds that are not published yet are given again by the same command."""

@@ -22,6 +22,20 @@ _FATES = {
 """What a fate of one word means; the others say it themselves."""
 
 
+_LEFT_OUT = {
+    "size": "its text is longer than what is read",
+    "tags": "it has more tags than are read",
+    "embedded": "it has more embedded documents than are read",
+    "links": "it has more links than `max_links`",
+    "entries": "the sitemap has more entries than are read",
+}
+"""What there was too much of."""
+
+
+def _left_out(what: str) -> str:
+    return _LEFT_OUT.get(what, f"too much of: {what}")
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The URL."""
     parser.add_argument("url", metavar="URL")
@@ -77,9 +91,7 @@ def lines_of(explanation: Explanation) -> list[str]:
     if explanation.near_duplicate_of:
         lines.append(f"  nearly the same content as {explanation.near_duplicate_of}")
     if explanation.unread:
-        lines.append(
-            f"  not read to its end: too many {explanation.unread} (`max_links` bounds the links that are taken)"
-        )
+        lines.append(f"  not read to its end: {'; '.join(map(_left_out, explanation.unread.split(', ')))}")
     for number, attempt in enumerate(explanation.attempts, start=1):
         owner = f", by {attempt.owner}" if attempt.owner else ""
         took = f" in {attempt.elapsed:.3f} s" if attempt.elapsed else ""

@@ -2,15 +2,14 @@
 
 import asyncio
 import contextlib
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, TextIO, TypeVar
-
-from msgspec import Struct
+from typing import TYPE_CHECKING, Final, TextIO, TypeVar
 
 from gregor.worker.base.errors import speaks_json, spoken
 from gregor.worker.base.printable import one_line
 from gregor.worker.config.settings import Config
+from gregor.worker.inspect.outlook import Remaining, time_left
+from gregor.worker.inspect.rates import Meter, Rates
 from gregor.worker.inspect.report import count, duration, size
 from gregor.worker.observe.stats import Stats
 
@@ -19,49 +18,37 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-WINDOW = 10.0
-"""Seconds over which rates are measured."""
 REDRAW = 0.5
 _ERRORS = 5
+_WAYS: Final = {"active": "active", "waiting": "waiting", "backing off": "backing_off"}
 
 
-class Rates(Struct, frozen=True):
-    """Per second, over the last `WINDOW` seconds or since the start."""
-
-    pages: float
-    requests: float
-    bytes: float
-
-
-class Meter:
-    """Measures rates from counters that only grow."""
-
-    def __init__(self) -> None:
-        self._samples: deque[tuple[float, int, int, int]] = deque()
-
-    def sample(self, now: float, stats: Stats) -> Rates:
-        """Take the counters at ``now`` (seconds, monotonic)."""
-        samples = self._samples
-        samples.append((now, stats.pages, stats.requests, stats.bytes))
-        while len(samples) > 2 and samples[1][0] <= now - WINDOW:
-            samples.popleft()
-        (then, *before), (_, *after) = samples[0], samples[-1]
-        if now <= then:
-            return Rates(0.0, 0.0, 0.0)
-        return Rates(*((late - early) / (now - then) for early, late in zip(before, after, strict=True)))
+def _waiting(stats: Stats) -> int:
+    """URLs in memory that are not being visited."""
+    return max(0, stats.queued - stats.running)
 
 
 def _left(stats: Stats, rates: Rates, elapsed: float, config: Config) -> str:
     """How long it may still take, by the rates of now: to the budget that is spent first, or until what waits in memory
     is done, which may bring more."""
-    ends = []
-    if rates.pages > 0 and config.max_pages is not None:
-        ends.append((config.max_pages - stats.total_pages_200) / rates.pages)
-    if config.max_time is not None:
-        ends.append(config.max_time - elapsed)
-    if rates.requests > 0 and stats.queued:
-        ends.append(stats.queued / rates.requests)
-    return f" (about {duration(max(0.0, min(ends)))} to the end)" if ends else ""
+    remaining = Remaining(
+        stats.queued,
+        stats.slowest,
+        stats.later,
+        None if config.max_pages is None else config.max_pages - stats.total_pages_200,
+        None if config.max_bytes is None else config.max_bytes - stats.total_bytes,
+        None if config.max_time is None else config.max_time - elapsed,
+    )
+    left = time_left(remaining, rates) if stats.queued or stats.pages else None
+    return "" if left is None else f" (about {duration(left)} to the end)"
+
+
+def _hosts(stats: Stats) -> dict[str, int]:
+    """How many hosts are in memory, each in one of these ways."""
+    states = stats.host_states
+    blocked = states.get("blocked", 0) + states.get("robots", 0)
+    ways = {name: states.get(state, 0) for name, state in _WAYS.items()}
+    return {**ways, "blocked": blocked}
 
 
 def line(stats: Stats, rates: Rates, elapsed: float, config: Config) -> str:
@@ -70,9 +57,9 @@ def line(stats: Stats, rates: Rates, elapsed: float, config: Config) -> str:
     left = _left(stats, rates, elapsed, config)
     return one_line(
         f"{duration(elapsed)}: {count(stats.pages, 'page')} ({rates.pages:.1f}/s, {size(rates.bytes)}/s), "
-        f"{rates.requests:.1f} requests/s, {count(stats.queued, 'URL')} waiting{left}, "
-        f"hosts {stats.running} active {stats.hosts_waiting} waiting "
-        f"{stats.hosts_blocked} blocked, {count(errors, 'error')}, limited by {stats.limiting}"
+        f"{rates.requests:.1f} requests/s, {count(_waiting(stats), 'URL')} waiting{left}, "
+        f"hosts {' '.join(f'{number} {way}' for way, number in _hosts(stats).items())}, "
+        f"{count(errors, 'error')}, limited by {stats.limiting}"
     )
 
 
@@ -86,10 +73,8 @@ def as_logged(stats: Stats, rates: Rates, elapsed: float, config: Config) -> str
         "pages_per_second": round(rates.pages, 3),
         "requests_per_second": round(rates.requests, 3),
         "bytes_per_second": round(rates.bytes),
-        "queued": stats.queued,
-        "hosts_active": stats.running,
-        "hosts_waiting": stats.hosts_waiting,
-        "hosts_blocked": stats.hosts_blocked,
+        "queued": _waiting(stats),
+        **{f"hosts_{way.replace(' ', '_')}": number for way, number in _hosts(stats).items()},
         "errors": stats.errors.total() + stats.aways.total(),
         "limiting": one_line(stats.limiting),
     }
@@ -107,8 +92,8 @@ def view(stats: Stats, rates: Rates, elapsed: float, config: Config) -> "Table":
         ("time", duration(elapsed) + (f" of {duration(config.max_time)}" if config.max_time is not None else "")),
         ("pages", f"{stats.pages} ({stats.total_pages_200}{of} with status 200 in all), {size(stats.bytes)}"),
         ("rate", f"{rates.pages:.1f} pages/s, {rates.requests:.1f} requests/s, {size(rates.bytes)}/s"),
-        ("queue", f"{stats.queued} URLs waiting in memory{_left(stats, rates, elapsed, config)}"),
-        ("hosts", f"{stats.running} active, {stats.hosts_waiting} waiting, {stats.hosts_blocked} blocked"),
+        ("queue", f"{_waiting(stats)} URLs waiting in memory{_left(stats, rates, elapsed, config)}"),
+        ("hosts", ", ".join(f"{number} {way}" for way, number in _hosts(stats).items())),
         ("errors", ", ".join(f"{kind} {n}" for kind, n in stats.troubles.most_common(_ERRORS)) or "none"),
         ("limited by", stats.limiting),
     ]

@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from gregor.worker.config.settings import Config
 from gregor.worker.inspect import machine
-from gregor.worker.inspect.live import Rates
+from gregor.worker.inspect.rates import Rates
 from gregor.worker.inspect.worker_state import Condition, Lag
 from gregor.worker.run.runtime import Runtime
 
@@ -73,9 +73,8 @@ def outlook(config: Config, runtime: Runtime, now: Condition, lag: Lag, rates: R
     stats = runtime.stats
     unread = max(0, sum(lag.records.values()) - sum(now.window.values()))
     waiting = now.back_queues + unread
-    busy = waiting + now.running
     remaining = Remaining(
-        busy,
+        waiting,
         longest,
         bool(now.buckets),
         None if config.max_pages is None else config.max_pages - stats.total_pages_200,
@@ -84,7 +83,7 @@ def outlook(config: Config, runtime: Runtime, now: Condition, lag: Lag, rates: R
     )
     left = time_left(remaining, rates) if now.state == "crawling" else None
     free, size = machine.disk(Path(config.data))
-    return Outlook(waiting, left, free, size, machine.memory_used(), machine.memory())
+    return Outlook(max(0, waiting - now.running), left, free, size, machine.memory_used(), machine.memory())
 
 
 def combined(outlooks: Sequence[Outlook]) -> Outlook:

@@ -13,7 +13,7 @@ from gregor.worker.borders.members import Members, Owner, Worker
 from gregor.worker.config.settings import Config
 from gregor.worker.frontier.partition import Partition
 from gregor.worker.inspect.host_views import HOST_STATES, state_of
-from gregor.worker.inspect.live import Rates
+from gregor.worker.inspect.rates import Rates
 from gregor.worker.observe.bottleneck import ADVICE
 from gregor.worker.orders.model import Orders
 from gregor.worker.run.runtime import Runtime

@@ -47,8 +47,8 @@ class Stats:
     queued: int = 0
     hosts: int = 0
     hosts_waiting: int = 0
+    slowest: float = 0.0  # seconds that the host with the longest queue needs, when somebody watches
     later: bool = False  # whether a calendar holds anything
-    hosts_blocked: int = 0
     _counted: tuple[int, int] = (0, 0)  # own pages and bytes that `before` has already
     _again: tuple[int, int] = (0, 0)  # own pages and bytes that took the place of earlier versions
     partitions: int = 0

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from gregor.worker.api.aggregate import added_up, first_hosts
 from gregor.worker.api.backend import Counts, HostsQuery, Status
 from gregor.worker.inspect.host_views import HOST_STATES, HostSort, HostView
-from gregor.worker.inspect.live import Rates
+from gregor.worker.inspect.rates import Rates
 from gregor.worker.inspect.worker_state import Condition
 
 

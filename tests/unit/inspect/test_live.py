@@ -9,7 +9,8 @@ import pytest
 from rich.console import Console
 
 from gregor.worker.config.settings import Config
-from gregor.worker.inspect.live import Meter, Progress, Rates, line, view, watch
+from gregor.worker.inspect.live import Progress, line, view, watch
+from gregor.worker.inspect.rates import Meter, Rates
 from gregor.worker.observe.stats import Stats
 
 STATS = Stats(
@@ -19,7 +20,7 @@ STATS = Stats(
     queued=5,
     running=2,
     hosts_waiting=3,
-    hosts_blocked=1,
+    host_states={"active": 2, "waiting": 3, "backing_off": 4, "robots": 1, "blocked": 2, "idle": 9},
     errors=Counter({"connect\x1b[31m": 4, "timeout": 1}),
     limiting="politeness",
     before={"pages_200": 5},
@@ -41,8 +42,8 @@ def test_rates_are_those_of_the_last_seconds() -> None:
 def test_the_line() -> None:
     text = line(STATS, Rates(1.5, 2.0, 2048.0), 75.0, Config())
     assert text == (
-        "1 min 15 s: 12 pages (1.5/s, 2.0 KiB/s), 2.0 requests/s, 5 URLs waiting (about 2.5 s to the end), "
-        "hosts 2 active 3 waiting 1 blocked, 5 errors, limited by politeness"
+        "1 min 15 s: 12 pages (1.5/s, 2.0 KiB/s), 2.0 requests/s, 3 URLs waiting (about 2.5 s to the end), "
+        "hosts 2 active 3 waiting 4 backing off 3 blocked, 5 errors, limited by politeness"
     )
     ends = line(STATS, Rates(1.0, 0.1, 0.0), 75.0, Config(max_pages=45, max_time=100.0))
     assert "(about 25 s to the end)" in ends
@@ -55,7 +56,7 @@ def test_the_table() -> None:
     Console(file=out, width=100).print(view(STATS, Rates(1.5, 2.0, 2048.0), 75.0, Config(max_pages=20)))
     text = out.getvalue()
     assert "15 of 20 with status 200" in text
-    assert "2 active, 3 waiting, 1 blocked" in text
+    assert "2 active, 3 waiting, 4 backing off, 3 blocked" in text
     assert "connect\\x1b[31m 4, timeout 1" in text
     assert "politeness" in text
 
@@ -87,7 +88,7 @@ def test_it_shows_until_it_is_cancelled(terminal: bool) -> None:
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        assert "1 blocked" in screen.getvalue()
+        assert "3 blocked" in screen.getvalue()
 
     asyncio.run(asyncio.wait_for(watched(), 10))
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from gregor.worker.inspect.live import Rates
 from gregor.worker.inspect.machine import memory_used
 from gregor.worker.inspect.outlook import Outlook, Remaining, combined, time_left
+from gregor.worker.inspect.rates import Rates
 
 RATES, STILL = Rates(2.0, 4.0, 100.0), Rates(0.0, 0.0, 0.0)
 
