@@ -1,6 +1,7 @@
 """Gregor, a distributed web crawler.
 
-``gregor.processing`` is what plug-ins import; it stays. Everything else may move between two versions.
+``gregor.open`` reads a crawl (docs/library.md), ``gregor.processing`` is what plug-ins import; these stay, and
+``gregor.BadInput``, which they raise. Everything else may move between two versions.
 
 ``worker``, ``search``, ``partitioner`` and ``schemas`` beside this file are symbolic links to the folders of those
 names at the top of the checkout: there the code lies, and here is the name that it is imported by, in a checkout as in
@@ -10,7 +11,9 @@ small text files in their place, and cannot be used.
 
 import sys
 from importlib.metadata import version
+from os import PathLike
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 if not (Path(__file__).parent / "worker").is_dir():
     sys.tracebacklimit = 0  # where in which file the import stands helps nobody
@@ -20,3 +23,26 @@ if not (Path(__file__).parent / "worker").is_dir():
     )
 
 __version__ = version("gregor-crawler")
+
+if TYPE_CHECKING:
+    from gregor.worker.base.errors import BadInput as BadInput
+    from gregor.worker.library.archive import Archive
+
+
+def open(data: str | PathLike[str] = "data", *, config: str | None = None, **settings: object) -> "Archive":
+    """Read the crawl in a data folder, or with ``engine="cluster"`` that on servers, beside its workers or after them.
+
+    ``settings``: by the names of the configuration, as after ``--set``; ``config``: a config file. To be used in a
+    ``with`` statement. Raises `BadInput` where there is no crawl, or for a setting that cannot be used.
+    """
+    from gregor.worker.library.archive import Archive  # heavy: whoever imports this package need not read a crawl
+
+    return Archive(data, settings, config)
+
+
+def __getattr__(name: str) -> object:
+    if name == "BadInput":
+        from gregor.worker.base.errors import BadInput
+
+        return BadInput
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -11,7 +11,8 @@
     extract     pages to items, by rules
     adapters    engines, transports              inspect    explain, report, metrics
     capacity    gregor plan                      api        the API and the console
-    compose     which parts make a process       commands, demo: what people type
+    compose     which parts make a process       library    gregor.open, for programs
+    commands, demo: what people type
 
 Read `crawl.py` first. tests/unit/test_imports.py holds the order.
 """

@@ -1,6 +1,5 @@
 """`gregor extract` over a data folder: lines, cells, processes, what is lost, what is wrong."""
 
-import asyncio
 import csv
 import io
 import json
@@ -11,17 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from gregor.schemas.messages import Attempt
-from gregor.worker.adapters.embedded import open_engine
 from gregor.worker.commands import cli
-from gregor.worker.config.settings import Config
 from gregor.worker.extract import rules
 from gregor.worker.extract.cases import CASE
 from gregor.worker.extract.fields import FIELD, KINDS
 from gregor.worker.extract.rules import RULE
-from gregor.worker.links.configured import canonical_rules
-from tests.contract.world import ManualClock
-from tests.reading import page, row
+from tests.endtoend.stored import store
 
 ROOT = Path(__file__).parents[2]
 JOBS = 9
@@ -53,17 +47,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     stored = {f"http://a.test/{number}": job(number) for number in range(JOBS)}
     stored |= {"http://b.test/": b"<h1>b", "http://a.test/i": b"\x89PNG"}
 
-    async def fill() -> None:
-        rules = canonical_rules(Config()).fingerprint()
-        engine = await open_engine(folder / "data", Config().partitions, rules, ManualClock())
-        for url, body in stored.items():
-            media = "image/png" if body.startswith(b"\x89") else "text/html"
-            made = page(url, body, content_type=media, language="en")
-            await engine.store.put_page(made, io.BytesIO(body), None, 1)
-            await engine.store.put_rows([row(made, page=1, attempts=(Attempt(1.0, "fetched", 200),))], 1)
-        await engine.close()
-
-    asyncio.run(fill())
+    store(folder / "data", stored)
     (folder / "rules.toml").write_text(RULES)
     (folder / "saved.html").write_text("<h1>Saved</h1><time>1 November 2026</time>")
     return folder

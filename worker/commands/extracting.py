@@ -50,7 +50,7 @@ async def run_part(job: Job, write: Write) -> Tally:
     async with reading(job.config) as crawl:
 
         async def with_body(page: Page) -> tuple[Page, bytes | None]:
-            return page, await body_of(crawl.reader, page)
+            return page, await url_record.read_body(crawl.reader, page)
 
         async for page, body in in_order(_pages(job, crawl, ruleset), with_body, _AHEAD):
             if body is None:
@@ -66,15 +66,6 @@ async def run_part(job: Job, write: Write) -> Tally:
         tally.damaged = crawl.damages.count
     write(bytes(lines))
     return tally
-
-
-async def body_of(reader: Reader, page: Page) -> bytes | None:
-    """The decoded body of a page; None where it cannot be read, which the reader's listener hears."""
-    opened = await url_record.body_of(reader, page, *filter(None, [page.body]))
-    if opened is None:
-        return None
-    with opened[0] as body:
-        return body.read()
 
 
 async def _pages(job: Job, crawl: Crawl, ruleset: tuple[Rule, ...]) -> AsyncIterator[Page]:

@@ -17,6 +17,7 @@ from gregor.worker.extract.model import Rule
 from gregor.worker.extract.page import Parsed, of_stored
 from gregor.worker.extract.scopes import Place
 from gregor.worker.extract.selectors import Css, Json, XPath
+from gregor.worker.inspect import url_record
 from gregor.worker.web.urls import Url
 
 _HELP = """css("h1"), xpath("//h1"), json("path"): what a selector gives
@@ -38,12 +39,12 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 async def _shell(text_of_url: str, ruleset: tuple[Rule, ...], config: Config) -> int:
-    from gregor.worker.commands.extracting import body_of, stored  # heavy
+    from gregor.worker.commands.extracting import stored  # heavy
 
     async with reading(config) as crawl:
         url = given_url(crawl.urls, text_of_url)
         page = await stored(crawl.reader, url)
-        body = await body_of(crawl.reader, page)
+        body = await url_record.read_body(crawl.reader, page)
     names = prompt(page, of_stored(page, body or b""), Url(page.href, page.key, page.host), ruleset)
     banner = f"{page.href} · {page.status} · {page.content_type} · {page.size} bytes\n{_HELP}"
     if sys.stdin.isatty():

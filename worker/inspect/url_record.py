@@ -194,6 +194,15 @@ async def body_of(reader: Reader, page: Page, *names: str) -> tuple[BinaryIO, st
     return None
 
 
+async def read_body(reader: Reader, page: Page) -> bytes | None:
+    """The decoded body of a page; None where it cannot be read, which the reader's listener hears."""
+    opened = await body_of(reader, page, page.body) if page.body else None
+    if opened is None:
+        return None
+    with opened[0] as body:
+        return body.read()
+
+
 def mime(page: Page) -> str | None:
     """The media type of a page, without parameters, in lower case."""
     return page.content_type.partition(";")[0].strip().lower() or None

@@ -1,0 +1,131 @@
+"""`gregor.open`: every example of docs/library.md, and what it gives."""
+
+import asyncio
+import re
+import sqlite3
+import subprocess
+import sys
+import types
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+import gregor
+from gregor.schemas.messages import Link
+from tests.endtoend.stored import store
+from tests.reading import AT
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "library.md").read_text(), re.DOTALL)
+PAGE = b"""<h1>One</h1><a href=/b>b</a><time datetime=2026-11-29>
+<script type="application/ld+json">{"@type": "Thing", "name": "n"}</script>"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("library")
+    link = Link("http://a.test/b", "a", text="b")
+    store(made / "data", {"http://a.test/": PAGE, "http://b.test/": b"<h1>Two"}, {"http://a.test/": [link]})
+    (made / "rules.toml").write_text('[[item]]\nname = "x"\n[item.fields]\ntitle = "h1"')
+    return made
+
+
+@pytest.fixture(autouse=True)
+def there(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_every_example_runs(example: str, capsys: pytest.CaptureFixture[str]) -> None:
+    exec(compile(example, "docs/library.md", "exec"), {"__name__": "example"})
+    assert capsys.readouterr().out
+
+
+def test_a_page() -> None:
+    with gregor.open("data") as crawl:
+        page = crawl.page("http://A.test")
+        assert page is not None
+        assert (page.url, page.host, page.status, page.state, page.version) == (
+            "http://a.test/",
+            "a.test",
+            200,
+            "fetched",
+            1,
+        )
+        assert (page.fetched_at, page.language, page.label) == (datetime.fromtimestamp(AT, UTC), "en", None)
+        assert (page.css("h1"), page.css("a::attr(href)"), page.xpath("//h1/text()")) == (["One"], ["/b"], ["One"])
+        assert page.json("name") == ["n"] and page.schema("Thing") == [{"@type": "Thing", "name": "n"}]
+        assert page.html.encode() == page.body == PAGE
+        assert page.items("rules.toml")[0]["title"] == "One"
+        assert [link.text for link in page.links] == ["b"]
+        assert crawl.page("http://none.test/") is None
+        with pytest.raises(ValueError, match="no CSS selector"):
+            page.css("li[")
+
+
+def test_what_is_chosen() -> None:
+    with gregor.open("data", max_url_length=2000) as crawl:
+        assert {page.url for page in crawl.pages()} == {"http://a.test/", "http://b.test/"}
+        assert [page.url for page in crawl.pages(host="b.test")] == ["http://b.test/"]
+        assert not list(crawl.pages(since=datetime.now(UTC))) and not list(crawl.pages(state="gone"))
+        assert [item["title"] for item in crawl.items(["rules.toml"], host="b.test")] == ["Two"]
+        assert [link["target"] for link in crawl.links()] == ["http://a.test/b"]
+        assert crawl.explain("http://a.test/")["state"] == "fetched"
+        assert crawl.arrow("hosts").column("host").to_pylist() == ["a.test", "b.test"]
+        first = next(iter(crawl.pages()))  # the rest is left, and closing waits for nobody
+        assert first.title == "One"
+
+
+def test_a_table_as_a_frame(monkeypatch: pytest.MonkeyPatch) -> None:
+    frames = []
+    table = types.SimpleNamespace(to_pandas=lambda: frames.append(1))
+    with gregor.open("data") as crawl:
+        monkeypatch.setattr(type(crawl), "arrow", lambda *_, **__: table)
+        crawl.dataframe("links")
+    assert frames
+
+
+async def reading_in_a_loop() -> int:
+    with gregor.open("data") as crawl:
+        return len(list(crawl.pages()))
+
+
+def test_it_reads_where_a_loop_runs_as_in_a_notebook() -> None:
+    assert asyncio.run(reading_in_a_loop()) == 2
+
+
+@pytest.mark.parametrize(
+    ("call", "part"),
+    [
+        (lambda: gregor.open("nowhere"), "nowhere"),
+        (lambda: gregor.open("data", dely=1), "did you mean delay?"),
+        (lambda: gregor.open("data", delay=object()), "delay wants a text, a number"),
+        (lambda: gregor.open("data").page("nothing"), "not an http(s) URL"),
+        (lambda: list(gregor.open("data").pages(since=datetime(2026, 1, 1))), "with a time zone"),  # noqa: DTZ001
+        (lambda: list(gregor.open("data").items("nowhere.toml")), "cannot read nowhere.toml"),
+    ],
+)
+def test_what_cannot_be_is_one_line(call: object, part: str) -> None:
+    assert callable(call)
+    with pytest.raises(gregor.BadInput) as caught:
+        call()
+    assert part in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_damage_is_a_warning(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    with (
+        sqlite3.connect(folder / "data" / "crawl.db") as source,
+        sqlite3.connect(tmp_path / "data" / "crawl.db") as copy,
+    ):
+        source.backup(copy)
+        copy.execute("UPDATE pages SET data = x'00' WHERE key = 'http://a.test/'")
+    with gregor.open(tmp_path / "data") as crawl, pytest.warns(RuntimeWarning, match="gregor check"):
+        assert [page.url for page in crawl.pages()] == ["http://b.test/"]
+
+
+def test_importing_reads_nothing_heavy() -> None:
+    code = "import gregor, sys; sys.exit(any(name.startswith('gregor.worker') for name in sys.modules))"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+    assert not hasattr(gregor, "anything")

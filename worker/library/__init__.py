@@ -1,0 +1,8 @@
+"""Gregor as a Python library: what `gregor.open` and `gregor.Crawl` give. See docs/library.md.
+
+    given.py      arguments as settings           loop.py       an event loop beside the caller's own thread
+    archive.py    a crawl that is read            page.py       a page of it
+    crawl.py      a crawl that runs
+
+The names that these have without an underscore are public. Imports everything but the commands.
+"""

@@ -1,0 +1,157 @@
+"""A crawl that is read, beside its worker or after it."""
+
+import time
+import warnings
+from collections.abc import AsyncIterator, Iterator, Mapping
+from datetime import datetime
+from os import PathLike
+from types import TracebackType
+from typing import Any, Literal
+
+import msgspec
+
+from gregor.schemas.messages import Page
+from gregor.worker.base.errors import BadInput
+from gregor.worker.borders.errors import Damaged
+from gregor.worker.borders.reader import WHOLE
+from gregor.worker.compose.engine import engine_of
+from gregor.worker.inspect import selection, url_record
+from gregor.worker.inspect.explain import explain
+from gregor.worker.inspect.selection import Selection
+from gregor.worker.inspect.table_files import Batches, record_batch
+from gregor.worker.inspect.tables import TABLES
+from gregor.worker.library.given import settings
+from gregor.worker.library.loop import Loop
+from gregor.worker.library.page import RulesFiles, StoredPage, read_rules
+from gregor.worker.links.configured import scope_rules
+from gregor.worker.links.scope import Scope
+from gregor.worker.web.urls import Url
+
+TableName = Literal["pages", "links", "hosts"]
+_MENTIONS = 10
+
+
+class Archive:
+    """What a crawl remembers. To be closed, or used in a ``with`` statement; from any thread, also where a loop runs.
+
+    What is damaged is left out, with a warning.
+    """
+
+    def __init__(self, data: str | PathLike[str], arguments: Mapping[str, object], config: str | None = None) -> None:
+        """Raises `BadInput` where there is no crawl, or for a setting that cannot be used."""
+        self._config = settings(data, arguments, config).config
+        self._loop = Loop()
+        try:
+            self._reader, self._urls = self._loop.run(engine_of(self._config).read())
+        except BaseException:
+            self._loop.close()
+            raise
+        self._reader.on_damage = _warn
+        self._is_open = True
+
+    def __enter__(self) -> "Archive":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End reading. May be repeated."""
+        if self._is_open:
+            self._is_open = False
+            self._loop.run(self._reader.close())
+            self._loop.close()
+
+    def pages(
+        self,
+        *,
+        host: str | None = None,
+        state: str | None = None,
+        since: datetime | float | None = None,
+        versions: bool = False,
+    ) -> Iterator[StoredPage]:
+        """The stored pages in their newest version, or with ``versions`` in all; of a host, of URLs in a state now, of
+        what is new or changed since a time (unix seconds, or a datetime with a zone)."""
+        wanted = _selected(host, state, since)
+
+        async def stored() -> AsyncIterator[Page]:
+            async for page, _ in selection.pages(self._reader, wanted, versions=versions):
+                yield page
+
+        for page in self._loop.iterate(stored()):
+            yield StoredPage(page, self._body)
+
+    def page(self, url: str, version: int | None = None) -> StoredPage | None:
+        """A page in its newest version, or that of a visit; None where none is kept. Raises `BadInput` for no URL."""
+        page = self._loop.run(self._reader.page(self._url(url).key, version))
+        return None if page is None else StoredPage(page, self._body)
+
+    def items(self, rules: RulesFiles, *, host: str | None = None) -> Iterator[dict[str, Any]]:
+        """What rules make of the stored pages. Raises `BadInput` for rules that cannot be used."""
+        ruleset = read_rules(rules)
+        for page in self.pages(host=host):
+            yield from page.extracted(ruleset)
+
+    def links(self, *, host: str | None = None) -> Iterator[dict[str, Any]]:
+        """Each link of each stored page: source, target, kind, fate and so on, as `gregor export links` has them."""
+        return self._rows("links", _selected(host))
+
+    def hosts(self) -> Iterator[dict[str, Any]]:
+        """Each host with its URLs by state, pages and bytes."""
+        return self._rows("hosts", _selected())
+
+    def explain(self, url: str) -> dict[str, Any]:
+        """What happened to a URL and why, as `gregor explain --json` tells it. Raises `BadInput` for no URL."""
+        asked = self._url(url)
+
+        async def explained() -> object:
+            scope = Scope(scope_rules(self._config), await self._reader.seed_hosts())
+            return await explain(self._reader, self._urls, asked, self._config, scope, _MENTIONS, time.time())
+
+        explanation: dict[str, Any] = msgspec.to_builtins(self._loop.run(explained()))
+        return explanation
+
+    def arrow(self, table: TableName = "pages", *, host: str | None = None) -> Any:
+        """A table of Arrow (`pyarrow.Table`), all of it in memory: typed columns as `gregor export parquet` has them.
+        Needs the extra "export"."""
+        import pyarrow as pa
+
+        wanted = TABLES[table]
+        made: list[Any] = [record_batch(wanted, [[] for _ in wanted.columns])]
+        batches = Batches(wanted, lambda columns: made.append(record_batch(wanted, columns)))
+        for values in self._loop.iterate(wanted.rows(self._reader, _selected(host), WHOLE)):
+            batches.put(values)
+        batches.flush()
+        return pa.Table.from_batches(made)
+
+    def dataframe(self, table: TableName = "pages", *, host: str | None = None) -> Any:
+        """The same as a DataFrame of pandas, which has to be installed."""
+        return self.arrow(table, host=host).to_pandas()
+
+    def _rows(self, name: TableName, wanted: Selection) -> Iterator[dict[str, Any]]:
+        names = [column.name for column in TABLES[name].columns]
+        for values in self._loop.iterate(TABLES[name].rows(self._reader, wanted, WHOLE)):
+            yield dict(zip(names, values, strict=True))
+
+    def _url(self, text: str) -> Url:
+        url = self._urls.parse(text)
+        if url is None:
+            raise BadInput(f"{self._urls.refusal(text)}: {text!r}")
+        return url
+
+    def _body(self, page: Page) -> bytes | None:
+        return self._loop.run(url_record.read_body(self._reader, page))
+
+
+def _selected(host: str | None = None, state: str | None = None, since: datetime | float | None = None) -> Selection:
+    if isinstance(since, datetime):
+        if since.tzinfo is None:
+            raise BadInput("since wants a datetime with a time zone, or unix seconds")
+        since = since.timestamp()
+    return Selection(host, state, since)
+
+
+def _warn(damage: Damaged) -> None:
+    warnings.warn(f"{damage}; `gregor check` looks through all that is stored", RuntimeWarning, stacklevel=2)

@@ -1,0 +1,33 @@
+"""Arguments of Python as settings of a crawl."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from gregor.worker.compose.kept import kept
+from gregor.worker.config.settings import ConfigError
+from gregor.worker.config.sources import Given, Settings, load
+
+_SOURCE = "an argument"
+
+
+def settings(data: str | os.PathLike[str], arguments: Mapping[str, object], config: str | None = None) -> Settings:
+    """The settings in force: defaults, those kept with the crawl in the folder, a config file, the environment, then
+    the arguments, by the names of the configuration. Raises `BadInput`, `ConfigError`."""
+    words = [Given("data", os.fspath(data), _SOURCE)]
+    for name, value in arguments.items():
+        if isinstance(value, list | tuple | set | frozenset):
+            words += [Given(name, _word(name, member), _SOURCE, item=True) for member in value]
+        else:
+            words.append(Given(name, _word(name, value), _SOURCE))
+    before = kept(os.fspath(data)) if Path(data, "crawl.db").exists() else None
+    return load(config, os.environ, words, before)
+
+
+def _word(name: str, value: object) -> str:
+    """A value as it is written on the command line."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str | int | float | os.PathLike):
+        return str(value)
+    raise ConfigError(f"{name} wants a text, a number, true or false, or a list of such, not {type(value).__name__}")

@@ -1,0 +1,158 @@
+"""A stored page, as the library gives it."""
+
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from gregor.schemas.messages import Link, Page
+from gregor.worker.extract import rules, schema_org, text, writing
+from gregor.worker.extract.items import extract
+from gregor.worker.extract.model import Rule
+from gregor.worker.extract.page import Parsed, of_stored
+from gregor.worker.extract.scopes import Place
+from gregor.worker.extract.selectors import Css, Json, XPath
+from gregor.worker.web.urls import Url
+
+RulesFiles = str | PathLike[str] | Iterable[str | PathLike[str]]
+
+
+class StoredPage:
+    """One version of one page. Its body is read when something asks for it, and then kept."""
+
+    def __init__(self, page: Page, read: Callable[[Page], bytes | None]) -> None:
+        self._page = page
+        self._read = read
+
+    def __repr__(self) -> str:
+        return f"<StoredPage {self.url} {self.status}>"
+
+    @property
+    def url(self) -> str:
+        """As requested."""
+        return self._page.href
+
+    @property
+    def key(self) -> str:
+        """The canonical form of the URL, which names the page."""
+        return self._page.key
+
+    @property
+    def host(self) -> str:
+        """With its port, if that is not the usual one."""
+        return self._page.host
+
+    @property
+    def status(self) -> int:
+        """Of HTTP."""
+        return self._page.status
+
+    @property
+    def state(self) -> str:
+        """ "fetched", or "duplicate" for an exact copy of another page."""
+        return self._page.state
+
+    @property
+    def title(self) -> str | None:
+        """None without one."""
+        return self._page.title
+
+    @property
+    def text(self) -> str:
+        """What is visible, white space made single."""
+        return self._page.text
+
+    @property
+    def language(self) -> str | None:
+        """As the page states it (BCP 47)."""
+        return self._page.language or None
+
+    @property
+    def content_type(self) -> str:
+        """The media type, without parameters."""
+        return self._page.content_type.partition(";")[0].strip().lower()
+
+    @property
+    def fetched_at(self) -> datetime:
+        """UTC."""
+        return datetime.fromtimestamp(self._page.fetched_at, UTC)
+
+    @property
+    def version(self) -> int:
+        """Which visit brought it, from 1."""
+        return self._page.visit
+
+    @property
+    def depth(self) -> int:
+        """Links from a seed."""
+        return self._page.depth
+
+    @property
+    def label(self) -> str | None:
+        """That of its seed."""
+        return self._page.label or None
+
+    @property
+    def links(self) -> list[Link]:
+        """In the order of the page, each with ``url``, ``kind``, ``nofollow``, ``text`` and ``fate``."""
+        return self._page.links
+
+    @cached_property
+    def body(self) -> bytes:
+        """Decoded of content codings; empty where it is not kept, or damaged."""
+        return self._read(self._page) or b""
+
+    @property
+    def html(self) -> str:
+        """The body as text."""
+        return self._parsed.markup
+
+    def css(self, selector: str) -> list[str]:
+        """The texts of what a CSS selector chooses, or with ``::attr(NAME)`` at its end attributes.
+
+        Raises ValueError for what is no selector.
+        """
+        return [_words(selected) for selected in Css(selector).select(self._place)]
+
+    def xpath(self, path: str) -> list[str]:
+        """The texts of what an XPath 1.0 chooses. Raises ValueError for what is none."""
+        return [_words(selected) for selected in XPath(path).select(self._place)]
+
+    def json(self, path: str) -> list[Any]:
+        """What a JMESPath finds in the page, if it is JSON, or in its scripts of JSON. Raises ValueError for what is
+        none."""
+        return list(Json(path).select(self._place))
+
+    def schema(self, kind: str) -> list[dict[str, Any]]:
+        """The page's schema.org entities of a type."""
+        return schema_org.entities(self._parsed, kind)
+
+    def items(self, files: RulesFiles) -> list[dict[str, Any]]:
+        """What rules make of the page: files as `gregor extract` reads them. Raises `gregor.BadInput`."""
+        return list(self.extracted(read_rules(files)))
+
+    def extracted(self, ruleset: tuple[Rule, ...]) -> Iterable[dict[str, Any]]:
+        """What rules that were read make of the page."""
+        url = Url(self._page.href, self._page.key, self._page.host)
+        for item in extract(ruleset, self._parsed, url).items:
+            yield writing.record(item, self._parsed.facts)
+
+    @cached_property
+    def _parsed(self) -> Parsed:
+        return of_stored(self._page, self.body)
+
+    @property
+    def _place(self) -> Place:
+        return Place(self._parsed)
+
+
+def read_rules(files: RulesFiles) -> tuple[Rule, ...]:
+    """The rules of one file or several. Raises `BadInput`."""
+    names = [files] if isinstance(files, str | PathLike) else list(files)
+    return rules.read([Path(name) for name in names])
+
+
+def _words(selected: object) -> str:
+    return text.words(selected) if isinstance(selected, text.Node) else str(selected)
