@@ -36,7 +36,7 @@ from gregor.worker.read.html.guard import guard
 from gregor.worker.read.processors import Processors
 from gregor.worker.read.read import Reading
 from gregor.worker.web.encodings import sniff
-from gregor.worker.web.urls import Urls
+from gregor.worker.web.urls import Url, Urls
 from tests.web import corpus
 
 PAGES = 200
@@ -44,8 +44,10 @@ PAGES_OF_A_HOST = 100
 REPEATED = 5
 PIECE = 16 * 1024
 """Bytes that come at a time."""
+ASKED = 4
+"""How often it is asked how a URL stands among those of its host: when published, admitted, queued and taken."""
 TYPE = "text/html"
-WHOLE = ("keep", "decode", "guard", "parse", "walk", "fingerprint", "simhash", "links", "record", "compress")
+WHOLE = ("keep", "decode", "guard", "parse", "walk", "fingerprint", "simhash", "links", "traps", "record", "compress")
 """The steps that together are the reading of a page."""
 
 
@@ -82,7 +84,7 @@ class Steps:
     def __init__(self, hosts: int) -> None:
         self._urls = Urls()
         config, scope = Config(), Scope(ScopeRules(), map(corpus.host_name, range(hosts)))
-        self._sent = RecentlySent(config.recently_sent)
+        self._sent, self._traps = RecentlySent(config.recently_sent), Traps()
         self._examiner = Examiner(
             config,
             urls=self._urls,
@@ -91,7 +93,7 @@ class Steps:
             stats=Stats(),
             processors=Processors(),
             sent=self._sent,
-            traps=Traps(),
+            traps=self._traps,
         )
         self._compress = zstandard.ZstdCompressor(level=LEVEL).compress
         self.seconds = dict.fromkeys(WHOLE, 0.0)
@@ -104,7 +106,7 @@ class Steps:
         extract = html.extract(text)
         words = f"{extract.title} {extract.text}"
         reading = Reading(extract, text_fingerprint(words), simhash64(words))
-        ticket = Ticket(url.href, url.key, url.host)
+        ticket, found = Ticket(url.href, url.key, url.host), Ticket(url.href, url.key, url.host, depth=2)
         response = Response(200, "OK", [("Content-Type", TYPE)], "HTTP/1.1", _kept(data), None, b"", b"", "", 0.0, 0.0)
         examined = self._examiner.examine(ticket, url, response, reading)
         self._sent.learn(examined.tickets)
@@ -118,12 +120,19 @@ class Steps:
             "fingerprint": _least(lambda: text_fingerprint(words)),
             "simhash": _least(lambda: simhash64(words)),
             "links": _least(lambda: self._examiner.examine(ticket, url, response, reading)),
+            "traps": _least(lambda: self._heed(url, found, words)),
             "record": _least(lambda: [encode(message) for message in (examined.page, *examined.tickets)]),
             "compress": _least(lambda: (self._compress(record), self._compress(data))),
         }
         spent["walk"] -= spent["guard"] + spent["parse"]
         for name, seconds in spent.items():
             self.seconds[name] += seconds
+
+    def _heed(self, url: Url, ticket: Ticket, text: str) -> None:
+        """What a page tells of the URL space of its host, and what that means for one URL."""
+        self._traps.learn(url, text=text, via=url.origin)
+        for _ in range(ASKED):
+            self._traps.judge(ticket)
 
 
 def _kept(data: bytes) -> SpooledBody:

@@ -4,7 +4,7 @@ Everything here is encoded as a msgpack array: a field is only ever added at the
 record stays readable. Times are unix seconds (float) of the coordinator's clock; durations are seconds; sizes bytes.
 """
 
-from typing import Final, Literal, TypeVar
+from typing import Final, Literal, TypeAlias, TypeVar
 
 import msgspec
 import xxhash
@@ -197,6 +197,10 @@ class Failing(msgspec.Struct, frozen=True, array_like=True):
     given_up: bool = False  # it failed too often: no request until then
 
 
+Octets: TypeAlias = bytes
+"""For a class that has a field of the name of that type."""
+
+
 class HostRecord(msgspec.Struct, frozen=True, array_like=True):
     """What a new owner must know of a host before its first turn."""
 
@@ -207,6 +211,31 @@ class HostRecord(msgspec.Struct, frozen=True, array_like=True):
     pages: int = 0  # stored, which count against the host's budget
     bytes: int = 0  # stored, which count against the host's budget
     failing: tuple[Failing, ...] = ()  # the origins that cannot be reached now
+    shapes: Octets = b""  # what was learnt of its URL space, LearntShapes; b"": nothing
+
+
+class LearntShape(msgspec.Struct, frozen=True, array_like=True):
+    """What the pages of one shape of a host's URLs brought lately."""
+
+    name: str  # the shape
+    score: int
+    line: int  # pages in vain in a row, each found on the one before
+    trials: int  # pages in vain since it was spent
+    pages: int
+    fresh: int  # pages with something new
+    walks: bool  # its last page in vain had another number, and else the same words
+    low: tuple[int, ...] = ()  # the least of the numbers of its URLs
+    high: tuple[int, ...] = ()
+    full: tuple[int, ...] = ()  # the words of some pages, as hashes
+    bare: tuple[int, ...] = ()  # the same without numbers
+
+
+class LearntShapes(msgspec.Struct, frozen=True, array_like=True):
+    """What was learnt of a host's URL space."""
+
+    fresh: int  # pages of the host that brought something new
+    trials: int  # pages in vain of shapes that were spent
+    shapes: tuple[LearntShape, ...]
 
 
 class RobotsCopy(msgspec.Struct, frozen=True, array_like=True):

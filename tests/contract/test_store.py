@@ -287,7 +287,9 @@ async def test_a_partitions_record_survives_and_older_ones_lose(world: World) ->
 async def test_a_hosts_record_survives_and_older_ones_lose(world: World) -> None:
     engine = await world.open()
     assert await engine.store.host("example.org:8080") is None
-    record = HostRecord("example.org:8080", ceiling=4.0, not_before=9.5, failures=2, pages=3, bytes=1 << 40)
+    record = HostRecord(
+        "example.org:8080", ceiling=4.0, not_before=9.5, failures=2, pages=3, bytes=1 << 40, shapes=b"\0\xff"
+    )
     await engine.store.put_host(record, NEW)
     await engine.store.put_host(HostRecord("example.org:8080"), OLD)
     engine = await world.again()

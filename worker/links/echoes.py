@@ -23,7 +23,8 @@ _DATES: Final = frozenset(
 
 
 class Words(NamedTuple):
-    """Hashes over the words of a text, in whatever order, without those of its URL: with its numbers, and without."""
+    """Hashes over the words of a text, however often and in whatever order, without those of its URL: with its numbers,
+    and without."""
 
     full: int
     bare: int
@@ -33,13 +34,11 @@ def words_of(text: str, target: str, media: Iterable[str] = ()) -> Words:
     """The words of a text at a URL; ``target`` is the URL's path and query, ``media`` are the URLs of what is shown.
 
     Whatever stands in the URL and has a letter is left out of both: a session, a path or a filter that the page quotes.
-    Most pages have few words to leave out, so those are taken off the sum of all.
     """
-    words = _words(text[:_MOST])
-    quoted = {word for word in _words(unquote(target)) if not word.isdigit()}.intersection(words)
-    shown = xxhash.xxh3_64_intdigest("\n".join(sorted(set(media))).encode("utf-8", "surrogatepass"))
-    full = _sum(words) - _sum_of(quoted, words) + shown
-    bare = full - _sum(filter(bytes.isdigit, words)) - _sum_of(_DATES.intersection(words) - quoted, words)
+    words = set(_words(text[:_MOST]))
+    words.difference_update(word for word in _words(unquote(target)) if not word.isdigit())
+    full = _sum(words) + xxhash.xxh3_64_intdigest("\n".join(sorted(set(media))).encode("utf-8", "surrogatepass"))
+    bare = full - _sum(filter(bytes.isdigit, words)) - _sum(words & _DATES)
     return Words(full & _64_BITS, bare & _64_BITS)
 
 
@@ -50,8 +49,3 @@ def _words(text: str) -> list[bytes]:
 def _sum(words: Iterable[bytes]) -> int:
     """Alike for the same words in another order."""
     return sum(map(xxhash.xxh3_64_intdigest, words))
-
-
-def _sum_of(some: Iterable[bytes], words: list[bytes]) -> int:
-    """What some of the words add to the sum of all."""
-    return sum(xxhash.xxh3_64_intdigest(word) * words.count(word) for word in some)

@@ -4,26 +4,31 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Final
 
+from gregor.schemas.messages import LearntShapes, decode, encode
 from gregor.worker.links.chains import Chains
 from gregor.worker.links.echoes import Words
 from gregor.worker.links.session_ids import SessionIds
-from gregor.worker.links.shape_score import LED, SPENT, STALE, Shape
+from gregor.worker.links.shape_score import LED, SPENT, STALE, SUNK, Shape
 from gregor.worker.links.shapes import REPEATING, counted, looks_endless, numbers, section, shapes, target_of
 
 SHAPES: Final = 64
 """Shapes of a host that are remembered, and sections."""
+KEPT_SHAPES: Final = 16
+"""Shapes of a host that are kept in its record."""
 
 
 class KnownHost:
     """The pages of a host, as far as they tell of its URL space."""
 
-    __slots__ = ("copied", "echoes", "fresh", "sections", "sessions", "shapes", "trials")
+    __slots__ = ("changed", "copied", "echoes", "fresh", "sections", "sessions", "shapes", "trials")
 
     def __init__(self, copied: bool = False, echoes: bool = False) -> None:
         """``copied``: its first page has the content of another page; ``echoes``: and so has that of the host that led
         to it."""
         self.copied, self.echoes = copied, echoes
         self.shapes: OrderedDict[str, Shape] = OrderedDict()
+        self.changed = False
+        """A shape was spent, was found to be endless, or opened again since its record was made."""
         self.sections: dict[str, int] = {}
         self.sessions = SessionIds()
         self.fresh = 0
@@ -47,6 +52,21 @@ class KnownHost:
         if fresh and via:
             self._credit(names, via)
 
+    def kept(self) -> bytes:
+        """What of it a later owner should know, a few thousand octets at most: those of its shapes that sank, the worst
+        first."""
+        self.changed = False
+        worst = sorted(self.shapes.items(), key=lambda known: known[1].score, reverse=True)[:KEPT_SHAPES]
+        shapes = tuple(shape.kept(name) for name, shape in worst if shape.score >= SUNK)
+        return encode(LearntShapes(self.fresh, self.trials, shapes)) if shapes else b""
+
+    def recall(self, learnt: bytes) -> None:
+        """Go on from what an earlier owner kept. Raises `msgspec.MsgspecError` or OverflowError if that is damaged."""
+        known = decode(learnt, LearntShapes)
+        shapes = {shape.name: Shape.of(shape) for shape in known.shapes[:KEPT_SHAPES]}
+        self.shapes.update(shapes)
+        self.fresh, self.trials = known.fresh, known.trials
+
     def line(self, shape: Shape, target: str, via: str) -> int:
         """How far pages in vain led on to a URL of a shape: what is below its own page is as endless as the paths in
         which segments repeat are."""
@@ -63,16 +83,23 @@ class KnownHost:
             return not copied
         row = numbers(target)
         known = [self._shape(name) for name in names]
+        states = [shape.state for shape in known]
         spent = any(shape.score >= SPENT for shape in known)
         brought = [shape.learn(copied, row, words) for shape in known]
         if not copied and all(page.fresh for page in brought):
+            self._note(known, states)
             return True
         self.trials += spent
         length = chain(_step(target, names, brought[0].beyond))
         for shape, page in zip(known, brought, strict=True):
             if not page.fresh:
                 shape.line = max(shape.line, length)
+        self._note(known, states)
         return False
+
+    def _note(self, known: list[Shape], before: list[tuple[bool, bool]]) -> None:
+        """Shapes learnt of a page: whether that changed how their URLs stand."""
+        self.changed = self.changed or [shape.state for shape in known] != before
 
     def _shape(self, name: str) -> Shape:
         if name in self.shapes:
@@ -85,17 +112,20 @@ class KnownHost:
 
     def _blame(self, target: str) -> None:
         """A page was the copy of one that came after it."""
-        for name in shapes(target):
-            if name in self.shapes:
-                self.shapes[name].add(STALE)
+        self._add(shapes(target), STALE)
 
     def _credit(self, names: tuple[str, ...], via: str) -> None:
         """What leads to something new is no trap itself."""
         led = shapes(target_of(via)) if any(shape.score for shape in self.shapes.values()) else ()
         if set(led).isdisjoint(names):
-            for name in led:
-                if name in self.shapes:
-                    self.shapes[name].add(-LED)
+            self._add(led, -LED)
+
+    def _add(self, names: tuple[str, ...], points: int) -> None:
+        known = [self.shapes[name] for name in names if name in self.shapes]
+        states = [shape.state for shape in known]
+        for shape in known:
+            shape.add(points)
+        self._note(known, states)
 
 
 def _step(target: str, names: tuple[str, ...], beyond: bool) -> int:

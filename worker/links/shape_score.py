@@ -3,6 +3,7 @@
 from array import array
 from typing import Final, NamedTuple
 
+from gregor.schemas.messages import LearntShape
 from gregor.worker.links.echoes import Words
 
 Numbers = tuple[int, ...]
@@ -26,6 +27,7 @@ LINE: Final = 6
 a tree of pages with the same words has so many levels when it has a thousand pages."""
 
 _TEXTS: Final = 128
+_KEPT_TEXTS: Final = 8
 
 
 class Brought(NamedTuple):
@@ -53,6 +55,38 @@ class Shape:
         self._bare = array("Q")
         self._low: Numbers = ()
         self._high: Numbers = ()
+
+    @classmethod
+    def of(cls, learnt: LearntShape) -> "Shape":
+        """As it was kept. Raises OverflowError for hashes of more than 64 bits or less than none."""
+        shape = cls()
+        shape.score, shape.line, shape.trials = max(0, min(SPENT, learnt.score)), learnt.line, learnt.trials
+        shape.pages, shape.fresh, shape.walks = learnt.pages, learnt.fresh, learnt.walks
+        shape._low, shape._high = learnt.low, learnt.high
+        shape._full, shape._bare = array("Q", learnt.full[-_TEXTS:]), array("Q", learnt.bare[-_TEXTS:])
+        return shape
+
+    def kept(self, name: str) -> LearntShape:
+        """What of it is kept: some texts are enough, since the pages of a trap have the same words again and again."""
+        return LearntShape(
+            name,
+            self.score,
+            self.line,
+            self.trials,
+            self.pages,
+            self.fresh,
+            self.walks,
+            self._low,
+            self._high,
+            tuple(self._full[-_KEPT_TEXTS:]),
+            tuple(self._bare[-_KEPT_TEXTS:]),
+        )
+
+    @property
+    def state(self) -> tuple[bool, bool]:
+        """What decides how its URLs stand, but for the trials: whether it is spent, and leads on without end."""
+        spent = self.score >= SPENT
+        return spent, spent and self.line >= LINE
 
     def learn(self, copy: bool, numbers: Numbers, words: Words | None) -> Brought:
         """Count a page, ``copy`` being whether its content is another page's; ``words`` is None if it has no text."""

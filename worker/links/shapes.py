@@ -1,6 +1,7 @@
 """The shape of a URL: what is left of it without what varies. Pages of one shape come from one part of a site. Pure."""
 
 import re
+from functools import lru_cache
 from typing import Final
 
 from gregor.worker.links.url_loops import LETTER, pairs
@@ -9,6 +10,8 @@ from gregor.worker.web.canonical import SESSION_NAME
 REPEATING: Final = "/**"
 """The shape of all paths in which a segment comes twice."""
 
+_TARGETS: Final = 1024
+"""URLs whose shapes are remembered: each is asked for some times in a row."""
 _KINDS: Final = 4
 _WORD: Final = 12
 _NAME: Final = 200
@@ -69,11 +72,13 @@ def sessionless(target: str) -> str:
     return _NAMED.sub("", _without_sessions(target))
 
 
+@lru_cache(maxsize=_TARGETS)
 def section(target: str) -> str:
     """The part of its site that a URL belongs to: the first segment of its path, without what varies."""
     return _VARIABLE.sub("N", target.partition("?")[0].split("/", 2)[1])
 
 
+@lru_cache(maxsize=_TARGETS)
 def shapes(target: str) -> tuple[str, ...]:
     """The shapes of a path with its query, none if nothing in it is variable.
 
@@ -122,6 +127,7 @@ def _kind(pair: str) -> str:
     return f"{_VARIABLE.sub('N', name)}={value if value.isalpha() and len(value) <= _WORD else ''}"
 
 
+@lru_cache(maxsize=_TARGETS)
 def looks_endless(target: str, names: tuple[str, ...]) -> bool:
     """Whether the text of a URL is of a kind that endless spaces are made of, though most such URLs are honest:
     session ids, dates of a calendar, combined parameters, segments that repeat. ``names`` are its shapes."""

@@ -10,7 +10,8 @@ Refused is only what is endless besides: what pages in vain lead to, once a line
 has gone on for long (``chains``). Pages that are alike are many, not endless: however many a list names, they are
 visited.
 
-What is learnt lives as long as the process: after a restart a trap has to be found again.
+What is learnt lies in memory; what sank is kept in the record of its host besides (`changes`, `recall`), so that a
+later owner need not find a trap again.
 """
 
 from collections import OrderedDict
@@ -72,6 +73,21 @@ class Traps:
         host.learn(url.key, url.target, words, copy_of=twin, via=led, chains=self._chains)
         self._count += len(host.shapes) - before
         self._forget()
+
+    def changes(self, host: str) -> bytes | None:
+        """What the record of a host should hold of it now, if that is something else than when this was asked last."""
+        known = self._hosts.get(host)
+        return known.kept() if known is not None and known.changed else None
+
+    def recall(self, host: str, learnt: bytes) -> None:
+        """The record of a host was read: go on from there, unless more is known. Raises `msgspec.MsgspecError` or
+        OverflowError if it is damaged."""
+        if learnt and host not in self._hosts:
+            known = KnownHost()
+            known.recall(learnt)
+            self._hosts[host] = known
+            self._count += len(known.shapes)
+            self._forget()
 
     def judge(self, ticket: Ticket) -> Judged:
         """How the URL of a ticket stands among those of its host, as far as is known now."""

@@ -13,6 +13,7 @@ from gregor.worker.config.settings import Config
 from gregor.worker.frontier.counts import NO_CHANGE, Change
 from gregor.worker.frontier.host import Host
 from gregor.worker.frontier.partition import Partition
+from gregor.worker.links.traps import Traps
 from gregor.worker.observe.logging import logs
 from gregor.worker.politeness import delays
 from gregor.worker.politeness.budgets import HostBudgets
@@ -73,6 +74,7 @@ class HostRecords:
         budgets: HostBudgets,
         store: PageStore,
         effects: Effects,
+        traps: Traps,
         now: Callable[[], float],
         chance: random.Random,
     ) -> None:
@@ -83,6 +85,7 @@ class HostRecords:
         self._budgets = budgets
         self._store = store
         self._effect = effects.run
+        self._traps = traps
         self._now = now
         self._chance = chance
 
@@ -91,6 +94,12 @@ class HostRecords:
         record = await self._effect(lambda: self._store.host(host.name))
         host.record = record or HostRecord(host=host.name)
         host.record_read = True
+        try:
+            self._traps.recall(host.name, host.record.shapes)
+        except (msgspec.MsgspecError, OverflowError) as error:
+            _LOG.warning(
+                "what was learnt of a host cannot be read, and is learnt anew", host=host.name, error=str(error)
+            )
 
     def given_up(self, host: Host, origin: str, ordered: float = 0.0) -> str:
         """Why the tickets of an origin are given up until its next probe: it failed too often. Empty if they are not.
@@ -121,6 +130,8 @@ class HostRecords:
         if (change.pages or change.bytes) and self._budgets.counts(host):
             pages, size = record.pages + change.pages, max(0, record.bytes + change.bytes)
             record = msgspec.structs.replace(record, pages=pages, bytes=size)
+        if (learnt := self._traps.changes(host.name)) is not None:
+            record = msgspec.structs.replace(record, shapes=learnt)
         if record is not host.record:
             await self._put(host, record)
         await self.promise(host)

@@ -121,6 +121,7 @@ class Crawls:
             budgets=self._budgets,
             store=store,
             effects=effects,
+            traps=self._traps,
             now=now,
             chance=self._chance,
         )

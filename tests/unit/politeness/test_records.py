@@ -3,10 +3,13 @@
 import asyncio
 from typing import Any
 
+import msgspec
 import pytest
 
-from gregor.schemas.messages import HostRecord
+from gregor.schemas.messages import HostRecord, Ticket
+from gregor.worker.links.standing import Standing
 from gregor.worker.politeness.host_records import Answered, OriginFailed
+from gregor.worker.web.urls import Urls
 from tests.unit.politeness.test_turns import HTTP, URL, Desk
 
 
@@ -66,6 +69,24 @@ def test_what_a_host_asked_for_is_durable() -> None:
     desk.over(Answered(HTTP, pause=50.0))
     assert desk.kept.not_before == desk.clock.wall() + 50.0
     assert desk.host.next_turn == desk.clock.monotonic() + 50.0
+
+
+def test_what_was_learnt_of_the_urls_of_a_host_is_kept_and_a_later_owner_goes_on_from_it() -> None:
+    desk = Desk()
+    desk.begin()
+    for month in range(40):
+        page, via = f"{URL}cal?m={month}", f"{URL}cal?m={month - 1}"
+        if (url := Urls().parse(page)) is not None:
+            desk.traps.learn(url, text=f"No events {month}", via=via)
+        desk.over(Answered(HTTP))
+    next_month = Ticket(f"{URL}cal?m=99", f"{URL}cal?m=99", "a.example", depth=9, via=f"{URL}cal?m=98", link="a")
+    assert desk.kept.shapes
+    later = inherited(desk.kept)
+    later.begin()
+    assert later.traps.judge(next_month).standing is Standing.SPENT
+    damaged = inherited(msgspec.structs.replace(desk.kept, shapes=desk.kept.shapes[:-3]))
+    damaged.begin()
+    assert damaged.traps.judge(next_month).standing < Standing.SPENT
 
 
 def test_the_back_off_of_a_host_that_failed_is_durable_and_doubles() -> None:

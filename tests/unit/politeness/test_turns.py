@@ -17,6 +17,7 @@ from gregor.worker.frontier.domain_budget import DomainPages
 from gregor.worker.frontier.host import UNTOLD, Host
 from gregor.worker.frontier.partition import FEW_HOSTS, KEPT_IDLE, Partition
 from gregor.worker.frontier.schedule import HostSchedule
+from gregor.worker.links.traps import Traps
 from gregor.worker.observe.stats import Stats
 from gregor.worker.orders.in_force import OrdersInForce
 from gregor.worker.orders.model import By, Order, Orders, give
@@ -37,7 +38,7 @@ class Desk:
         self.clock, self.orders, self.holds = ManualClock(), Orders(), True
         store = cast(PageStore, SimpleNamespace(host=self._no_record, put_host=self._keep))
         stats, chance = Stats(), random.Random(1)
-        self.stats = stats
+        self.stats, self.traps = stats, Traps()
         self.in_force = OrdersInForce(lambda: self.orders)
         lease: Any = SimpleNamespace(holds=lambda: self.holds, epoch=1, taken_at=0.0, partition=0)
         self.partition = Partition(lease, dict.fromkeys(PRIORITIES, 0), {}, Calendar(0, [], 1.0, 1))
@@ -51,6 +52,7 @@ class Desk:
             budgets=budgets,
             store=store,
             effects=Retries(stats, chance).under(lease),
+            traps=self.traps,
             now=self.clock.wall,
             chance=chance,
         )
