@@ -7,6 +7,10 @@ import pytest
 from gregor.worker.read.document import Reference
 from gregor.worker.read.html import linear, parse, shadow, xhtml
 from gregor.worker.read.html.collector import MAX_EMBEDDED
+from gregor.worker.read.html.references import base_url
+from gregor.worker.web.urls import Urls
+
+URLS = Urls()
 
 LINK = "<a href=s>t</a>"
 SHOWN = [
@@ -86,3 +90,15 @@ def test_what_is_embedded_deeper_or_is_too_large_is_left_out() -> None:
     many = parse.extract(embedding(LINK) * 30_000)
     assert many.cut == "embedded"
     assert 1000 < len(many.links) < 30_000
+
+
+@pytest.mark.parametrize(
+    "base", ["/d/", "/d/e", "d/", "../d/e/f", "?q", "//host/d/e", "", "http://host/d/", "data:x", "#f"]
+)
+@pytest.mark.parametrize("href", ["in", "./in", "../in", "/in", "?q", "", "//other/in", "http://other/in", "mailto:x"])
+def test_the_base_of_an_embedded_document_is_resolved_by_that_of_the_page(base: str, href: str) -> None:
+    """As a browser would: the document's references against its base, and that against the page's."""
+    page = "http://page.test/a/b/c?x"
+    found = parse.extract(embedding(f'<base href="{base}"><a href="{href}">t</a>'))
+    (link,) = [link.url for link in found.links if link.kind == "a"]
+    assert URLS.resolve(link, page) == URLS.resolve(href, base_url(base, page))

@@ -24,6 +24,7 @@ _REFRESH = re.compile(
     rf"[{SPACE}]*+([0-9]*+)(\.?)[0-9.]*+(?:(?=[{SPACE};,])[{SPACE}]*+[;,]?[{SPACE}]*+(.*))?\Z", re.DOTALL
 )
 _URL_EQUALS = re.compile(rf"[uU](?:[rR](?:[lL][{SPACE}]*+(=[{SPACE}]*+)?)?)?")
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 
 
 def srcset(value: str) -> Iterator[str]:
@@ -107,9 +108,24 @@ def base_url(reference: str | None, href: str, longest: int = MAX_LENGTH) -> str
 
 
 def rebased(link: Reference, base: str) -> Reference:
-    """A reference of an embedded document with a base of its own, as one of the page around; as it is where the base
-    says nothing by itself."""
-    try:
-        return msgspec.structs.replace(link, url=ada_url.join_url(base, link.url))
-    except ValueError:
+    """A reference of an embedded document with a base of its own, as one of the page around. A base that is relative
+    is so to the page's, which is not known here: the reference stays relative, with what the base adds."""
+    if len(base) > MAX_LENGTH:
         return link
+    try:
+        url = ada_url.join_url(base, link.url)
+    except ValueError:
+        url = link.url if _SCHEME.match(base) or _SCHEME.match(link.url) else _below(base, link.url)
+    return msgspec.structs.replace(link, url=url)
+
+
+def _below(base: str, url: str) -> str:
+    """Both are relative (RFC 3986 section 5.2.2, but for dot segments: whoever resolves the result removes them)."""
+    base = base.partition("#")[0]
+    path = base.partition("?")[0]
+    if url.startswith(("//", "/")):
+        authority = "/".join(path.split("/", 3)[:3]) if path.startswith("//") and not url.startswith("//") else ""
+        return authority + url
+    if not url or url.startswith("#"):
+        return base + url
+    return path + url if url.startswith("?") else path[: path.rfind("/") + 1] + url
