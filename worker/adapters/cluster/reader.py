@@ -21,12 +21,13 @@ from gregor.schemas.messages import (
     decode,
 )
 from gregor.worker.adapters.cluster.cassandra_client import Cassandra
-from gregor.worker.adapters.cluster.store import HOST, ROBOTS, decode_row, read_one, read_rows, read_seed_hosts
+from gregor.worker.adapters.cluster.store import HOST, ROBOTS, read_one, read_rows, read_seed_hosts
 from gregor.worker.adapters.cluster.store_backlogs import Backlogs
 from gregor.worker.adapters.cluster.store_calendar import Calendars
 from gregor.worker.adapters.cluster.store_pages import Pages
 from gregor.worker.adapters.cluster.tokens import RANGES, bounds
 from gregor.worker.adapters.compression import decoded
+from gregor.worker.adapters.records import decode_row
 from gregor.worker.base.streams import in_order, merged
 from gregor.worker.borders.errors import Damaged
 from gregor.worker.borders.log import FrontierLog

@@ -22,29 +22,16 @@ NOBODY: Final = 0
 _USED: Final = 8
 """Bytes of a fingerprint that are looked at."""
 _DROPPED_BITS: Final = MEMBER_BITS - 48
+_SUFFIX: Final = "c"
 # Redis does nothing else while a script runs: some milliseconds at most.
 _LONGEST_SCRIPT: Final = 500
 
-# ARGV: the crawl's id; items of 10 bytes (group, member) and what each script says behind them.
-_COMMON: Final = """
-local crawl, packed = ARGV[1], ARGV[2]
-local call, unpacked, floor, sub = redis.call, struct.unpack, math.floor, string.sub
-local groups, answers = {}, {}
-local function learn(number)
-  local key = '{' .. crawl .. ':' .. number .. '}c'
-  local count = tonumber(call('GET', key) or 1)
-  local power = 1
-  while power * 2 <= count do power = power * 2 end
-  local group = {key = key, count = count, power = power}
-  groups[number] = group
-  return group
-end
+# Items are 10 bytes (group, member) and what each script says behind them.
+_LOOK: Final = """
+local answers = {}
 local function look(at)
   local number, member = unpacked('<I4>I6', packed, at)
-  local group = groups[number] or learn(number)
-  local bucket = member % (group.power * 2)
-  if bucket >= group.count then bucket = member % group.power end
-  local key = group.key .. bucket
+  local group, key = find(number, member)
   local data = call('GET', key) or ''
   local low, high = 0, #data / 14
   while low < high do
@@ -66,21 +53,18 @@ return table.concat(answers)
 # Behind each item: the claimant, and the owner that it replaces. Answers the owner of each from now on.
 _CLAIM: Final = """
 local function split(group)
-  local count, power = group.count, group.power
-  local old = group.key .. (count - power)
+  local old = split_next(group)
   local data = call('GET', old) or ''
   local keep, move = {}, {}
   for at = 1, #data, 14 do
-    local side = unpacked('>I6', data, at) % (power * 2) == count and move or keep
+    local side = goes_to_new(group, unpacked('>I6', data, at)) and move or keep
     side[#side + 1] = sub(data, at, at + 13)
   end
   if #move > 0 then
-    call('SET', group.key .. count, table.concat(move))
+    call('SET', group.key .. group.count, table.concat(move))
     if #keep > 0 then call('SET', old, table.concat(keep)) else call('DEL', old) end
   end
-  group.count = count + 1
-  if group.count == power * 2 then group.power = group.count end
-  call('SET', group.key, group.count)
+  grow(group)
 end
 for at = 1, #packed, 26 do
   local group, key, data, place, owner = look(at)
@@ -109,9 +93,9 @@ for at = 1, #packed, 18 do
 end
 return redis.status_reply('OK')
 """
-OWNERS: Final = script(_COMMON + _OWNERS)
-CLAIM: Final = script(_COMMON + _CLAIM.replace("LIMIT", str(LIMIT)))
-RELEASE: Final = script(_COMMON + _RELEASE)
+OWNERS: Final = script(_LOOK + _OWNERS, _SUFFIX)
+CLAIM: Final = script(_LOOK + _CLAIM.replace("LIMIT", str(LIMIT)), _SUFFIX)
+RELEASE: Final = script(_LOOK + _RELEASE, _SUFFIX)
 
 
 class Claim(NamedTuple):

@@ -1,4 +1,4 @@
-"""How fingerprints lie in Redis, and the two scripts that read and add them.
+"""How fingerprints lie in Redis, the two scripts that read and add them, and what those of contents share with them.
 
 A 64-bit fingerprint has a group, its highest 11 bits, and a member, the 53 bits that are left and that a number of Lua
 can hold. A group is a hash tag, so that its keys are on one node of a Redis Cluster. Its members lie in buckets, each a
@@ -36,14 +36,15 @@ class Script(Struct, frozen=True):
     sha: str
 
 
-# KEYS[1] routes the call and is not used; ARGV: the crawl's id; fingerprints, 8 bytes each, little-endian. A group's
-# own key has its number of buckets; a bucket's key has its number appended.
-_COMMON: Final = """
+# KEYS[1] routes the call and is not used; ARGV: the crawl's id; what is asked about, packed. A group's own key has its
+# number of buckets; a bucket's key has its number appended. `find` gives a group and the bucket of a member in it,
+# `goes_to_new` says whether a member of the bucket that is split goes to the new one, `grow` counts that one.
+_BUCKETS: Final = """
 local crawl, packed = ARGV[1], ARGV[2]
-local call, unpacked, floor, format = redis.call, struct.unpack, math.floor, string.format
+local call, unpacked, floor, format, sub = redis.call, struct.unpack, math.floor, string.format, string.sub
 local groups = {}
 local function learn(number)
-  local key = '{' .. crawl .. ':' .. number .. '}'
+  local key = '{' .. crawl .. ':' .. number .. '}SUFFIX'
   local count = tonumber(call('GET', key) or 1)
   local power = 1
   while power * 2 <= count do power = power * 2 end
@@ -51,13 +52,32 @@ local function learn(number)
   groups[number] = group
   return group
 end
-local function place(at)
-  local low, high = unpacked('<I4I4', packed, at)
-  local group = groups[floor(high / 2097152)] or learn(floor(high / 2097152))
-  local member = (high % 2097152) * 4294967296 + low
+local function find(number, member)
+  local group = groups[number] or learn(number)
   local bucket = member % (group.power * 2)
   if bucket >= group.count then bucket = member % group.power end
-  return group, bucket, format('%.0f', member)
+  return group, group.key .. bucket
+end
+local function split_next(group)
+  return group.key .. (group.count - group.power)
+end
+local function goes_to_new(group, member)
+  return member % (group.power * 2) == group.count
+end
+local function grow(group)
+  group.count = group.count + 1
+  if group.count == group.power * 2 then group.power = group.count end
+  call('SET', group.key, group.count)
+end
+"""
+
+# Items are fingerprints, 8 bytes each, little-endian.
+_PLACE: Final = """
+local function place(at)
+  local low, high = unpacked('<I4I4', packed, at)
+  local member = (high % 2097152) * 4294967296 + low
+  local group, key = find(floor(high / 2097152), member)
+  return group, key, format('%.0f', member)
 end
 """
 
@@ -65,8 +85,8 @@ end
 _SEEN: Final = """
 local answers = {}
 for at = 1, #packed, 8 do
-  local group, bucket, member = place(at)
-  answers[#answers + 1] = call('SISMEMBER', group.key .. bucket, member)
+  local _, key, member = place(at)
+  answers[#answers + 1] = call('SISMEMBER', key, member)
 end
 return table.concat(answers)
 """
@@ -80,38 +100,35 @@ local function add(key, members)
   end
 end
 local function split(group)
-  local count, power = group.count, group.power
-  local old = group.key .. (count - power)
+  local old = split_next(group)
   local keep, move = {}, {}
   for _, member in ipairs(call('SMEMBERS', old)) do
-    local side = tonumber(member) % (power * 2) == count and move or keep
+    local side = goes_to_new(group, tonumber(member)) and move or keep
     side[#side + 1] = member
   end
   if #move > 0 then
-    add(group.key .. count, move)
+    add(group.key .. group.count, move)
     call('DEL', old)
     add(old, keep)
   end
-  group.count = count + 1
-  if group.count == power * 2 then group.power = group.count end
-  call('SET', group.key, group.count)
+  grow(group)
 end
 for at = 1, #packed, 8 do
-  local group, bucket, member = place(at)
-  local key = group.key .. bucket
+  local group, key, member = place(at)
   if call('SADD', key, member) == 1 and call('SCARD', key) > LIMIT then split(group) end
 end
 return redis.status_reply('OK')
 """
 
 
-def script(text: str) -> Script:
-    """A script by its text."""
+def script(text: str, suffix: str = "") -> Script:
+    """A script over groups whose keys have a suffix behind their hash tag."""
+    text = _BUCKETS.replace("SUFFIX", suffix) + text
     return Script(text, hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest())
 
 
-SEEN: Final = script(_COMMON + _SEEN)
-MARK: Final = script(_COMMON + _MARK.replace("LIMIT", str(LIMIT)))
+SEEN: Final = script(_PLACE + _SEEN)
+MARK: Final = script(_PLACE + _MARK.replace("LIMIT", str(LIMIT)))
 
 
 def group_of(fingerprint: int) -> int:

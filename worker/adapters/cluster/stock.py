@@ -4,11 +4,10 @@ What a mend writes has the stamp of what it takes the place of, and one more: wh
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Sequence
 from functools import partial
 from typing import Any, Final, TypeVar
 
-from gregor.partitioner.hashing import partition_of
 from gregor.schemas.messages import (
     DeadLetter,
     HostRecord,
@@ -18,17 +17,15 @@ from gregor.schemas.messages import (
     Row,
     Ticket,
     decode,
-    decode_ticket,
     encode,
 )
 from gregor.worker.adapters.cluster.cassandra_client import Cassandra, Found
 from gregor.worker.adapters.cluster.reader import ClusterReader
 from gregor.worker.adapters.cluster.seen import RedisSeen
-from gregor.worker.adapters.cluster.store import decode_row
 from gregor.worker.adapters.cluster.store_backlogs import Backlogs
 from gregor.worker.adapters.cluster.store_calendar import Calendars
 from gregor.worker.adapters.cluster.store_pages import Pages
-from gregor.worker.adapters.compression import decoded
+from gregor.worker.adapters.records import StockByReader, filed, filed_row, filed_ticket, kept
 from gregor.worker.borders.errors import Damaged
 from gregor.worker.borders.log import FrontierLog
 from gregor.worker.borders.stock import Fault, Kept, Place
@@ -64,7 +61,7 @@ _DROPS: Final = {
 }
 
 
-class ClusterStock:
+class ClusterStock(StockByReader):
     """`Stock`."""
 
     def __init__(
@@ -77,12 +74,13 @@ class ClusterStock:
         self._pages = Pages(cassandra)
         self._calendars = Calendars(cassandra)
         self._backlogs = Backlogs(cassandra)
-        self._reader = ClusterReader(cassandra, partitions, bucket_width, log)
-        self._reader.on_damage = _passed_over
+        reader = ClusterReader(cassandra, partitions, bucket_width, log)
+        reader.on_damage = _passed_over
+        super().__init__(reader)
 
     async def rows(self) -> AsyncIterator[list[Kept[Row]]]:
         async for found in self._cassandra.pages(_ROWS):
-            yield [_kept(("rows", one[0]), partial(_row, one)) for one in found]
+            yield [kept(("rows", record[0]), partial(filed_row, record)) for record in found]
 
     async def pages(self) -> AsyncIterator[list[Kept[Page]]]:
         async for found in self._cassandra.pages(_PAGES, size=_AT_ONCE):
@@ -109,9 +107,9 @@ class ClusterStock:
     async def others(self) -> AsyncIterator[list[Kept[object]]]:
         for table, name, kind in _OTHERS:
             async for records in self._cassandra.pages(f"SELECT {name}, data FROM {table}"):
-                yield [_kept((table, record[0]), partial(_named, record, kind, name)) for record in records]
+                yield [kept((table, record[0]), partial(filed, record, kind, name)) for record in records]
         async for records in self._cassandra.pages(_LETTERS):
-            yield [_kept(("dead_letters", *record[:3]), partial(decode, record[3], DeadLetter)) for record in records]
+            yield [kept(("dead_letters", *record[:3]), partial(decode, record[3], DeadLetter)) for record in records]
 
     async def faults(self) -> AsyncIterator[Fault]:
         """Buckets and chunks that hold something and are in no index: nobody would ever read them."""
@@ -135,17 +133,6 @@ class ClusterStock:
         """See `Stock.unseen`."""
         known = await self._seen.seen(fingerprints)
         return [number for number, is_known in zip(fingerprints, known, strict=True) if not is_known]
-
-    async def unfinished(self, key: str, host: str) -> bool:
-        """See `Stock.unfinished`."""
-        return bool(await self._reader.find(key, host))
-
-    async def row(self, key: str) -> Row | None:
-        """See `Stock.row`."""
-        try:
-            return await self._reader.row(key)
-        except Damaged:
-            return None
 
     async def sizes(self) -> dict[str, int]:
         """Cassandra counts nothing by itself."""
@@ -186,15 +173,10 @@ class ClusterStock:
                 offset = records[-1].offset + 1
 
     def _tickets(self, place: Place, found: Found) -> list[Kept[Ticket]]:
-        return [_kept((*place, one[0]), partial(self._ticket, place, one)) for one in found]
-
-    def _ticket(self, place: Place, record: tuple[Any, ...]) -> Ticket:
-        ticket = decode_ticket(record[1])
-        if (home := partition_of(ticket.host, self._partitions)) != place[1]:
-            raise ValueError(f"it is of partition {home}")
-        if ticket.id != record[0]:
-            raise ValueError("it stands under another name")
-        return ticket
+        partition = int(place[1])
+        return [
+            kept((*place, name), partial(filed_ticket, data, name, partition, self._partitions)) for name, data in found
+        ]
 
 
 class ClusterMending:
@@ -265,30 +247,8 @@ def _passed_over(damage: Damaged) -> None:
     """Who goes through the tables tells of it."""
 
 
-def _kept(place: Place, read: Callable[[], T]) -> Kept[T]:
-    try:
-        return Kept(place, decoded(str(place[0]), str(place[1]), read))
-    except Damaged as damage:
-        return Kept(place, None, damage.why)
-
-
 async def _awaited(place: Place, read: Awaitable[T]) -> Kept[T]:
     try:
         return Kept(place, await read)
     except Damaged as damage:
         return Kept(place, None, damage.why)
-
-
-def _row(record: tuple[Any, ...]) -> Row:
-    key, host, state, data = record
-    row = decode_row(key, data)
-    if (row.host, row.state) != (host, state):
-        raise ValueError("its host or state is not what it is filed under")
-    return row
-
-
-def _named(record: tuple[Any, ...], kind: type[Any], name: str) -> object:
-    value: object = decode(record[1], kind)
-    if getattr(value, name) != record[0]:
-        raise ValueError("it stands under another name")
-    return value

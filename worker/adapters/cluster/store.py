@@ -28,7 +28,7 @@ from gregor.worker.adapters.cluster.store_backlogs import Backlogs
 from gregor.worker.adapters.cluster.store_calendar import Calendars
 from gregor.worker.adapters.cluster.store_pages import Pages
 from gregor.worker.adapters.compression import decoded
-from gregor.worker.borders.errors import Damaged
+from gregor.worker.adapters.records import decode_row
 from gregor.worker.borders.store import Entry
 
 T = TypeVar("T", bound=msgspec.Struct)
@@ -157,14 +157,6 @@ async def read_rows(cassandra: Cassandra, keys: Sequence[str]) -> list[Row | Non
     asked = [(keys[start : start + _KEYS],) for start in range(0, len(keys), _KEYS)]
     data_by_key = {key: data for rows in await cassandra.read_each(_ROWS, asked) for key, data in rows}
     return [decode_row(key, data_by_key[key]) if key in data_by_key else None for key in keys]
-
-
-def decode_row(key: str, data: bytes) -> Row:
-    """A row as it is stored under a key. Raises `Damaged`."""
-    row = decoded("row", key, lambda: decode(data, Row))
-    if row.key != key:
-        raise Damaged("row", key, "it is of another URL")
-    return row
 
 
 async def read_one(cassandra: Cassandra, statement: str, name: object, kind: type[T]) -> T | None:

@@ -2,12 +2,13 @@
 
 import sqlite3
 from collections.abc import Sequence
-from typing import Final, NoReturn, TypeVar
+from typing import Final, TypeVar
 
 import msgspec
 
 from gregor.schemas.messages import Page, Row, decode
 from gregor.worker.adapters.compression import decoded, decompressed
+from gregor.worker.adapters.records import decode_row
 from gregor.worker.borders.errors import Damaged
 
 T = TypeVar("T", bound=msgspec.Struct)
@@ -45,17 +46,9 @@ def read_page(connection: sqlite3.Connection, key: str, visit: int | None) -> Pa
     return decode_page(key, record[0]) if record else None
 
 
-def decode_row(key: str, data: bytes) -> Row:
-    """A row as it is stored under a key."""
-    row = decoded("row", key, lambda: decode(data, Row))
-    return row if row.key == key else _other("row", key)
-
-
 def decode_page(key: str, data: bytes) -> Page:
     """A page as it is stored under a key."""
     page = decoded("page", key, lambda: decode(decompressed(data, _LONGEST_PAGE), Page))
-    return page if page.key == key else _other("page", key)
-
-
-def _other(what: str, key: str) -> NoReturn:
-    raise Damaged(what, key, "it is of another URL")
+    if page.key != key:
+        raise Damaged("page", key, "it is of another URL")
+    return page

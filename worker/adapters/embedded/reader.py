@@ -38,13 +38,13 @@ from gregor.worker.adapters.embedded.queries import (
     HOST,
     ROBOTS,
     decode_page,
-    decode_row,
     read_one,
     read_page,
     read_rows,
 )
 from gregor.worker.adapters.embedded.simhashes import similar
 from gregor.worker.adapters.embedded.slices import Salvage, Table, is_broken, read_slice
+from gregor.worker.adapters.records import decode_row
 from gregor.worker.borders.errors import Damaged
 from gregor.worker.borders.reader import WHOLE, Part, Similar, Waiting, refuse
 from gregor.worker.frontier.tickets import is_stale

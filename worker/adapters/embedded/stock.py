@@ -7,7 +7,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-from gregor.partitioner.hashing import partition_of
 from gregor.schemas.messages import (
     PRIORITIES,
     DeadLetter,
@@ -17,23 +16,22 @@ from gregor.schemas.messages import (
     RobotsRecord,
     Row,
     Ticket,
-    decode,
     decode_ticket,
 )
-from gregor.worker.adapters.compression import copy_whole, decoded, decompressed, intact
+from gregor.worker.adapters.compression import copy_whole, decompressed, intact
 from gregor.worker.adapters.embedded.bodies import SMALL
 from gregor.worker.adapters.embedded.faults import faults_of
 from gregor.worker.adapters.embedded.log import read_committed, read_records
-from gregor.worker.adapters.embedded.queries import decode_page, decode_row
+from gregor.worker.adapters.embedded.queries import decode_page
 from gregor.worker.adapters.embedded.reader import EmbeddedReader
 from gregor.worker.adapters.embedded.seen import signed_json, unsigned
 from gregor.worker.adapters.embedded.slices import Table
+from gregor.worker.adapters.records import Record, StockByReader, filed, filed_row, filed_ticket, kept
 from gregor.worker.base.errors import why
 from gregor.worker.borders.errors import Damaged
 from gregor.worker.borders.stock import Fault, Kept, Place
 
 T = TypeVar("T")
-Record = tuple[Any, ...]
 
 _SLICE: Final = 1000
 _LARGE: Final = 64  # records of a slice that may be large
@@ -52,7 +50,7 @@ _OTHERS: Final[tuple[tuple[Table, str | int, type[Any], str], ...]] = (
 )
 
 
-class EmbeddedStock:
+class EmbeddedStock(StockByReader):
     """`Stock`."""
 
     def __init__(self, path: Path, partitions: int) -> None:
@@ -60,13 +58,14 @@ class EmbeddedStock:
         self._path = path
         self._partitions = partitions
         self._reader = EmbeddedReader(path)
+        super().__init__(self._reader)
 
     async def rows(self) -> AsyncIterator[list[Kept[Row]]]:
-        async for found in self._through(_ROWS, ("",), _SLICE, lambda one: ("rows", one[0]), _row):
+        async for found in self._through(_ROWS, ("",), _SLICE, lambda record: ("rows", record[0]), filed_row):
             yield found
 
     async def pages(self) -> AsyncIterator[list[Kept[Page]]]:
-        async for found in self._through(_PAGES, ("", -1), _LARGE, lambda one: ("pages", one[0], one[1]), _page):
+        async for found in self._through(_PAGES, ("", -1), _LARGE, lambda record: ("pages", *record[:2]), _page):
             yield found
 
     async def bodies(self) -> AsyncIterator[list[Kept[str]]]:
@@ -90,7 +89,7 @@ class EmbeddedStock:
 
     async def others(self) -> AsyncIterator[list[Kept[object]]]:
         for table, first, kind, name in _OTHERS:
-            read = partial(_other, kind=kind, name=name)
+            read = partial(filed, kind=kind, name=name)
             place = partial(_named_place, table.name)
             async for records in self._through(table, (first,), _SLICE, place, read):
                 yield records
@@ -105,17 +104,6 @@ class EmbeddedStock:
         asked = signed_json(fingerprints)
         numbers = await self._reader.ask(lambda connection: connection.execute(statement, (asked,)).fetchall())
         return [unsigned(number) for (number,) in numbers]
-
-    async def unfinished(self, key: str, host: str) -> bool:
-        """See `Stock.unfinished`."""
-        return bool(await self._reader.find(key, host))
-
-    async def row(self, key: str) -> Row | None:
-        """See `Stock.row`."""
-        try:
-            return await self._reader.row(key)
-        except Damaged:
-            return None
 
     async def sizes(self) -> dict[str, int]:
         """See `Stock.sizes`."""
@@ -134,7 +122,7 @@ class EmbeddedStock:
         met: list[Damaged] = []
         self._reader.on_damage = met.append
         async for records in self._reader.slices(table, first, limit=limit):
-            yield [_kept(place(record), partial(read, record)) for record in records]
+            yield [kept(place(record), partial(read, record)) for record in records]
         if met:
             yield [Kept(("file", "crawl.db"), None, str(damage)) for damage in met]
 
@@ -146,31 +134,14 @@ class EmbeddedStock:
             while records := await self._reader.ask(
                 partial(read_records, partition=partition, priority=priority, offset=offset, limit=_SLICE)
             ):
-                yield [_kept(("log", partition, priority, at), partial(_ticket, data)) for at, data in records]
+                yield [kept(("log", partition, priority, at), partial(decode_ticket, data)) for at, data in records]
                 offset = records[-1][0] + 1
 
     def _entry(self, record: Record) -> Ticket:
-        ticket = _ticket(record[-1])
-        if (home := partition_of(ticket.host, self._partitions)) != record[0]:
-            raise ValueError(f"it is of partition {home}")
-        if ticket.id != record[-2] or (len(record) == 5 and ticket.host != record[1]):
+        ticket = filed_ticket(record[-1], record[-2], record[0], self._partitions)
+        if len(record) == 5 and ticket.host != record[1]:
             raise ValueError("it stands under another name")
         return ticket
-
-
-def _kept(place: Place, read: Callable[[], T]) -> Kept[T]:
-    try:
-        return Kept(place, decoded(str(place[0]), str(place[1]), read))
-    except Damaged as damage:
-        return Kept(place, None, damage.why)
-
-
-def _row(record: Record) -> Row:
-    key, host, state, data = record
-    row = decode_row(key, data)
-    if (row.host, row.state) != (host, state):
-        raise ValueError("its host or state is not what it is filed under")
-    return row
 
 
 def _page(record: Record) -> Page:
@@ -208,17 +179,6 @@ def _large(path: Path, file: Path) -> Kept[str] | None:
     except OSError as error:
         return Kept(("bodies", name), None, why(error))
     return Kept(("bodies", name), name)
-
-
-def _ticket(data: bytes) -> Ticket:
-    return decode_ticket(data)
-
-
-def _other(record: Record, kind: type[Any], name: str) -> object:
-    value = decode(record[1], kind)
-    if name and getattr(value, name) != record[0]:
-        raise ValueError("it stands under another name")
-    return value
 
 
 def _named_place(table: str, record: Record) -> Place:

@@ -26,7 +26,6 @@ from gregor.worker.borders.transport import (
     Limits,
     Permit,
     Request,
-    Response,
     Truncation,
 )
 from gregor.worker.observe.cpu_time import CpuTime
@@ -178,19 +177,13 @@ def _result(exchange: Exchange, way: Way, number: int, message: str, head_sent: 
     if receiver.corrupt is not None:
         return Failure("decode", one_line(receiver.corrupt))
     connected, secured = info(pycurl.CONNECT_TIME), info(pycurl.APPCONNECT_TIME)
-    return Response(
-        status=head.status,
-        reason=head.reason,
-        headers=head.headers,
-        http_version=head.version,
-        body=receiver.body,
-        wire_body=None if receiver.wire is receiver.body else receiver.wire,
+    return receiver.response(
+        head,
         request_head=head_sent,
         response_head=exchange.raw_head,
         address=info(pycurl.PRIMARY_IP),
         latency=max(0.0, info(pycurl.STARTTRANSFER_TIME) - info(pycurl.PRETRANSFER_TIME)),
         elapsed=info(pycurl.TOTAL_TIME),
-        truncated=receiver.truncated,
         connect=connected,
         tls=max(0.0, secured - connected),
     )

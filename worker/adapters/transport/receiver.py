@@ -3,8 +3,9 @@
 from collections.abc import Callable
 
 from gregor.worker.adapters.transport.framing import Framing
+from gregor.worker.adapters.transport.http1 import Head
 from gregor.worker.base.spooled import SpooledBody
-from gregor.worker.borders.transport import Limits, Truncation
+from gregor.worker.borders.transport import Limits, Response, Truncation
 from gregor.worker.fetch.content_coding import Corrupt, Decoder, TooLarge
 
 
@@ -51,6 +52,36 @@ class Receiver:
     def complete(self) -> bool:
         """As much has come as was stated."""
         return self._framing.length == self.wire.size
+
+    def response(
+        self,
+        head: Head,
+        *,
+        request_head: bytes,
+        response_head: bytes,
+        address: str,
+        latency: float,
+        elapsed: float,
+        connect: float = 0.0,
+        tls: float = 0.0,
+    ) -> Response:
+        """The answer with this head, whose bodies are these: see `Response`."""
+        return Response(
+            status=head.status,
+            reason=head.reason,
+            headers=head.headers,
+            http_version=head.version,
+            body=self.body,
+            wire_body=None if self.wire is self.body else self.wire,
+            request_head=request_head,
+            response_head=response_head,
+            address=address,
+            latency=latency,
+            elapsed=elapsed,
+            truncated=self.truncated,
+            connect=connect,
+            tls=tls,
+        )
 
     def close(self) -> None:
         """Drop what was received."""

@@ -212,20 +212,13 @@ def _receive(exchange: Exchange, answer: requests.Response) -> FetchResult:
     if receiver.corrupt is not None:
         receiver.close()
         return Failure("decode", one_line(receiver.corrupt))
-    head = head_read.head
-    return Response(
-        status=head.status,
-        reason=head.reason,
-        headers=head.headers,
-        http_version=head.version,
-        body=receiver.body,
-        wire_body=None if receiver.wire is receiver.body else receiver.wire,
+    return receiver.response(
+        head_read.head,
         request_head=exchange.head,
         response_head=head_read.raw_head,
         address=exchange.address,
         latency=latency,
         elapsed=time.monotonic() - exchange.started_at,
-        truncated=receiver.truncated,
     )
 
 
