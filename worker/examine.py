@@ -1,12 +1,12 @@
 """Examine: what an answer says, the page to store, and which of its links are published. No effect happens here."""
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Final
 
 import msgspec
 
-from gregor.schemas.messages import Link, Page, Row, Ticket, url_fingerprint
+from gregor.schemas.messages import Link, Page, Ticket, url_fingerprint
 from gregor.worker.borders.transport import Response
 from gregor.worker.config.settings import Config
 from gregor.worker.fetch.outcomes import Broken, Fetched, Outcome, Redirected
@@ -26,7 +26,7 @@ from gregor.worker.read.processors import ProcessorError, Processors
 from gregor.worker.read.read import LargeDocuments, Reading, Room, read
 from gregor.worker.read.sitemaps.entries import Sitemap
 from gregor.worker.robots import meta as meta_robots
-from gregor.worker.settle.visited import Visited
+from gregor.worker.settle.visited import Examined
 from gregor.worker.web import http_headers
 from gregor.worker.web.urls import Url, Urls
 
@@ -42,24 +42,6 @@ class Content(msgspec.Struct, frozen=True):
 
     page: Page
     tickets: list[Ticket]
-
-
-class Examined(msgspec.Struct, frozen=True):
-    """What an outcome says: a ``page``, if a document came; where a ``redirect`` leads; the tickets of what is to be
-    published."""
-
-    outcome: Outcome
-    page: Page | None = None
-    tickets: Sequence[Ticket] = ()
-    redirect: Link | None = None
-
-    def visited(
-        self, ticket: Ticket, row: Row | None, url: Url, response: Response | None, stored: Page | None, seconds: float
-    ) -> Visited:
-        """The visit that it comes of, as its settle needs it: see `Visited`."""
-        return Visited(
-            ticket, row, self.outcome, url, response, self.page, self.tickets, self.redirect, stored, seconds
-        )
 
 
 class Examiner:

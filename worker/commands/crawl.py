@@ -69,10 +69,10 @@ def run(arguments: argparse.Namespace) -> int:
         kept.refuse_missing(in_force.kept, in_force.sources)
     logging.configure(config.log_level, config.log_format, config.log_file)
     watched = Progress(config, time.monotonic, sys.stderr).over
-    given: dict[str, str] | None = {} if config.on_one_machine else None  # other workers would not have them
-    seeds = open_seeds(arguments.seed, arguments.seeds, sys.stdin.buffer, urls_of(config), watched, given)
-    if given:
-        places = one_line(", ".join(sorted(given)), 300)
+    authorizations: dict[str, str] | None = {} if config.on_one_machine else None  # other workers would not have them
+    seeds = open_seeds(arguments.seed, arguments.seeds, sys.stdin.buffer, urls_of(config), watched, authorizations)
+    if authorizations:
+        places = one_line(", ".join(sorted(authorizations)), 300)
         complain(
             f"user name and password of a seed are used in this run alone, for {places}, and kept nowhere: "
             "username_env and password_env of a [[host]] table hold for each run"
@@ -108,8 +108,8 @@ async def _crawl(in_force: Settings, seeds: "Seeds", joins: bool) -> report.Repo
     run = _Run(in_force)
     with stopping(run.stop, run.farewell, INTERRUPTED):
         try:
-            given = seeds.authorizations or {}
-            ending = await composition.crawl(config, seeds, run.started, in_force, authorized=given)
+            authorizations = seeds.authorizations or {}
+            ending = await composition.crawl(config, seeds, run.started, in_force, authorized=authorizations)
         except asyncio.CancelledError:
             return None
         finally:

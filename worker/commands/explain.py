@@ -10,8 +10,8 @@ from gregor.worker.config.settings import Config
 from gregor.worker.inspect import url_record
 from gregor.worker.inspect.explain import AttemptView, Explanation, RuleView, explain
 from gregor.worker.links.configured import scope_rules
+from gregor.worker.links.rank import MEANINGS
 from gregor.worker.links.scope import Scope
-from gregor.worker.links.standing import MEANINGS
 
 _MENTIONS = 5
 _FATES = {

@@ -62,10 +62,10 @@ async def _left_in_index(config: Config, wait: float) -> str:
     from gregor.worker.compose import search
 
     try:
-        heard = await search.forgotten(config, Damages(), max(wait, _INDEX_WAIT))
+        index_knows = await search.forgotten(config, Damages(), max(wait, _INDEX_WAIT))
     except (Unusable, ModuleNotFoundError) as error:
         return f"the index cannot be opened ({error})"
-    return "" if heard else "who writes the index did not come so far in time"
+    return "" if index_knows else "who writes the index did not come so far in time"
 
 
 async def _erase(config: Config, target: str, wait: float) -> Erased:

@@ -35,13 +35,13 @@ def index_folder(config: Config) -> Path:
     return Path(config.data) / _FOLDER
 
 
-async def index(config: Config, stop: asyncio.Event, told: Told, *, once: bool, rebuild: bool) -> Progress:
+async def index(config: Config, stop: asyncio.Event, on_damage: Told, *, once: bool, rebuild: bool) -> Progress:
     """Take in what a crawl stores, until there is nothing more (``once``) or until ``stop``.
 
     With ``rebuild`` into a new generation, which is searched once it has caught up. Raises `BadInput`.
     """
     try:
-        async with _indexer(config, told, rebuild=rebuild) as (indexer, generation):
+        async with _indexer(config, on_damage, rebuild=rebuild) as (indexer, generation):
             await _catch_up(indexer, stop)
             if rebuild and not stop.is_set():
                 generations.use(generation)
@@ -54,7 +54,7 @@ async def index(config: Config, stop: asyncio.Event, told: Told, *, once: bool, 
         raise BadInput(str(error)) from None
 
 
-async def rank(config: Config, told: Told, rules: "Rules") -> "tuple[Result, int]":
+async def rank(config: Config, on_damage: Told, rules: "Rules") -> "tuple[Result, int]":
     """Rank what is indexed by its links, and how many documents have to be written anew for that.
 
     They are written here, unless somebody follows the crawl, who does it then. Raises `BadInput`.
@@ -74,14 +74,14 @@ async def rank(config: Config, told: Told, rules: "Rules") -> "tuple[Result, int
         finally:
             book.close()
         with suppress(generations.InUse):
-            async with _indexer(config, told, rebuild=False) as (indexer, _):
+            async with _indexer(config, on_damage, rebuild=False) as (indexer, _):
                 await _catch_up(indexer, asyncio.Event())
     except Unusable as error:
         raise BadInput(str(error)) from None
     return done, changed
 
 
-async def forgotten(config: Config, told: Told, wait: float) -> bool:
+async def forgotten(config: Config, on_damage: Told, wait: float) -> bool:
     """Whether the index of a crawl, if there is one, has taken in all that was deleted up to now.
 
     If nobody follows the crawl, it is done here; else it is waited for, ``wait`` seconds at most.
@@ -91,11 +91,11 @@ async def forgotten(config: Config, told: Told, wait: float) -> bool:
     if generation is None:
         return True
     try:
-        async with _indexer(config, told, rebuild=False) as (indexer, _):
+        async with _indexer(config, on_damage, rebuild=False) as (indexer, _):
             await _catch_up(indexer, asyncio.Event())
             return True
     except generations.InUse:
-        feed = await engine_of(config).feed(told)
+        feed = await engine_of(config).feed(on_damage)
         try:
             end = await feed.end()
         finally:
@@ -110,8 +110,8 @@ async def _catch_up(indexer: Indexer, stop: asyncio.Event) -> None:
 
 async def _reached(folder: Path, position: int, wait: float) -> bool:
     loop = asyncio.get_running_loop()
-    patience = loop.time() + wait
-    while loop.time() < patience:
+    deadline = loop.time() + wait
+    while loop.time() < deadline:
         searched = searchable(folder)
         try:
             if searched.position() >= position:
@@ -133,17 +133,17 @@ def searchable(folder: Path) -> "TantivyIndex":
 
 
 @asynccontextmanager
-async def _indexer(config: Config, told: Told, *, rebuild: bool) -> AsyncIterator[tuple[Indexer, Path]]:
+async def _indexer(config: Config, on_damage: Told, *, rebuild: bool) -> AsyncIterator[tuple[Indexer, Path]]:
     """What follows the crawl into the index, and the generation that it writes."""
     from gregor.search.adapters.book import Book
     from gregor.search.adapters.tantivy_index import TantivyIndex
 
     folder = index_folder(config)
     engine = engine_of(config)
-    feed = await engine.feed(told)
+    feed = await engine.feed(on_damage)
     try:
         reader, urls = await engine.read()
-        reader.on_damage = told
+        reader.on_damage = on_damage
 
         def key_of(url: str) -> str | None:
             parsed = urls.parse(url)
@@ -153,15 +153,15 @@ async def _indexer(config: Config, told: Told, *, rebuild: bool) -> AsyncIterato
             with generations.writing(folder):
                 used = None if rebuild else generations.current(folder)
                 generation = used or generations.next_one(folder)
-                found = TantivyIndex(generation / _INDEX, writable=True)
+                index_of_it = TantivyIndex(generation / _INDEX, writable=True)
                 book = Book(generation / _BOOK, key_of)
                 if used is None and not rebuild:
                     generations.use(generation)  # it is searched while it grows
                 try:
-                    yield Indexer(feed, reader.page, book, found), generation
+                    yield Indexer(feed, reader.page, book, index_of_it), generation
                 finally:
                     book.close()
-                    found.close()
+                    index_of_it.close()
         finally:
             await reader.close()
     finally:

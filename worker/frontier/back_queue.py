@@ -6,17 +6,15 @@ from collections.abc import Callable, Iterable
 from typing import Final, NamedTuple, TypeAlias
 
 from gregor.schemas.messages import Ticket
-from gregor.worker.links.standing import Judged, Standing
+from gregor.worker.links.rank import Judged, Rank
 
 Judge: TypeAlias = Callable[[Ticket], Judged]
 """Says how a ticket stands among those of its host."""
 
-LANES: Final = (Standing.OPEN, Standing.LARGE, Standing.SUNK, Standing.SPENT)
-LANES_IN_TURN: Final = tuple(
-    {3: (Standing.LARGE, *LANES), 7: (Standing.SUNK, *LANES)}.get(turn, LANES) for turn in range(8)
-)
+LANES: Final = (Rank.OPEN, Rank.LARGE, Rank.SUNK, Rank.SPENT)
+LANES_IN_TURN: Final = tuple({3: (Rank.LARGE, *LANES), 7: (Rank.SUNK, *LANES)}.get(turn, LANES) for turn in range(8))
 """In which order the lanes are asked, by turn: one turn in eight is for what sank, one for what is large."""
-IN_TURNS: Final = (Standing.LARGE, Standing.SUNK)
+IN_TURNS: Final = (Rank.LARGE, Rank.SUNK)
 """Lanes in which the sections of a site take turns."""
 SLOTS: Final = 16
 """Parts of a back queue that have room of their own: for the open items, and for the others of each section."""
@@ -29,7 +27,7 @@ MOST_GROWTH: Final = 64 * TURN
 MOST_SECTIONS: Final = 256
 MOST_DEPTH: Final = 1 << 20
 
-_OPEN: Final = Judged(Standing.OPEN)
+_OPEN: Final = Judged(Rank.OPEN)
 
 
 def open_to_all(ticket: Ticket) -> Judged:
@@ -87,7 +85,7 @@ class Item:
         self.inherited = inherited
         self.lenient = False
         self.refused = ""
-        self.lane = Standing.OPEN
+        self.lane = Rank.OPEN
         self.slot = OPEN_SLOT
         self.shortages = 0
         self.followers: list[Source] = []
@@ -100,12 +98,12 @@ class Item:
 
 
 class BackQueue:
-    """Four lanes by standing: what grows without end sinks behind what does not, and nothing starves.
+    """Four lanes by rank: what grows without end sinks behind what does not, and nothing starves.
 
     In the open lane the best priority is first, then arrival. It is served before the others, which get a share of the
     turns while they wait; in the next two the sections of the site take turns, the rarer the more of a section waits.
     What is spent comes when nothing else is left: the deepest first, since what leads on shows itself there, and from
-    all over its shapes. A standing may change while an item waits: it is asked again when the item would be next. An
+    all over its shapes. A rank may change while an item waits: it is asked again when the item would be next. An
     item that left is skipped.
     """
 
@@ -118,7 +116,7 @@ class BackQueue:
         self._sequence = 0
         self._turn = 0
         self._served = dict.fromkeys(IN_TURNS, 0)  # how far the sections were served, and the place of the last of each
-        self._last: dict[Standing, dict[str, int]] = {lane: {} for lane in IN_TURNS}
+        self._last: dict[Rank, dict[str, int]] = {lane: {} for lane in IN_TURNS}
 
     def __len__(self) -> int:
         return sum(self._slots)
@@ -137,10 +135,10 @@ class BackQueue:
         judged = self._judge(ticket)
         slot = self._slot(judged)
         self._grown[slot] += 1
-        return self._slots[slot] < size or (judged.standing is Standing.SPENT and self._is_deepest(ticket))
+        return self._slots[slot] < size or (judged.rank is Rank.SPENT and self._is_deepest(ticket))
 
     def _is_deepest(self, ticket: Ticket) -> bool:
-        heap = self._lanes[Standing.SPENT]
+        heap = self._lanes[Rank.SPENT]
         while heap and heap[0][2].state != "queued":
             heapq.heappop(heap)
         return not heap or _place_of_spent(ticket) >> 32 < heap[0][0] >> 32
@@ -150,7 +148,7 @@ class BackQueue:
         another host asks for ahead of all: this one may itself be waiting for its answer."""
         if item.ticket.kind == "robots":
             self._sequence += 1
-            self._add(item, Standing.OPEN, OPEN_SLOT, ANSWER_FIRST, self._sequence)
+            self._add(item, Rank.OPEN, OPEN_SLOT, ANSWER_FIRST, self._sequence)
         else:
             self._push(item, self._judge(item.ticket))
 
@@ -158,7 +156,7 @@ class BackQueue:
         """Return an item to the front."""
         self._sequence += 1
         place = ANSWER_FIRST if item.ticket.kind == "robots" else BACK_FIRST
-        self._add(item, Standing.OPEN, OPEN_SLOT, place, -self._sequence)
+        self._add(item, Rank.OPEN, OPEN_SLOT, place, -self._sequence)
 
     def take(self) -> Item | None:
         """The first item, now being visited. `Item.refused` says why it need not be."""
@@ -168,7 +166,7 @@ class BackQueue:
         place, _, item = heapq.heappop(self._lanes[lane])
         if lane in IN_TURNS:
             self._served[lane] = max(self._served[lane], place)
-        if lane == Standing.SPENT and (judged := self._judge(item.ticket)).standing is Standing.REFUSED:
+        if lane == Rank.SPENT and (judged := self._judge(item.ticket)).rank is Rank.REFUSED:
             item.refused = judged.reason
         else:
             self._turn += 1
@@ -190,9 +188,9 @@ class BackQueue:
 
     def _push(self, item: Item, judged: Judged) -> None:
         self._sequence += 1
-        lane = min(judged.standing, Standing.SPENT)
+        lane = min(judged.rank, Rank.SPENT)
         place: int
-        if lane is Standing.SPENT:
+        if lane is Rank.SPENT:
             place = _place_of_spent(item.ticket)
         elif lane in IN_TURNS:
             last, served = self._last[lane], self._served[lane]
@@ -204,26 +202,26 @@ class BackQueue:
             place = item.ticket.priority if item.ticket.kind == "new" else 0
         self._add(item, lane, self._slot(judged), place, self._sequence)
 
-    def _add(self, item: Item, lane: Standing, slot: int, place: int, sequence: int) -> None:
+    def _add(self, item: Item, lane: Rank, slot: int, place: int, sequence: int) -> None:
         item.state, item.lane, item.slot = "queued", lane, slot
         heapq.heappush(self._lanes[lane], (place, sequence, item))
         self._slots[slot] += 1
 
     def _slot(self, judged: Judged) -> int:
-        if judged.standing is Standing.OPEN:
+        if judged.rank is Rank.OPEN:
             return OPEN_SLOT
         if judged.section not in self._sections and len(self._sections) < SLOTS - 2:
             self._sections[judged.section] = 1 + len(self._sections)
         return self._sections.get(judged.section, SLOTS - 1)
 
-    def _next(self) -> Standing | None:
+    def _next(self) -> Rank | None:
         """The lane whose first item is next; items that sank meanwhile were moved."""
         for lane in LANES_IN_TURN[self._turn % len(LANES_IN_TURN)]:
             while heap := self._lanes[lane]:
                 place, _, item = heap[0]
                 if item.state != "queued" or item.lane != lane:
                     heapq.heappop(heap)
-                elif place < 0 or min((judged := self._judge(item.ticket)).standing, Standing.SPENT) <= lane:
+                elif place < 0 or min((judged := self._judge(item.ticket)).rank, Rank.SPENT) <= lane:
                     return lane
                 else:
                     heapq.heappop(heap)

@@ -82,19 +82,19 @@ class KnownHost:
         if not names:
             return not copied
         row = numbers(target)
-        known = [self._shape(name) for name in names]
-        states = [shape.state for shape in known]
-        spent = any(shape.score >= SPENT for shape in known)
-        brought = [shape.learn(copied, row, words) for shape in known]
+        its_shapes = [self._shape(name) for name in names]
+        states = [shape.state for shape in its_shapes]
+        spent = any(shape.score >= SPENT for shape in its_shapes)
+        brought = [shape.learn(copied, row, words) for shape in its_shapes]
         if not copied and all(page.fresh for page in brought):
-            self._note(known, states)
+            self._note(its_shapes, states)
             return True
         self.trials += spent
         length = chain(_step(target, names, brought[0].beyond))
-        for shape, page in zip(known, brought, strict=True):
+        for shape, page in zip(its_shapes, brought, strict=True):
             if not page.fresh:
                 shape.line = max(shape.line, length)
-        self._note(known, states)
+        self._note(its_shapes, states)
         return False
 
     def _note(self, known: list[Shape], before: list[tuple[bool, bool]]) -> None:
@@ -125,7 +125,7 @@ class KnownHost:
         states = [shape.state for shape in known]
         for shape in known:
             shape.add(points)
-        self._note(known, states)
+        self._note(its_shapes, states)
 
 
 def _step(target: str, names: tuple[str, ...], beyond: bool) -> int:

@@ -24,7 +24,7 @@ class SessionIds:
         """How often a page was the same under another id, less what speaks against it."""
 
     @property
-    def known(self) -> bool:
+    def proven(self) -> bool:
         """Whether what looks like a session id names no page here."""
         return self._evidence >= SESSIONS
 
@@ -33,8 +33,8 @@ class SessionIds:
         bare = sessionless(target)
         if bare == target and not self._bare:
             return
-        if (known := _print(bare)) not in self._bare:
-            self._bare.update((known,) if len(self._bare) < _BARE else ())
+        if (hashed := _print(bare)) not in self._bare:
+            self._bare.update((hashed,) if len(self._bare) < _BARE else ())
         elif bare != target:
             self._evidence = max(-SESSIONS, min(2 * SESSIONS, self._evidence + (-2 if fresh else 1)))
 

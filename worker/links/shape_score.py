@@ -92,10 +92,10 @@ class Shape:
         """Count a page, ``copy`` being whether its content is another page's; ``words`` is None if it has no text."""
         self.pages += 1
         spent = self.score >= SPENT
-        known = words is not None and self._remember(self._bare, words.bare)
+        is_echo = words is not None and self._remember(self._bare, words.bare)
         same = words is not None and self._remember(self._full, words.full)
         beyond = self._reaches(numbers)
-        if not (copy or known):
+        if not (copy or is_echo):
             self.fresh += 1
             self.add(-FRESH)
             return Brought(True, beyond)

@@ -2,7 +2,7 @@
 
 The evidence is what pages of the same *shape* brought (``shapes``, ``shape_score``). Each shape has a score that rises
 with every page that brought nothing new and falls much faster with every page that did; only the same words count as
-nothing new, never words that are nearly the same. What is learnt orders a host's URLs (`Standing`): what looks endless
+nothing new, never words that are nearly the same. What is learnt orders a host's URLs (`Rank`): what looks endless
 or brings little sinks behind the rest, and a shape that is spent waits until nothing else of the host is left. Then its
 URLs are visited too, those first that were found furthest on. One page with something new opens the shape again.
 
@@ -25,9 +25,9 @@ from gregor.worker.links.chains import Chains
 from gregor.worker.links.echoes import words_of
 from gregor.worker.links.endless_hosts import EndlessHosts, domain_of
 from gregor.worker.links.known_host import KnownHost
+from gregor.worker.links.rank import ENDLESS_HOSTS, ENDLESS_NUMBERS, NOTHING_NEW, SESSION_ID, Judged, Rank
 from gregor.worker.links.shape_score import LINE, SPENT, SUNK, Shape
 from gregor.worker.links.shapes import looks_endless, section, sessionless, shapes, target_of
-from gregor.worker.links.standing import ENDLESS_HOSTS, ENDLESS_NUMBERS, NOTHING_NEW, SESSION_ID, Judged, Standing
 from gregor.worker.web.urls import Url
 
 TRIALS: Final = 5
@@ -41,7 +41,7 @@ KNOWN: Final = 3
 
 _SHAPES: Final = 32768
 _NOTHING: Final = KnownHost()
-_OPEN: Final = Judged(Standing.OPEN)
+_OPEN: Final = Judged(Rank.OPEN)
 
 
 class Traps:
@@ -96,28 +96,28 @@ class Traps:
         target = target_of(ticket.key)
         names, part = shapes(target), section(target)
         host = self._hosts.get(ticket.host, _NOTHING)
-        known = [shape for name in names if (shape := host.shapes.get(name)) is not None]
-        if host.sessions.known and (bare := sessionless(target)) != target:
+        its_shapes = [shape for name in names if (shape := host.shapes.get(name)) is not None]
+        if host.sessions.proven and (bare := sessionless(target)) != target:
             repeats = host.sessions.repeats(bare)
             if repeats is False:
                 return _OPEN  # a page that is new under whatever session
             if repeats:
-                return Judged(_of_session(known, ticket), SESSION_ID, part)
-        worst = max(known, key=lambda shape: shape.score, default=None)
+                return Judged(_of_session(its_shapes, ticket), SESSION_ID, part)
+        worst = max(its_shapes, key=lambda shape: shape.score, default=None)
         if worst is not None and worst.score >= SUNK:
-            good = any(shape.fresh >= KNOWN and shape.score < SUNK for shape in known)
+            good = any(shape.fresh >= KNOWN and shape.score < SUNK for shape in its_shapes)
             if worst.score < SPENT or good:
-                return Judged(Standing.SUNK, "little new", part)
+                return Judged(Rank.SUNK, "little new", part)
             return Judged(self._of_spent(host, worst, names, ticket), _reason(worst), part)
         if looks_endless(target, names):
-            return Judged(Standing.SUNK, "looks endless", part)
+            return Judged(Rank.SUNK, "looks endless", part)
         if host.sections.get(part, 0) > LARGE:
-            return Judged(Standing.LARGE, "many of one kind", part)
+            return Judged(Rank.LARGE, "many of one kind", part)
         return _OPEN
 
     def ranked(self, ticket: Ticket) -> Ticket:
         """A ticket as it is published: what looks endless, or brings little, goes to the last front queue."""
-        if self.judge(ticket).standing < Standing.SUNK:
+        if self.judge(ticket).rank < Rank.SUNK:
             return ticket
         return msgspec.structs.replace(ticket, priority=PRIORITIES[-1])
 
@@ -136,15 +136,15 @@ class Traps:
             return None
         return ENDLESS_HOSTS if domain_of(target.host) == domain_of(source.host) else None
 
-    def _of_spent(self, host: KnownHost, shape: Shape, names: tuple[str, ...], ticket: Ticket) -> Standing:
+    def _of_spent(self, host: KnownHost, shape: Shape, names: tuple[str, ...], ticket: Ticket) -> Rank:
         """Whether what is left of a spent shape is visited at last, or refused: what pages of its kind, or others in
         vain, have without end."""
         via = ticket.via
         if shape.trials < TRIALS or host.trials * TRIAL_SHARE < host.fresh or _host_of(via) != ticket.host:
-            return Standing.SPENT
+            return Rank.SPENT
         led = not set(names).isdisjoint(shapes(target_of(via))) or via in self._chains
         endless = led and host.line(shape, target_of(ticket.key), via) >= LINE
-        return Standing.REFUSED if endless else Standing.SPENT
+        return Rank.REFUSED if endless else Rank.SPENT
 
     def _echoes(self, host: str, via: str) -> bool:
         """Whether a host was found on another one whose first page was a copy, and is none that brought something."""
@@ -169,11 +169,11 @@ class Traps:
             self._count -= len(self._hosts.popitem(last=False)[1].shapes)
 
 
-def _of_session(known: list[Shape], ticket: Ticket) -> Standing:
+def _of_session(known: list[Shape], ticket: Ticket) -> Rank:
     """The same of a page that was fetched under another session id: pages under such ids lead on to it."""
     via = target_of(ticket.via)
     led = _host_of(ticket.via) == ticket.host and sessionless(via) != via
-    return Standing.REFUSED if led and any(shape.line >= LINE for shape in known) else Standing.SPENT
+    return Rank.REFUSED if led and any(shape.line >= LINE for shape in known) else Rank.SPENT
 
 
 def _reason(shape: Shape) -> str:

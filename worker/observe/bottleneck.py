@@ -136,7 +136,7 @@ class Bottlenecks:
             waiting = 1.0 - (running + naming) / hosts
             return Bottleneck("politeness", f"politeness: {_hosts(hosts)} {waiting:.0%} of the time for the next turn")
         waits = _waits(then, now)
-        name = max(waits, key=lambda one: waits[one]) if any(waits.values()) else "answers"
+        name = max(waits, key=waits.__getitem__) if any(waits.values()) else "answers"
         settled, waiting = (now.visits - then.visits) / seconds, waits[name] / seconds
         more = f"; {_slowest(then, now)}" if name == "stores" else ""
         text = (
@@ -157,7 +157,7 @@ def _failing(then: Sample, now: Sample) -> Bottleneck | None:
     failed = sum(failures.values())
     if failed <= max(0, visits):
         return None
-    cause = max(failures, key=lambda one: failures[one])
+    cause = max(failures, key=failures.__getitem__)
     name = _BLAMED.get(cause, "failures")
     last = f"; the last: {now.trouble}" if now.trouble else ""
     text = f"{failed} failed tries against {visits} visits, most of them by {cause}{last}"
@@ -181,16 +181,16 @@ def _waits(then: Sample, now: Sample) -> dict[str, float]:
 
 def _called(then: Sample, now: Sample) -> dict[str, tuple[int, float]]:
     """Number and seconds of the calls within the window, of each border behind which there is a store."""
-    found = {}
+    calls = {}
     for border in _STORES:
-        (count, took), (count_then, took_then) = (one.calls.get(border, (0, 0.0)) for one in (now, then))
-        found[border] = (count - count_then, took - took_then)
-    return found
+        (count, took), (count_then, took_then) = (sample.calls.get(border, (0, 0.0)) for sample in (now, then))
+        calls[border] = (count - count_then, took - took_then)
+    return calls
 
 
 def _slowest(then: Sample, now: Sample) -> str:
     """Which of them took the most time, and how long its calls take."""
     called = _called(then, now)
-    border = max(called, key=lambda one: called[one][1])
+    border = max(called, key=lambda name: called[name][1])
     count, took = called[border]
     return f"{_STORES[border]} takes {1000 * took / max(1, count):.0f} ms a call"

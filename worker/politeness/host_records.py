@@ -140,8 +140,9 @@ class HostRecords:
         """An origin failed; gives the seconds for which its host is left alone: none once the origin is given up."""
         config, origin, cause = self._config, result.origin, result.cause
         before = _failing(host.record, origin)
-        known = result.silent in before.silent  # one slow URL says nothing of the others, however often it is tried
-        failures = before.failures + (not known)
+        # One slow URL says nothing of the others, however often it is tried.
+        was_silent = result.silent in before.silent
+        failures = before.failures + (not was_silent)
         pause = delays.back_off(
             config.failure_ttl or config.retry_pause,
             failures,
@@ -153,7 +154,7 @@ class HostRecords:
         host.failed(cause, robots=result.robots)
         now, given_up = self._now(), failures >= self._limit(host, result)
         until = now + pause
-        silent = before.silent if known or not result.silent else (*before.silent, result.silent)
+        silent = before.silent if was_silent or not result.silent else (*before.silent, result.silent)
         failing = Failing(origin, failures, until, cause, now, silent, given_up)
         record = _with(host.record, *_others(host.record, origin), failing)
         await self._put(host, record if given_up else msgspec.structs.replace(record, not_before=until))

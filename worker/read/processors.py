@@ -51,7 +51,7 @@ class _Text(NamedTuple):
     encoding: str
     cut: str
 
-    def told(self, extract: Extract) -> Extract:
+    def completed(self, extract: Extract) -> Extract:
         """What the text says, with what was left out of it."""
         extract.cut = self.cut or extract.cut
         return extract
@@ -79,7 +79,7 @@ class Html:
     def process(self, document: Document) -> Extract:
         """Never None: anything is HTML."""
         page = _decoded(document)
-        return page.told(html.extract(page.text, page.encoding))
+        return page.completed(html.extract(page.text, page.encoding))
 
 
 class Xhtml:
@@ -91,7 +91,7 @@ class Xhtml:
         """Never None: what is no XML is HTML."""
         page = _decoded(document)
         found = xhtml.extract(page.text, page.encoding) or html.extract(page.text, page.encoding)
-        return page.told(found)
+        return page.completed(found)
 
 
 class Xml:
@@ -101,16 +101,16 @@ class Xml:
 
     def process(self, document: Document) -> Extract:
         """Links of feeds have the kind ``a``: they lead to pages."""
-        whole = _decoded(document)
-        page = xhtml.extract(whole.text, whole.encoding)
+        decoded = _decoded(document)
+        page = xhtml.extract(decoded.text, decoded.encoding)
         if page is not None:
-            return whole.told(page)
+            return decoded.completed(page)
         feed = sitemaps.parse(document.read(), document.href, document.header)
         if feed.kind in {"rss", "atom"}:
-            return Extract(links=[Reference(url.loc, "a") for url in feed.urls[:MAX_LINKS]], encoding=whole.encoding)
-        root = xhtml.parse(whole.text)
+            return Extract(links=[Reference(url.loc, "a") for url in feed.urls[:MAX_LINKS]], encoding=decoded.encoding)
+        root = xhtml.parse(decoded.text)
         words = " ".join("".join(map(str, root.itertext())).split()) if root is not None else ""
-        return whole.told(Extract(text=words, encoding=whole.encoding))
+        return decoded.completed(Extract(text=words, encoding=decoded.encoding))
 
 
 class Css:
@@ -121,9 +121,9 @@ class Css:
     def process(self, document: Document) -> Extract:
         """The text is the style sheet itself."""
         sheet = _decoded(document)
-        found = [Reference(url, kind) for url, kind in islice(css.references(sheet.text), MAX_LINKS + 1)]
-        links, more = found[:MAX_LINKS], len(found) > MAX_LINKS
-        return sheet.told(Extract(text=sheet.text, links=links, encoding=sheet.encoding, truncated=more))
+        references = [Reference(url, kind) for url, kind in islice(css.references(sheet.text), MAX_LINKS + 1)]
+        links, more = references[:MAX_LINKS], len(references) > MAX_LINKS
+        return sheet.completed(Extract(text=sheet.text, links=links, encoding=sheet.encoding, truncated=more))
 
 
 class Text:
@@ -134,7 +134,7 @@ class Text:
     def process(self, document: Document) -> Extract:
         """No links: addresses in a text are not references."""
         whole = _decoded(document)
-        return whole.told(Extract(text=whole.text, encoding=whole.encoding))
+        return whole.completed(Extract(text=whole.text, encoding=whole.encoding))
 
 
 BUILT_IN: tuple[Processor, ...] = (Html(), Xhtml(), Xml(), Css(), Text())

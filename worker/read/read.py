@@ -56,16 +56,16 @@ class LargeDocuments:
 
     def __init__(self, processors: Processors) -> None:
         self._processors = processors
-        self._one = asyncio.Semaphore(1)
+        self._one_at_a_time = asyncio.Semaphore(1)
 
     async def read(self, document: Document, is_sitemap: bool | None) -> Reading | None:
         """What a large document says; None for another one, which is read where it is examined. As `read` else."""
         if document.size <= LARGE:
             return None
-        async with self._one:
+        async with self._one_at_a_time:
             # The bytes themselves: the body is closed when the visit is cancelled, which ends no thread.
-            whole = Document(document.href, document.read(), document.header)
-            return await asyncio.to_thread(read, self._processors, whole, is_sitemap)
+            in_memory = Document(document.href, document.read(), document.header)
+            return await asyncio.to_thread(read, self._processors, in_memory, is_sitemap)
 
 
 class Room:

@@ -44,14 +44,14 @@ class Names(NamedTuple):
 
 def names(agent: str) -> Names:
     """The names in a User-Agent. Comments hold none, unless the header poses as a browser's."""
-    whole = agent.strip().lower()
-    products = whole if whole.startswith(_BROWSER) else _COMMENT.sub(" ", whole)
+    lower = agent.strip().lower()
+    products = lower if lower.startswith(_BROWSER) else _COMMENT.sub(" ", lower)
     words = [word.partition("/")[0] for word in _WORD.findall(products)]
     words = [word for word in words if word and word not in _BROWSER]
-    return Names(frozenset({whole, *words[:1]} - {*_BROWSER, ""}), frozenset(words[1:]))
+    return Names(frozenset({lower, *words[:1]} - {*_BROWSER, ""}), frozenset(words[1:]))
 
 
-def affinity(value: str, known: Names) -> int:
+def affinity(value: str, crawler: Names) -> int:
     """How well a User-agent line names the crawler: `NOBODY`, `PERHAPS`, `EVERYONE`, or more, by the name's length.
 
     By the RFC a line holds one token, which ends where its grammar ends it. A list with commas names each of its
@@ -59,19 +59,19 @@ def affinity(value: str, known: Names) -> int:
     name, may mean others: what a line says by them never takes the place of what the RFC's reading says.
     """
     value = value.lower()
-    if value in known.ours:
+    if value in crawler.ours:
         return EVERYONE + len(value)
     token = _TOKEN.match(value)
     if token is not None and token.end() == len(value):
-        return PERHAPS if value in known.others else NOBODY
+        return PERHAPS if value in crawler.others else NOBODY
     members = (member.strip() for member in value.split(","))
     candidates = {name for member in members for name in _first_names(member)}
-    best = max((EVERYONE + len(name) for name in candidates & known.ours), default=NOBODY)
+    best = max((EVERYONE + len(name) for name in candidates & crawler.ours), default=NOBODY)
     if best:
         return best
     if _ALL.match(value):
         return EVERYONE
-    words, all_names = {word.partition("/")[0] for word in _WORD.findall(value)}, known.ours | known.others
+    words, all_names = {word.partition("/")[0] for word in _WORD.findall(value)}, crawler.ours | crawler.others
     return PERHAPS if words & all_names or any("*" in word and _is_pattern_of(word, all_names) for word in words) else 0
 
 

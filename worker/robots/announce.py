@@ -49,14 +49,14 @@ class Announcer:
         if not self._wanted:
             return True
         named, now = rules.sitemaps or (f"{url.origin}{DEFAULT_LOCATIONS[0]}",), self._now()
-        found = [
+        fresh = [
             tickets.announced(target, robots_url(url), ticket.label, now)
             for target in self._readable(named, scope)
             if not self._sent.knows(url_fingerprint(target.key))
         ]
-        if found:
-            await self._effect(lambda: self._log.publish(found))
-            self._sent.learn(found)
+        if fresh:
+            await self._effect(lambda: self._log.publish(fresh))
+            self._sent.learn(fresh)
         return True
 
     def _readable(self, named: Iterable[str], scope: Scope) -> Iterator[Url]:

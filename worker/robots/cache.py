@@ -13,7 +13,7 @@ class Rules(msgspec.Struct, frozen=True):
     """What holds for an origin now, and when the answer came that says so (unix seconds; 0: nobody was asked)."""
 
     robots: Robots
-    known: float = 0.0
+    since: float = 0.0
 
 
 class Remembered(msgspec.Struct):
@@ -28,7 +28,7 @@ class Remembered(msgspec.Struct):
     def holds(self, now: float) -> bool:
         """Whether the file need not be read again."""
         return self.expires > now or (
-            self.unused and robots_file.usable_last_good(self.rules.known, now, robots_file.MAX_TTL)
+            self.unused and robots_file.usable_last_good(self.rules.since, now, robots_file.MAX_TTL)
         )
 
 
@@ -44,9 +44,9 @@ class RobotsCache:
     def find(self, origin: str, now: float) -> Remembered | None:
         """The file of an origin that holds now, for use."""
         remembered = self._files.get(origin)
-        known = remembered is not None and remembered.holds(now)
-        self._stats.cached["robots", "hit" if known else "miss"] += 1
-        if remembered is None or not known:
+        holds = remembered is not None and remembered.holds(now)
+        self._stats.cached["robots", "hit" if holds else "miss"] += 1
+        if remembered is None or not holds:
             return None
         remembered.unused = False
         self._files.move_to_end(origin)

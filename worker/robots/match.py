@@ -36,13 +36,13 @@ def normal(path: str) -> str:
 
 
 def _escape(match: re.Match[str]) -> str:
-    found = match[0]
-    if len(found) == 3:
-        character = chr(int(found[1:], 16))
-        return character if character in _UNRESERVED else found.upper()
+    text = match[0]
+    if len(text) == 3:
+        character = chr(int(text[1:], 16))
+        return character if character in _UNRESERVED else text.upper()
     # A faulty octet of the file came as a low surrogate; a URL may hold other lone ones.
-    escaped = "\udc80" <= found <= "\udcff"
-    return quote_from_bytes(found.encode("utf-8", "surrogateescape" if escaped else "surrogatepass"), safe="")
+    escaped = "\udc80" <= text <= "\udcff"
+    return quote_from_bytes(text.encode("utf-8", "surrogateescape" if escaped else "surrogatepass"), safe="")
 
 
 class Decision(msgspec.Struct, frozen=True):
@@ -185,9 +185,9 @@ class Robots:
         """The longest rule without wildcards that matches, and its weight as a pattern."""
         lengths = self._lengths
         for at in range(bisect_right(lengths, len(path)) - 1, -1, -1):
-            found = self._literals.get(path[: lengths[at]])
-            if found is not None:
-                return found, 2 * lengths[at] + (found[1] == "allow")
+            line = self._literals.get(path[: lengths[at]])
+            if line is not None:
+                return line, 2 * lengths[at] + (line[1] == "allow")
         return None, 0
 
 

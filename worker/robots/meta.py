@@ -51,21 +51,21 @@ def meta_robots(entries: Iterable[tuple[str, str]], headers: Iterable[str], agen
     is read.
     """
     ours = {agent.strip().lower(), product_token(agent).lower(), *_EVERYONE} - {""}
-    found: set[str] = set()
+    words: set[str] = set()
     dates: list[float] = []
     room = MAX_TEXT
     for name, content in entries:
         if name.strip().lower() in ours:
-            _collect(((None, directive) for directive in _split(content[:room])), ours, found, dates)
+            _collect(((None, directive) for directive in _split(content[:room])), ours, words, dates)
             room = max(0, room - len(content))
     room = MAX_TEXT
     for header in headers:
-        _collect(_addressed(header[:room]), ours, found, dates)
+        _collect(_addressed(header[:room]), ours, words, dates)
         room = max(0, room - len(header))
     unavailable_after = min(dates, default=None)
     if unavailable_after is not None and unavailable_after <= now:
-        found.add("noindex")
-    return Directives(**dict.fromkeys(found, True), unavailable_after=unavailable_after)
+        words.add("noindex")
+    return Directives(**dict.fromkeys(words, True), unavailable_after=unavailable_after)
 
 
 def names(directives: Directives) -> list[str]:
@@ -73,7 +73,7 @@ def names(directives: Directives) -> list[str]:
     return [name for name in _FLAGS if getattr(directives, name)]
 
 
-def _collect(directives: Iterable[tuple[str | None, str]], ours: set[str], found: set[str], dates: list[float]) -> None:
+def _collect(directives: Iterable[tuple[str | None, str]], ours: set[str], words: set[str], dates: list[float]) -> None:
     for robot, directive in directives:
         if robot is not None and robot not in ours:
             continue
@@ -83,7 +83,7 @@ def _collect(directives: Iterable[tuple[str | None, str]], ours: set[str], found
             dates += [] if date is None else [date]
             continue
         for word in _VALUE.sub(" ", directive).split():  # the "none" of a preview is not that of robots
-            found.update(_IMPLIED.get(word, ()))
+            words.update(_IMPLIED.get(word, ()))
 
 
 def _addressed(header: str) -> Iterator[tuple[str | None, str]]:

@@ -26,9 +26,9 @@ from gregor.worker.web.urls import Url, robots_url
 
 
 class Allowed(msgspec.Struct, frozen=True):
-    """It may be fetched. ``known``: when the robots.txt that says so was fetched, unix seconds; 0: nobody was asked."""
+    """It may be fetched. ``since``: when the robots.txt that says so was fetched, unix seconds; 0: nobody was asked."""
 
-    known: float
+    since: float
 
 
 class Disallowed(msgspec.Struct, frozen=True):
@@ -85,13 +85,13 @@ class RobotsRulings:
 
     async def _rule(self, turn: Turn, url: Url, ticket: Ticket) -> Ruling:
         remembered = self._cache.find(url.origin, self._now()) if self._obeys else None
-        if remembered is not None and _outdated(remembered.rules, url, remembered.rules.known, ticket.ordered):
+        if remembered is not None and _outdated(remembered.rules, url, remembered.rules.since, ticket.ordered):
             remembered = None
         if remembered is None:
-            found = await self._learn(turn, url, ticket.ordered) if self._obeys else Rules(ALLOW_ALL)
-            if not isinstance(found, Rules):
-                return found
-            rules = found
+            learnt = await self._learn(turn, url, ticket.ordered) if self._obeys else Rules(ALLOW_ALL)
+            if not isinstance(learnt, Rules):
+                return learnt
+            rules = learnt
         else:
             rules = remembered.rules
         if (remembered is None or not remembered.announced) and await self._announcer.announce(
@@ -108,7 +108,7 @@ class RobotsRulings:
         decision = rules.robots.decide(url.href)
         self._stats.robots["allowed" if decision.allowed else "denied"] += 1
         if decision.allowed:
-            return Allowed(rules.known)
+            return Allowed(rules.since)
         return Disallowed(f"robots.txt line {decision.line}: {decision.rule}")
 
     async def answer_for(self, turn: Turn, ticket: Ticket, url: Url) -> None:
@@ -122,10 +122,10 @@ class RobotsRulings:
 
     def _too_early(self, turn: Turn, url: Url, crawl_delay: float | None) -> Later | None:
         """Note what an origin asks for. It may be more than was known, and the last page too lately for it."""
-        known = turn.host.crawl_delays
-        if known.get(url.origin) == crawl_delay:
+        crawl_delays = turn.host.crawl_delays
+        if crawl_delays.get(url.origin) == crawl_delay:
             return None
-        known[url.origin] = crawl_delay
+        crawl_delays[url.origin] = crawl_delay
         return turn.too_early()
 
     async def _learn(self, turn: Turn, url: Url, ordered: float) -> Rules | OriginRefused | NotNow:

@@ -74,12 +74,12 @@ class SharedAnswers:
         place = (ticket.href, ticket.hops)
         if (older := self._kept.pop(place, None)) is not None:
             self._bytes -= _size(older)
-        heard = self._kept[place] = Heard(result, at)
-        self._bytes += _size(heard)
+        kept = self._kept[place] = Heard(result, at)
+        self._bytes += _size(kept)
         while len(self._kept) > KEPT or self._bytes > KEPT_BYTES:
             _, oldest = self._kept.popitem(last=False)
             self._bytes -= _size(oldest)
-        return heard
+        return kept
 
 
 def _size(heard: Heard) -> int:

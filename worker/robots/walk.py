@@ -141,17 +141,17 @@ class RobotsFetch:
         target = self._urls.parse(ticket.href)
         if target is None or (before is not None and _answers(before, ticket, self._config.user_agent, now)):
             return
-        heard = self._shared.since(ticket)
-        if heard is None:
+        answer = self._shared.since(ticket)
+        if answer is None:
             result = await self._request(turn, target, ticket.hops)
-            heard = self._shared.keep(ticket, result, self._now())
-        match heard.result:
+            answer = self._shared.keep(ticket, result, self._now())
+        match answer.result:
             case Further(further, hops):
                 await self._ask(ticket.origin, further, hops, ticket.at)  # what came since serves those who ask later
             case OriginRefused(detail):
-                await self._settled(ticket.origin, Reply(Unreachable(detail)), before, heard.at)
+                await self._settled(ticket.origin, Reply(Unreachable(detail)), before, answer.at)
             case Reply() as reply:
-                await self._settled(ticket.origin, reply, before, heard.at)
+                await self._settled(ticket.origin, reply, before, answer.at)
 
     async def refuse_for(self, ticket: Ticket, why: str) -> None:
         """Leave in the store that a robots.txt is not to be had, for an origin whose owner asked for it."""
@@ -163,7 +163,7 @@ class RobotsFetch:
         outcome, response = await self._fetcher.fetch(url, turn.for_robots(), self._now(), self._limits)
         if response is not None:
             with closing(response):
-                return self._heard(turn, response, url, hops)
+                return self._reply_of(turn, response, url, hops)
         match outcome:
             case LeaseOver():
                 raise LeaseLost
@@ -174,7 +174,7 @@ class RobotsFetch:
             case _:
                 return Reply(Unreachable("no answer"))
 
-    def _heard(self, turn: Turn, response: Response, url: Url, hops: int) -> Reply | Further:
+    def _reply_of(self, turn: Turn, response: Response, url: Url, hops: int) -> Reply | Further:
         turn.host.latency = response.latency
         self._stats.stages["robots"].observe(response.latency)
         headers = _lower(response)
@@ -196,8 +196,8 @@ class RobotsFetch:
         self, origin: str, reply: Reply, before: RobotsRecord | None, at: float | None = None
     ) -> Settled:
         """Store what was learnt of an origin's file, now or ``at`` a time, unix seconds."""
-        heard = self._now() if at is None else at
-        record = recorded(origin, reply.answer, reply.headers, before, heard, self._config)
+        learnt_at = self._now() if at is None else at
+        record = recorded(origin, reply.answer, reply.headers, before, learnt_at, self._config)
         record = msgspec.structs.replace(record, answer=reply.head)
         await self._effect(lambda: self._store.put_robots(record, self._partition.stamp()))
         return Settled(record, reply.answer, reply.failure)

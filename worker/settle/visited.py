@@ -53,3 +53,21 @@ class Visited(msgspec.Struct, frozen=True):
         if isinstance(self.outcome, Denied):
             return False
         return self.response is not None and self.response.status in (429, 503)
+
+
+class Examined(msgspec.Struct, frozen=True):
+    """What an outcome says: a ``page``, if a document came; where a ``redirect`` leads; the tickets of what is to be
+    published."""
+
+    outcome: Outcome
+    page: Page | None = None
+    tickets: Sequence[Ticket] = ()
+    redirect: Link | None = None
+
+    def visited(
+        self, ticket: Ticket, row: Row | None, url: Url, response: Response | None, stored: Page | None, seconds: float
+    ) -> Visited:
+        """The visit that it comes of, as its settle needs it: see `Visited`."""
+        return Visited(
+            ticket, row, self.outcome, url, response, self.page, self.tickets, self.redirect, stored, seconds
+        )

@@ -116,7 +116,7 @@ def user_info(text: str) -> tuple[str, str] | None:
         return None
     if not parsed.username and not parsed.password:
         return None
-    user, password = (unquote_to_bytes(one).decode() for one in (parsed.username, parsed.password))
+    user, password = (unquote_to_bytes(part).decode() for part in (parsed.username, parsed.password))
     if ":" in user or not (user + password).isprintable():
         raise ValueError("not one line of text, or a colon in the user name")
     return user, password

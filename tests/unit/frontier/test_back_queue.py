@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from gregor.schemas.messages import Ticket, TicketKind
 from gregor.worker.frontier.back_queue import BackQueue, FromBucket, FromLog, Item
-from gregor.worker.links.standing import Judged, Standing
+from gregor.worker.links.rank import Judged, Rank
 
 KINDS: list[TicketKind] = ["new", "retry", "revisit"]
 STEPS = st.lists(st.tuples(st.sampled_from(["put", "take", "back", "remove"]), st.integers(0, 11)), max_size=60)
@@ -64,12 +64,12 @@ def test_an_item_that_is_visited_stays_visited() -> None:
 class Judge:
     """Judges by the section of a URL, as a test says."""
 
-    def __init__(self, **standings: Standing) -> None:
+    def __init__(self, **standings: Rank) -> None:
         self.standings = standings
 
     def __call__(self, ticket: Ticket) -> Judged:
         section = ticket.key.split("/")[3]
-        return Judged(self.standings.get(section, Standing.OPEN), "reason", section)
+        return Judged(self.standings.get(section, Rank.OPEN), "reason", section)
 
 
 def of(section: str, count: int) -> list[Item]:
@@ -83,7 +83,7 @@ def taken(queue: BackQueue, count: int) -> list[str]:
 
 
 def test_what_sank_gets_one_turn_in_eight_and_its_sections_take_turns() -> None:
-    queue = BackQueue(Judge(cal=Standing.SUNK, shop=Standing.SUNK))
+    queue = BackQueue(Judge(cal=Rank.SUNK, shop=Rank.SUNK))
     for one in [*of("cal", 99), *of("shop", 40), *of("page", 30)]:
         queue.put(one)
     assert taken(queue, 24).count("page") == 21
@@ -97,15 +97,15 @@ def test_a_standing_is_asked_again_when_an_item_would_be_next() -> None:
     for one in [*of("cal", 300), *of("page", 20)]:
         queue.put(one)
     assert taken(queue, 10) == ["cal"] * 10
-    judge.standings["cal"] = Standing.SPENT
+    judge.standings["cal"] = Rank.SPENT
     assert taken(queue, 20) == ["page"] * 20
     assert (queue.waiting(0), len(queue)) == (0, 290)
-    judge.standings["cal"] = Standing.OPEN
+    judge.standings["cal"] = Rank.OPEN
     assert taken(queue, 300) == ["cal"] * 290
 
 
 def test_what_is_spent_comes_last_from_all_over_its_shape_or_is_refused() -> None:
-    judge = Judge(cal=Standing.SPENT)
+    judge = Judge(cal=Rank.SPENT)
     queue = BackQueue(judge)
     for one in [*of("cal", 100), *of("page", 1)]:
         queue.put(one)
@@ -113,14 +113,14 @@ def test_what_is_spent_comes_last_from_all_over_its_shape_or_is_refused() -> Non
     tried = [int(item.ticket.key.split("/")[4]) for _ in range(8) if (item := queue.take()) and not item.refused]
     assert len(tried) == 8
     assert max(tried) - min(tried) > 30
-    judge.standings["cal"] = Standing.REFUSED
+    judge.standings["cal"] = Rank.REFUSED
     refused = [item.refused for _ in range(92) if (item := queue.take())]
     assert refused == ["reason"] * 92
     assert queue.take() is None
 
 
 def test_of_what_is_spent_the_deepest_comes_first() -> None:
-    queue = BackQueue(Judge(cal=Standing.SPENT))
+    queue = BackQueue(Judge(cal=Rank.SPENT))
     for depth in (3, 9, 1, 2_000_000, 5):
         url = f"http://h/cal/{depth}"
         queue.put(Item(Ticket(url, url, "h", depth=depth), FromLog(2, depth), False))
@@ -128,7 +128,7 @@ def test_of_what_is_spent_the_deepest_comes_first() -> None:
 
 
 def test_what_is_spent_and_deepest_has_room_where_its_section_is_full() -> None:
-    queue = BackQueue(Judge(cal=Standing.SPENT))
+    queue = BackQueue(Judge(cal=Rank.SPENT))
     for one in of("cal", 4):
         queue.put(one)
     deeper = Ticket("http://h/cal/9", "http://h/cal/9", "h", depth=2)
@@ -141,7 +141,7 @@ def test_what_is_spent_and_deepest_has_room_where_its_section_is_full() -> None:
 
 
 def test_a_flood_of_what_sank_leaves_room_for_the_rest() -> None:
-    queue = BackQueue(Judge(cal=Standing.SUNK))
+    queue = BackQueue(Judge(cal=Rank.SUNK))
     for one in of("cal", 4):
         assert queue.takes(one.ticket, 4)
         queue.put(one)

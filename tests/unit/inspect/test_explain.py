@@ -6,7 +6,7 @@ from gregor.schemas.messages import RobotsRecord
 from gregor.worker.commands.explain import lines_of
 from gregor.worker.config.settings import Config
 from gregor.worker.inspect.explain import Explanation, judge_robots
-from gregor.worker.links.standing import ENDLESS_HOSTS, MEANINGS, NOTHING_NEW
+from gregor.worker.links.rank import ENDLESS_HOSTS, MEANINGS, NOTHING_NEW
 from gregor.worker.robots.copies import in_force
 from gregor.worker.web.urls import Urls
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gregor.worker.links.standing import ENDLESS_HOSTS
+from gregor.worker.links.rank import ENDLESS_HOSTS
 from gregor.worker.links.traps import Traps
 from gregor.worker.web.urls import Urls
 from tests.unit import like_sites

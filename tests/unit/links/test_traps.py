@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gregor.schemas.messages import Ticket
+from gregor.worker.links.rank import Rank
 from gregor.worker.links.shape_score import FRESH, STALE
 from gregor.worker.links.shapes import looks_endless, numbers, sessionless, shapes
-from gregor.worker.links.standing import Standing
 from gregor.worker.links.traps import Traps
 from gregor.worker.links.url_loops import malformed
 from gregor.worker.web.urls import Url, Urls
@@ -153,23 +153,23 @@ def test_loops_and_heaps_are_seen_in_the_url_itself(text: str, reason: str) -> N
 )
 def test_ordinary_urls_pass(text: str) -> None:
     assert malformed(url(text)) is None
-    assert Traps().judge(ticket(text)).standing < Standing.SPENT
+    assert Traps().judge(ticket(text)).rank < Rank.SPENT
 
 
 def test_what_a_spent_shape_has_left_waits_is_tried_and_then_refused() -> None:
     traps = Traps()
     month = ticket("http://a.test/cal?m=99", via="http://a.test/cal?m=98")
-    assert traps.judge(ticket("http://a.test/news/61")).standing is Standing.OPEN
+    assert traps.judge(ticket("http://a.test/news/61")).rank is Rank.OPEN
     months(traps, 10)
-    assert traps.judge(month).standing is Standing.SUNK
+    assert traps.judge(month).rank is Rank.SUNK
     months(traps, 7, 10)
-    assert traps.judge(month).standing is Standing.SPENT
+    assert traps.judge(month).rank is Rank.SPENT
     months(traps, 20, 17)
-    assert traps.judge(month) == (Standing.REFUSED, "endless numbers", "cal")
-    assert traps.judge(ticket("http://a.test/news/61")).standing is Standing.OPEN
-    assert traps.judge(ticket("http://b.test/cal/2")).standing is not Standing.REFUSED
-    assert traps.judge(ticket("http://a.test/cal?m=61", depth=0)).standing is Standing.OPEN
-    assert traps.judge(ticket("http://a.test/cal?m=61")).standing is Standing.SPENT, "somebody else lists it"
+    assert traps.judge(month) == (Rank.REFUSED, "endless numbers", "cal")
+    assert traps.judge(ticket("http://a.test/news/61")).rank is Rank.OPEN
+    assert traps.judge(ticket("http://b.test/cal/2")).rank is not Rank.REFUSED
+    assert traps.judge(ticket("http://a.test/cal?m=61", depth=0)).rank is Rank.OPEN
+    assert traps.judge(ticket("http://a.test/cal?m=61")).rank is Rank.SPENT, "somebody else lists it"
 
 
 def test_something_new_opens_a_shape_again() -> None:
@@ -177,7 +177,7 @@ def test_something_new_opens_a_shape_again() -> None:
     months(traps, 60)
     month = ticket("http://a.test/cal?m=99", via="http://a.test/cal?m=98")
     traps.learn(url("http://a.test/cal?m=61"), text="A concert!")
-    assert traps.judge(month).standing is Standing.SUNK
+    assert traps.judge(month).rank is Rank.SUNK
     traps.learn(url("http://a.test/cal?m=62"), text="A reading!")
     assert traps._hosts["a.test"].shapes["/cal?"].score == 0
 
@@ -189,7 +189,7 @@ def test_one_new_page_in_eight_is_enough() -> None:
         page = f"http://a.test/p/{number}"
         copy = "http://a.test/p/0" if number % 8 else ""
         traps.learn(url(page), text=f"{'xy' * number} of a site", copy_of=copy)
-        assert traps.judge(ticket(f"http://a.test/p/{number + 1}", via=page)).standing < Standing.SPENT
+        assert traps.judge(ticket(f"http://a.test/p/{number + 1}", via=page)).rank < Rank.SPENT
 
 
 def test_nearly_the_same_words_are_no_evidence() -> None:
@@ -198,14 +198,14 @@ def test_nearly_the_same_words_are_no_evidence() -> None:
         traps.learn(
             url(f"http://a.test/p/{number}"), text=f"{'menu ' * 300} {chr(97 + number % 26) * (1 + number // 26)}"
         )
-    assert traps.judge(ticket("http://a.test/p/201")).standing is Standing.LARGE
+    assert traps.judge(ticket("http://a.test/p/201")).rank is Rank.LARGE
 
 
 def test_other_pictures_make_another_page() -> None:
     traps = Traps()
     for number in range(200):
         traps.learn(url(f"http://a.test/p/{number}"), text=f"photo {number}", media=[f"/photos/{number}.jpg"])
-    assert traps.judge(ticket("http://a.test/p/201")).standing is Standing.LARGE
+    assert traps.judge(ticket("http://a.test/p/201")).rank is Rank.LARGE
 
 
 def test_what_leads_to_something_new_is_no_trap() -> None:
@@ -214,9 +214,7 @@ def test_what_leads_to_something_new_is_no_trap() -> None:
         page = f"http://a.test/list?page={number}"
         traps.learn(url(page), text=f"page {number}")
         traps.learn(url(f"http://a.test/item/{chr(97 + number % 26) * (number + 1)}"), text="x" * number, via=page)
-    assert (
-        traps.judge(ticket("http://a.test/list?page=201", via="http://a.test/list?page=200")).standing < Standing.SPENT
-    )
+    assert traps.judge(ticket("http://a.test/list?page=201", via="http://a.test/list?page=200")).rank < Rank.SPENT
 
 
 def test_of_two_pages_with_one_content_the_odd_one_is_blamed() -> None:
@@ -225,7 +223,7 @@ def test_of_two_pages_with_one_content_the_odd_one_is_blamed() -> None:
         odd = f"http://a.test/s/0123456789abcdef{number:02}/page/{number}"
         traps.learn(url(odd), text=f"{'x' * number} page")
         traps.learn(url(f"http://a.test/page/{number}"), text=f"{'x' * number} page", copy_of=odd)
-    assert traps.judge(ticket("http://a.test/page/101")).standing < Standing.SUNK
+    assert traps.judge(ticket("http://a.test/page/101")).rank < Rank.SUNK
 
 
 @pytest.mark.parametrize(
@@ -272,13 +270,13 @@ def test_long_words_that_name_pages_are_no_sessions() -> None:
     traps = Traps()
     for number in range(100):
         traps.learn(url(f"http://a.test/item/{number * 7919:016x}a"), text="x" * number)
-    assert traps.judge(ticket(f"http://a.test/item/{1:016x}a")).standing < Standing.SPENT
+    assert traps.judge(ticket(f"http://a.test/item/{1:016x}a")).rank < Rank.SPENT
 
 
 def test_pages_without_text_are_new_when_their_bytes_are() -> None:
     traps = Traps()
     months(traps, 500, text="\n")
-    assert traps.judge(ticket("http://a.test/cal?m=501")).standing < Standing.SPENT
+    assert traps.judge(ticket("http://a.test/cal?m=501")).rank < Rank.SPENT
 
 
 def test_shapes_leave_out_what_varies() -> None:

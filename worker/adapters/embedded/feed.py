@@ -73,10 +73,10 @@ class EmbeddedFeed:
     async def changes(self, after: int, limit: int) -> list[Change]:
         def read(connection: sqlite3.Connection) -> list[Change]:
             statement = "SELECT position, key FROM feed WHERE position > ? ORDER BY position LIMIT ?"
-            found = connection.execute(statement, (after, limit)).fetchall()
+            records = connection.execute(statement, (after, limit)).fetchall()
             changes: list[Change] = []
             room = _LARGE
-            for position, key in found:
+            for position, key in records:
                 changes.append(self._change(connection, position, key))
                 page = changes[-1].page
                 room -= 0 if page is None else len(page.text) + _LINK * len(page.links)

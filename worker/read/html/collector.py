@@ -222,10 +222,10 @@ class Collector:
         if (name := attributes.get("name")) and len(self._extract.meta_robots) < MAX_METAS:
             self._extract.meta_robots.append((name.strip().lower(), content))
         if (attributes.get("http-equiv") or "").lower() == "refresh" and self._extract.refresh is None:
-            found = references.refresh(content)
-            if found is not None:
-                self._extract.refresh = _stripped(found.url)
-                self._extract.refresh_delay = found.delay
+            refresh = references.refresh(content)
+            if refresh is not None:
+                self._extract.refresh = _stripped(refresh.url)
+                self._extract.refresh_delay = refresh.delay
                 if self._extract.refresh:
                     self.add(self._extract.refresh, "refresh")
 

@@ -162,10 +162,10 @@ def _may_hide_tags(html: str) -> bool:
 
 def _without_costly(html: str) -> str:
     """``html`` without the tags of which only the first ones matter, if there are many."""
-    found = Counter(map(str.lower, _COSTLY.findall(html)))
-    if found["o"] > MAX_OPTIONS:
+    counts = Counter(map(str.lower, _COSTLY.findall(html)))
+    if counts["o"] > MAX_OPTIONS:
         html = _OPTION.sub(" ", html)
-    return _less_repeated(html) if found["h"] > MAX_REPEATED or found["b"] > MAX_REPEATED else html
+    return _less_repeated(html) if counts["h"] > MAX_REPEATED or counts["b"] > MAX_REPEATED else html
 
 
 def _less_repeated(html: str) -> str:

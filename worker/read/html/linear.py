@@ -243,15 +243,15 @@ _ALWAYS_RAW: Final = names("script style title")
 
 def _attributes(text: str) -> dict[str, str | None]:
     """The attributes of a tag; the first of each name counts."""
-    found: dict[str, str | None] = {}
+    attributes: dict[str, str | None] = {}
     few = text.count("&") <= MAX_REFERENCES // 10
     for attribute in islice(_ATTRIBUTES.finditer(text), MAX_ATTRIBUTES):
         name, *values = attribute.groups()
         value = next((value for value in values if value is not None), None)
         if value and few and "&" in value:
             value = _CHARACTER.sub(_of_attribute, value)
-        found.setdefault(name.lower(), value)
-    return found
+        attributes.setdefault(name.lower(), value)
+    return attributes
 
 
 def _of_attribute(reference: re.Match[str]) -> str:

@@ -34,11 +34,11 @@ _BLOCK_IDS: Final = frozenset(tag for tag, (kind, _) in _ACTIONS.items() if kind
 def extract(html: str, encoding: str = "utf-8", max_links: int = MAX_LINKS) -> Extract:
     """What a page says. Never raises, whatever the text, which is one that `guard.limited` gives;
     ``encoding`` is passed on."""
-    page, whole = shadow.opened(html)
+    page, complete = shadow.opened(html)
     tame = guard(page)
-    found = without_tree(page, encoding, max_links) if tame is None else _by_tree(tame, page, encoding, max_links)
-    found.cut = found.cut or ("" if whole else "tags")
-    return found
+    said = without_tree(page, encoding, max_links) if tame is None else _by_tree(tame, page, encoding, max_links)
+    said.cut = said.cut or ("" if complete else "tags")
+    return said
 
 
 def _by_tree(tame: str, html: str, encoding: str, max_links: int) -> Extract:

@@ -42,15 +42,15 @@ def srcset(value: str) -> Iterator[str]:
 
 
 def _descriptors(value: str, at: int) -> tuple[list[str], int]:
-    found: list[str] = []
+    descriptors: list[str] = []
     while True:
         match = _DESCRIPTOR.match(value, at)
         assert match is not None
         at = match.end()
-        if match[1] and len(found) <= _MOST_DESCRIPTORS:
-            found.append(match[1])
+        if match[1] and len(descriptors) <= _MOST_DESCRIPTORS:
+            descriptors.append(match[1])
         if match[2] or not match[1]:
-            return found, at
+            return descriptors, at
 
 
 def _are_valid(descriptors: list[str]) -> bool:

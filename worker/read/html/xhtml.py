@@ -64,7 +64,7 @@ def parse_page(text: str) -> etree._Element | None:
     known."""
     if too_costly(text):  # each reference would be looked up first
         return None
-    return parse(_REFERENCE.sub(_known, text) if "<!DOCTYPE" in text else text)
+    return parse(_REFERENCE.sub(_resolved, text) if "<!DOCTYPE" in text else text)
 
 
 def extract(text: str, encoding: str = "utf-8", max_links: int = MAX_LINKS) -> Extract | None:
@@ -105,7 +105,7 @@ def _walk(page: Collector, root: etree._Element) -> None:
                 page.parts.append(element.tail)
 
 
-def _known(reference: re.Match[str]) -> str:
+def _resolved(reference: re.Match[str]) -> str:
     return _OF_DTD.get(reference[1], reference[0])
 
 
@@ -137,9 +137,9 @@ class _Element:
     def text(self) -> str:
         pieces = [self._element.text or ""]
         walk = etree.iterwalk(self._element, events=("start", "end", "comment", "pi"))
-        for event, one in islice(walk, 1, 2 * MOST_BELOW):
+        for event, element in islice(walk, 1, 2 * MOST_BELOW):
             if event != "start":
-                pieces.append(one.tail or "" if one is not self._element else "")
-            elif isinstance(one.tag, str):  # entities and the like have no text
-                pieces.append(one.text or "")
+                pieces.append(element.tail or "" if element is not self._element else "")
+            elif isinstance(element.tag, str):  # entities and the like have no text
+                pieces.append(element.text or "")
         return "".join(pieces)

@@ -196,10 +196,10 @@ def _parse_text(start: str, rest: Iterator[str], result: Sitemap, max_urls: int)
     """One address a line."""
     line, left = start, MAX_LINES
     for chunk in rest:
-        *whole, line = (line + chunk).replace("\r", "\n").split("\n")
-        left -= len(whole)
+        *lines, line = (line + chunk).replace("\r", "\n").split("\n")
+        left -= len(lines)
         result.truncated = left < 0
-        _add_lines(whole, result, max_urls)
+        _add_lines(lines, result, max_urls)
         if result.truncated or len(line) > MAX_FIELD:
             break
     else:

@@ -191,12 +191,12 @@ class Target:
         loc = entry.get("loc") or (entry["id"] if entry.get("id", "").startswith(("http://", "https://")) else "")
         if not loc:
             return
-        found = self._result.children if self._result.kind == "index" else self._result.urls
-        if len(found) >= self._max_urls:
+        entries = self._result.children if self._result.kind == "index" else self._result.urls
+        if len(entries) >= self._max_urls:
             self._result.truncated = self._done = True
             return
         frequency = entry.get("changefreq", "").lower()
-        found.append(
+        entries.append(
             SitemapUrl(
                 loc,
                 parse_date(entry.get("lastmod", "")),

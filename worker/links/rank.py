@@ -16,7 +16,7 @@ MEANINGS: Final = {
 """What a reason for which a URL is refused says at length."""
 
 
-class Standing(IntEnum):
+class Rank(IntEnum):
     """The lower, the sooner."""
 
     OPEN = 0
@@ -29,8 +29,8 @@ class Standing(IntEnum):
 
 
 class Judged(NamedTuple):
-    """A standing, its reason for who asks why, and the section of the site: those that sank take turns."""
+    """A rank, its reason for who asks why, and the section of the site: those that sank take turns."""
 
-    standing: Standing
+    rank: Rank
     reason: str = ""
     section: str = ""
