@@ -209,8 +209,10 @@ class DuckDb:
         self._add = add
         self._database = duckdb.connect(str(path))
         self._database.execute("BEGIN")
-        known = "SELECT column_name FROM information_schema.columns WHERE table_name = ? ORDER BY ordinal_position"
-        _check(table, [name for (name,) in self._database.execute(known, [table.name]).fetchall()])
+        its_columns = (
+            "SELECT column_name FROM information_schema.columns WHERE table_name = ? ORDER BY ordinal_position"
+        )
+        _check(table, [name for (name,) in self._database.execute(its_columns, [table.name]).fetchall()])
         self._database.register("batch", record_batch(table, [[] for _ in table.columns]))
         if not add:
             self._database.execute(f"DROP TABLE IF EXISTS {table.name}")
