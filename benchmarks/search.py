@@ -24,14 +24,16 @@ def measured(web: Path = WEB, items: Path = ITEMS) -> Figures:
     if not web.is_dir() or not items.is_file():
         print(f"search is not measured: {web} or {items} is missing", file=sys.stderr)
         return {}
-    known = quality.read_items(items)
+    known_items = quality.read_items(items)
     with tempfile.TemporaryDirectory() as folder:
-        found = quality.measure(known, quality.without_answers(pages(page_files(web)), known), Path(folder))
+        result = quality.measure(
+            known_items, quality.without_answers(pages(page_files(web)), known_items), Path(folder)
+        )
     return {
-        "search.indexing": Figure(found.pages_a_second, "pages a second of a core"),
-        "search.query_p50": Figure(found.query_ms["p50"], "ms"),
-        "search.query_p99": Figure(found.query_ms["p99"], "ms"),
-        **{f"search.mrr_{kind}": Figure(value, "MRR@10") for kind, value in found.mrr.items()},
+        "search.indexing": Figure(result.pages_a_second, "pages a second of a core"),
+        "search.query_p50": Figure(result.query_ms["p50"], "ms"),
+        "search.query_p99": Figure(result.query_ms["p99"], "ms"),
+        **{f"search.mrr_{kind}": Figure(value, "MRR@10") for kind, value in result.mrr.items()},
     }
 
 

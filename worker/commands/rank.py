@@ -67,7 +67,7 @@ async def _rank(arguments: argparse.Namespace, trusted: frozenset[str], config: 
     damages = Damages()
     rules = Rules(arguments.same_host, arguments.nofollow, arguments.once_a_host, trusted)
     done, changed = await search.rank(config, damages, rules)
-    if trusted and not any(one.host in trusted for one in done.hosts):
+    if trusted and not any(host.host in trusted for host in done.hosts):
         complain("no document is of a trusted host: walks begin anywhere")
     for host in done.hosts[: arguments.top]:
         _write(host, arguments.json)
