@@ -106,7 +106,7 @@ class Steps:
         extract = html.extract(text)
         words = f"{extract.title} {extract.text}"
         reading = Reading(extract, text_fingerprint(words), simhash64(words))
-        ticket, found = Ticket(url.href, url.key, url.host), Ticket(url.href, url.key, url.host, depth=2)
+        ticket, deeper = Ticket(url.href, url.key, url.host), Ticket(url.href, url.key, url.host, depth=2)
         response = Response(200, "OK", [("Content-Type", TYPE)], "HTTP/1.1", _kept(data), None, b"", b"", "", 0.0, 0.0)
         examined = self._examiner.examine(ticket, url, response, reading)
         self._sent.learn(examined.tickets)
@@ -120,7 +120,7 @@ class Steps:
             "fingerprint": _least(lambda: text_fingerprint(words)),
             "simhash": _least(lambda: simhash64(words)),
             "links": _least(lambda: self._examiner.examine(ticket, url, response, reading)),
-            "traps": _least(lambda: self._heed(url, found, words)),
+            "traps": _least(lambda: self._heed(url, deeper, words)),
             "record": _least(lambda: [encode(message) for message in (examined.page, *examined.tickets)]),
             "compress": _least(lambda: (self._compress(record), self._compress(data))),
         }

@@ -56,16 +56,16 @@ class KnownHost:
         """What of it a later owner should know, a few thousand octets at most: those of its shapes that sank, the worst
         first."""
         self.changed = False
-        worst = sorted(self.shapes.items(), key=lambda known: known[1].score, reverse=True)[:KEPT_SHAPES]
+        worst = sorted(self.shapes.items(), key=lambda entry: entry[1].score, reverse=True)[:KEPT_SHAPES]
         shapes = tuple(shape.kept(name) for name, shape in worst if shape.score >= SUNK)
         return encode(LearntShapes(self.fresh, self.trials, shapes)) if shapes else b""
 
     def recall(self, learnt: bytes) -> None:
         """Go on from what an earlier owner kept. Raises `msgspec.MsgspecError` or OverflowError if that is damaged."""
-        known = decode(learnt, LearntShapes)
-        shapes = {shape.name: Shape.of(shape) for shape in known.shapes[:KEPT_SHAPES]}
+        kept = decode(learnt, LearntShapes)
+        shapes = {shape.name: Shape.of(shape) for shape in kept.shapes[:KEPT_SHAPES]}
         self.shapes.update(shapes)
-        self.fresh, self.trials = known.fresh, known.trials
+        self.fresh, self.trials = kept.fresh, kept.trials
 
     def line(self, shape: Shape, target: str, via: str) -> int:
         """How far pages in vain led on to a URL of a shape: what is below its own page is as endless as the paths in
@@ -97,9 +97,9 @@ class KnownHost:
         self._note(its_shapes, states)
         return False
 
-    def _note(self, known: list[Shape], before: list[tuple[bool, bool]]) -> None:
+    def _note(self, its_shapes: list[Shape], before: list[tuple[bool, bool]]) -> None:
         """Shapes learnt of a page: whether that changed how their URLs stand."""
-        self.changed = self.changed or [shape.state for shape in known] != before
+        self.changed = self.changed or [shape.state for shape in its_shapes] != before
 
     def _shape(self, name: str) -> Shape:
         if name in self.shapes:
@@ -121,9 +121,9 @@ class KnownHost:
             self._add(led, -LED)
 
     def _add(self, names: tuple[str, ...], points: int) -> None:
-        known = [self.shapes[name] for name in names if name in self.shapes]
-        states = [shape.state for shape in known]
-        for shape in known:
+        its_shapes = [self.shapes[name] for name in names if name in self.shapes]
+        states = [shape.state for shape in its_shapes]
+        for shape in its_shapes:
             shape.add(points)
         self._note(its_shapes, states)
 

@@ -83,10 +83,10 @@ class Traps:
         """The record of a host was read: go on from there, unless more is known. Raises `msgspec.MsgspecError` or
         OverflowError if it is damaged."""
         if learnt and host not in self._hosts:
-            known = KnownHost()
-            known.recall(learnt)
-            self._hosts[host] = known
-            self._count += len(known.shapes)
+            recalled = KnownHost()
+            recalled.recall(learnt)
+            self._hosts[host] = recalled
+            self._count += len(recalled.shapes)
             self._forget()
 
     def judge(self, ticket: Ticket) -> Judged:

@@ -5,7 +5,7 @@ import pytest
 
 from gregor.schemas.messages import LearntShape, LearntShapes, Ticket, encode
 from gregor.worker.links.known_host import KEPT_SHAPES
-from gregor.worker.links.standing import Standing
+from gregor.worker.links.rank import Rank
 from gregor.worker.links.traps import Traps
 from gregor.worker.web.urls import Url, Urls
 
@@ -25,32 +25,32 @@ def month(traps: Traps, number: int, text: str = "No events.") -> bytes | None:
     return traps.changes("a.test")
 
 
-def standing(traps: Traps) -> Standing:
+def rank_of(traps: Traps) -> Rank:
     key = "http://a.test/cal?m=99"
-    return traps.judge(Ticket(key, key, "a.test", depth=9, via="http://a.test/cal?m=98", link="a")).standing
+    return traps.judge(Ticket(key, key, "a.test", depth=9, via="http://a.test/cal?m=98", link="a")).rank
 
 
 def test_a_record_changes_when_a_shape_is_spent_and_when_it_opens_again() -> None:
     traps = Traps()
     changes = [number for number in range(60) if month(traps, number) is not None]
     assert 1 <= len(changes) <= 3, "rarely"
-    assert standing(traps) is Standing.REFUSED
+    assert rank_of(traps) is Rank.REFUSED
     assert month(traps, 60, "A concert!") is not None
-    assert standing(traps) is Standing.SUNK
+    assert rank_of(traps) is Rank.SUNK
 
 
 def test_a_later_owner_goes_on_and_something_new_opens_what_was_spent() -> None:
     first, later = Traps(), Traps()
     learnt = next(learnt for number in range(60) if (learnt := month(first, number)) is not None)
     later.recall("a.test", learnt)
-    assert standing(later) is Standing.SPENT
+    assert rank_of(later) is Rank.SPENT
     for number in range(60, 70):
         month(later, number)
-    assert standing(later) is Standing.REFUSED
+    assert rank_of(later) is Rank.REFUSED
     month(later, 70, "A concert!")
-    assert standing(later) is Standing.SUNK
+    assert rank_of(later) is Rank.SUNK
     later.recall("a.test", learnt)
-    assert standing(later) is Standing.SUNK, "what is known is newer"
+    assert rank_of(later) is Rank.SUNK, "what is known is newer"
 
 
 def test_few_octets_are_kept() -> None:
@@ -79,7 +79,7 @@ def test_what_is_damaged_is_told_and_changes_nothing(damaged: bytes) -> None:
     with pytest.raises((msgspec.MsgspecError, OverflowError)):
         traps.recall("a.test", damaged)
     assert len(traps) == 0
-    assert standing(traps) < Standing.SPENT
+    assert rank_of(traps) < Rank.SPENT
 
 
 def test_more_shapes_than_are_kept_are_left_out() -> None:

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from gregor.schemas.messages import HostRecord, Ticket
-from gregor.worker.links.standing import Standing
+from gregor.worker.links.rank import Rank
 from gregor.worker.politeness.host_records import Answered, OriginFailed
 from gregor.worker.web.urls import Urls
 from tests.unit.politeness.test_turns import HTTP, URL, Desk
@@ -83,10 +83,10 @@ def test_what_was_learnt_of_the_urls_of_a_host_is_kept_and_a_later_owner_goes_on
     assert desk.kept.shapes
     later = inherited(desk.kept)
     later.begin()
-    assert later.traps.judge(next_month).standing is Standing.SPENT
+    assert later.traps.judge(next_month).rank is Rank.SPENT
     damaged = inherited(msgspec.structs.replace(desk.kept, shapes=desk.kept.shapes[:-3]))
     damaged.begin()
-    assert damaged.traps.judge(next_month).standing < Standing.SPENT
+    assert damaged.traps.judge(next_month).rank < Rank.SPENT
 
 
 def test_the_back_off_of_a_host_that_failed_is_durable_and_doubles() -> None:
