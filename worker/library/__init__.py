@@ -1,6 +1,6 @@
 """Gregor as a Python library: what `gregor.open` and `gregor.Crawl` give. See docs/library.md.
 
-    given.py      arguments as settings           loop.py       an event loop beside the caller's own thread
+    arguments.py  arguments as settings           loop.py       an event loop beside the caller's own thread
     archive.py    a crawl that is read            page.py       a page of it
     crawl.py      a crawl that runs
 

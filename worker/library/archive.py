@@ -20,7 +20,7 @@ from gregor.worker.inspect.explain import explain
 from gregor.worker.inspect.selection import Selection
 from gregor.worker.inspect.table_files import Batches, record_batch
 from gregor.worker.inspect.tables import TABLES
-from gregor.worker.library.given import settings
+from gregor.worker.library.arguments import settings
 from gregor.worker.library.loop import Loop
 from gregor.worker.library.page import RulesFiles, StoredPage, read_rules
 from gregor.worker.links.configured import scope_rules
