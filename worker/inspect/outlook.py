@@ -2,14 +2,17 @@
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from gregor.worker.config.settings import Config
 from gregor.worker.inspect import machine
 from gregor.worker.inspect.rates import Rates
-from gregor.worker.inspect.worker_state import Condition, Lag
-from gregor.worker.run.runtime import Runtime
+
+if TYPE_CHECKING:
+    from gregor.worker.config.settings import Config
+    from gregor.worker.inspect.worker_state import Condition, Lag
+    from gregor.worker.run.runtime import Runtime
 
 
 class Outlook(Struct, frozen=True):
@@ -55,12 +58,12 @@ def time_left(remaining: Remaining, rates: Rates) -> float | None:
     return max(0.0, min(ends)) if ends else None
 
 
-def slowest(runtime: Runtime) -> float:
+def slowest(runtime: "Runtime") -> float:
     """Seconds that the host with the longest queue needs, by its delay. It looks at every host in memory."""
     return max(_queues(runtime), default=0.0)
 
 
-def _queues(runtime: Runtime) -> Iterator[float]:
+def _queues(runtime: "Runtime") -> Iterator[float]:
     for owned in runtime.owned.values():
         delay = owned.crawl.turns.spacing.delay
         for host in owned.crawl.partition.hosts.values():
@@ -68,7 +71,9 @@ def _queues(runtime: Runtime) -> Iterator[float]:
                 yield len(host.queue) * delay(host)
 
 
-def outlook(config: Config, runtime: Runtime, now: Condition, lag: Lag, rates: Rates, longest: float) -> Outlook:
+def outlook(
+    config: "Config", runtime: "Runtime", now: "Condition", lag: "Lag", rates: Rates, longest: float
+) -> Outlook:
     """A worker's. ``longest``: its `slowest`."""
     stats = runtime.stats
     unread = max(0, sum(lag.records.values()) - sum(now.window.values()))

@@ -3,11 +3,9 @@ encoders of the Encoding Standard write them."""
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import webencodings
-
-from gregor.worker.web.encodings import indexes as encoding_indexes
 
 _EDGES = "".join(map(chr, range(0x21)))
 _INVISIBLE = str.maketrans("", "", "\t\n\r")
@@ -45,8 +43,14 @@ def _escape(octet: re.Match[bytes]) -> bytes:
     return b"%%%02X" % ord(octet[0])
 
 
+def _octets_by_point(encoding: str) -> Mapping[int, bytes]:
+    from gregor.worker.web.encodings import indexes  # with numpy, which most URLs do without
+
+    return indexes.octets_by_point(encoding)
+
+
 def _encoded(query: str, encoding: str) -> Iterator[bytes]:
-    octets = encoding_indexes.octets_by_point(encoding)
+    octets = _octets_by_point(encoding)
     for character in query:
         if character.isascii():
             yield character.encode()
@@ -66,7 +70,7 @@ def _numeric(character: str) -> bytes:
 
 def _iso2022_jp(query: str) -> Iterator[bytes]:
     """With an escape wherever the set of characters changes, and back to ASCII at the end."""
-    octets, mode = encoding_indexes.octets_by_point("euc-jp"), _ASCII
+    octets, mode = _octets_by_point("euc-jp"), _ASCII
     for character in query:
         if "\uff61" <= character <= "\uff9f":
             character = _SOUND_MARKS.get(character) or unicodedata.normalize("NFKC", character)
