@@ -32,6 +32,14 @@ class Hit(msgspec.Struct, frozen=True):
     rank: float = 0.0  # of the document, from 0 to 1
 
 
+class Reason(msgspec.Struct, frozen=True):
+    """A part of a document's score: what it is for, for people, and by which words."""
+
+    what: str
+    words: str
+    score: float
+
+
 class Answer(msgspec.Struct, frozen=True):
     """What was found: ``total`` documents in all, of which these are asked for, the best first."""
 
@@ -63,6 +71,12 @@ class Index(Protocol):
 
         Until something is committed, the answers to one query are parts of one list.
         """
+
+    def document(self, name: str) -> Hit | None:
+        """A document by its name, with a score of 0; None when there is none."""
+
+    def why(self, asked: Asked, name: str) -> list[Reason]:
+        """What a document's score for a query is made of; together they are the score. [] where it has none."""
 
     def close(self) -> None:
         """End. What was not committed is gone. Nothing else may be called afterwards, but this again."""

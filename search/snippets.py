@@ -20,8 +20,10 @@ _READ: Final = 200_000
 """Characters of a text that are looked through."""
 _MOST_HITS: Final = 2000
 
-_HIDDEN: Final = re.compile("[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]+")
-"""Control signs, those of direction among them."""
+_HIDDEN: Final = re.compile(
+    "[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]+"
+)
+"""Control signs, those of direction among them, and what is no character."""
 _RUN: Final = re.compile(r"(?:[^\W_]|[\u00ad\u0300-\u036f\u200c\u200d])+")
 _SENTENCE_END: Final = re.compile(r"[.!?…؟۔।]+[\"'”’)\]»]*\s+|[。！？]+[」』）]*")
 
@@ -39,12 +41,17 @@ class _Hit(msgspec.Struct, frozen=True):
     term: str
 
 
+def plain(text: str) -> str:
+    """A text of strangers without signs that do something: each run of them is a space."""
+    return _HIDDEN.sub(" ", text)
+
+
 def snippet(text: str, wanted: Collection[str], width: int = WIDTH) -> tuple[Piece, ...]:
     """The place with most of the wanted terms, or the beginning where none is; () for a text with nothing in it.
 
     ``…`` stands where something was cut off. The pieces together are at most some characters longer than ``width``.
     """
-    clean = " ".join(_HIDDEN.sub(" ", text[:_READ]).split())
+    clean = " ".join(plain(text[:_READ]).split())
     if not clean:
         return ()
     hits = list(_hits(clean, frozenset(wanted)))

@@ -1,7 +1,7 @@
 """The application: what is refused before a handler runs, the router, and how answers leave."""
 
 import time
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -144,10 +144,15 @@ def application(backend: Backend, access: Access, rate: float, pages: Mapping[st
         *(Route(path, page, methods=["GET"]) for path in pages),
         Route("/api/v1/openapi.json", described, methods=["GET"]),
     ]
+    return Gate(routed(routes), access, rate, pages)
+
+
+def routed(routes: Sequence[Route]) -> Starlette:
+    """The routes, with answers to what is refused and to what fails."""
     handlers: Any = {Problem: _refused, HTTPException: _refused_by_router, Exception: _failed}
     app = Starlette(routes=routes, exception_handlers=handlers)
     app.router.redirect_slashes = False
-    return Gate(app, access, rate, pages)
+    return app
 
 
 def _dispatch(

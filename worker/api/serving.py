@@ -12,7 +12,7 @@ import uvicorn
 
 from gregor.worker.api import console
 from gregor.worker.api.access import Access
-from gregor.worker.api.app import application
+from gregor.worker.api.app import Gate, application
 from gregor.worker.api.backend import Backend
 from gregor.worker.api.connection import Connection
 from gregor.worker.base.errors import BadInput, why
@@ -47,13 +47,24 @@ async def serving(
     access = Access(
         token(config, "viewer", environ), token(config, "operator", environ), anonymous_read=config.anonymous_read
     )
-    listener = listening(config)
-    host, port = listener.getsockname()[:2]
-    url = f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
     pages = {"/": console.response(console.page())}
     if config.about_path:
         pages[config.about_path] = console.response(about.page(config))
-    app = application(backend, access, config.api_rate, pages)
+    keeper = asyncio.create_task(backend.keep())
+    keeper.add_done_callback(lambda _: ended())
+    try:
+        async with served(application(backend, access, config.api_rate, pages), config, ended) as url:
+            yield url
+    finally:
+        await cancel([keeper])
+
+
+@asynccontextmanager
+async def served(app: Gate, config: Config, ended: Callable[[], None]) -> AsyncIterator[str]:
+    """Serve an application where the config says, while the block runs; gives its URL. As `serving` else."""
+    listener = listening(config)
+    host, port = listener.getsockname()[:2]
+    url = f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
     server = _Server(
         uvicorn.Config(
             app,
@@ -69,16 +80,14 @@ async def serving(
             h11_max_incomplete_event_size=16384,
         )
     )
-    task, keeper = asyncio.create_task(server.serve([listener])), asyncio.create_task(backend.keep())
-    for ends in (task, keeper):
-        ends.add_done_callback(lambda _: ended())
+    task = asyncio.create_task(server.serve([listener]))
+    task.add_done_callback(lambda _: ended())
     _LOG.info("listening", url=url)
     try:
         yield url
     finally:
         server.should_exit = True
         await task
-        await cancel([keeper])
 
 
 def listening(config: Config) -> socket.socket:

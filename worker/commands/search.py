@@ -1,4 +1,4 @@
-"""`gregor search QUERY`: find pages of a crawl by their words."""
+"""`gregor search QUERY`: find pages of a crawl by their words; or serve the page that people search on."""
 
 import argparse
 import asyncio
@@ -9,8 +9,10 @@ import msgspec
 
 from gregor.worker.base.errors import BadInput, complain
 from gregor.worker.base.printable import one_line
-from gregor.worker.commands.common import Crawl, add_settings, not_negative, positive, reading, settings
-from gregor.worker.config.settings import Config
+from gregor.worker.commands import FINISHED
+from gregor.worker.commands.common import Crawl, Damages, add_settings, not_negative, positive, reading, settings
+from gregor.worker.config.settings import Config, replace
+from gregor.worker.run.signals import stopping
 
 if TYPE_CHECKING:
     from gregor.search.borders import Answer, Hit
@@ -23,7 +25,9 @@ _BOLD, _PLAIN = "\x1b[1m", "\x1b[0m"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What is asked for, and how it is shown."""
     text = 'words, "phrases", -without; site: host: lang: type: before: after: inurl: intitle: (-- before a minus)'
-    parser.add_argument("query", nargs="+", metavar="WORD", help=text)
+    parser.add_argument("query", nargs="*", metavar="WORD", help=text)
+    parser.add_argument("--serve", metavar="ADDRESS:PORT", help="serve the search page there, until a signal")
+    parser.add_argument("--public", action="store_true", help="with --serve: also where others reach it")
     parser.add_argument("--limit", type=positive, default=10, metavar="N", help="at most so many; default: 10")
     parser.add_argument("--offset", type=not_negative, default=0, metavar="N", help="without the first N")
     parser.add_argument("--json", "--jsonl", action="store_true", dest="json", help="one JSON object a line")
@@ -32,7 +36,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print what is found; what was understood otherwise than it was meant goes to standard error."""
-    return asyncio.run(_search(arguments, settings(arguments).config))
+    config = settings(arguments).config
+    if arguments.serve is None:
+        if not arguments.query or arguments.public:
+            raise BadInput("say what is looked for, or serve the search page: gregor search --serve 127.0.0.1:9200")
+        return asyncio.run(_search(arguments, config))
+    if arguments.query:
+        raise BadInput("the search page gets its queries from a browser: leave the words out")
+    return asyncio.run(_serve(replace(config, listen=arguments.serve), public=arguments.public))
+
+
+async def _serve(config: Config, *, public: bool) -> int:
+    from gregor.worker.compose import search
+
+    stop = asyncio.Event()
+    with stopping(stop.set, lambda: None, FINISHED):
+        await search.serve(
+            config, stop, lambda url: complain(f"the search page is at {url}", "info"), Damages(), public=public
+        )
+    return FINISHED
 
 
 async def _search(arguments: argparse.Namespace, config: Config) -> int:

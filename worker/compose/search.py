@@ -12,6 +12,7 @@ from gregor.search.indexer import Indexer, Progress
 from gregor.worker.base.errors import BadInput
 from gregor.worker.borders.errors import Damaged
 from gregor.worker.compose.engine import engine_of
+from gregor.worker.config.api import address, is_loopback
 from gregor.worker.config.settings import Config
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ _INDEX: Final = "tantivy"
 _LOOK: Final = 0.5
 """Seconds between two looks for something new: no other process is told when a crawl stores a page."""
 
+_FRESH: Final = 1.0
+"""Seconds for which the search page takes the index for unchanged."""
 _FEW: Final = 50
 """When fewer things were new, the next look waits: each is a commit, which costs much the same for one and for many."""
 
@@ -120,6 +123,55 @@ async def _reached(folder: Path, position: int, wait: float) -> bool:
             searched.close()
         await asyncio.sleep(_LOOK)
     return False
+
+
+async def serve(
+    config: Config, stop: asyncio.Event, started: Callable[[str], None], told: Told, *, public: bool
+) -> None:
+    """Serve the search page until ``stop``; ``started`` gets its URL. Raises `BadInput`."""
+    from gregor.worker.api.search_app import Searching, application
+    from gregor.worker.api.serving import served
+
+    if not public and not is_loopback(address(config)[0]):
+        raise BadInput(f"{config.listen} is reached by others: with --public whoever reaches it may search")
+    latest = Latest(index_folder(config), asyncio.get_running_loop().time)
+    reader, _ = await engine_of(config).read()
+    reader.on_damage = told
+    try:
+        latest.now()
+        searching = Searching(latest.now, reader)
+        async with served(application(searching, config.api_rate, public=public), config, stop.set) as url:
+            started(url)
+            await stop.wait()
+    except Unusable as error:
+        raise BadInput(str(error)) from None
+    finally:
+        await reader.close()
+
+
+class Latest:
+    """The index of a crawl as it was committed last."""
+
+    def __init__(self, folder: Path, clock: Callable[[], float]) -> None:
+        self._folder = folder
+        self._clock = clock
+        self._generation: Path | None = None
+        self._index: TantivyIndex | None = None
+        self._looked = 0.0
+
+    def now(self) -> "TantivyIndex":
+        """The same object while nothing is new; what is new may be missed for a second. Raises `Unusable`."""
+        index, now = self._index, self._clock()
+        if index is not None and now - self._looked < _FRESH:
+            return index
+        generation = generations.current(self._folder)
+        if index is None or generation != self._generation:
+            index = searchable(self._folder)
+        else:
+            again = index.refreshed()
+            index = again if again.position() != index.position() else index
+        self._generation, self._index, self._looked = generation, index, now
+        return index
 
 
 def searchable(folder: Path) -> "TantivyIndex":

@@ -1,0 +1,117 @@
+"""Queries as they were understood, for tantivy: which documents, and what each word is worth in each field."""
+
+from collections.abc import Sequence
+from typing import Final
+
+import msgspec
+import tantivy
+
+from gregor.search.query import Asked, Filter, Phrase
+
+TEXTS: Final = ("title", "text", "anchors", "url")
+"""Fields of terms."""
+POSITION: Final = "position"
+"""The name of the document that says how far the index is."""
+_LONGEST_PHRASE: Final = 6
+"""Words of a query that are looked for together in texts: more of them are a title, and seldom stand in a text."""
+
+
+class Weights(msgspec.Struct, frozen=True):
+    """What a term counts in each field, and what it is worth that words stand together."""
+
+    title: float = 3.0
+    text: float = 1.0
+    anchors: float = 1.5
+    url: float = 0.7
+    title_phrase: float = 2.0
+    text_phrase: float = 1.0
+    tie: float = 0.4
+    """What a field counts that is not the one where the term is worth most."""
+
+
+class Queries:
+    """Makes the queries for an index of this schema."""
+
+    def __init__(self, schema: "tantivy.Schema", weights: Weights) -> None:
+        self._schema = schema
+        self.weights = weights
+
+    def whole(self, asked: Asked, least: int) -> "tantivy.Query":
+        """All of a query; ``least``: so many of the words have to be there."""
+        query = tantivy.Query
+        parts: list[tuple[tantivy.Occur, tantivy.Query]] = []
+        words = [(tantivy.Occur.Should, self._anywhere_at_best(word)) for word in asked.words]
+        if words:
+            parts.append((tantivy.Occur.Must, query.boolean_query(words, least)))
+        parts += [(tantivy.Occur.Should, together) for _, together in self.together(asked.words)]
+        parts += [(tantivy.Occur.Must, self._phrase(phrase)) for phrase in asked.phrases]
+        parts += [(tantivy.Occur.MustNot, self._phrase(phrase)) for phrase in asked.without]
+        parts += self._conditions(asked)
+        if not words and all(occur == tantivy.Occur.MustNot for occur, _ in parts):
+            parts.append((tantivy.Occur.Must, query.all_query()))
+        return query.boolean_query(parts)
+
+    def term(self, field: str, term: str) -> "tantivy.Query":
+        """A term in a field, by its weight."""
+        found = tantivy.Query.term_query(self._schema, field, term, "freq")
+        return tantivy.Query.boost_query(found, getattr(self.weights, field))
+
+    def together(self, words: Phrase) -> list[tuple[str, "tantivy.Query"]]:
+        """The words of a query next to each other, in the fields where that is worth something."""
+        worth = {"title": self.weights.title_phrase, "text": self.weights.text_phrase}
+        if len(words) > _LONGEST_PHRASE:
+            del worth["text"]
+        if len(words) < 2:
+            return []
+        return [
+            (field, tantivy.Query.boost_query(tantivy.Query.phrase_query(self._schema, field, list(words)), one))
+            for field, one in worth.items()
+        ]
+
+    def named(self, name: str) -> "tantivy.Query":
+        """The document of a name; it is worth nothing."""
+        return tantivy.Query.const_score_query(tantivy.Query.term_query(self._schema, "id", name, "basic"), 0.0)
+
+    def _anywhere_at_best(self, term: str) -> "tantivy.Query":
+        fields = [self.term(field, term) for field in TEXTS]
+        return tantivy.Query.disjunction_max_query(fields, self.weights.tie)
+
+    def _phrase(self, phrase: Phrase, fields: Sequence[str] = TEXTS) -> "tantivy.Query":
+        """Terms next to each other in one of the texts; it counts nothing more than its terms do."""
+        query = tantivy.Query
+        found = [
+            query.phrase_query(self._schema, field, list(phrase))
+            if len(phrase) > 1
+            else query.term_query(self._schema, field, phrase[0], "basic")
+            for field in fields
+        ]
+        return query.const_score_query(query.boolean_query([(tantivy.Occur.Should, one) for one in found]), 0.0)
+
+    def _conditions(self, asked: Asked) -> list[tuple["tantivy.Occur", "tantivy.Query"]]:
+        query, conditions = tantivy.Query, []
+        wanted: dict[str, list[tantivy.Query]] = {}
+        for condition in asked.filters:
+            if condition.without:
+                conditions.append((tantivy.Occur.MustNot, self._condition(condition)))
+            else:
+                wanted.setdefault(condition.name, []).append(self._condition(condition))
+        for found in wanted.values():
+            any_of = query.boolean_query([(tantivy.Occur.Should, one) for one in found])
+            conditions.append((tantivy.Occur.Must, query.const_score_query(any_of, 0.0)))
+        if asked.since is not None or asked.until is not None:
+            kind, open_end = tantivy.FieldType.Float, asked.until is None
+            dated = query.range_query(self._schema, "at", kind, asked.since, asked.until, include_upper=open_end)
+            conditions.append((tantivy.Occur.Must, query.const_score_query(dated, 0.0)))
+        if not asked.words:  # it has no words
+            conditions.append((tantivy.Occur.MustNot, query.term_query(self._schema, "id", POSITION)))
+        return conditions
+
+    def _condition(self, condition: Filter) -> "tantivy.Query":
+        match condition.name:
+            case "inurl":
+                return self._phrase(condition.value, ("url",))
+            case "intitle":
+                return self._phrase(condition.value, ("title",))
+            case name:
+                field = {"lang": "language"}.get(name, name)
+                return tantivy.Query.term_query(self._schema, field, condition.value[0], "basic")

@@ -1,0 +1,221 @@
+"""What a search answers: as HTML that needs no script, as JSON, as RSS with OpenSearch elements. Pure.
+
+All that pages of strangers say is text: escaped, without control signs, in an element of its own direction.
+"""
+
+from datetime import UTC, datetime
+from email.utils import format_datetime
+from html import escape
+from typing import Final
+from urllib.parse import urlencode
+
+import msgspec
+
+from gregor.search.borders import Reason
+from gregor.search.results import PER_PAGE
+from gregor.search.snippets import Piece, plain
+from gregor.worker.api import console
+
+_LONGEST_TITLE: Final = 200
+_ATOM: Final = 'xmlns:atom="http://www.w3.org/2005/Atom" xmlns:opensearch="http://a9.com/-/spec/opensearch/1.1/"'
+STYLE: Final = """
+:root { color-scheme: light dark; --page: light-dark(#fff, #101216); --ink: light-dark(#1b1f26, #e6e8ec);
+  --quiet: light-dark(#59616e, #9aa3b0); --link: light-dark(#0a56c2, #7db3ff); --line: light-dark(#767d88, #7d8794);
+  --mark: light-dark(#fff0b8, #5a4a00); --note: light-dark(#fff6e0, #2a2310) }
+* { box-sizing: border-box }
+body { font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--page); margin: 0 auto;
+  max-width: 50rem; padding: 1rem; overflow-wrap: anywhere }
+a { color: var(--link) } a:focus-visible, input:focus-visible, button:focus-visible { outline: 3px solid var(--link);
+  outline-offset: 2px }
+.skip:not(:focus) { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%) }
+form { display: flex; flex-wrap: wrap; gap: .5rem; align-items: center }
+form label { flex-basis: 100%; font-weight: 600 }
+input { flex: 1 1 12rem; min-width: 0 } input, button { font: inherit; color: inherit; background: var(--page);
+  border: 1px solid var(--line); border-radius: .4rem; padding: .5rem .7rem }
+h1 { font-size: 1.1rem } h2 { font-size: 1.1rem; font-weight: 600; margin: 0 } .hits { list-style: none; padding: 0 }
+.hits li { margin: 1.2rem 0 } .hits p { margin: .1rem 0 } .quiet, .url { color: var(--quiet); font-size: .9rem }
+mark { background: var(--mark); color: inherit; font-weight: 600; padding: 0 .1em }
+.note { background: var(--note); border-inline-start: 4px solid var(--line); padding: .6rem .9rem }
+nav ul { display: flex; flex-wrap: wrap; gap: 1rem; list-style: none; padding: 0 }
+table { border-collapse: collapse } th, td { text-align: start; padding: .2rem .9rem .2rem 0 }
+pre { white-space: pre-wrap; font: inherit }
+"""
+
+
+class HitView(msgspec.Struct, frozen=True):
+    """A hit as programs get it. ``at``: when it was fetched, unix seconds; ``urls``: all that the document is under."""
+
+    id: str
+    url: str
+    title: str
+    host: str
+    language: str
+    content_type: str
+    at: float
+    score: float
+    rank: float
+    urls: list[str]
+    snippet: list[Piece]
+    more_of_host: int = 0
+    nearly_the_same: int = 0
+
+
+class Found(msgspec.Struct, frozen=True):
+    """What a query finds. ``total``: all documents; ``position``: of the index, to be given back for the next page."""
+
+    query: str
+    understood: str
+    hints: list[str]
+    any_word: bool
+    total: int
+    page: int
+    more: bool
+    position: int
+    hits: list[HitView]
+
+
+def date(at: float) -> str:
+    """The day, in UTC."""
+    return datetime.fromtimestamp(at, UTC).date().isoformat() if 0 < at < 2e11 else ""
+
+
+def link(path: str, **query: object) -> str:
+    """A relative URL, escaped for an attribute; what is empty or None is left out."""
+    given = {name: value for name, value in query.items() if value not in ("", None, False)}
+    return escape(f"{path}?{urlencode(given)}" if given else path)
+
+
+def results(found: Found, *, everything: bool) -> str:
+    """The page of results, or the empty form."""
+    asked = found.query.strip()
+    heading = escape(f"Search: {plain(asked)[:_LONGEST_TITLE]}" if asked else "Search")
+    notes = [*found.hints] if asked else []
+    if found.any_word and found.hits:
+        notes.append("No document has all of these words: these have some of them.")
+    body = "".join(f'<p class="note">{escape(note)}</p>' for note in notes)
+    if asked:
+        count = f"{found.total} document{'' if found.total == 1 else 's'}"
+        body += f'<p class="quiet" role="status">{count}</p>'
+        start = (found.page - 1) * PER_PAGE + 1
+        body += f'<ol class="hits" start="{start}">{"".join(_hit(found, hit) for hit in found.hits)}</ol>'
+        body += _pages(found, everything)
+    feed = (
+        ""
+        if not asked
+        else f'<link rel="alternate" type="application/rss+xml" title="RSS" href="{link("/search.rss", q=asked)}">'
+    )
+    return document(heading, body, query=found.query, head=feed, focus=not asked)
+
+
+def _hit(found: Found, hit: HitView) -> str:
+    title = escape(plain(hit.title)[:_LONGEST_TITLE] or hit.url)
+    facts = [date(hit.at), hit.language, *([f"{len(hit.urls)} addresses"] if len(hit.urls) > 1 else [])]
+    if hit.nearly_the_same:
+        facts.append(f"{hit.nearly_the_same} more say nearly the same")
+    links = f'<a href="{link("/text", id=hit.id, q=found.query)}">Stored text<span class="skip"> of {title}</span></a>'
+    links += f' · <a href="{link("/why", id=hit.id, q=found.query)}">Why here<span class="skip">: {title}</span></a>'
+    if hit.more_of_host:
+        of_host = link("/", q=f"{found.query} host:{hit.host}")
+        links += f' · <a href="{of_host}">{hit.more_of_host} more of {escape(hit.host)}</a>'
+    return (
+        f'<li><h2 dir="auto"><a href="{escape(hit.url)}" rel="noreferrer nofollow">{title}</a></h2>'
+        f'<p class="url"><bdi>{escape(hit.url)}</bdi></p><p dir="auto">{_snippet(hit.snippet)}</p>'
+        f'<p class="quiet">{escape(" · ".join(filter(None, facts)))} · {links}</p></li>'
+    )
+
+
+def _snippet(pieces: list[Piece]) -> str:
+    return "".join(f"<mark>{escape(one.text)}</mark>" if one.marked else escape(one.text) for one in pieces)
+
+
+def _pages(found: Found, everything: bool) -> str:
+    every = 1 if everything else None
+    entries = []
+    if found.page > 1:
+        back = link("/", q=found.query, page=found.page - 1, all=every, at=found.position)
+        entries.append(f'<a rel="prev" href="{back}">Previous</a>')
+    entries.append(f'<span aria-current="page">Page {found.page}</span>')
+    if found.more:
+        on = link("/", q=found.query, page=found.page + 1, all=every, at=found.position)
+        entries.append(f'<a rel="next" href="{on}">Next</a>')
+    if not everything and not found.more and found.total > len(found.hits) + (found.page - 1) * PER_PAGE:
+        entries.append(f'<a href="{link("/", q=found.query, all=1)}">All of every host</a>')
+    return f'<nav aria-label="Pages of results"><ul>{"".join(f"<li>{entry}</li>" for entry in entries)}</ul></nav>'
+
+
+def document(heading: str, body: str, *, query: str = "", head: str = "", focus: bool = False) -> str:
+    """A whole page; ``heading``, ``body`` and ``head`` are HTML."""
+    return (
+        f'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>{heading}</title>'
+        '<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="robots" content="noindex">'
+        '<link rel="search" type="application/opensearchdescription+xml" title="Gregor" href="/opensearch.xml">'
+        f"{head}<style>{STYLE}</style></head><body>"
+        '<a class="skip" href="#results">Skip to the results</a><header><form role="search" action="/" method="get">'
+        '<label for="q">Search what was crawled</label><input type="search" id="q" name="q" maxlength="1000" '
+        f'autocomplete="off" value="{escape(plain(query))}"{" autofocus" if focus else ""}><button>Search</button>'
+        "</form></header>"
+        f'<main id="results" tabindex="-1"><h1 dir="auto">{heading}</h1>{body}</main></body></html>'
+    )
+
+
+def policy(text: str) -> str:
+    """The Content-Security-Policy of a page: its own style, its own form, nothing else."""
+    return console.policy(text).replace("form-action 'none'", "form-action 'self'")
+
+
+def stored_text(title: str, url: str, text: str, at: float, refusal: str = "") -> str:
+    """A copy of the text that was stored, framed as such."""
+    heading = escape(plain(title)[:_LONGEST_TITLE] or url)
+    of = f'<a href="{escape(url)}" rel="noreferrer nofollow"><bdi>{escape(url)}</bdi></a>'
+    note = (
+        f'<p class="note">The text of {of} as it was fetched on {date(at)}; the page itself may say otherwise now.</p>'
+    )
+    if refusal:
+        return document(heading, f'<p class="note">{escape(refusal)} {of}</p>')
+    return document(heading, f'{note}<pre dir="auto">{escape(plain(text))}</pre>')
+
+
+def why(title: str, query: str, reasons: list[Reason], score: float) -> str:
+    """What a hit's place comes from."""
+    rows = "".join(
+        f'<tr><td>{escape(one.what)}</td><td dir="auto">{escape(one.words)}</td><td>{one.score:.3f}</td></tr>'
+        for one in reasons
+    )
+    table = f"<table><thead><tr><th>Where<th>Words<th>Worth</tr></thead><tbody>{rows}</tbody></table>"
+    body = f"<p>Score {score:.3f} for <bdi>{escape(plain(query))}</bdi></p>{table}"
+    return document(f"Why here: {escape(plain(title)[:_LONGEST_TITLE])}", body, query=query)
+
+
+def rss(found: Found, base: str) -> str:
+    """RSS 2.0 with the elements of OpenSearch 1.1; ``base``: where the search page is."""
+    items = "".join(
+        f"<item><title>{_xml(hit.title or hit.url)}</title><link>{_xml(hit.url)}</link>"
+        f'<guid isPermaLink="false">{_xml(hit.id)}</guid>'
+        f"<pubDate>{format_datetime(datetime.fromtimestamp(hit.at, UTC))}</pubDate>"
+        f"<description>{_xml(escape(''.join(one.text for one in hit.snippet)))}</description></item>"
+        for hit in found.hits
+    )
+    return (
+        f'<?xml version="1.0" encoding="UTF-8"?><rss version="2.0" {_ATOM}><channel><title>{_xml(found.query)}</title>'
+        f"<link>{_xml(base)}</link><description>Documents of a crawl</description>"
+        f"<opensearch:totalResults>{found.total}</opensearch:totalResults>"
+        f"<opensearch:startIndex>{(found.page - 1) * PER_PAGE + 1}</opensearch:startIndex>"
+        f"<opensearch:itemsPerPage>{PER_PAGE}</opensearch:itemsPerPage>{items}</channel></rss>"
+    )
+
+
+def description(base: str) -> str:
+    """The OpenSearch description document, by which a browser adds the search."""
+    urls = (("text/html", ""), ("application/rss+xml", "search.rss"), ("application/json", "search.json"))
+    entries = "".join(
+        f'<Url type="{kind}" template="{_xml(f"{base}{path}?q={{searchTerms}}")}"/>' for kind, path in urls
+    )
+    return (
+        '<?xml version="1.0" encoding="UTF-8"?><OpenSearchDescription xmlns="http://a9.com/-/spec/opensearch/1.1/">'
+        "<ShortName>Gregor</ShortName><Description>Search what was crawled</Description><InputEncoding>UTF-8"
+        f"</InputEncoding>{entries}</OpenSearchDescription>"
+    )
+
+
+def _xml(text: str) -> str:
+    return escape(plain(text))
