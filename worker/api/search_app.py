@@ -54,7 +54,7 @@ class Searching:
         self._reader = reader
         self._states: OrderedDict[int, Index] = OrderedDict()
 
-    async def found(self, asked: SearchQuery) -> views.Found:
+    async def results_of(self, asked: SearchQuery) -> views.Found:
         """What a query finds, a page of it."""
         position, index = self._state(asked.at)
         understood = parse(asked.q)
@@ -66,7 +66,7 @@ class Searching:
             answer = index.search(understood, LOOKED_AT)
             listed = shown(answer.hits)
             chosen, more = listed[first : first + PER_PAGE], len(listed) > first + PER_PAGE
-        hits = [await self._view(one, understood) for one in chosen]
+        hits = [await self._view(entry, understood) for entry in chosen]
         return views.Found(
             query=asked.q,
             understood=understood.said,
@@ -107,8 +107,8 @@ class Searching:
             self._states.popitem(last=False)
         return now, index
 
-    async def _view(self, one: Shown, asked: Asked) -> views.HitView:
-        hit = one.hit
+    async def _view(self, entry: Shown, asked: Asked) -> views.HitView:
+        hit = entry.hit
         try:
             page = await self._reader.page(hit.key, hit.visit)
         except Damaged:
@@ -125,8 +125,8 @@ class Searching:
             rank=hit.rank,
             urls=list(hit.keys),
             snippet=list(snippet(page.text if page is not None else "", asked.words)),
-            more_of_host=one.of_host,
-            nearly_the_same=one.alike,
+            more_of_host=entry.of_host,
+            nearly_the_same=entry.alike,
         )
 
 
@@ -135,14 +135,14 @@ def routes(searching: Searching) -> list[Route]:
 
     async def results(request: Request) -> Response:
         asked = query(request, SearchQuery)
-        return _html(views.results(await searching.found(asked), everything=bool(asked.all)))
+        return _html(views.results(await searching.results_of(asked), everything=bool(asked.all)))
 
     async def as_json(request: Request) -> Response:
-        found = await searching.found(query(request, SearchQuery))
+        found = await searching.results_of(query(request, SearchQuery))
         return Response(msgspec.json.encode(found), media_type="application/json")
 
     async def as_rss(request: Request) -> Response:
-        found = await searching.found(query(request, SearchQuery))
+        found = await searching.results_of(query(request, SearchQuery))
         return Response(views.rss(found, str(request.base_url)), media_type="application/rss+xml")
 
     async def text(request: Request) -> Response:
@@ -154,7 +154,7 @@ def routes(searching: Searching) -> list[Route]:
         asked = query(request, HitQuery)
         hit, index = searching.hit(asked.id)
         reasons = index.why(parse(asked.q), hit.id)
-        return _html(views.why(hit.title, asked.q, reasons, sum(one.score for one in reasons)))
+        return _html(views.why(hit.title, asked.q, reasons, sum(reason.score for reason in reasons)))
 
     async def described(request: Request) -> Response:
         text = views.description(str(request.base_url))

@@ -85,37 +85,39 @@ def link(path: str, **query: object) -> str:
     return escape(f"{path}?{urlencode(given)}" if given else path)
 
 
-def results(found: Found, *, everything: bool) -> str:
+def results(listing: Found, *, everything: bool) -> str:
     """The page of results, or the empty form."""
-    asked = found.query.strip()
+    asked = listing.query.strip()
     heading = escape(f"Search: {plain(asked)[:_LONGEST_TITLE]}" if asked else "Search")
-    notes = [*found.hints] if asked else []
-    if found.any_word and found.hits:
+    notes = [*listing.hints] if asked else []
+    if listing.any_word and listing.hits:
         notes.append("No document has all of these words: these have some of them.")
     body = "".join(f'<p class="note">{escape(note)}</p>' for note in notes)
     if asked:
-        count = f"{found.total} document{'' if found.total == 1 else 's'}"
+        count = f"{listing.total} document{'' if listing.total == 1 else 's'}"
         body += f'<p class="quiet" role="status">{count}</p>'
-        start = (found.page - 1) * PER_PAGE + 1
-        body += f'<ol class="hits" start="{start}">{"".join(_hit(found, hit) for hit in found.hits)}</ol>'
-        body += _pages(found, everything)
+        start = (listing.page - 1) * PER_PAGE + 1
+        body += f'<ol class="hits" start="{start}">{"".join(_hit(listing, hit) for hit in listing.hits)}</ol>'
+        body += _pages(listing, everything)
     feed = (
         ""
         if not asked
         else f'<link rel="alternate" type="application/rss+xml" title="RSS" href="{link("/search.rss", q=asked)}">'
     )
-    return document(heading, body, query=found.query, head=feed, focus=not asked)
+    return document(heading, body, query=listing.query, head=feed, focus=not asked)
 
 
-def _hit(found: Found, hit: HitView) -> str:
+def _hit(listing: Found, hit: HitView) -> str:
     title = escape(plain(hit.title)[:_LONGEST_TITLE] or hit.url)
     facts = [date(hit.at), hit.language, *([f"{len(hit.urls)} addresses"] if len(hit.urls) > 1 else [])]
     if hit.nearly_the_same:
         facts.append(f"{hit.nearly_the_same} more say nearly the same")
-    links = f'<a href="{link("/text", id=hit.id, q=found.query)}">Stored text<span class="skip"> of {title}</span></a>'
-    links += f' · <a href="{link("/why", id=hit.id, q=found.query)}">Why here<span class="skip">: {title}</span></a>'
+    links = (
+        f'<a href="{link("/text", id=hit.id, q=listing.query)}">Stored text<span class="skip"> of {title}</span></a>'
+    )
+    links += f' · <a href="{link("/why", id=hit.id, q=listing.query)}">Why here<span class="skip">: {title}</span></a>'
     if hit.more_of_host:
-        of_host = link("/", q=f"{found.query} host:{hit.host}")
+        of_host = link("/", q=f"{listing.query} host:{hit.host}")
         links += f' · <a href="{of_host}">{hit.more_of_host} more of {escape(hit.host)}</a>'
     return (
         f'<li><h2 dir="auto"><a href="{escape(hit.url)}" rel="noreferrer nofollow">{title}</a></h2>'
@@ -125,21 +127,21 @@ def _hit(found: Found, hit: HitView) -> str:
 
 
 def _snippet(pieces: list[Piece]) -> str:
-    return "".join(f"<mark>{escape(one.text)}</mark>" if one.marked else escape(one.text) for one in pieces)
+    return "".join(f"<mark>{escape(part.text)}</mark>" if part.marked else escape(part.text) for part in pieces)
 
 
-def _pages(found: Found, everything: bool) -> str:
+def _pages(listing: Found, everything: bool) -> str:
     every = 1 if everything else None
     entries = []
-    if found.page > 1:
-        back = link("/", q=found.query, page=found.page - 1, all=every, at=found.position)
+    if listing.page > 1:
+        back = link("/", q=listing.query, page=listing.page - 1, all=every, at=listing.position)
         entries.append(f'<a rel="prev" href="{back}">Previous</a>')
-    entries.append(f'<span aria-current="page">Page {found.page}</span>')
-    if found.more:
-        on = link("/", q=found.query, page=found.page + 1, all=every, at=found.position)
+    entries.append(f'<span aria-current="page">Page {listing.page}</span>')
+    if listing.more:
+        on = link("/", q=listing.query, page=listing.page + 1, all=every, at=listing.position)
         entries.append(f'<a rel="next" href="{on}">Next</a>')
-    if not everything and not found.more and found.total > len(found.hits) + (found.page - 1) * PER_PAGE:
-        entries.append(f'<a href="{link("/", q=found.query, all=1)}">All of every host</a>')
+    if not everything and not listing.more and listing.total > len(listing.hits) + (listing.page - 1) * PER_PAGE:
+        entries.append(f'<a href="{link("/", q=listing.query, all=1)}">All of every host</a>')
     return f'<nav aria-label="Pages of results"><ul>{"".join(f"<li>{entry}</li>" for entry in entries)}</ul></nav>'
 
 
@@ -178,28 +180,29 @@ def stored_text(title: str, url: str, text: str, at: float, refusal: str = "") -
 def why(title: str, query: str, reasons: list[Reason], score: float) -> str:
     """What a hit's place comes from."""
     rows = "".join(
-        f'<tr><td>{escape(one.what)}</td><td dir="auto">{escape(one.words)}</td><td>{one.score:.3f}</td></tr>'
-        for one in reasons
+        f'<tr><td>{escape(part.what)}</td><td dir="auto">{escape(part.words)}</td><td>{part.score:.3f}</td></tr>'
+        for part in reasons
     )
     table = f"<table><thead><tr><th>Where<th>Words<th>Worth</tr></thead><tbody>{rows}</tbody></table>"
     body = f"<p>Score {score:.3f} for <bdi>{escape(plain(query))}</bdi></p>{table}"
     return document(f"Why here: {escape(plain(title)[:_LONGEST_TITLE])}", body, query=query)
 
 
-def rss(found: Found, base: str) -> str:
+def rss(listing: Found, base: str) -> str:
     """RSS 2.0 with the elements of OpenSearch 1.1; ``base``: where the search page is."""
     items = "".join(
         f"<item><title>{_xml(hit.title or hit.url)}</title><link>{_xml(hit.url)}</link>"
         f'<guid isPermaLink="false">{_xml(hit.id)}</guid>'
         f"<pubDate>{format_datetime(datetime.fromtimestamp(hit.at, UTC))}</pubDate>"
-        f"<description>{_xml(escape(''.join(one.text for one in hit.snippet)))}</description></item>"
-        for hit in found.hits
+        f"<description>{_xml(escape(''.join(part.text for part in hit.snippet)))}</description></item>"
+        for hit in listing.hits
     )
     return (
-        f'<?xml version="1.0" encoding="UTF-8"?><rss version="2.0" {_ATOM}><channel><title>{_xml(found.query)}</title>'
+        f'<?xml version="1.0" encoding="UTF-8"?><rss version="2.0" {_ATOM}><channel>'
+        f"<title>{_xml(listing.query)}</title>"
         f"<link>{_xml(base)}</link><description>Documents of a crawl</description>"
-        f"<opensearch:totalResults>{found.total}</opensearch:totalResults>"
-        f"<opensearch:startIndex>{(found.page - 1) * PER_PAGE + 1}</opensearch:startIndex>"
+        f"<opensearch:totalResults>{listing.total}</opensearch:totalResults>"
+        f"<opensearch:startIndex>{(listing.page - 1) * PER_PAGE + 1}</opensearch:startIndex>"
         f"<opensearch:itemsPerPage>{PER_PAGE}</opensearch:itemsPerPage>{items}</channel></rss>"
     )
 

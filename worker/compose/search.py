@@ -126,7 +126,7 @@ async def _reached(folder: Path, position: int, wait: float) -> bool:
 
 
 async def serve(
-    config: Config, stop: asyncio.Event, started: Callable[[str], None], told: Told, *, public: bool
+    config: Config, stop: asyncio.Event, started: Callable[[str], None], on_damage: Told, *, public: bool
 ) -> None:
     """Serve the search page until ``stop``; ``started`` gets its URL. Raises `BadInput`."""
     from gregor.worker.api.search_app import Searching, application
@@ -136,7 +136,7 @@ async def serve(
         raise BadInput(f"{config.listen} is reached by others: with --public whoever reaches it may search")
     latest = Latest(index_folder(config), asyncio.get_running_loop().time)
     reader, _ = await engine_of(config).read()
-    reader.on_damage = told
+    reader.on_damage = on_damage
     try:
         latest.now()
         searching = Searching(latest.now, reader)
