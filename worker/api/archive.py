@@ -12,6 +12,7 @@ from typing import Final, TypeVar
 
 from gregor.schemas.events import rfc3339
 from gregor.schemas.messages import DeadLetter, Link, Page
+from gregor.search.borders import Index, Unusable
 from gregor.worker.api.archive_views import (
     Brief,
     Briefs,
@@ -27,6 +28,8 @@ from gregor.worker.api.archive_views import (
     brief,
 )
 from gregor.worker.api.problems import Problem
+from gregor.worker.api.search_views import Found
+from gregor.worker.api.searching import Searching, SearchQuery
 from gregor.worker.base.errors import BadInput
 from gregor.worker.borders.errors import Damaged
 from gregor.worker.borders.members import HandOver, hand_overs
@@ -58,7 +61,9 @@ _SCANS: Final = 2  # scans of whole tables that run at once; others wait
 class Archive:
     """What is kept of a crawl, beside its workers or after them."""
 
-    def __init__(self, reader: Reader, urls: Urls, config: Config) -> None:
+    def __init__(self, reader: Reader, urls: Urls, config: Config, latest: Callable[[], Index] | None = None) -> None:
+        """``latest``: see `Searching`; None where there cannot be an index."""
+        self._searching = None if latest is None else Searching(latest, reader)
         self._reader = reader
         self.urls = urls
         self._config = config
@@ -72,6 +77,15 @@ class Archive:
     async def page(self, text: str, visit: int | None) -> PageView:
         """A version of a page, the newest for None. Raises `BadInput`, `Unavailable`, `Problem` (404, 503)."""
         return await _within(self._page(self._url(text), visit))
+
+    async def search(self, asked: SearchQuery) -> Found:
+        """What a query finds in the index of the crawl. Raises `Unavailable`, `Problem` (404, 503)."""
+        try:
+            if self._searching is not None:
+                return await _within(self._searching.results_of(asked))
+        except (Unusable, ModuleNotFoundError) as error:
+            _LOG.info("there is nothing to search", why=str(error))
+        raise Problem(404, "There is no index of this crawl that can be searched: `gregor index` makes one.")
 
     async def similar(self, text: str) -> SimilarPages:
         """Near-duplicates of a page. Raises as `page`."""

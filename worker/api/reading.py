@@ -12,6 +12,8 @@ from gregor.worker.api.backend import Backend
 from gregor.worker.api.endpoint import V1, Endpoint
 from gregor.worker.api.history import Point
 from gregor.worker.api.requests import query
+from gregor.worker.api.search_views import Found
+from gregor.worker.api.searching import SearchQuery
 from gregor.worker.borders.members import Members
 from gregor.worker.inspect.explain import Explanation
 from gregor.worker.web.hostnames import host_of
@@ -76,6 +78,10 @@ class History(msgspec.Struct, frozen=True):
     points: list[Point]
 
 
+async def _search(backend: Backend, request: Request) -> Found:
+    return await backend.archive.search(query(request, SearchQuery))
+
+
 async def _explain(backend: Backend, request: Request) -> Explanation:
     return await backend.archive.explain(query(request, UrlQuery).url)
 
@@ -127,6 +133,8 @@ READING: Final = (
     Endpoint("GET", f"{V1}/pages", "viewer", "URLs that were visited", _pages, Briefs, query=PagesQuery),
     Endpoint("GET", f"{V1}/page", "viewer", "A stored page: text, heads, links", _page, PageView, query=PageQuery,
              refuses=(404,)),
+    Endpoint("GET", f"{V1}/search", "viewer", "Documents of the index that a query finds", _search, Found,
+             query=SearchQuery, refuses=(404,)),
     Endpoint("GET", f"{V1}/similar", "viewer", "Near-duplicates of a page", _similar, SimilarPages, query=UrlQuery,
              refuses=(404,)),
     Endpoint("GET", f"{V1}/deadletters", "viewer", "URLs given up, by cause", _dead, DeadLetters, query=DeadQuery),

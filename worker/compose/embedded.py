@@ -152,10 +152,11 @@ class Embedded:
         """Beside a crawl or after it: the folder is taken only while something is changed that is no order."""
         from gregor.worker.api.archive import Archive
         from gregor.worker.api.folder_backend import FolderBackend, serve
+        from gregor.worker.compose.search import Latest, index_folder
 
         config, urls = self._made_for()
         async with _reading(self._path) as reader:
-            archive = Archive(reader, urls, config)
+            archive = Archive(reader, urls, config, Latest(index_folder(config), clock.monotonic).now)
             book = embedded.FolderBook(self._path, clock)
             control = FolderControl(book, self.controlled)
             backend = FolderBackend(

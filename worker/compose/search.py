@@ -129,7 +129,8 @@ async def serve(
     config: Config, stop: asyncio.Event, started: Callable[[str], None], on_damage: Told, *, public: bool
 ) -> None:
     """Serve the search page until ``stop``; ``started`` gets its URL. Raises `BadInput`."""
-    from gregor.worker.api.search_app import Searching, application
+    from gregor.worker.api.search_app import application
+    from gregor.worker.api.searching import Searching
     from gregor.worker.api.serving import served
 
     if not public and not is_loopback(address(config)[0]):
