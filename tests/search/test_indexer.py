@@ -216,3 +216,6 @@ def test_a_book_that_was_lost_is_made_anew(tmp_path: Path) -> None:
         rest.unlink()
     index_all(tmp_path, crawl)
     assert everything(tmp_path) == {A: (A,), B: (B,)} and list(found(tmp_path, "anchored")) == [B]
+    crawl.erase(A)
+    index_all(tmp_path, crawl)
+    assert everything(tmp_path) == {B: (B,)} and found(tmp_path, "anchored") == {}
