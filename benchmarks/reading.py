@@ -16,12 +16,11 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-import zstandard
 from selectolax.lexbor import LexborHTMLParser
 
 from benchmarks.measure import ROOT, Figure, Figures, middle, report
 from gregor.schemas.messages import Ticket, encode
-from gregor.worker.adapters.compression import LEVEL
+from gregor.worker.adapters.compression import Compressor
 from gregor.worker.base.spooled import SpooledBody
 from gregor.worker.borders.transport import Response
 from gregor.worker.config.settings import Config
@@ -95,7 +94,7 @@ class Steps:
             sent=self._sent,
             traps=self._traps,
         )
-        self._compress = zstandard.ZstdCompressor(level=LEVEL).compress
+        self._compress = Compressor().compress
         self.seconds = dict.fromkeys(WHOLE, 0.0)
 
     def page(self, page: corpus.Page) -> None:

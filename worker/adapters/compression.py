@@ -7,11 +7,11 @@ import hashlib
 import io
 import tempfile
 from collections.abc import Callable
-from typing import BinaryIO, Final, TypeVar, cast
+from typing import IO, BinaryIO, Final, TypeVar, cast
 
 import msgspec
-import zstandard
 
+from gregor.worker.base.zstd import zstd
 from gregor.worker.borders.errors import Damaged
 
 T = TypeVar("T")
@@ -22,20 +22,41 @@ _BLOCK: Final = 1 << 18
 _SPOOLED: Final = 1 << 20
 
 
-def compressor() -> zstandard.ZstdCompressor:
-    """For one thread; its frames have checksums."""
-    return zstandard.ZstdCompressor(level=LEVEL, write_checksum=True)
+_OPTIONS: Final[dict[int, int]] = {
+    zstd.CompressionParameter.compression_level: LEVEL,
+    zstd.CompressionParameter.checksum_flag: 1,
+}
+
+
+class Compressor:
+    """For one thread, which is cheaper than a new one for each frame. Frames have checksums."""
+
+    def __init__(self) -> None:
+        self._library = zstd.ZstdCompressor(options=_OPTIONS)
+
+    def compress(self, data: bytes) -> bytes:
+        """A frame, which says how long its content is."""
+        return self._library.compress(data, zstd.ZstdCompressor.FLUSH_FRAME)
+
+    def copy(self, source: BinaryIO, target: IO[bytes]) -> None:
+        """A frame of all that is left of a file, a part at a time."""
+        while part := source.read(_BLOCK):
+            target.write(self._library.compress(part))
+        target.write(self._library.flush())
 
 
 def decompressed(data: bytes, most: int) -> bytes:
     """The content of a frame, of ``most`` bytes at most: a damaged head may state any length. Raises ValueError."""
     try:
-        size = zstandard.frame_content_size(data)
-        if not 0 <= size <= most:
+        size = zstd.get_frame_info(data).decompressed_size
+        if size is None or size > most:
             raise ValueError("its length is none")
-        content: bytes = zstandard.ZstdDecompressor().decompress(data)
-    except zstandard.ZstdError as error:
+        frame = zstd.ZstdDecompressor()
+        content = frame.decompress(data, size + 1)
+    except zstd.ZstdError as error:
         raise ValueError(str(error)) from error
+    if not frame.eof:
+        raise ValueError("it is not whole")
     return content
 
 
@@ -84,9 +105,13 @@ def copy_whole(sha256: str, source: BinaryIO) -> BinaryIO:
     """A body read from a compressed stream, part by part. Raises `Damaged`."""
     body = Whole(sha256)
     try:
-        for part in zstandard.ZstdDecompressor().read_to_iter(source, write_size=_BLOCK):
-            body.write(part)
-    except zstandard.ZstdError as error:
+        frame = zstd.ZstdDecompressor()
+        while not frame.eof:
+            part = source.read(_BLOCK) if frame.needs_input else b""
+            if frame.needs_input and not part:
+                break
+            body.write(frame.decompress(part, _BLOCK))
+    except zstd.ZstdError as error:
         body.close()
         raise Damaged("body", sha256, str(error)) from error
     except BaseException:

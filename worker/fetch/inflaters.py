@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator
 from typing import Final, Protocol
 
 import brotli
-import zstandard
+
+from gregor.worker.base.zstd import zstd
 
 STEP: Final = 64 * 1024
 """Largest piece that a stage yields, but for zstd, whose blocks have up to twice as much."""
@@ -19,8 +20,8 @@ HEAD: Final = 16
 _BROTLI_SLICE = 2 * 1024
 _BROTLI_KEPT = 1024 * 1024
 """Octets of a stream from which on its last slice is not decoded again."""
-_ZSTD_WINDOW = 8 * 1024 * 1024
-"""The largest window that a zstd content coding may ask for (RFC 9659)."""
+_ZSTD_OPTIONS: Final[dict[int, int]] = {zstd.DecompressionParameter.window_log_max: 23}
+"""The largest window that a zstd content coding may ask for has 8 MiB (RFC 9659)."""
 _GZIP_MAGIC = b"\x1f\x8b"
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 _ZSTD_SKIPPABLE = b"\x2a\x4d\x18"
@@ -188,7 +189,6 @@ class Zstd:
     """
 
     def __init__(self) -> None:
-        self._library = zstandard.ZstdDecompressor(max_window_size=_ZSTD_WINDOW)
         self._buffer = bytearray()
         self._next: Callable[[bytes], bytes] = self._magic
         self._wanted = 4
@@ -233,7 +233,7 @@ class Zstd:
         (descriptor,) = octets
         single, self._checksum = descriptor >> 5 & 1, descriptor >> 2 & 1
         size = (single, 2, 4, 8)[descriptor >> 6] + (0, 1, 2, 4)[descriptor & 3] + (not single)
-        self._frame = self._library.decompressobj()
+        self._frame = zstd.ZstdDecompressor(options=_ZSTD_OPTIONS)
         return self._want(size, lambda header: self._decode(_ZSTD_MAGIC + octets + header) + self._want(3, self._block))
 
     def _block(self, octets: bytes) -> bytes:
@@ -251,7 +251,7 @@ class Zstd:
     def _decode(self, octets: bytes) -> bytes:
         try:
             return self._frame.decompress(octets)
-        except zstandard.ZstdError as fault:
+        except zstd.ZstdError as fault:
             raise Corrupt(f"the compressed body is damaged: {fault}") from None
 
 

@@ -12,7 +12,7 @@ from cassandra.query import UNSET_VALUE
 from gregor.schemas.messages import Page, decode, encode
 from gregor.worker.adapters.cluster.cassandra_client import Cassandra, Found, Values
 from gregor.worker.adapters.cluster.coalesce import Coalesced
-from gregor.worker.adapters.compression import Whole, compressor, decoded, decompressed, intact
+from gregor.worker.adapters.compression import Compressor, Whole, decoded, decompressed, intact
 from gregor.worker.borders.errors import Damaged
 from gregor.worker.borders.reader import Similar
 from gregor.worker.read.fingerprints import bands
@@ -196,7 +196,7 @@ class _Zstd(threading.local):
     """A compressor for each thread: it cannot be shared, and to make one for every page costs as much as a page."""
 
     def __init__(self) -> None:
-        self.compressor = compressor()
+        self.compressor = Compressor()
 
 
 _ZSTD: Final = _Zstd()

@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from gregor.worker.adapters.compression import compressor, copy_whole, decoded, decompressed, intact
+from gregor.worker.adapters.compression import Compressor, copy_whole, decoded, decompressed, intact
 from gregor.worker.adapters.embedded.database import full
 from gregor.worker.adapters.embedded.folder import flush_names
 
@@ -20,7 +20,7 @@ class Bodies:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._compressor = compressor()
+        self._compressor = Compressor()
 
     async def put_large(self, sha256: str, body: BinaryIO) -> bytes | None:
         """Store a large body; a small one is returned instead, for `put_small` in the transaction of its page."""
@@ -75,7 +75,7 @@ def _write_whole(path: Path, body: BinaryIO) -> None:
     with tempfile.NamedTemporaryFile(dir=path.parent, prefix="part-", delete=False) as part:
         try:
             body.seek(0)
-            compressor().copy_stream(body, part)
+            Compressor().copy(body, part)
             part.flush()
             os.fsync(part.fileno())
             Path(part.name).rename(path)

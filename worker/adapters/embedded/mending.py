@@ -5,10 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-import zstandard
-
 from gregor.schemas.messages import Page, Row, encode
-from gregor.worker.adapters.compression import compressor
+from gregor.worker.adapters.compression import Compressor
 from gregor.worker.adapters.embedded.bodies import body_path
 from gregor.worker.adapters.embedded.database import Database
 from gregor.worker.adapters.embedded.faults import right
@@ -40,7 +38,7 @@ class EmbeddedMending:
         self._database = Database(self._folder.connect(), self._folder.connect())
         self._log = EmbeddedLog(self._database, partitions)
         self._seen = EmbeddedSeen(self._database)
-        self._compressor: zstandard.ZstdCompressor = compressor()
+        self._compressor = Compressor()
         self._uncounted = False
 
     async def drop(self, place: Place) -> None:

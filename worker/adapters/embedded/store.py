@@ -20,7 +20,7 @@ from gregor.schemas.messages import (
     decode_ticket,
     encode,
 )
-from gregor.worker.adapters.compression import compressor, decoded
+from gregor.worker.adapters.compression import Compressor, decoded
 from gregor.worker.adapters.embedded import simhashes
 from gregor.worker.adapters.embedded.bodies import Bodies
 from gregor.worker.adapters.embedded.database import Database
@@ -67,7 +67,7 @@ class EmbeddedStore:
     def __init__(self, database: Database, folder: Path) -> None:
         self._database = database
         self._bodies = Bodies(folder)
-        self._compressor = compressor()
+        self._compressor = Compressor()
 
     async def rows(self, keys: Sequence[str]) -> list[Row | None]:
         wanted = list(keys)
