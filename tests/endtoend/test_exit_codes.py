@@ -1,11 +1,15 @@
 """When a crawl brought nothing, its exit code is 1 and it says why and what would help."""
 
+import contextlib
+import sqlite3
 import time
 from pathlib import Path
 
 import msgspec
 import pytest
 
+from gregor.schemas.messages import PartitionRecord, RobotsRecord, Row, decode
+from gregor.worker.adapters.embedded.queries import decode_page
 from gregor.worker.compose.process import SystemClock
 from gregor.worker.config.credentials import basic
 from tests.endtoend.site import Here, Web
@@ -126,11 +130,40 @@ def test_credentials_in_a_seed_are_used_for_its_origin_in_this_run(web: Web, her
     assert "secr" not in line
 
 
-def test_a_clock_that_was_ahead_is_told_of(web: Web, here: Here, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_clock_that_was_ahead_is_told_of_and_its_dates_are_set_back(
+    web: Web, here: Here, monkeypatch: pytest.MonkeyPatch
+) -> None:
     web.page("a.test/", "there")
+    seed, year = ("http://a.test/", *web.flags, "--set", "revisit=100000"), 365 * 86400
     with monkeypatch.context() as ahead:
-        ahead.setattr(SystemClock, "wall", lambda _: time.time() + 5 * 365 * 86400)
-        here.report("http://a.test/", *web.flags)
+        ahead.setattr(SystemClock, "wall", lambda _: time.time() + 5 * year)
+        here.report(*seed, "--set", "revisit_min=100000", "--max-time", "1")
         assert "days ahead" not in here.err
-    here.report(*web.flags)
+    folder = web.flags[:2]
+    here.report(*folder, "--max-time", "0.1")
     assert "the dates of this crawl are 1825.0 days ahead of this machine's clock" in here.err
+    assert "clock: its dates are 1825.0 days ahead" in here.said("check", *folder, code=1)
+    here.said("check", "--mend", *folder)
+    assert "all is whole" in here.said("check", *folder)
+    now, times = time.time(), dates_in(web.folder / "data" / "crawl.db")
+    assert {"rows", "pages", "robots", "calendar", "partitions"} <= set(times)
+    assert not {name: at for name, at in times.items() if not now - 600 < at < now + 200_000}
+    here.report(*folder, "--max-time", "0.1")
+    assert "days ahead" not in here.err
+
+
+def dates_in(database: Path) -> dict[str, float]:
+    """The latest time in a table that has any, unix seconds."""
+    with contextlib.closing(sqlite3.connect(database)) as connection:
+        rows = [decode(data, Row) for (data,) in connection.execute("SELECT data FROM rows")]
+        pages = [decode_page(*record) for record in connection.execute("SELECT key, data FROM pages")]
+        records = [decode(data, RobotsRecord) for (data,) in connection.execute("SELECT data FROM robots")]
+        owned = [decode(data, PartitionRecord) for (data,) in connection.execute("SELECT data FROM partitions")]
+        (calendar,) = connection.execute("SELECT max(bucket) FROM calendar").fetchone()
+    return {
+        "rows": max(max(row.due, row.first_seen, *(one.at for one in row.attempts)) for row in rows),
+        "pages": max(page.fetched_at for page in pages),
+        "robots": max(max(record.fetched_at, record.expires) for record in records),
+        "calendar": calendar,
+        "partitions": max(taken.at for record in owned for taken in record.takeovers),
+    }

@@ -71,8 +71,8 @@ class OpenFolder:
         if (ahead := now - SystemClock().wall()) > _AHEAD:
             tell(
                 f"the dates of this crawl are {ahead / 86400:.1f} days ahead of this machine's clock, which was ahead "
-                "in an earlier run: they go on from there, since a crawl's time never goes back; for right dates crawl "
-                "into another data folder"
+                "in an earlier run: they go on from there, since a crawl's time never goes back; `gregor check --mend` "
+                "sets them right"
             )
         return await take_up(settings, lambda: _reading(self._path), self.log, now, tell)
 

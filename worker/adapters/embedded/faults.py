@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from gregor.schemas.messages import PRIORITIES
+from gregor.worker.adapters.embedded import dates
 from gregor.worker.adapters.embedded.slices import is_broken
 from gregor.worker.borders.stock import Fault
 
@@ -18,19 +19,21 @@ _TOTALS: Final = """SELECT count(*), coalesce(sum(status = 200), 0), coalesce(su
 _NAMELESS: Final = "FROM {table} WHERE NOT EXISTS (SELECT 1 FROM pages WHERE pages.key = {table}.key)"
 
 
-def faults_of(connection: sqlite3.Connection, partitions: int) -> list[Fault]:
-    """All of them."""
+def faults_of(connection: sqlite3.Connection, partitions: int, now: float) -> list[Fault]:
+    """All of them at a time, unix seconds."""
     faults: list[Fault] = []
-    for look in (_integrity, _sums, _dangling, lambda c: _log(c, partitions)):
+    for look in (_integrity, _sums, _dangling, lambda c: _log(c, partitions), lambda c: dates.faults(c, now)):
         faults += _guarded(connection, look)
     return faults
 
 
-def right(connection: sqlite3.Connection, fault: Fault) -> None:
-    """Do what a fault says of its mend. Part of a transaction."""
+def right(connection: sqlite3.Connection, fault: Fault, now: float) -> None:
+    """Do what a fault says of its mend, at a time in unix seconds. Part of a transaction."""
     match fault.place:
         case ("index", *_):
             connection.execute("REINDEX")
+        case (dates.CLOCK,):
+            dates.set_back(connection, now)
         case ("totals",):
             connection.execute("DELETE FROM states")
             connection.execute("INSERT INTO states SELECT state, count(*) FROM rows GROUP BY state")

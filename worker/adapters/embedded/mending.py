@@ -1,6 +1,7 @@
 """Mending a data folder that no crawl uses: its lock is held meanwhile."""
 
 import sqlite3
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
@@ -79,7 +80,7 @@ class EmbeddedMending:
 
     async def right(self, fault: Fault) -> None:
         """See `Mending.right`."""
-        await self._database.write(lambda connection: right(connection, fault))
+        await self._database.write(lambda connection: right(connection, fault, time.time()))
 
     async def close(self) -> None:
         """Count anew what was deleted of, and let the folder go."""

@@ -95,7 +95,7 @@ class EmbeddedStock(StockByReader):
                 yield records
 
     async def faults(self) -> AsyncIterator[Fault]:
-        for fault in await self._reader.ask(lambda connection: faults_of(connection, self._partitions)):
+        for fault in await self._reader.ask(lambda connection: faults_of(connection, self._partitions, time.time())):
             yield fault
 
     async def unseen(self, fingerprints: Sequence[int]) -> list[int]:

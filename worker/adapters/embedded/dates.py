@@ -1,0 +1,167 @@
+"""Dates that a machine's clock wrote while it was ahead, brought back to what they would have been.
+
+A crawl's time never goes back, so that one run on a clock five years ahead leaves it there: the mend takes from every
+date beyond half of that way what the crawl is ahead of the clock of now. Dates before that were written by right
+clocks. A record that cannot be read stays as it is: the check names it.
+"""
+
+import math
+import sqlite3
+from collections.abc import Callable, Iterator
+from typing import Any, Final, NamedTuple, TypeVar
+
+import msgspec
+
+from gregor.schemas.messages import (
+    DeadLetter,
+    HostRecord,
+    Page,
+    PartitionRecord,
+    RobotsRecord,
+    Row,
+    Ticket,
+    decode,
+    encode,
+)
+from gregor.worker.adapters.compression import Compressor
+from gregor.worker.adapters.embedded.queries import decode_page
+from gregor.worker.borders.errors import Damaged
+from gregor.worker.borders.stock import Fault
+
+T = TypeVar("T")
+S = TypeVar("S", bound=msgspec.Struct)
+
+MARGIN: Final = 3600.0
+"""Seconds that a crawl may be ahead: more than summer time and drift."""
+CLOCK: Final = "clock"
+"""The place of the fault."""
+
+_DATES: Final = frozenset(
+    {
+        *("at", "due", "expires", "fetched_at", "first_seen", "good_at"),
+        *("not_before", "ordered", "rules", "since", "until"),
+    }
+)
+"""Fields of messages and records that are unix seconds of the crawl's own time."""
+_SLICE: Final = 500
+_RECORDS: Final = (
+    ("records", "partition, priority, offset", Ticket),
+    ("rows", "key", Row),
+    ("calendar", "partition, bucket, id", Ticket),
+    ("backlog", "partition, host, chunk, id", Ticket),
+    ("hosts", "host", HostRecord),
+    ("robots", "origin", RobotsRecord),
+    ("dead_letters", "number", DeadLetter),
+)
+
+
+class Ahead(NamedTuple):
+    """How far a crawl is ahead of ``now``, unix seconds."""
+
+    seconds: float
+    now: float
+
+    def back(self, date: float) -> float:
+        """A date as it would have been."""
+        return date - self.seconds if date > self.now + self.seconds / 2 else date
+
+
+def faults(connection: sqlite3.Connection, now: float) -> Iterator[Fault]:
+    """Whether the crawl is ahead of the clock, unix seconds."""
+    seconds = _time(connection) - now
+    if seconds > MARGIN:
+        why = f"its dates are {seconds / 86400:.1f} days ahead of this machine's clock"
+        yield Fault((CLOCK,), why, "set them back by as much")
+
+
+def set_back(connection: sqlite3.Connection, now: float) -> None:
+    """Bring the crawl's time and all dates back. Part of a transaction, in which nobody else writes."""
+    ahead = Ahead(_time(connection) - now, now)
+    if ahead.seconds <= MARGIN:
+        return
+    for table, names, kind in _RECORDS:
+        _rewrite(connection, table, names, lambda _, data, of=kind: _replaced(data, of, ahead))  # type: ignore[misc]
+    compressor = Compressor()
+    _rewrite(connection, "pages", "key, visit", lambda name, data: _page(name[0], data, ahead, compressor))
+    (width,) = connection.execute("SELECT value FROM meta WHERE name = 'bucket_width'").fetchone()
+    _buckets(connection, ahead, float(width))
+    connection.execute("UPDATE robots SET fetched_at = fetched_at - ?1 WHERE fetched_at > ?2", _bounds(ahead))
+    connection.execute("INSERT OR REPLACE INTO stamps VALUES (0, ?)", (now,))
+
+
+def dated_back(value: T, ahead: Ahead) -> T:
+    """A record with its dates brought back, those of the records in it as well; itself where there is none."""
+    if isinstance(value, msgspec.Struct):
+        changes = {}
+        for name in value.__struct_fields__:
+            part = getattr(value, name)
+            date = name in _DATES and isinstance(part, float)
+            changed = ahead.back(part) if date else dated_back(part, ahead)
+            if changed is not part:
+                changes[name] = changed
+        return msgspec.structs.replace(value, **changes) if changes else value
+    if isinstance(value, tuple):
+        parts = tuple(dated_back(part, ahead) for part in value)
+        if any(new is not old for new, old in zip(parts, value, strict=True)):
+            return parts  # type: ignore[return-value]
+    return value
+
+
+def _time(connection: sqlite3.Connection) -> float:
+    kept = connection.execute("SELECT at FROM stamps").fetchone()
+    return float(kept[0]) if kept else 0.0
+
+
+def _bounds(ahead: Ahead) -> tuple[float, float]:
+    return ahead.seconds, ahead.now + ahead.seconds / 2
+
+
+def _replaced(data: bytes, kind: type[S], ahead: Ahead) -> bytes:
+    record = decode(data, kind)
+    changed = dated_back(record, ahead)
+    return data if changed is record else encode(changed)
+
+
+def _page(key: str, data: bytes, ahead: Ahead, compressor: Compressor) -> bytes:
+    page: Page = decode_page(key, data)
+    changed = dated_back(page, ahead)
+    return data if changed is page else compressor.compress(encode(changed))
+
+
+def _rewrite(
+    connection: sqlite3.Connection, table: str, names: str, change: Callable[[tuple[Any, ...], bytes], bytes]
+) -> None:
+    """Change the data of all records of a table, a slice at a time in the order of their names."""
+    columns = names.split(", ")
+    places = ", ".join("?" * len(columns))
+    named = " AND ".join(f"{column} = ?" for column in columns)
+    after, last = "", ()
+    while True:
+        found = connection.execute(f"SELECT {names}, data FROM {table} {after} ORDER BY {names} LIMIT {_SLICE}", last)
+        slice_ = found.fetchall()
+        for *name, data in slice_:
+            try:
+                changed = change(tuple(name), data)
+            except (msgspec.MsgspecError, ValueError, TypeError, Damaged):
+                continue
+            if changed is not data:
+                connection.execute(f"UPDATE {table} SET data = ? WHERE {named}", (changed, *name))
+        if len(slice_) < _SLICE:
+            return
+        after, last = f"WHERE ({names}) > ({places})", tuple(slice_[-1][:-1])
+
+
+def _buckets(connection: sqlite3.Connection, ahead: Ahead, width: float) -> None:
+    """Bring the calendar's buckets back, and the cursors before them: what is below a cursor is never read."""
+    buckets, beyond = math.floor(ahead.seconds / width), math.floor((ahead.now + ahead.seconds / 2) / width)
+    connection.execute("UPDATE OR REPLACE calendar SET bucket = bucket - ? WHERE bucket > ?", (buckets, beyond))
+    for number, data in connection.execute("SELECT partition, data FROM partitions").fetchall():
+        try:
+            record = decode(data, PartitionRecord)
+        except msgspec.MsgspecError:
+            continue
+        (first,) = connection.execute("SELECT min(bucket) FROM calendar WHERE partition = ?", (number,)).fetchone()
+        cursor = record.cursor - buckets if record.cursor > beyond else record.cursor
+        cursor = cursor if first is None else min(cursor, first - 1)
+        changed = msgspec.structs.replace(dated_back(record, ahead), cursor=cursor)
+        connection.execute("UPDATE partitions SET data = ? WHERE partition = ?", (encode(changed), number))
