@@ -137,18 +137,18 @@ def _rewrite(
     named = " AND ".join(f"{column} = ?" for column in columns)
     after, last = "", ()
     while True:
-        found = connection.execute(f"SELECT {names}, data FROM {table} {after} ORDER BY {names} LIMIT {_SLICE}", last)
-        slice_ = found.fetchall()
-        for *name, data in slice_:
+        slice_of = f"SELECT {names}, data FROM {table} {after} ORDER BY {names} LIMIT {_SLICE}"
+        records = connection.execute(slice_of, last).fetchall()
+        for *name, data in records:
             try:
                 changed = change(tuple(name), data)
             except (msgspec.MsgspecError, ValueError, TypeError, Damaged):
                 continue
             if changed is not data:
                 connection.execute(f"UPDATE {table} SET data = ? WHERE {named}", (changed, *name))
-        if len(slice_) < _SLICE:
+        if len(records) < _SLICE:
             return
-        after, last = f"WHERE ({names}) > ({places})", tuple(slice_[-1][:-1])
+        after, last = f"WHERE ({names}) > ({places})", tuple(records[-1][:-1])
 
 
 def _buckets(connection: sqlite3.Connection, ahead: Ahead, width: float) -> None:
