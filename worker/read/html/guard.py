@@ -53,8 +53,10 @@ _COSTLY = re.compile(r"<([hHbBoO])(?:[tT][mM][lL]|[oO][dD][yY]|[pP][tT][iI][oO][
 """Begins of html, body and option tags; a few others pass for them."""
 _OPTION = re.compile(rf"<option(?=[\s/>])(?:{_ATTRIBUTE})*+[\s/]*+>?", re.IGNORECASE)
 _REPEATED = [re.compile(rf"<{name}(?=[\s/>])(?:{_ATTRIBUTE})*+[\s/]*+>?", re.IGNORECASE) for name in ("html", "body")]
-_NAME = re.compile(r"""[^\s/>="'<]+""")
-"""What may be the name of a tag or of an attribute."""
+_BEFORE_NAMES = " \n\t\r\f/'\"<"
+"""What stands before the name of a tag or of an attribute; a quote does where it ends a value."""
+_APART = bytes(1 if octet == 0x0B else 32 if octet in b"/>=\"'<" else octet for octet in range(256))
+"""Leaves blanks between what may be names: of white space, HTML does not know one control that Python does."""
 _INLINE_NAME = (
     "[bB](?:[iI][gG])?|[cC][oO][dD][eE]|[eE][mM]|[fF][oO][nN][tT]|[iI]|[nN][oO][bB][rR]"
     "|[sS](?:[mM][aA][lL][lL]|[tT][rR](?:[iI][kK][eE]|[oO][nN][gG]))?|[tT][tT]|[uU]"
@@ -68,7 +70,8 @@ _PART = 256 * 1024
 """Characters that are looked at at once."""
 _ROUNDS = 4
 """How deep inline elements are looked for in each other."""
-_GROWING = {"&nGt;": "\u226b\u20d2", "&nLt;": "\u226a\u20d2"}
+_GROWING = re.compile("&n[GL]t;")
+_GROWN = {"&nGt;": "\u226b\u20d2", "&nLt;": "\u226a\u20d2"}
 """The references whose characters take more bytes than they do: lexbor 2.x makes no room for that, and a few thousand
 of them overwrite memory that is not theirs."""
 _KEPT = names(
@@ -96,9 +99,8 @@ def guard(html: str) -> str | None:
     tags = html.count("<")
     if too_costly(html, tags):
         return None
-    for reference, characters in _GROWING.items():
-        if reference in html:
-            html = html.replace(reference, characters)
+    if _GROWING.search(html):
+        html = _GROWING.sub(lambda reference: _GROWN[reference[0]], html)
     if any(_words(stretch) > MAX_ATTRIBUTES for stretch in _long_stretches(html)):
         html = _TAG.sub(_shortened, html)
         if sum(_words(stretch) ** 2 for stretch in _long_stretches(html)) > MAX_COMPARED and _may_hide_tags(html):
@@ -127,11 +129,13 @@ def too_costly(html: str, tags: int) -> bool:
 def _has_many_attributes(html: str, room: int) -> bool:
     """Whether there might be more attributes than there is room for, or more names than `MAX_NAMES`, whatever of the
     text is in tags: each attribute follows a blank, a slash or a quoted value."""
-    names = set[str]()
+    if sum(map(html.count, _BEFORE_NAMES)) <= min(room, MAX_NAMES):
+        return False
+    names = set[bytes]()
     for start in range(0, len(html), _PART):
         part = html[start : start + _PART]
         room -= len(part.split()) + part.count("/") + (part.count('"') + part.count("'")) // 2
-        names.update(_NAME.findall(part))
+        names.update(part.encode("utf-8", "surrogatepass").translate(_APART).split())
         if room < 0 or len(names) > MAX_NAMES:
             return True
     return False
