@@ -1,7 +1,7 @@
 """Gregor, a distributed web crawler.
 
-``gregor.open`` reads a crawl (docs/library.md), ``gregor.processing`` is what plug-ins import; these stay, and
-``gregor.BadInput``, which they raise. Everything else may move between two versions.
+``gregor.open`` reads a crawl, ``gregor.Crawl`` is one that runs (docs/library.md), ``gregor.processing`` is what
+plug-ins import; these stay, and ``gregor.BadInput``, which they raise. Everything else may move between two versions.
 
 ``worker``, ``search``, ``partitioner`` and ``schemas`` beside this file are symbolic links to the folders of those
 names at the top of the checkout: there the code lies, and here is the name that it is imported by, in a checkout as in
@@ -27,6 +27,7 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from gregor.worker.base.errors import BadInput as BadInput
     from gregor.worker.library.archive import Archive
+    from gregor.worker.library.crawl import Crawl as Crawl
 
 
 def open(data: str | PathLike[str] = "data", *, config: str | None = None, **settings: object) -> "Archive":
@@ -45,4 +46,8 @@ def __getattr__(name: str) -> object:
         from gregor.worker.base.errors import BadInput
 
         return BadInput
+    if name == "Crawl":
+        from gregor.worker.library.crawl import Crawl
+
+        return Crawl
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

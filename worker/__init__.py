@@ -11,7 +11,7 @@
     extract     pages to items, by rules
     adapters    engines, transports              inspect    explain, report, metrics
     capacity    gregor plan                      api        the API and the console
-    compose     which parts make a process       library    gregor.open, for programs
+    compose     which parts make a process       library    gregor.Crawl, gregor.open
     commands, demo: what people type
 
 Read `crawl.py` first. tests/unit/test_imports.py holds the order.

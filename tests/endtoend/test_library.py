@@ -1,4 +1,4 @@
-"""`gregor.open`: every example of docs/library.md, and what it gives."""
+"""`gregor.open` and `gregor.Crawl`: every example of docs/library.md, and what it gives."""
 
 import asyncio
 import re
@@ -6,6 +6,7 @@ import sqlite3
 import subprocess
 import sys
 import types
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import pytest
 
 import gregor
 from gregor.schemas.messages import Link
+from gregor.worker.demo.server import serving
 from tests.endtoend.stored import store
 from tests.reading import AT
 
@@ -36,8 +38,71 @@ def there(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder)
 
 
-@pytest.mark.parametrize("example", EXAMPLES)
-def test_every_example_runs(example: str, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.fixture(scope="module")
+def town(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    """The bundled web on loopback, as settings in the environment; a start page in it."""
+    table = tmp_path_factory.mktemp("town") / "hosts.table"
+    with serving() as web:
+        table.write_text("\n".join(web.host_table_lines))
+        yield {
+            "GREGOR_HOST_TABLE": str(table),
+            "GREGOR_DELAY_FACTOR": "0",
+            "GREGOR_MAX_CRAWL_DELAY": "0.05",
+            "GREGOR_MAX_TIME": "60",
+            "GREGOR_DELAY": "0",
+        }
+
+
+@pytest.fixture
+def settled(town: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in town.items():
+        monkeypatch.setenv(name, value)
+
+
+@pytest.mark.parametrize("example", [example for example in EXAMPLES if "gregor.Crawl(" in example])
+def test_every_example_crawls(
+    example: str,
+    town: dict[str, str],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, value in town.items():
+        monkeypatch.setenv(name, value)
+    example = example.replace("https://www.example.org/", "http://harbour.example/").replace("delay=1", "delay=0")
+    exec(compile(example, "docs/library.md", "exec"), {"__name__": "example"})
+    assert "http://harbour.example/" in capsys.readouterr().out
+
+
+async def rest(data: Path) -> list[str]:
+    async with gregor.Crawl(data=data) as crawl:
+        return [page.url async for page in crawl]
+
+
+def test_a_crawl_that_is_left_goes_on(settled: None, folder: Path, tmp_path: Path) -> None:
+    first = []
+    rules = [str(folder / "rules.toml")]
+    with gregor.Crawl(["http://harbour.example/"], data=tmp_path / "data", rules=rules, delay=0.02) as crawl:
+        for page in crawl:
+            first.append(page.url)
+            assert page.items()[0]["title"] == page.css("h1")[0]
+            if len(first) == 2:
+                break
+        first.append(next(iter(crawl)).url)
+        crawl.stop()
+    assert crawl.reason == "stopped"
+    with pytest.raises(RuntimeError, match="once"):
+        crawl.__enter__()
+    more = asyncio.run(rest(tmp_path / "data"))
+    with gregor.open(tmp_path / "data") as archive:
+        stored = {page.url for page in archive.pages()}
+    assert len(stored) > 5 and set(first) | set(more) <= stored and not set(first) & set(more)
+    assert asyncio.run(rest(tmp_path / "data")) == []
+
+
+@pytest.mark.parametrize("example", [example for example in EXAMPLES if "gregor.open(" in example])
+def test_every_example_reads(example: str, capsys: pytest.CaptureFixture[str]) -> None:
     exec(compile(example, "docs/library.md", "exec"), {"__name__": "example"})
     assert capsys.readouterr().out
 
@@ -104,6 +169,11 @@ def test_it_reads_where_a_loop_runs_as_in_a_notebook() -> None:
         (lambda: gregor.open("data").page("nothing"), "not an http(s) URL"),
         (lambda: list(gregor.open("data").pages(since=datetime(2026, 1, 1))), "with a time zone"),  # noqa: DTZ001
         (lambda: list(gregor.open("data").items("nowhere.toml")), "cannot read nowhere.toml"),
+        (lambda: gregor.Crawl(data="nowhere"), "no seed is given, and there is no crawl in nowhere"),
+        (lambda: gregor.Crawl("nothing", data="nowhere"), "seed 1: not an http(s) URL"),
+        (lambda: gregor.Crawl("http://a.test/", rules="nowhere.toml"), "cannot read nowhere.toml"),
+        (lambda: gregor.Crawl("http://a.test/", dely=1), "did you mean delay?"),
+        (lambda: gregor.Crawl("http://a.test/", engine="cluster"), "gregor.Crawl is for one machine"),
     ],
 )
 def test_what_cannot_be_is_one_line(call: object, part: str) -> None:

@@ -1,7 +1,6 @@
 """A crawl that is read, beside its worker or after it."""
 
 import time
-import warnings
 from collections.abc import AsyncIterator, Iterator, Mapping
 from datetime import datetime
 from os import PathLike
@@ -12,7 +11,6 @@ import msgspec
 
 from gregor.schemas.messages import Page
 from gregor.worker.base.errors import BadInput
-from gregor.worker.borders.errors import Damaged
 from gregor.worker.borders.reader import WHOLE
 from gregor.worker.compose.engine import engine_of
 from gregor.worker.inspect import selection, url_record
@@ -22,7 +20,7 @@ from gregor.worker.inspect.table_files import Batches, record_batch
 from gregor.worker.inspect.tables import TABLES
 from gregor.worker.library.arguments import settings
 from gregor.worker.library.loop import Loop
-from gregor.worker.library.page import RulesFiles, StoredPage, read_rules
+from gregor.worker.library.page import RulesFiles, StoredPage, read_rules, warn
 from gregor.worker.links.configured import scope_rules
 from gregor.worker.links.scope import Scope
 from gregor.worker.web.urls import Url
@@ -46,7 +44,7 @@ class Archive:
         except BaseException:
             self._loop.close()
             raise
-        self._reader.on_damage = _warn
+        self._reader.on_damage = warn
         self._is_open = True
 
     def __enter__(self) -> "Archive":
@@ -151,7 +149,3 @@ def _selected(host: str | None = None, state: str | None = None, since: datetime
             raise BadInput("since wants a datetime with a time zone, or unix seconds")
         since = since.timestamp()
     return Selection(host, state, since)
-
-
-def _warn(damage: Damaged) -> None:
-    warnings.warn(f"{damage}; `gregor check` looks through all that is stored", RuntimeWarning, stacklevel=2)

@@ -3,8 +3,10 @@ notebook."""
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Coroutine, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from typing import Any, Final, TypeVar
+
+from gregor.worker.base.tasks import cancel
 
 T = TypeVar("T")
 _AT_ONCE: Final = 64
@@ -40,9 +42,20 @@ class Loop:
     def close(self) -> None:
         """End it. May be repeated."""
         if self._loop.is_running():
+            self.run(_end_all())
             self._loop.call_soon_threadsafe(self._loop.stop)
             self._thread.join()
         self._loop.close()
+
+    def call(self, function: Callable[[], object]) -> None:
+        """Have a function called there, soon."""
+        self._loop.call_soon_threadsafe(function)
+
+
+async def _end_all() -> None:
+    """End what still waits, as `asyncio.run` does."""
+    await cancel([task for task in asyncio.all_tasks() if task is not asyncio.current_task()])
+    await asyncio.get_running_loop().shutdown_asyncgens()
 
 
 async def _some(stream: AsyncIterator[T]) -> list[T]:

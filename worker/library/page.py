@@ -1,5 +1,6 @@
 """A stored page, as the library gives it."""
 
+import warnings
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from functools import cached_property
@@ -8,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from gregor.schemas.messages import Link, Page
+from gregor.worker.borders.errors import Damaged
 from gregor.worker.extract import rules, schema_org, text, writing
 from gregor.worker.extract.items import extract
 from gregor.worker.extract.model import Rule
@@ -22,9 +24,10 @@ RulesFiles = str | PathLike[str] | Iterable[str | PathLike[str]]
 class StoredPage:
     """One version of one page. Its body is read when something asks for it, and then kept."""
 
-    def __init__(self, page: Page, read: Callable[[Page], bytes | None]) -> None:
+    def __init__(self, page: Page, read: Callable[[Page], bytes | None], ruleset: tuple[Rule, ...] = ()) -> None:
         self._page = page
         self._read = read
+        self._ruleset = ruleset
 
     def __repr__(self) -> str:
         return f"<StoredPage {self.url} {self.status}>"
@@ -129,9 +132,12 @@ class StoredPage:
         """The page's schema.org entities of a type."""
         return schema_org.entities(self._parsed, kind)
 
-    def items(self, files: RulesFiles) -> list[dict[str, Any]]:
-        """What rules make of the page: files as `gregor extract` reads them. Raises `gregor.BadInput`."""
-        return list(self.extracted(read_rules(files)))
+    def items(self, files: RulesFiles | None = None) -> list[dict[str, Any]]:
+        """What rules make of the page: files as `gregor extract` reads them, or those that the crawl was given.
+
+        Raises `gregor.BadInput`.
+        """
+        return list(self.extracted(self._ruleset if files is None else read_rules(files)))
 
     def extracted(self, ruleset: tuple[Rule, ...]) -> Iterable[dict[str, Any]]:
         """What rules that were read make of the page."""
@@ -156,3 +162,8 @@ def read_rules(files: RulesFiles) -> tuple[Rule, ...]:
 
 def _words(selected: object) -> str:
     return text.words(selected) if isinstance(selected, text.Node) else str(selected)
+
+
+def warn(damage: Damaged) -> None:
+    """What a program hears of what cannot be read."""
+    warnings.warn(f"{damage}; `gregor check` looks through all that is stored", RuntimeWarning, stacklevel=2)
