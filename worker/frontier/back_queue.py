@@ -221,13 +221,27 @@ class BackQueue:
                 place, _, item = heap[0]
                 if item.state != "queued" or item.lane != lane:
                     heapq.heappop(heap)
-                elif place < 0 or min((judged := self._judge(item.ticket)).rank, Rank.SPENT) <= lane:
+                elif place < 0 or (rank := min((judged := self._judge(item.ticket)).rank, Rank.SPENT)) == lane:
                     return lane
+                elif rank < lane:
+                    if lane is not Rank.SUNK:
+                        return lane
+                    self._raise(item.slot)
+                    return self._next()
                 else:
                     heapq.heappop(heap)
                     self._slots[item.slot] -= 1
                     self._push(item, judged)
         return None
+
+    def _raise(self, slot: int) -> None:
+        """What sank of a slot and stands better now goes to its lane at once: it need not wait for turns beside the
+        rest of what sank."""
+        for _, _, item in list(self._lanes[Rank.SUNK]):
+            sank = item.state == "queued" and item.lane is Rank.SUNK and item.slot == slot
+            if sank and (judged := self._judge(item.ticket)).rank < Rank.SUNK:
+                self._slots[slot] -= 1
+                self._push(item, judged)
 
 
 def _place_of_spent(ticket: Ticket) -> int:

@@ -9,7 +9,7 @@ from gregor.worker.links.chains import Chains
 from gregor.worker.links.echoes import Words
 from gregor.worker.links.session_ids import SessionIds
 from gregor.worker.links.shape_score import LED, SPENT, STALE, SUNK, Shape
-from gregor.worker.links.shapes import REPEATING, counted, looks_endless, numbers, section, shapes, target_of
+from gregor.worker.links.shapes import REPEATING, combines, counted, looks_endless, numbers, section, shapes, target_of
 
 SHAPES: Final = 64
 """Shapes of a host that are remembered, and sections."""
@@ -143,4 +143,4 @@ def _is_the_copy(there: str, target: str, names: tuple[str, ...]) -> bool:
 
 
 def _oddness(target: str, names: tuple[str, ...]) -> tuple[bool, int]:
-    return looks_endless(target, names), len(target)
+    return looks_endless(target, names) or combines(target), len(target)

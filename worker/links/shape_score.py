@@ -26,6 +26,9 @@ LINE: Final = 6
 """Pages in vain, each found on the one before, from which on a shape leads on without end, as far as anybody can tell:
 a tree of pages with the same words has so many levels when it has a thousand pages."""
 
+ALIKE: Final = 4
+"""Pages that tell which of the numbers of their URLs vary."""
+
 _TEXTS: Final = 128
 _KEPT_TEXTS: Final = 8
 
@@ -40,7 +43,20 @@ class Brought(NamedTuple):
 class Shape:
     """The pages of one shape: how much new they brought lately, and how far their numbers reach."""
 
-    __slots__ = ("_bare", "_full", "_high", "_low", "fresh", "line", "pages", "score", "trials", "walks")
+    __slots__ = (
+        "_bare",
+        "_first",
+        "_full",
+        "_high",
+        "_low",
+        "_varied",
+        "fresh",
+        "line",
+        "pages",
+        "score",
+        "trials",
+        "walks",
+    )
 
     def __init__(self) -> None:
         self.score = 0
@@ -53,8 +69,11 @@ class Shape:
         """The longest line of pages in vain, each found on the one before, since something new came."""
         self._full = array("Q")
         self._bare = array("Q")
+        self._first: Numbers = ()
         self._low: Numbers = ()
         self._high: Numbers = ()
+        self._varied = 0
+        """Which numbers of its URLs are not those of the first one, as bits."""
 
     @classmethod
     def of(cls, learnt: LearntShape) -> "Shape":
@@ -112,6 +131,15 @@ class Shape:
         if points < 0:
             self.line = 0
 
+    def one_varies(self, numbers: Numbers) -> bool:
+        """Whether all its URLs, and one with these numbers, differ in one number at most, as far as is known."""
+        return self.pages >= ALIKE and bool(self._first) and (self._varied | self._unlike(numbers)).bit_count() <= 1
+
+    def _unlike(self, numbers: Numbers) -> int:
+        if len(numbers) != len(self._first):
+            return -1
+        return sum((one != other) << place for place, (one, other) in enumerate(zip(numbers, self._first, strict=True)))
+
     def _remember(self, texts: "array[int]", text: int) -> bool:
         """Whether a text is one of the last ones; remembers it."""
         if text in texts:
@@ -124,6 +152,9 @@ class Shape:
 
     def _reaches(self, numbers: Numbers) -> bool:
         """Whether the numbers lie beyond those of all pages before."""
+        if self.pages == 1:
+            self._first = numbers
+        self._varied |= self._unlike(numbers)
         if self.pages > 1 and self._low <= numbers <= self._high:
             return False
         self._low = numbers if self.pages == 1 else min(self._low, numbers)

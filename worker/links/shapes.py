@@ -115,10 +115,19 @@ def numbers(target: str) -> tuple[int, ...]:
     return tuple(int(number[:18]) for number in _INTEGER.findall(_without_sessions(target))[:_FIRST])
 
 
+def combines(target: str) -> bool:
+    """Whether a URL has several parameters of which more than one number, or none, varies as far as it shows itself."""
+    return "&" in target and not _one_number(target)
+
+
 def counted(target: str) -> bool:
     """Whether one whole number is all that varies in a URL: between two such URLs there are finitely many."""
+    return "&" not in target and _one_number(target) and _first_session(target) is None
+
+
+def _one_number(target: str) -> bool:
     varying = _VARIABLE.findall(target)
-    return len(varying) == 1 and varying[0].isdigit() and "&" not in target and _first_session(target) is None
+    return len(varying) == 1 and varying[0].isdigit()
 
 
 def _kind(pair: str) -> str:
@@ -130,10 +139,10 @@ def _kind(pair: str) -> str:
 @lru_cache(maxsize=_TARGETS)
 def looks_endless(target: str, names: tuple[str, ...]) -> bool:
     """Whether the text of a URL is of a kind that endless spaces are made of, though most such URLs are honest:
-    session ids, dates of a calendar, combined parameters, segments that repeat. ``names`` are its shapes."""
+    session ids, dates of a calendar, segments that repeat. ``names`` are its shapes."""
     if not names:
         return False
-    if REPEATING in names or "&" in target:
+    if REPEATING in names:
         return True
     dated = _CALENDAR.search(target) is not None and _DIGIT.search(target) is not None
     return dated or _first_session(target) is not None

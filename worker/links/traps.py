@@ -27,7 +27,7 @@ from gregor.worker.links.endless_hosts import EndlessHosts, domain_of
 from gregor.worker.links.known_host import KnownHost
 from gregor.worker.links.rank import ENDLESS_HOSTS, ENDLESS_NUMBERS, NOTHING_NEW, SESSION_ID, Judged, Rank
 from gregor.worker.links.shape_score import LINE, SPENT, SUNK, Shape
-from gregor.worker.links.shapes import looks_endless, section, sessionless, shapes, target_of
+from gregor.worker.links.shapes import combines, looks_endless, numbers, section, sessionless, shapes, target_of
 from gregor.worker.web.urls import Url
 
 TRIALS: Final = 5
@@ -109,7 +109,7 @@ class Traps:
             if worst.score < SPENT or good:
                 return Judged(Rank.SUNK, "little new", part)
             return Judged(self._of_spent(host, worst, names, ticket), _reason(worst), part)
-        if looks_endless(target, names):
+        if looks_endless(target, names) or (combines(target) and not _one_varies(host, target, names)):
             return Judged(Rank.SUNK, "looks endless", part)
         if host.sections.get(part, 0) > LARGE:
             return Judged(Rank.LARGE, "many of one kind", part)
@@ -167,6 +167,12 @@ class Traps:
     def _forget(self) -> None:
         while len(self) > self._most and len(self._hosts) > 1:
             self._count -= len(self._hosts.popitem(last=False)[1].shapes)
+
+
+def _one_varies(host: KnownHost, target: str, names: tuple[str, ...]) -> bool:
+    """Whether of the parameters of a URL one counts pages, and the others are always the same."""
+    row = numbers(target)
+    return all((shape := host.shapes.get(name)) is not None and shape.one_varies(row) for name in names[:2])
 
 
 def _of_session(known: list[Shape], ticket: Ticket) -> Rank:

@@ -104,6 +104,17 @@ def test_a_standing_is_asked_again_when_an_item_would_be_next() -> None:
     assert taken(queue, 300) == ["cal"] * 290
 
 
+def test_what_stands_better_now_goes_ahead_of_the_rest_of_what_sank() -> None:
+    judge = Judge(cal=Rank.SUNK, shop=Rank.SUNK)
+    queue = BackQueue(judge)
+    for one in [*of("cal", 99), *of("shop", 14)]:
+        queue.put(one)
+    judge.standings["shop"] = Rank.OPEN
+    assert taken(queue, 20).count("shop") == 14
+    assert len(queue) == 93
+    assert taken(queue, 93) == ["cal"] * 93
+
+
 def test_what_is_spent_comes_last_from_all_over_its_shape_or_is_refused() -> None:
     judge = Judge(cal=Rank.SPENT)
     queue = BackQueue(judge)

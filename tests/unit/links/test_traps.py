@@ -89,6 +89,8 @@ WEBS = [
             ("chain", ("session",), False, 10, "/page/{}", 0.95, 12),
             ("chain", tuple(TRAPS), True, 2, "/page/{}", 0.5, 40),
             ("tree", tuple(TRAPS), True, 10, "/news/2024/{}/x", 0.95, 6),
+            ("index", tuple(TRAPS), True, 100, "/item?id={}&l=en", 0.0, 40),
+            ("chain", tuple(TRAPS), True, 4, "/p.php?cat=7&id={}", 0.5, 6),
         ]
     )
 ]
