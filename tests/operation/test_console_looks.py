@@ -82,11 +82,11 @@ def test_what_is_kept_is_shown_after_the_end(tmp_path: Path) -> None:
             await expect(page.locator("#limiting code")).to_have_text("gregor crawl")
             await expect(page.locator("#tiles")).to_contain_text("pages stored")
             await expect(page.locator("#statuses tbody")).to_contain_text("200")
-            for empty in ("#charts", "#hostsnow", "#lately"):
+            await expect(page.locator("#recent tbody")).to_contain_text("http://h0.example/")
+            for empty in ("#charts", "#hostsnow"):
                 await expect(page.locator(empty)).to_be_hidden()
             await go(page, "Hosts")
-            await expect(page.locator("#hostnote")).to_contain_text("none is behind this console")
-            await expect(page.locator("#hosttable")).to_be_hidden()
+            await expect(page.locator("#hosttable tbody")).to_contain_text("h0.example")
             await go(page, "Workers")
             await expect(page.locator("#workertable tbody")).to_contain_text("no worker is there")
             await expect(page.locator("#map")).to_be_hidden()

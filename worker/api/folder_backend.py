@@ -11,8 +11,9 @@ import prometheus_client as prometheus
 from gregor import __version__
 from gregor.schemas.messages import PRIORITIES
 from gregor.worker.api.archive import Archive
-from gregor.worker.api.archive_views import Brief
+from gregor.worker.api.archive_views import Brief, brief
 from gregor.worker.api.backend import Backend, Counts, HostsQuery, Status
+from gregor.worker.api.kept_rows import KeptRows
 from gregor.worker.api.serving import serving
 from gregor.worker.borders.clock import Clock
 from gregor.worker.borders.coordinator import OrderBook
@@ -42,12 +43,14 @@ class FolderBackend(Backend):
         settled: Callable[[], Awaitable[dict[str, int]]],
         lag: Callable[[], Awaitable[int]],
         stop: Callable[[], None],
+        kept: KeptRows,
     ) -> None:
         super().__init__(name, book, clock, archive, control)
         self._config = config
         self._settled = settled
         self._lag = lag
         self._end = stop
+        self._kept = kept
         self._registry = prometheus.CollectorRegistry()
         prometheus.ProcessCollector(registry=self._registry)
 
@@ -70,12 +73,17 @@ class FolderBackend(Backend):
         return Status(self._condition(), Rates(0.0, 0.0, 0.0), counts, outlook)
 
     async def hosts(self, asked: HostsQuery) -> list[HostView]:
-        """None: hosts are in the memory of workers."""
-        return []
+        """Those of the URLs that are kept: none takes a turn."""
+        return await self._kept.hosts(await self._states(), asked)
 
     async def recent(self) -> list[Brief]:
-        """None: nothing is visited here."""
-        return []
+        """The last that were visited before the end."""
+        return [brief(row) for row in await self._kept.last(await self._states())]
+
+    async def _states(self) -> dict[str, int]:
+        """How many rows there are, by state."""
+        settled = await self._settled()
+        return {name: count for name, count in settled.items() if name not in ("pages", "pages_200", "bytes")}
 
     async def members(self) -> Members:
         return Members([], [Owner(number) for number in range(self._config.partitions)])

@@ -152,6 +152,7 @@ class Embedded:
         """Beside a crawl or after it: the folder is taken only while something is changed that is no order."""
         from gregor.worker.api.archive import Archive
         from gregor.worker.api.folder_backend import FolderBackend, serve
+        from gregor.worker.api.kept_rows import KeptRows
         from gregor.worker.compose.search import Latest, index_folder
 
         config, urls = self._made_for()
@@ -160,7 +161,16 @@ class Embedded:
             book = embedded.FolderBook(self._path, clock)
             control = FolderControl(book, self.controlled)
             backend = FolderBackend(
-                name, config, book, clock, archive, control, settled=reader.settled, lag=reader.lag, stop=stop.set
+                name,
+                config,
+                book,
+                clock,
+                archive,
+                control,
+                settled=reader.settled,
+                lag=reader.lag,
+                stop=stop.set,
+                kept=KeptRows(reader),
             )
             await serve(self._config, backend, stop, started)
 

@@ -14,20 +14,18 @@ function sortHosts(now, again) {
   hostSort = { now, down: again ? !hostSort.down : !LEAST_FIRST.includes(now) };
   refresh();
 }
+const OF_TURNS = ["#next turn", "#delay", ""]; // what only a worker's hosts have
 views.hosts = {
   every: 2000,
   open(state) { if (state !== undefined) el("hoststate").value = state; },
   async load({ now }) {
     const over = now.state === "stopped";
-    el("hostsearching").hidden = over;
-    if (over) {
-      el("hostnote").replaceChildren("Hosts take their turns in the memory of a worker, and none is behind this console. What was visited of a host is under ", to("Pages", "#pages"), ".");
-      return;
-    }
     const asked = { limit: MOST_HOSTS, search: el("hostsearch").value.trim(), state: el("hoststate").value, sort: hostSort.now };
     if (hostSort.down === LEAST_FIRST.includes(hostSort.now)) asked.order = "last";
     const { hosts } = await latest("hosts" + query(asked));
-    fill("hosttable", ["host", "host's state", "#waiting URLs", "#next turn", "#delay", "#failures", "last failure", ""], hosts.map(h => [
+    fill("hosttable", ["host", "host's state", "#waiting URLs", "#next turn", "#delay", "#failures", "last failure", ""].filter(name => !over || !OF_TURNS.includes(name)), hosts.map(h => over ? [
+      urlCell(to(h.host, "#pages=" + encodeURIComponent(h.host))), cell(HOST_STATE[h.state] ?? h.state, "when"), number(h.queued), number(h.failures), h.cause,
+    ] : [
       urlCell(to(h.host, "#pages=" + encodeURIComponent(h.host))), cell(HOST_STATE[h.state] ?? h.state, "when"), number(h.queued), number(turn(h)),
       number(seconds(h.delay)), number(h.failures), h.cause,
       buttons(button("Delay", `delay ${h.host}`, () => delay(h.host)), button("Block", `block ${h.host}`, () => block(h.host))),

@@ -68,7 +68,7 @@ views.overview = {
   every: 2000,
   async load({ now, rates, counts, outlook }) {
     const over = now.state === "stopped";
-    for (const id of ["charts", "hostsnow", "lately"]) el(id).hidden = over;
+    for (const id of ["charts", "hostsnow"]) el(id).hidden = over;
     const said = node("span"), advice = over ? `To go on: ${now.advice.replace("to go on, ", "")}.` : now.advice && `What helps: ${now.advice}.`;
     said.append(...coded(advice));
     el("limiting").replaceChildren(node("span", over ? "A look at what is kept" : "Limited by", "quiet"),
@@ -78,14 +78,15 @@ views.overview = {
     counted("statuses", "status", counts.statuses, "none yet");
     counted("errors", "cause", counts.errors, "none");
     el("statusname").textContent = over ? "Stored pages by status" : "Answers by status";
+    const { urls } = await latest("recent");
+    fill("recent", ["at", "URL", "state", "#status", "outcome"], urls.map(one => [
+      when(one.at), urlCell(toUrl(one.url)), cell(one.state, "when"), number(one.status || ""), more(one)]), "none yet");
     if (over) return;
     hostBar(now.hosts);
-    const [{ points }, { urls }] = await Promise.all([latest("history" + query({ after: past.at(-1)?.at ?? 0 })), latest("recent")]);
+    const { points } = await latest("history" + query({ after: past.at(-1)?.at ?? 0 }));
     past = [...past, ...points].slice(-720);
     const last = { ...rates, running: now.running, waiting: outlook.waiting, memory_used: outlook.memory_used };
     const of = { running: now.concurrency, memory_used: outlook.memory };
     el("charts").replaceChildren(...CHARTS.map(([name, field, told]) => chart(name, field, told, last[field], of[field])));
-    fill("recent", ["at", "URL", "state", "#status", "outcome"], urls.map(one => [
-      when(one.at), urlCell(toUrl(one.url)), cell(one.state, "when"), number(one.status || ""), more(one)]), "none yet");
   },
 };

@@ -1,0 +1,85 @@
+"""What the rows of a crawl that nobody works on say at one glance: its hosts, and the last URLs with their outcomes."""
+
+import heapq
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from gregor.schemas.messages import Row
+from gregor.worker.api.backend import HostsQuery
+from gregor.worker.borders.reader import Reader
+from gregor.worker.inspect.host_views import HostView, first
+from gregor.worker.observe.stats import RECENT
+
+MOST_ROWS: Final = 200_000
+"""Rows that are looked at: a larger crawl would be waited for too long."""
+
+
+def _by_name(host: HostView) -> str:
+    return host.host
+
+
+_KEYS: Final[dict[str, Callable[[HostView], Any]]] = {
+    "queued": lambda host: -host.queued,
+    "failures": lambda host: -host.failures,
+    "cause": lambda host: (not host.cause, host.cause),
+    "state": lambda host: host.state,
+}
+
+
+class KeptRows:
+    """Looks at all rows once, and again when their counts have changed."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+        self._counts: Mapping[str, int] | None = None
+        self._last: list[Row] = []
+        self._hosts: dict[str, HostView] = {}
+
+    async def last(self, counts: Mapping[str, int]) -> list[Row]:
+        """The URLs that were visited last, the latest first. ``counts``: of the rows, by state."""
+        await self._look(counts)
+        return self._last
+
+    async def hosts(self, counts: Mapping[str, int], asked: HostsQuery) -> list[HostView]:
+        """The hosts that have rows, and what is left to do of each."""
+        await self._look(counts)
+        chosen = (
+            host
+            for host in self._hosts.values()
+            if host.host > asked.after and asked.search in host.host and asked.state in ("", host.state)
+        )
+        key = _KEYS.get(asked.sort, _by_name)
+        down = asked.order == "last" and not asked.after
+        return first(chosen, asked.limit, lambda host: (key(host), host.host), reverse=down)
+
+    async def _look(self, counts: Mapping[str, int]) -> None:
+        if counts == self._counts:
+            return
+        newest: list[tuple[float, str, Row]] = []
+        hosts: dict[str, HostView] = {}
+        if sum(counts.values()) <= MOST_ROWS:
+            async for row in self._reader.rows(None, None):
+                if row.attempts:
+                    entry = (row.attempts[-1].at, row.key, row)
+                    if len(newest) < RECENT:
+                        heapq.heappush(newest, entry)
+                    else:
+                        heapq.heappushpop(newest, entry)
+                hosts[row.host] = _with(hosts.get(row.host), row)
+        self._counts, self._hosts = dict(counts), hosts
+        self._last = [row for _, _, row in sorted(newest, key=lambda entry: entry[:2], reverse=True)]
+
+
+def _with(host: HostView | None, row: Row) -> HostView:
+    """A host with one more of its rows."""
+    host = host or HostView(row.host, "idle", 0, 0.0, 0.0, 0, "")
+    waits, gone = row.state == "waiting", row.state == "dead"
+    return HostView(
+        row.host,
+        "waiting" if waits else host.state,
+        host.queued + waits,
+        0.0,
+        0.0,
+        host.failures + gone,
+        row.outcome if gone else host.cause,
+    )
