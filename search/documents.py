@@ -104,7 +104,7 @@ def document(shown: Page, members: Iterable[Member], anchors: Iterable[Anchor] =
     ordered = in_order(members)
     return Document(
         id=content_of(shown),
-        keys=tuple((one.key, one.visit) for one in ordered[:MOST_URLS]),
+        keys=tuple((member.key, member.visit) for member in ordered[:MOST_URLS]),
         href=shown.href,
         host=shown.host,
         title=shown.title or "",
@@ -114,7 +114,7 @@ def document(shown: Page, members: Iterable[Member], anchors: Iterable[Anchor] =
         content_type=shown.content_type[:100],
         at=shown.fetched_at,
         size=shown.size,
-        depth=min(one.depth for one in ordered),
+        depth=min(member.depth for member in ordered),
         label=shown.label,
         near=shown.near_duplicate_of,
         rank=rank,
@@ -130,15 +130,15 @@ def anchor_terms(anchors: Iterable[Anchor]) -> list[str]:
     seen: dict[tuple[str, ...], None] = {}
     for text in ordered[:MOST_ANCHORS]:
         seen[tuple(terms(text))] = None
-    return [term for found in seen for term in found]
+    return [term for words in seen for term in words]
 
 
 def url_terms(keys: Iterable[str]) -> list[str]:
     """The words of addresses, each once: of host and path as people read them, and of the query."""
-    found: dict[str, None] = {}
+    words: dict[str, None] = {}
     for key in keys:
-        found |= dict.fromkeys(terms(unquote(key.partition("://")[2])))
-    return list(found)
+        words |= dict.fromkeys(terms(unquote(key.partition("://")[2])))
+    return list(words)
 
 
 def sites(host: str) -> list[str]:

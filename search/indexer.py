@@ -35,7 +35,7 @@ class Notes(Protocol):
     def take_in(self, pages: Sequence[tuple[str, Page | None]], position: int) -> None: ...
     def unwritten(self, limit: int, *, soon: bool) -> list[str]: ...
     def left(self) -> int: ...
-    def written(self, contents: Sequence[str]) -> None: ...
+    def settled(self, contents: Sequence[str]) -> None: ...
     def members(self, content: str) -> list[Member]: ...
     def anchors(self, keys: Sequence[str]) -> list[Anchor]: ...
     def rank(self, content: str) -> float: ...
@@ -45,7 +45,7 @@ class Progress(msgspec.Struct):
     """What was done."""
 
     changes: int = 0
-    written: int = 0
+    documents: int = 0
     removed: int = 0
 
 
@@ -74,7 +74,7 @@ class Indexer:
 
     async def _take_in(self, changes: Sequence[Change]) -> None:
         position = changes[-1].position
-        pages = [(one.key, one.page if is_found(one.page, one.row) else None) for one in changes]
+        pages = [(change.key, change.page if is_found(change.page, change.row) else None) for change in changes]
         self._notes.take_in(pages, position)
         self._position = position
         at_hand = {(page.key, page.visit): page for _, page in pages if page is not None}
@@ -93,9 +93,9 @@ class Indexer:
                 self.progress.removed += 1
             else:
                 self._index.put([made])  # one by one: nobody knows how large they are
-                self.progress.written += 1
+                self.progress.documents += 1
         self._index.commit(self._position)
-        self._notes.written(contents)
+        self._notes.settled(contents)
 
     async def _document(self, content: str, at_hand: dict[tuple[str, int], Page]) -> Document | None:
         """The document of a content as it stands; None when it is to be found no more."""
@@ -104,7 +104,7 @@ class Indexer:
             page = at_hand.get((member.key, member.visit)) or await self._page_of(member.key, member.visit)
             # One that is stored no more, or was replaced meanwhile, is among the changes that come.
             if page is not None and content_of(page) == content:
-                kept = [one for one in members if one.key != member.key]
-                keys = [one.key for one in members]
+                kept = [other for other in members if other.key != member.key]
+                keys = [other.key for other in members]
                 return document(page, [member, *kept], self._notes.anchors(keys), self._notes.rank(content))
         return None

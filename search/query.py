@@ -132,20 +132,20 @@ class _Parser:
     def _cleaned(self, text: str) -> str:
         if len(text) > LONGEST:
             self._hint(f"only the first {LONGEST} characters were read")
-        whole = text[:LONGEST].encode("utf-16", "surrogatepass").decode("utf-16", "replace").translate(_QUOTES)
-        if whole.count('"') % 2:
+        readable = text[:LONGEST].encode("utf-16", "surrogatepass").decode("utf-16", "replace").translate(_QUOTES)
+        if readable.count('"') % 2:
             self._hint("a quote is not closed: it ends where the query does")
-        return re.sub(r"(?:(?<=\s)|^)[−–—－](?=\S)", lambda sign: sign[0].translate(_MINUS), whole)
+        return re.sub(r"(?:(?<=\s)|^)[−–—－](?=\S)", lambda sign: sign[0].translate(_MINUS), readable)
 
     def _hint(self, text: str) -> None:
         self._hints[text] = None
 
     def _bounded(self, text: str) -> Phrase:
         """The terms of a part of the query, as far as there is room for them."""
-        found = terms(text)
-        if len(found) > self._room:
+        all_terms = terms(text)
+        if len(all_terms) > self._room:
             self._hint(f"only the first {MOST_TERMS} words are looked for")
-        taken = tuple(found[: self._room])
+        taken = tuple(all_terms[: self._room])
         self._room -= len(taken)
         return taken
 
@@ -153,25 +153,27 @@ class _Parser:
         if not quoted and text.endswith(":") and text[:-1].lower() in self._operators():
             self._hint(f"{text.lower()} wants its value right behind it; left out")
             return
-        found = self._bounded(text)
-        if not found:
+        looked_for = self._bounded(text)
+        if not looked_for:
             return
-        together = quoted and len(found) > 1
-        self._said.append("-" * without + (f'"{" ".join(found)}"' if together or without else " ".join(found)))
+        is_phrase = quoted and len(looked_for) > 1
+        self._said.append(
+            "-" * without + (f'"{" ".join(looked_for)}"' if is_phrase or without else " ".join(looked_for))
+        )
         if without:
-            self._without.append(found)
+            self._without.append(looked_for)
             return
-        self._words |= dict.fromkeys(found)
-        if together:
-            self._phrases.append(found)
+        self._words |= dict.fromkeys(looked_for)
+        if is_phrase:
+            self._phrases.append(looked_for)
 
     def _filter(self, name: str, value: Phrase, without: bool) -> None:
         if len(self._filters) >= MOST_FILTERS:
             self._hint(f"only the first {MOST_FILTERS} filters were read")
             return
         self._filters.append(Filter(name, value, without))
-        written = value[0] if len(value) == 1 else f'"{" ".join(value)}"'
-        self._said.append(f"{'-' * without}{name}:{written}")
+        shown = value[0] if len(value) == 1 else f'"{" ".join(value)}"'
+        self._said.append(f"{'-' * without}{name}:{shown}")
 
     def _of_host(self, name: str, text: str, without: bool) -> None:
         bare = re.sub(r"^[A-Za-z]+://", "", text)
@@ -192,11 +194,11 @@ class _Parser:
         self._filter(name, (value,), without)
 
     def _within(self, name: str, text: str, without: bool) -> None:
-        found = self._bounded(text)
-        if not found:
+        looked_for = self._bounded(text)
+        if not looked_for:
             self._hint(f"{name}: wants a word; left out")
             return
-        self._filter(name, found, without)
+        self._filter(name, looked_for, without)
 
     def _dated(self, name: str, text: str, without: bool) -> None:
         moment = _moment(text)

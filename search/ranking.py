@@ -81,16 +81,19 @@ def ranked(nodes: Iterable[Node], links: Iterable[Links], rules: Rules, before: 
     among_hosts = web.between_hosts(edges)
     host_trust = np.array([float(host in rules.trusted) for host in web.hosts])
     page_trust = host_trust[web.host_of] if len(web.contents) else host_trust
-    found = pagerank(edges, page_trust if rules.trusted else None, begin if begin.any() else None)
+    of_pages = pagerank(edges, page_trust if rules.trusted else None, begin if begin.any() else None)
     of_hosts = pagerank(among_hosts, host_trust if rules.trusted else None)
     central, counts = harmonic(among_hosts), np.bincount(web.host_of, minlength=len(web.hosts))
     order: list[int] = np.lexsort((np.array(web.hosts), -of_hosts.ranks)).tolist() if web.hosts else []
     return Result(
-        [Ranked(*one) for one in zip(web.contents, found.ranks.tolist(), buckets(found.ranks).tolist(), strict=True)],
+        [
+            Ranked(*row)
+            for row in zip(web.contents, of_pages.ranks.tolist(), buckets(of_pages.ranks).tolist(), strict=True)
+        ],
         [RankedHost(web.hosts[at], float(of_hosts.ranks[at]), float(central[at]), int(counts[at])) for at in order],
         len(edges.sources),
-        found.rounds,
-        found.change,
+        of_pages.rounds,
+        of_pages.change,
     )
 
 
@@ -137,12 +140,12 @@ class _Web:
         return self._once_a_host(joined) if rules.once_a_host else joined
 
     def _part(self, group: list[Links], rules: Rules) -> tuple[Integers, Integers, Floats]:
-        rows = np.concatenate([one.rows for one in group])
-        numbers = np.repeat(np.array([one.source for one in group], np.int64), [len(one.rows) for one in group])
+        rows = np.concatenate([page.rows for page in group])
+        numbers = np.repeat(np.array([page.source for page in group], np.int64), [len(page.rows) for page in group])
         sources, targets = self._content(numbers), self._content(rows[:, 0])
-        known = (sources >= 0) & (targets >= 0)
-        sources, targets = sources[known], targets[known]
-        weights = np.where(rows[known, 1] & NOFOLLOW, rules.nofollow, 1.0)
+        inside = (sources >= 0) & (targets >= 0)
+        sources, targets = sources[inside], targets[inside]
+        weights = np.where(rows[inside, 1] & NOFOLLOW, rules.nofollow, 1.0)
         return (
             sources,
             targets,
@@ -168,8 +171,8 @@ class _Web:
 
 def _grouped(links: Iterable[Links]) -> Iterable[list[Links]]:
     group: list[Links] = []
-    for one in links:
-        group.append(one)
+    for page in links:
+        group.append(page)
         if len(group) == _AT_ONCE:
             yield group
             group = []

@@ -82,9 +82,9 @@ def harmonic(edges: Edges) -> Floats:
     Of more nodes than `MOST_SOURCES` an even sample is asked, and stands for all. 64 walks in all directions go on at
     once, a bit each.
     """
-    count, found = edges.nodes, np.zeros(edges.nodes)
+    count, sums = edges.nodes, np.zeros(edges.nodes)
     if not len(edges.sources):
-        return found
+        return sums
     order = np.argsort(edges.targets, kind="stable")
     sources, (targets, firsts) = edges.sources[order], np.unique(edges.targets[order], return_index=True)
     asked = np.unique(np.linspace(0, count - 1, min(count, MOST_SOURCES)).astype(np.int64))
@@ -96,11 +96,11 @@ def harmonic(edges: Edges) -> Floats:
         while front.any():
             distance += 1
             new = np.bitwise_or.reduceat(front[sources], firsts) & ~reached[targets]
-            found[targets] += _bits(new) / distance
+            sums[targets] += _bits(new) / distance
             reached[targets] |= new
             front[:] = 0
             front[targets] = new
-    return found * (count / len(asked))
+    return sums * (count / len(asked))
 
 
 def _bits(words: npt.NDArray[np.uint64]) -> Integers:
@@ -117,8 +117,8 @@ def buckets(ranks: Floats) -> Integers:
     if highest <= average * 1.0001:
         return np.zeros(len(ranks), dtype=np.int64)
     scale = np.log(np.maximum(ranks, average) / average) / np.log(highest / average)
-    found: Integers = np.minimum((scale * BUCKETS).astype(np.int64), BUCKETS - 1)
-    return found
+    steps: Integers = np.minimum((scale * BUCKETS).astype(np.int64), BUCKETS - 1)
+    return steps
 
 
 def _shares(weights: Floats | None, count: int) -> Floats:

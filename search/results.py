@@ -37,7 +37,7 @@ def shown(hits: Sequence[Hit], *, everything: bool = False) -> list[Shown]:
         if twin is not None:
             alike[twin] += 1
         elif by_host[hit.host] >= MOST_OF_A_HOST:
-            held[next(at for at, one in reversed(list(enumerate(kept))) if one.host == hit.host)] += 1
+            held[next(at for at, before in reversed(list(enumerate(kept))) if before.host == hit.host)] += 1
         else:
             by_host[hit.host] += 1
             first_of |= dict.fromkeys(filter(None, (hit.near, *hit.keys)), len(kept))

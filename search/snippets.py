@@ -69,15 +69,15 @@ def _hits(text: str, wanted: frozenset[str]) -> Iterator[_Hit]:
     """Where a wanted term stands."""
     count = 0
     for run in _words(text) if wanted else ():
-        found = terms(text[run[0] : run[1]])
-        if len(found) == 1:
-            places = [run] if found[0] in wanted else []
-        elif wanted.isdisjoint(found):
+        run_terms = terms(text[run[0] : run[1]])
+        if len(run_terms) == 1:
+            places = [run] if run_terms[0] in wanted else []
+        elif wanted.isdisjoint(run_terms):
             continue
         else:
             places = list(_parts(text, run, wanted))
         for start, end in places:
-            yield _Hit(start, end, found[0] if len(found) == 1 else text[start:end])
+            yield _Hit(start, end, run_terms[0] if len(run_terms) == 1 else text[start:end])
         count += len(places)
         if count >= _MOST_HITS:
             return

@@ -109,8 +109,8 @@ _folded: Final = _Folded()
 def terms(text: str) -> list[str]:
     """The terms of a text in their order; none is empty or has white space in it."""
     if text.isascii():
-        found = _ASCII_WORD.findall(text.lower())
-        return found if max(map(len, found), default=0) <= LONGEST else [term[:LONGEST] for term in found]
+        words = _ASCII_WORD.findall(text.lower())
+        return words if max(map(len, words), default=0) <= LONGEST else [term[:LONGEST] for term in words]
     if _HAS_UNSPACED.search(text) is None:
         return list(filter(None, map(_folded.__getitem__, _WORD.findall(text))))
     mixed: list[str] = []

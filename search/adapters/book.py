@@ -109,7 +109,7 @@ class Book:
         """How many contents are unwritten."""
         return int(self._connection.execute("SELECT count(*) FROM unwritten").fetchone()[0])
 
-    def written(self, contents: Sequence[str]) -> None:
+    def settled(self, contents: Sequence[str]) -> None:
         """Their documents are durable."""
         self._connection.execute("BEGIN IMMEDIATE")
         self._connection.executemany("DELETE FROM unwritten WHERE content = ?", [(one,) for one in contents])
@@ -125,8 +125,8 @@ class Book:
         """What links that lead to these URLs say, and of which hosts; those that most pages use first."""
         statement = """SELECT text, hosts.host, count FROM anchors LEFT JOIN hosts ON hosts.id = anchors.host
             WHERE target = ? LIMIT ?"""
-        found = [one for key in keys for one in self._connection.execute(statement, (_id(key), _READ))]
-        return [Anchor(text, host or "") for text, host, _ in sorted(found, key=lambda one: (-one[2], one[0]))]
+        rows = [row for key in keys for row in self._connection.execute(statement, (_id(key), _READ))]
+        return [Anchor(text, host or "") for text, host, _ in sorted(rows, key=lambda row: (-row[2], row[0]))]
 
     def rank(self, content: str) -> float:
         """The rank of a content by its bucket, from 0 to 1; 0 before it was ranked."""
@@ -142,9 +142,9 @@ class Book:
         run, changed = self._connection.execute, 0
         for first in range(0, len(ranked), _SLICE):
             run("BEGIN IMMEDIATE")
-            for one in ranked[first : first + _SLICE]:
-                changed += run(_RERANKED, (one.content, one.bucket)).rowcount
-                run(_PUT_RANK, (one.content, one.rank, one.bucket))
+            for document in ranked[first : first + _SLICE]:
+                changed += run(_RERANKED, (document.content, document.bucket)).rowcount
+                run(_PUT_RANK, (document.content, document.rank, document.bucket))
             run("COMMIT")
         run("DELETE FROM ranks WHERE content NOT IN (SELECT content FROM pages)")
         return changed
@@ -177,10 +177,10 @@ class Book:
         host = _id(page.host)
         run("INSERT OR IGNORE INTO hosts VALUES (?, ?)", (host, page.host))
         run("INSERT OR IGNORE INTO names VALUES (?, ?)", (_id(key), key))
-        one = Member.of(page)
+        member = Member.of(page)
         run(
             "INSERT OR REPLACE INTO pages VALUES (?, ?, ?, ?, ?, ?)",
-            (key, content_of(page), one.visit, one.duplicate, one.depth, host),
+            (key, content_of(page), member.visit, member.duplicate, member.depth, host),
         )
         run("INSERT OR REPLACE INTO unwritten VALUES (?, 1)", (content_of(page),))
         self._link(_id(key), page)
@@ -188,8 +188,8 @@ class Book:
     def _link(self, source: int, page: Page | None) -> None:
         """Replace the links of a page; what leads to others and is new to them, or gone, makes them unwritten."""
         run = self._connection.execute
-        found = run("SELECT data FROM links WHERE source = ?", (source,)).fetchone()
-        old = dict.fromkeys(map(tuple, np.frombuffer(found[0], dtype="<i8").reshape(-1, 3).tolist())) if found else {}
+        kept = run("SELECT data FROM links WHERE source = ?", (source,)).fetchone()
+        old = dict.fromkeys(map(tuple, np.frombuffer(kept[0], dtype="<i8").reshape(-1, 3).tolist())) if kept else {}
         new = dict(self._links(source, page)) if page is not None else {}
         for target, name, host in old:
             if (target, name, host) not in new and name and not name & NOFOLLOW:
@@ -211,7 +211,7 @@ class Book:
         if new:
             data = np.array(list(new), dtype="<i8").tobytes()
             run("INSERT OR REPLACE INTO links VALUES (?, ?)", (source, data))
-        elif found:
+        elif kept:
             run("DELETE FROM links WHERE source = ?", (source,))
 
     def _take_away(self, target: int, host: int, name: int) -> None:

@@ -26,10 +26,10 @@ class InUse(Unusable):
 
 def current(folder: Path) -> Path | None:
     """The generation that is searched; None when there is none yet. Raises `Unusable` for one of another format."""
-    found = _named(folder)
-    if found is None:
+    in_use = _named(folder)
+    if in_use is None:
         return None
-    generation, made_as = found
+    generation, made_as = in_use
     if made_as != FORMAT:
         reads = f"is of format {made_as}, this version reads format {FORMAT}"
         raise Unusable(f"{folder} {reads}: make it anew with `gregor index --rebuild`")
@@ -48,8 +48,8 @@ def _named(folder: Path) -> tuple[Path, int] | None:
 
 def next_one(folder: Path) -> Path:
     """A new generation beside those that are there, which were begun but not finished aside: they are deleted."""
-    found = _named(folder)
-    used = None if found is None else found[0]
+    in_use = _named(folder)
+    used = None if in_use is None else in_use[0]
     for begun in _numbered(folder):
         if begun != used:
             shutil.rmtree(begun)
@@ -61,12 +61,12 @@ def next_one(folder: Path) -> Path:
 def use(generation: Path) -> None:
     """Search this one from now on, durably; those before it are deleted."""
     folder = generation.parent
-    written = folder / f"{_CURRENT}.new"
-    with written.open("w") as file:
+    made = folder / f"{_CURRENT}.new"
+    with made.open("w") as file:
         file.write(f"{generation.name} {FORMAT}\n")
         file.flush()
         os.fsync(file.fileno())
-    written.replace(folder / _CURRENT)
+    made.replace(folder / _CURRENT)
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -96,12 +96,14 @@ class TantivyIndex:
         if asked.is_empty:
             return Answer()
         most = len(asked.words) - len(asked.words) // _MAY_LACK
-        found = self._searcher.search(self._queries.whole(asked, most), limit, offset=offset, weight_by_field=_RANK)
+        result = self._searcher.search(self._queries.query_of(asked, most), limit, offset=offset, weight_by_field=_RANK)
         any_word = False
-        if not _count(found) and most > 1:
+        if not _count(result) and most > 1:
             any_word = True
-            found = self._searcher.search(self._queries.whole(asked, 1), limit, offset=offset, weight_by_field=_RANK)
-        return Answer(tuple(self._hit(score, address) for score, address in found.hits), _count(found), any_word)
+            result = self._searcher.search(
+                self._queries.query_of(asked, 1), limit, offset=offset, weight_by_field=_RANK
+            )
+        return Answer(tuple(self._hit(score, address) for score, address in result.hits), _count(result), any_word)
 
     def document(self, name: str) -> Hit | None:
         if name == POSITION:
@@ -113,12 +115,12 @@ class TantivyIndex:
         hit = self.document(name)
         if hit is None:
             return []
-        reasons = [one for word in asked.words for one in self._worth(word, name)]
-        for field, together in self._queries.together(asked.words):
-            if score := self._score(together, name):
+        reasons = [reason for word in asked.words for reason in self._worth(word, name)]
+        for field, phrase in self._queries.phrases_of(asked.words):
+            if score := self._score(phrase, name):
                 reasons.append(Reason(f"words together in the {_SPOKEN[field]}", " ".join(asked.words), score))
         if hit.rank and reasons:
-            ranked = sum(one.score for one in reasons) * _RANK_WORTH * hit.rank
+            ranked = sum(reason.score for reason in reasons) * _RANK_WORTH * hit.rank
             reasons.append(Reason("links that lead there (rank)", "", ranked))
         return reasons
 

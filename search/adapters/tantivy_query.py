@@ -36,14 +36,14 @@ class Queries:
         self._schema = schema
         self.weights = weights
 
-    def whole(self, asked: Asked, least: int) -> "tantivy.Query":
+    def query_of(self, asked: Asked, least: int) -> "tantivy.Query":
         """All of a query; ``least``: so many of the words have to be there."""
         query = tantivy.Query
         parts: list[tuple[tantivy.Occur, tantivy.Query]] = []
         words = [(tantivy.Occur.Should, self._anywhere_at_best(word)) for word in asked.words]
         if words:
             parts.append((tantivy.Occur.Must, query.boolean_query(words, least)))
-        parts += [(tantivy.Occur.Should, together) for _, together in self.together(asked.words)]
+        parts += [(tantivy.Occur.Should, phrase) for _, phrase in self.phrases_of(asked.words)]
         parts += [(tantivy.Occur.Must, self._phrase(phrase)) for phrase in asked.phrases]
         parts += [(tantivy.Occur.MustNot, self._phrase(phrase)) for phrase in asked.without]
         parts += self._conditions(asked)
@@ -56,7 +56,7 @@ class Queries:
         found = tantivy.Query.term_query(self._schema, field, term, "freq")
         return tantivy.Query.boost_query(found, getattr(self.weights, field))
 
-    def together(self, words: Phrase) -> list[tuple[str, "tantivy.Query"]]:
+    def phrases_of(self, words: Phrase) -> list[tuple[str, "tantivy.Query"]]:
         """The words of a query next to each other, in the fields where that is worth something."""
         worth = {"title": self.weights.title_phrase, "text": self.weights.text_phrase}
         if len(words) > _LONGEST_PHRASE:
@@ -64,8 +64,8 @@ class Queries:
         if len(words) < 2:
             return []
         return [
-            (field, tantivy.Query.boost_query(tantivy.Query.phrase_query(self._schema, field, list(words)), one))
-            for field, one in worth.items()
+            (field, tantivy.Query.boost_query(tantivy.Query.phrase_query(self._schema, field, list(words)), boost))
+            for field, boost in worth.items()
         ]
 
     def named(self, name: str) -> "tantivy.Query":
@@ -79,13 +79,15 @@ class Queries:
     def _phrase(self, phrase: Phrase, fields: Sequence[str] = TEXTS) -> "tantivy.Query":
         """Terms next to each other in one of the texts; it counts nothing more than its terms do."""
         query = tantivy.Query
-        found = [
+        in_fields = [
             query.phrase_query(self._schema, field, list(phrase))
             if len(phrase) > 1
             else query.term_query(self._schema, field, phrase[0], "basic")
             for field in fields
         ]
-        return query.const_score_query(query.boolean_query([(tantivy.Occur.Should, one) for one in found]), 0.0)
+        return query.const_score_query(
+            query.boolean_query([(tantivy.Occur.Should, in_field) for in_field in in_fields]), 0.0
+        )
 
     def _conditions(self, asked: Asked) -> list[tuple["tantivy.Occur", "tantivy.Query"]]:
         query, conditions = tantivy.Query, []
@@ -95,8 +97,8 @@ class Queries:
                 conditions.append((tantivy.Occur.MustNot, self._condition(condition)))
             else:
                 wanted.setdefault(condition.name, []).append(self._condition(condition))
-        for found in wanted.values():
-            any_of = query.boolean_query([(tantivy.Occur.Should, one) for one in found])
+        for alternatives in wanted.values():
+            any_of = query.boolean_query([(tantivy.Occur.Should, alternative) for alternative in alternatives])
             conditions.append((tantivy.Occur.Must, query.const_score_query(any_of, 0.0)))
         if asked.since is not None or asked.until is not None:
             kind, open_end = tantivy.FieldType.Float, asked.until is None

@@ -65,7 +65,7 @@ class Killing:
 
     def __getattr__(self, name: str) -> object:
         method = getattr(self._held, name)
-        if name not in ("put", "remove", "commit", "take_in", "written"):
+        if name not in ("put", "remove", "commit", "take_in", "settled"):
             return method
 
         def call(*words: object) -> object:

@@ -260,8 +260,9 @@ def vague(code: str) -> list[Named]:
 
 
 def named() -> list[str]:
-    """The modules whose names are looked at: the product's, and those that measure and show it."""
-    others = [file for folder in ("monitoring", "benchmarks") for file in sorted((ROOT / folder).rglob("*.py"))]
+    """The modules whose names are looked at: the product's, and those that search, measure and show it."""
+    folders = ("search", "monitoring", "benchmarks")
+    others = [file for folder in folders for file in sorted((ROOT / folder).rglob("*.py"))]
     return [*files(), *(file.relative_to(ROOT).as_posix() for file in others)]
 
 

@@ -31,7 +31,7 @@ async def _index(arguments: argparse.Namespace, config: Config) -> int:
     stop, damages = asyncio.Event(), Damages()
     with stopping(stop.set, lambda: None, FINISHED):
         done = await search.index(config, stop, damages, once=arguments.once, rebuild=arguments.rebuild)
-    counts = f"{report.count(done.written, 'document')} written, {done.removed} removed"
+    counts = f"{report.count(done.documents, 'document')} written, {done.removed} removed"
     complain(f"{report.count(done.changes, 'change')} taken in: {counts}", "info")
     damages.advise()
     return FAILED if damages.count else FINISHED
