@@ -5,14 +5,14 @@
 
 from typing import Final
 
-from tests.web.hostile.costs import MOST_MEMORY, MOST_SECONDS, cost
+from tests.web.hostile.costs import MOST_MEMORY, MOST_SECONDS, Reader
 from tests.web.hostile.document import Hostile
 from tests.web.hostile.more_pages import ATTRIBUTES, STRUCTURES
 from tests.web.hostile.others import CODED, HEADER_LINES, ROBOTS_FILES, SITEMAPS
 from tests.web.hostile.pages import PAGES
 from tests.web.hostile.texts import TEXTS, XMLS
 
-__all__ = ["DOCUMENTS", "MOST_MEMORY", "MOST_SECONDS", "Hostile", "cost"]
+__all__ = ["DOCUMENTS", "MOST_MEMORY", "MOST_SECONDS", "Hostile", "Reader"]
 
 DOCUMENTS: Final = (
     *PAGES,
