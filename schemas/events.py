@@ -49,6 +49,7 @@ class PageEvent(msgspec.Struct, frozen=True, kw_only=True):
     depth: int
     via: str
     links: int
+    requisite: bool = False
 
 
 class DeadLetterEvent(msgspec.Struct, frozen=True, kw_only=True):
@@ -105,6 +106,7 @@ def of_page(crawl: str, page: Page) -> PageEvent:
         depth=page.depth,
         via=page.via,
         links=len(page.links),
+        requisite=page.requisite,
     )
 
 

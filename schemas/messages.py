@@ -45,6 +45,7 @@ class Ticket(msgspec.Struct, frozen=True, array_like=True):
     ordered: float = 0.0  # when a person asked for this visit, which nothing known before refuses; 0: nobody did
     not_before: float = 0.0  # a redirect that is followed no sooner (its Retry-After), unix seconds; 0: at once
     due: float = 0.0  # of kind recrawl: not before then, unix seconds; 0: now
+    requisite: bool = False  # only what a page shows needs it: its own links are not followed
 
     @property
     def identity(self) -> tuple[str, int, str]:
@@ -61,9 +62,11 @@ class Ticket(msgspec.Struct, frozen=True, array_like=True):
     @property
     def id(self) -> int:
         """Identity and depth as 63 bits, the name of its calendar or backlog entry: a repeated write adds nothing, and
-        what was found on a longer way does not take the place of what was found on a shorter one."""
+        what was found on a longer way does not take the place of what was found on a shorter one, nor a requisite that
+        of a page."""
         name = f"{self.kind} {self.visit} {self.depth} {self.origin} {self.key or self.host}"
         name = f"{name} {self.hops} {self.href}" if self.origin else name
+        name = f"{name} requisite" if self.requisite else name
         return xxhash.xxh3_64_intdigest(name.encode()) >> 1
 
 
@@ -131,6 +134,7 @@ class Row(msgspec.Struct, frozen=True, array_like=True):
     changefreq: str = ""  # see `Ticket`
     kept_status: int = 0  # of HTTP, of the newest stored version; 0: none is stored
     kept_size: int = 0  # bytes of it
+    requisite: bool = False  # it was only visited as what a page needs; a link to it makes a page of it
 
 
 class Link(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -183,6 +187,7 @@ class Page(msgspec.Struct, array_like=True):
     hops: int = 0  # redirects that led here
     language: str = ""  # the page's lang, or Content-Language; "": it says none
     unread: str = ""  # of what there was too much to read all, joined by ", ": size, tags, links …; "": nothing
+    requisite: bool = False  # it was visited as what a page needs; links with the fate "requisite" wait for a page
 
 
 class Failing(msgspec.Struct, frozen=True, array_like=True):

@@ -108,7 +108,7 @@ class Crawl:
             if ticket.not_before > self.services.coordinator.now():
                 await self.intake.waiting.postpone(ticket)
                 return self.intake.finish(item, moved=True)
-            more = row is None or not row.page
+            more = not ticket.requisite and (row is None or not row.page)
             if refused := self.fetcher.refused_port(url) or turn.refusal(url.origin, ticket.ordered, more=more):
                 return await self.settle(turn, item, Visited(ticket, row, refused))
             match await self.rulings.rule(turn, url, ticket):
@@ -195,6 +195,7 @@ class Crawl:
         await effect(lambda: store.put_rows([row], self.partition.stamp()))  # 4 the row
         await effect(lambda: self.services.seen.mark([url_fingerprint(visited.ticket.key)]))  # 5 seen, finished
         change = self.budgets.settled(self.partition, visited.row, row, page, verdict.cause)
-        self.visits.settled(verdict.state, page, row, verdict.cause, (change.pages_200, change.bytes))
+        added = change.pages_200, change.bytes, change.requisites
+        self.visits.settled(verdict.state, page, row, verdict.cause, added)
         await self.news.shorten(item.ticket, row)  # it may have been found on a shorter way meanwhile
         self.intake.finish(item, moved=verdict.state == "waiting")

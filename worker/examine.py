@@ -10,9 +10,10 @@ from gregor.schemas.messages import Link, Page, Ticket, url_fingerprint
 from gregor.worker.borders.transport import Response
 from gregor.worker.config.settings import Config
 from gregor.worker.fetch.outcomes import Broken, Fetched, Outcome, Redirected
-from gregor.worker.frontier.sent import RecentlySent
+from gregor.worker.frontier.sent import RecentlySent, as_requisite
 from gregor.worker.links import tickets
-from gregor.worker.links.configured import followed_kinds
+from gregor.worker.links.configured import REQUISITES, followed_kinds
+from gregor.worker.links.requisites import Requisites
 from gregor.worker.links.scope import MAX_ELSEWHERE, OutOfScope, Scope
 from gregor.worker.links.targets import Target, Targets
 from gregor.worker.links.traps import Traps
@@ -72,13 +73,14 @@ class Examiner:
         self._traps = traps
         self._targets = Targets(urls, scope)
         self._followed = followed_kinds(config)
+        self._requisites = Requisites(config, scope, lambda: stats.total_requisites)
 
     def _is_sitemap(self, ticket: Ticket) -> bool | None:
         """Whether a document was announced as one; None for a seed, or where one leads, and for an entry of a sitemap,
         since some list sitemaps like pages: its root says what it is."""
         asked = self._config.sitemaps or self._config.sitemap_only
-        if ticket.link == "sitemap":
-            return True
+        if ticket.link == "sitemap" or ticket.requisite:
+            return not ticket.requisite
         return None if asked and (ticket.depth == 0 or ticket.link == "url") else False
 
     async def of(self, ticket: Ticket, url: Url, outcome: Outcome) -> Examined:
@@ -102,16 +104,17 @@ class Examiner:
 
     async def _read_large(self, ticket: Ticket, url: Url, response: Response) -> Reading | None:
         """Read a large document beside the event loop, for `examine`; None for another one."""
-        document = Document(url.href, response.body, response.combined("content-type"))
-        return await self._large.read(document, self._is_sitemap(ticket))
+        return await self._large.read(self._document(url, response), self._is_sitemap(ticket))
+
+    def _document(self, url: Url, response: Response) -> Document:
+        return Document(url.href, response.body, response.combined("content-type"), self._requisites.wanted)
 
     def examine(self, ticket: Ticket, url: Url, response: Response, reading: Reading | None = None) -> Content:
         """Say what an answer with status 200 to 299 means; `reading` is there if it was read before.
 
         Raises `ProcessorError`.
         """
-        document = Document(url.href, response.body, response.combined("content-type"))
-        now = self._now()
+        document, now = self._document(url, response), self._now()
         page = Page(
             key=ticket.key,
             href=url.href,
@@ -135,6 +138,7 @@ class Examiner:
             tls_fault=response.tls_fault or "",
             etag=response.header("etag") or "",
             last_modified=response.header("last-modified") or "",
+            requisite=ticket.requisite,
         )
         if response.wire_body is not None:
             page.wire = hashlib.sha256(response.wire_body.read()).hexdigest()
@@ -186,6 +190,7 @@ class Examiner:
         find = self._targets.finder(base, extract.encoding)
         unfollowed = "nofollow" in page.directives
         fate_of = self._fates(ticket, url)
+        shown_fate_of = self._requisites.fates(ticket) if self._requisites.wanted else None
         if extract.canonical is not None and (canonical := self._urls.resolve(extract.canonical, base)):
             page.canonical = canonical.href
         add, chosen = page.links.append, dict[int, tuple[Url, str]]()
@@ -199,16 +204,20 @@ class Examiner:
             if room < 0:
                 extract.truncated = True
                 break
-            kind, nofollow = link.kind, link.nofollow or unfollowed
-            fate = fate_of(target, kind, nofollow)
+            kind, nofollow, number = link.kind, link.nofollow or unfollowed, target.fingerprint
+            if shown_fate_of is not None and kind in REQUISITES:
+                fate = shown_fate_of(target, kind)
+                number = url_fingerprint(as_requisite(target.url.key)) if fate == "sent" else number
+            else:
+                fate = fate_of(target, kind, nofollow)
             add(Link(target.url.href, kind, nofollow, fate, link.text))
-            if fate == "sent" and target.fingerprint not in chosen:
-                chosen[target.fingerprint] = target.url, kind
+            if fate == "sent" and number not in chosen:
+                chosen[number] = target.url, kind
         now = self._now()
         return [
-            self._traps.ranked(tickets.linked(ticket, target, kind, now))
+            self._traps.ranked(tickets.found(ticket, target, kind, now))
             for number, (target, kind) in chosen.items()
-            if not self._sent.knows(number, ticket.depth + 1)
+            if not self._sent.knows(number, ticket.depth + (kind not in REQUISITES))
         ]
 
     def _fates(self, ticket: Ticket, source: Url) -> Callable[[Target, str, bool], str]:
@@ -216,6 +225,7 @@ class Examiner:
         config, followed = self._config, self._followed
         too_deep = config.max_depth is not None and ticket.depth + 1 > config.max_depth
         suspect = self._traps.suspects(source, ticket.via)
+        sent = tickets.FOR_A_PAGE if ticket.requisite else "sent"
 
         def fate(target: Target, kind: str, nofollow: bool) -> str:
             if kind not in followed:
@@ -226,7 +236,7 @@ class Examiner:
                 return target.out_of_scope
             if too_deep:
                 return "depth"
-            return (self._trap(ticket, source, target) if suspect or target.malformed else "") or "sent"
+            return (self._trap(ticket, source, target) if suspect or target.malformed else "") or sent
 
         return fate
 
@@ -249,7 +259,10 @@ class Examiner:
             judged = self._targets.target(target)
             if ticket.link == "sitemap":
                 judged = self._as_sitemap(judged)
-            fate = judged.out_of_scope or self._trap(ticket, source, judged) or "sent"
+            if ticket.requisite:
+                fate = self._requisites.excluded(judged) or "sent"
+            else:
+                fate = judged.out_of_scope or self._trap(ticket, source, judged) or "sent"
         sent = fate == "sent" and target.key != ticket.key
         follow = [tickets.redirected(ticket, target, self._now())] if sent else []
         return follow, Link(target.href, "redirect", False, fate, "", target.key)

@@ -20,6 +20,7 @@ _SHOWN = (
     *("status", "outcome", "rule", "redirected_to", "depth", "label", "checked_at", "fetched_at", "version"),
     *("document_status", "mime", "charset", "language", "size"),
     *("sha256", "title", "truncated", "unread", "duplicate_of", "near_duplicate_of", "canonical", "directives"),
+    "requisite",
 )
 
 

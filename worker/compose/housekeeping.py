@@ -33,7 +33,8 @@ async def keep_house(
     while True:
         try:
             ordered = CRAWL in engine.coordinator.orders().of("budget")
-            if ordered or config.max_pages is not None or config.max_bytes is not None:
+            budgets = config.max_pages, config.max_bytes, config.max_requisites_in_all
+            if ordered or any(budget is not None for budget in budgets):
                 await recount(config, engine, runtime)
             seeded = await engine.store.seed_hosts()
             if len(seeded) != hosts:
@@ -51,7 +52,8 @@ async def recount(config: Config, engine: "ClusterEngine", runtime: "Runtime") -
     its own yet."""
     records = await asyncio.gather(*(engine.store.partition(number) for number in range(config.partitions)))
     kept = [record.counts for record in records] + [owned.crawl.partition.counts for owned in runtime.owned.values()]
-    runtime.stats.recounted({name: sum(counts.get(name, 0) for counts in kept) for name in ("pages_200", "bytes")})
+    names = ("pages_200", "bytes", "requisites")
+    runtime.stats.recounted({name: sum(counts.get(name, 0) for counts in kept) for name in names})
 
 
 def _status(runtime: "Runtime", api: str, now: float, last: tuple[float, int, int]) -> WorkerStatus:

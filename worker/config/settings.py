@@ -227,6 +227,21 @@ class Config(Api, frozen=True, kw_only=True, forbid_unknown_fields=True):
     near_duplicate_bits: Annotated[int, Meta(ge=0, le=3, description="bits in which near-duplicates may differ")] = 3
     max_url_length: Annotated[int, Meta(ge=64, le=LONGEST_URL, description="a longer URL is skipped")] = 4096
     max_links: Annotated[int, Meta(ge=0, description="links taken from one page")] = 10000
+    requisites: Annotated[
+        bool,
+        Meta(
+            description="fetch what stored pages show: images, style sheets, scripts, fonts, media; they are no pages, "
+            "so `scope` and `max_depth` do not hold for them, `exclude` does"
+        ),
+    ] = False
+    requisites_scope: Annotated[
+        Literal["any", "scope"], Meta(description="where requisites may be: anywhere, or where pages may be")
+    ] = "any"
+    max_requisites: Annotated[int, Meta(ge=0, description="requisites taken from one page or style sheet")] = 1000
+    max_requisites_in_all: (
+        Annotated[int, Meta(ge=0, description="stored requisites of the crawl; none more are taken from pages then")]
+        | None
+    ) = None
     revisit: (
         Annotated[float, Meta(gt=0, le=_CENTURY, description="first interval after which a page is visited again")]
         | None

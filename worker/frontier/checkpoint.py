@@ -59,5 +59,5 @@ async def checkpoint(
 
 def _budgeted(config: Config, orders: OrdersInForce) -> bool:
     """Whether a budget is told by the counts of the partitions' records."""
-    configured = config.max_pages is not None or config.max_bytes is not None
-    return configured or bool(orders.table("budget"))
+    budgets = config.max_pages, config.max_bytes, config.max_requisites_in_all
+    return any(budget is not None for budget in budgets) or bool(orders.table("budget"))

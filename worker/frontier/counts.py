@@ -1,6 +1,7 @@
 """What a partition's owner counts: kept with the partition's record, so that the crawl's totals outlive workers. Pure.
 
-Names are "pages", "pages_200", "bytes" and "requests"; "state fetched" and so on, of URLs by their rows; "status 200",
+Names are "pages", "pages_200", "bytes" and "requests"; "requisites" and "requisites_200", which are no pages but whose
+bytes count; "state fetched" and so on, of URLs by their rows; "status 200",
 of answers to pages; "error dns", of failed visits by cause.
 """
 
@@ -18,11 +19,14 @@ KEPT_EVERY: Final = 5
 
 
 class Change(NamedTuple):
-    """What a stored version changes of what is counted: a URL counts as one page, by its newest version."""
+    """What a stored version changes of what is counted: a URL counts as one page or requisite, by its newest
+    version."""
 
     pages: int = 0
     pages_200: int = 0
     bytes: int = 0
+    requisites: int = 0
+    requisites_200: int = 0
 
 
 NO_CHANGE: Final = Change()
@@ -30,10 +34,29 @@ NO_CHANGE: Final = Change()
 
 def change_of(before: Row | None, page: Page) -> Change:
     """By the row until then. Rows that were written before they told their version's status told the last answer's."""
+    now = _counted(page.requisite, page.status, page.size)
     if before is None or not before.page:
-        return Change(1, int(page.status == 200), page.size)
-    kept = before.kept_status or before.status
-    return Change(0, (page.status == 200) - (kept == 200), page.size - before.kept_size)
+        return now
+    was = _counted(before.requisite, before.kept_status or before.status, before.kept_size)
+    return Change(*(new - old for new, old in zip(now, was, strict=True)))
+
+
+def _counted(requisite: bool, status: int, size: int) -> Change:
+    ok = int(status == 200)
+    return Change(0, 0, size, 1, ok) if requisite else Change(1, ok, size)
+
+
+def became_page(row: Row) -> Change:
+    """What it changes that the stored document of a row is a requisite no more."""
+    ok = int((row.kept_status or row.status) == 200)
+    return Change(1, ok, 0, -1, -ok) if row.page else NO_CHANGE
+
+
+def count_change(counts: Counter[str], change: Change) -> None:
+    """Count it. What comes to nothing leaves no name behind."""
+    for name, more in change._asdict().items():
+        if more or name in ("pages", "pages_200", "bytes"):
+            counts[name] += more
 
 
 def count_settled(counts: Counter[str], before: Row | None, after: Row, page: Page | None, cause: str) -> None:
@@ -44,10 +67,7 @@ def count_settled(counts: Counter[str], before: Row | None, after: Row, page: Pa
     if cause:
         counts[ERROR + cause] += 1
     if page is not None:
-        change = change_of(before, page)
-        counts["pages"] += change.pages
-        counts["pages_200"] += change.pages_200
-        counts["bytes"] += change.bytes
+        count_change(counts, change_of(before, page))
         counts[f"{STATUS}{page.status}"] += 1
 
 

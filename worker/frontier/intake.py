@@ -158,10 +158,12 @@ class Intake:
         prints = [url_fingerprint(ticket.key) for ticket, _ in tickets]
         seen = await self._effect(lambda: self._seen.seen(prints)) if prints else []
         self._stats.seen.update("seen" if is_seen else "new" for is_seen in seen)
+        shown = self._config.requisites or self._stats.total_requisites > 0  # of a run in which they were asked for
         overflow: list[tuple[Ticket, FromLog]] = []
         for (ticket, source), is_seen in zip(tickets, seen, strict=True):
             has_news = ticket.news != ticket.key or may_return(ticket, self._config.cookies)
             has_news = has_news or may_shorten(ticket, self._config.max_depth)
+            has_news = has_news or (shown and not ticket.requisite)  # it may be known as a requisite only
             if is_seen and ticket.kind == "new" and not has_news:  # what it tells is compared with the row at its turn
                 partition.finish([source])
             elif not self._enter(ticket, source):

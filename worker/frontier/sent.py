@@ -24,11 +24,18 @@ class RecentlySent:
     def learn(self, tickets: Iterable[Ticket]) -> None:
         """Tickets were published and acknowledged."""
         for ticket in tickets if self._most else ():
-            self._young.add(url_fingerprint(ticket.key))
-            if ticket.news != ticket.key:
-                self._young.add(url_fingerprint(ticket.news))
+            self._young.update(map(url_fingerprint, _names(ticket)))
             if len(self._young) >= self._most:
                 self._old, self._young = self._young, set()
+
+
+def as_requisite(key: str) -> str:
+    """By what name a URL is known that was published as a requisite: a link to it must be published too."""
+    return f"{key} requisite"
+
+
+def _names(ticket: Ticket) -> set[str]:
+    return {as_requisite(ticket.key)} if ticket.requisite else {ticket.key, ticket.news}
 
 
 class SentByDepth(RecentlySent):
@@ -49,7 +56,7 @@ class SentByDepth(RecentlySent):
     def learn(self, tickets: Iterable[Ticket]) -> None:
         """Tickets were published and acknowledged."""
         for ticket in tickets if self._most else ():
-            for name in {ticket.key, ticket.news}:
+            for name in _names(ticket):
                 fingerprint = url_fingerprint(name)
                 if not self.knows(fingerprint, ticket.depth):
                     self._near[fingerprint] = ticket.depth

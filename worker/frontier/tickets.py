@@ -18,21 +18,35 @@ def is_stale(ticket: Ticket, row: Row | None) -> bool:
 
 
 def joined(live: Ticket, other: Ticket) -> Ticket:
-    """A live ticket with what a further record of it tells: what a sitemap says, and a shorter way."""
+    """A live ticket with what a further record of it tells: what a sitemap says, a shorter way, and that a link leads
+    to it, not only the need of a page."""
     if other.news != other.key:
         live = msgspec.structs.replace(live, lastmod=other.lastmod, changefreq=other.changefreq)
-    return msgspec.structs.replace(live, depth=other.depth) if other.depth < live.depth else live
+    if live.requisite and not other.requisite:
+        return msgspec.structs.replace(live, depth=other.depth, requisite=False)
+    nearer = other.depth < live.depth and live.requisite == other.requisite
+    return msgspec.structs.replace(live, depth=other.depth) if nearer else live
 
 
 def nearest(ticket: Ticket, row: Row | None) -> Ticket:
-    """The ticket of a URL to which a shorter way was found since it was made."""
-    return ticket if row is None or row.depth >= ticket.depth else msgspec.structs.replace(ticket, depth=row.depth)
+    """The ticket of a URL to which a shorter way was found since it was made, or a link where it was a requisite."""
+    if row is None or row.requisite != ticket.requisite:
+        linked = row is not None and ticket.requisite
+        return (
+            msgspec.structs.replace(ticket, depth=row.depth, requisite=False) if linked and row is not None else ticket
+        )
+    return ticket if row.depth >= ticket.depth else msgspec.structs.replace(ticket, depth=row.depth)
 
 
 def may_shorten(ticket: Ticket, max_depth: int | None) -> bool:
     """Whether a ticket of a known URL may tell of a shorter way, on which more can be followed. A sitemap's depth says
     nothing."""
-    return max_depth is not None and ticket.depth < max_depth and ticket.link != "sitemap"
+    return max_depth is not None and ticket.depth < max_depth and ticket.link != "sitemap" and not ticket.requisite
+
+
+def makes_a_page(ticket: Ticket, row: Row) -> bool:
+    """Whether a ticket tells of a link to what was only a requisite."""
+    return row.requisite and not ticket.requisite
 
 
 def may_return(ticket: Ticket, cookies: bool) -> bool:

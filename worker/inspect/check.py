@@ -256,6 +256,7 @@ def rebuilt(row: Row | None, key: str, host: str, newest: Page | None) -> Row:
         via=newest.via,
         label=newest.label,
         page=newest.visit,
+        requisite=newest.requisite,
     )
 
 

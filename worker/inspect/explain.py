@@ -70,6 +70,7 @@ class Explanation(Struct, kw_only=True):
     duplicate_of: str | None = None
     near_duplicate_of: str | None = None
     unread: str | None = None
+    requisite: bool = False
     attempts: list[AttemptView] = []
     owner: str | None = None
     waiting: list[WaitingView] = []
@@ -95,7 +96,10 @@ async def explain(
     if host is not None:
         _host(explanation, host)
     explanation.robots = judge_robots(await undamaged(reader, reader.robots(url.origin)), url, config, now)
-    verdict = scope.allows_sitemap(url) if explanation.discovered_as == "sitemap" else scope.allows(url)
+    if explanation.requisite:
+        verdict = scope.allows_requisite(url, config.requisites_scope == "any")
+    else:
+        verdict = scope.allows_sitemap(url) if explanation.discovered_as == "sitemap" else scope.allows(url)
     explanation.scope = RuleView(not isinstance(verdict, OutOfScope), verdict.rule)
     if explanation.scope.allows and PortPolicy(config.allow_ports).refuses(url.port):
         explanation.scope = RuleView(False, refusal(url.port))
@@ -114,6 +118,7 @@ async def _settled(reader: Reader, explanation: Explanation) -> None:
     explanation.outcome, explanation.rule = row.outcome or None, row.rule or None
     explanation.depth, explanation.label = row.depth, row.label or None
     explanation.discovered_via, explanation.discovered_as = row.via or None, row.link
+    explanation.requisite = row.requisite
     explanation.first_seen = rfc3339(row.first_seen) if row.first_seen else None
     explanation.redirected_to = row.target or None
     page = await undamaged(reader, reader.page(row.key)) if row.state in KEPT else None
@@ -142,6 +147,7 @@ def _waiting(explanation: Explanation, waiting: list[Waiting]) -> None:
         ticket = waiting[0].ticket
         explanation.state, explanation.depth, explanation.label = "waiting", ticket.depth, ticket.label or None
         explanation.discovered_via, explanation.discovered_as = ticket.via or None, ticket.link
+        explanation.requisite = ticket.requisite
 
 
 def _host(found: Explanation, host: HostRecord) -> None:

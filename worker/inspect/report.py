@@ -13,8 +13,9 @@ _UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 
 class Report(Struct, frozen=True):
     """One run. ``pages`` to ``links`` count this run; ``total_…`` count the data folder, None on servers, where nobody
-    has counted it. ``unfetched``: URLs that were given up or denied in this run; ever, where nothing was left to do.
-    ``data`` says where the crawl is; ``seconds`` is the run's length."""
+    has counted it. ``requisites``: of ``pages``, those that are none, less those that became pages. ``unfetched``: URLs
+    that were given up or denied in this run; ever, where nothing was left to do. ``data`` says where the crawl is;
+    ``seconds`` is the run's length."""
 
     reason: str
     detail: str
@@ -33,6 +34,7 @@ class Report(Struct, frozen=True):
     total_pages_200: int | None
     total_bytes: int | None
     unfetched: dict[str, int] = {}
+    requisites: int = 0
 
 
 def report(
@@ -56,6 +58,7 @@ def report(
         unread=_sorted(stats.unread),
         total_pages_200=stats.total_pages_200 if counted_before else None,
         total_bytes=stats.total_bytes if counted_before else None,
+        requisites=stats.requisites,
         unfetched=_sorted({state: n for state in _UNFETCHED if (n := (stats.states or stats.before).get(state, 0))}),
     )
 
@@ -72,8 +75,8 @@ def as_text(report: Report) -> str:
         return "\n".join([nothing, *_unfetched(report)])
     lines = [
         _first(report),
-        f"  this run   {count(report.pages, 'page')}, {size(report.bytes)}, {count(report.requests, 'request')} "
-        f"in {duration(report.seconds)}{_rate(report)}",
+        f"  this run   {count(report.pages, 'page')}{_shown(report)}, {size(report.bytes)}, "
+        f"{count(report.requests, 'request')} in {duration(report.seconds)}{_rate(report)}",
         *([f"  in all     {total}, in {one_line(report.data)}"] if (total := _total(report)) else []),
     ]
     for name, counts in (
@@ -90,6 +93,10 @@ def as_text(report: Report) -> str:
     elif report.reason != "finished":
         lines.append("  The same command goes on from here.")
     return "\n".join(lines)
+
+
+def _shown(report: Report) -> str:
+    return f" ({count(report.requisites, 'requisite')} of pages among them)" if report.requisites > 0 else ""
 
 
 def _unfetched(report: Report) -> list[str]:

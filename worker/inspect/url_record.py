@@ -63,6 +63,7 @@ class Record(Struct, kw_only=True):
     language: str | None = None
     version: int | None = None
     document_status: int | None = None
+    requisite: bool = False
     body: str | UnsetType | None = UNSET
     request_headers: list[str] | UnsetType = UNSET
     response_headers: list[str] | UnsetType = UNSET
@@ -101,6 +102,7 @@ def _of_row(row: Row) -> Record:
         redirected_to=row.target or None,
         fetched_at=next((rfc3339(attempt.at) for attempt in reversed(row.attempts) if attempt.status), None),
         checked_at=rfc3339(row.attempts[-1].at) if row.attempts else None,
+        requisite=row.requisite,
     )
 
 
@@ -114,6 +116,7 @@ def of_ticket(ticket: Ticket) -> Record:
         label=ticket.label or None,
         key=ticket.key,
         host=ticket.host,
+        requisite=ticket.requisite,
     )
 
 
@@ -126,7 +129,7 @@ async def of_page(reader: Reader, page: Page, row: Row | None = None, *, text: b
         record = Record(
             url=page.href, status=page.status, state=page.state, depth=page.depth, key=page.key, host=page.host
         )
-        record.label = page.label or None
+        record.label, record.requisite = page.label or None, page.requisite
     await _describe(reader, record, page, text)
     return record
 

@@ -12,6 +12,16 @@ FOLLOWED: Final = frozenset(
 )
 """Kinds of links that lead to documents."""
 
+REQUISITES: Final = frozenset(
+    {
+        *("audio", "background", "css", "embed", "icon", "image", "img", "input", "object", "poster", "preload"),
+        *("script", "source", "srcset", "style", "track", "use", "video"),
+    }
+)
+"""Kinds of links to what a page shows, or needs for it."""
+OF_STYLES: Final = frozenset({"css", "style"})
+"""Those that a style sheet has."""
+
 
 def canonical_rules(config: Config) -> CanonicalRules:
     """The optional operations on keys."""

@@ -85,6 +85,13 @@ class Scope:
         excluded = self._exclude.first(url)
         return OutOfScope(excluded) if excluded else Allowed("sitemap announced by a site of the crawl")
 
+    def allows_requisite(self, url: Url, anywhere: bool) -> Allowed | OutOfScope:
+        """Whether what a page shows may be fetched: ``anywhere`` but what ``exclude`` names, or where pages may be."""
+        if not anywhere:
+            return self.allows(url)
+        excluded = self._exclude.first(url)
+        return OutOfScope(excluded) if excluded else Allowed("requisite of a page")
+
     def _add(self, seed_hosts: Iterable[str]) -> None:
         if self._rules.kind == "host":
             self._hosts = self._hosts.union(seed_hosts)

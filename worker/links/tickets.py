@@ -4,11 +4,16 @@
 """
 
 from collections.abc import Callable
+from typing import Final
 
 from gregor.schemas.messages import Page, Row, Ticket
+from gregor.worker.links.configured import REQUISITES
 from gregor.worker.links.priority import of_link, of_sitemap_url
 from gregor.worker.read.sitemaps.entries import SitemapUrl, latest_change
 from gregor.worker.web.urls import Url
+
+FOR_A_PAGE: Final = "requisite"
+"""The fate of a link that is followed once its document, a requisite until then, is a page."""
 
 
 def linked(source: Ticket, target: Url, kind: str, at: float) -> Ticket:
@@ -27,12 +32,35 @@ def linked(source: Ticket, target: Url, kind: str, at: float) -> Ticket:
     )
 
 
+def needed(source: Ticket, target: Url, kind: str, at: float) -> Ticket:
+    """Of a requisite: it is as deep as its page, and comes before further pages. One of a style sheet that is itself a
+    requisite has a hop more behind it."""
+    return Ticket(
+        href=target.href,
+        key=target.key,
+        host=target.host,
+        priority=1,
+        depth=source.depth,
+        hops=source.hops + 1 if source.requisite else 0,
+        via=source.key,
+        link=kind,
+        label=source.label,
+        at=at,
+        requisite=True,
+    )
+
+
+def found(source: Ticket, target: Url, kind: str, at: float) -> Ticket:
+    """Of what a page refers to, by its kind."""
+    return (needed if kind in REQUISITES else linked)(source, target, kind, at)
+
+
 def of_stored(page: Page, source: Ticket, parse: Callable[[str], Url | None], at: float) -> list[Ticket]:
     """Of the links of a stored page that are to be published; also of those that were too deep, if it was found on a
-    shorter way since."""
-    fates = ("sent", "depth") if source.depth < page.depth else ("sent",)
+    shorter way since, and of those that nobody followed while it was a requisite."""
+    fates = {"sent", *(["depth"] if source.depth < page.depth else []), *([] if source.requisite else [FOR_A_PAGE])}
     followed = [(parse(link.url), link.kind) for link in page.links if link.fate in fates]
-    return [linked(source, target, kind, at) for target, kind in followed if target is not None]
+    return [found(source, target, kind, at) for target, kind in followed if target is not None]
 
 
 def redirected(source: Ticket, target: Url, at: float) -> Ticket:
@@ -48,6 +76,7 @@ def redirected(source: Ticket, target: Url, at: float) -> Ticket:
         link=source.link if source.link == "sitemap" else "redirect",
         label=source.label,
         at=at,
+        requisite=source.requisite,
     )
 
 
@@ -153,4 +182,5 @@ def again(row: Row, priority: int | None = None, at: float = 0.0, due: float = 0
         label=row.label,
         at=at,
         due=due,
+        requisite=row.requisite,
     )

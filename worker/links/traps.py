@@ -93,6 +93,8 @@ class Traps:
         """How the URL of a ticket stands among those of its host, as far as is known now."""
         if ticket.kind != "new" or ticket.ordered or ticket.depth == 0 or ticket.link in ("sitemap", "url"):
             return _OPEN
+        if ticket.requisite:  # no page: it has a bound of its own
+            return _OPEN
         target = target_of(ticket.key)
         names, part = shapes(target), section(target)
         host = self._hosts.get(ticket.host, _NOTHING)

@@ -49,6 +49,8 @@ class Stats:
     hosts_waiting: int = 0
     slowest: float = 0.0  # seconds that the host with the longest queue needs, when somebody watches
     later: bool = False  # whether a calendar holds anything
+    requisites: int = 0  # stored in this run, less those that became pages
+    _requisites_counted: int = 0  # of them, those that `before` has already
     _counted: tuple[int, int] = (0, 0)  # own pages and bytes that `before` has already
     _again: tuple[int, int] = (0, 0)  # own pages and bytes that took the place of earlier versions
     partitions: int = 0
@@ -174,7 +176,17 @@ class Stats:
 
     def recounted(self, counts: dict[str, int]) -> None:
         """The whole crawl, all its workers, was counted anew: own counts go on from here."""
-        self.before, self._counted = counts, self._own
+        self.before, self._counted, self._requisites_counted = counts, self._own, self.requisites
+
+    def became_page(self, ok: int) -> None:
+        """A link was found to a stored requisite; ``ok``: 1 if its status is 200."""
+        self.requisites -= 1
+        self._again = (self._again[0] - ok, self._again[1])
+
+    @property
+    def total_requisites(self) -> int:
+        """Stored requisites of the whole crawl, what `max_requisites_in_all` counts."""
+        return self.before.get("requisites", 0) + self.requisites - self._requisites_counted
 
     @property
     def _own(self) -> tuple[int, int]:

@@ -68,17 +68,18 @@ class Visits:
         stats.churn["stays"] += stays
         stats.churn["crosses"] += len(tickets) - stays
 
-    def settled(self, state: State, page: Page | None, row: Row, cause: str, added: tuple[int, int]) -> None:
+    def settled(self, state: State, page: Page | None, row: Row, cause: str, added: tuple[int, int, int]) -> None:
         """What became of a visit, for the counters, the trace and the log: never what a site wrote.
 
-        ``added``: to the crawl's pages with status 200, and to its bytes.
+        ``added``: to the crawl's pages with status 200, to its bytes, and to its requisites.
         ``state`` is the verdict's, ``cause`` that of a failure, if it was one.
         """
         stats = self._stats
         stats.settled(state if page is None else page.state)
         stats.recent.append(row)
         if page is not None:
-            stats.stored(page.status, page.size, page.state, added)
+            stats.stored(page.status, page.size, page.state, added[:2])
+            stats.requisites += added[2]
         if cause:
             stats.errors[cause] += 1
             stats.trouble = f"{row.href}: {row.outcome}"

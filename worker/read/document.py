@@ -52,9 +52,13 @@ class Extract(msgspec.Struct):
 class Document:
     """A body with its URL and its type. Reading it does not use it up."""
 
-    def __init__(self, href: str, body: bytes | SpooledBody, content_type: str | None = None) -> None:
-        """``content_type`` is the header as received (several lines joined by ", "); None if there was none."""
+    def __init__(
+        self, href: str, body: bytes | SpooledBody, content_type: str | None = None, requisites: bool = False
+    ) -> None:
+        """``content_type`` is the header as received (several lines joined by ", "); None if there was none.
+        ``requisites``: all that a page shows is asked for, be it named in styles or drawings."""
         self.href = href
+        self.requisites = requisites
         self.header = content_type
         self._body = body
 

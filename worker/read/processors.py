@@ -79,7 +79,7 @@ class Html:
     def process(self, document: Document) -> Extract:
         """Never None: anything is HTML."""
         page = _decoded(document)
-        return page.completed(html.extract(page.text, page.encoding))
+        return page.completed(html.extract(page.text, page.encoding, shown=document.requisites))
 
 
 class Xhtml:
@@ -90,8 +90,9 @@ class Xhtml:
     def process(self, document: Document) -> Extract:
         """Never None: what is no XML is HTML."""
         page = _decoded(document)
-        found = xhtml.extract(page.text, page.encoding) or html.extract(page.text, page.encoding)
-        return page.completed(found)
+        shown = document.requisites
+        said = xhtml.extract(page.text, page.encoding, shown=shown)
+        return page.completed(said or html.extract(page.text, page.encoding, shown=shown))
 
 
 class Xml:
@@ -102,7 +103,7 @@ class Xml:
     def process(self, document: Document) -> Extract:
         """Links of feeds have the kind ``a``: they lead to pages."""
         decoded = _decoded(document)
-        page = xhtml.extract(decoded.text, decoded.encoding)
+        page = xhtml.extract(decoded.text, decoded.encoding, shown=document.requisites)
         if page is not None:
             return decoded.completed(page)
         feed = sitemaps.parse(document.read(), document.href, document.header)

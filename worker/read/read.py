@@ -64,7 +64,7 @@ class LargeDocuments:
             return None
         async with self._one_at_a_time:
             # The bytes themselves: the body is closed when the visit is cancelled, which ends no thread.
-            in_memory = Document(document.href, document.read(), document.header)
+            in_memory = Document(document.href, document.read(), document.header, document.requisites)
             return await asyncio.to_thread(read, self._processors, in_memory, is_sitemap)
 
 

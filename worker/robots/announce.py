@@ -40,11 +40,11 @@ class Announcer:
     async def announce(self, url: Url, ticket: Ticket, rules: Robots) -> bool:
         """Publish what the robots.txt of a URL's origin names, or else the default location; False if nobody asked.
 
-        Whoever only reads a sitemap there does not: the origin may be no site of the crawl. What is published gets the
-        label of the ``ticket`` that asks.
+        Whoever only reads a sitemap there, or a requisite, does not: the origin may be no site of the crawl. What is
+        published gets the label of the ``ticket`` that asks.
         """
         scope = self._scope()
-        if ticket.link == "sitemap" and not isinstance(scope.allows(url), Allowed):
+        if (ticket.link == "sitemap" or ticket.requisite) and not isinstance(scope.allows(url), Allowed):
             return False
         if not self._wanted:
             return True

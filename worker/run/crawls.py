@@ -155,6 +155,7 @@ class Crawls:
             urls=self._urls,
             sent=self._sent,
             now=now,
+            stats=stats,
         )
         return Crawl(
             partition=partition,

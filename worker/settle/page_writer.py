@@ -66,7 +66,7 @@ class PageWriter:
         await self._effect(put)
         if owner in (None, page.key):  # its own: it may be owned for a time only, which begins anew
             await self.claim(page)
-        if url is not None and page.kind != "revisit":
+        if url is not None and page.kind != "revisit" and not page.requisite:
             media = [link.url for link in page.links if link.kind in SHOWN]
             text = f"{page.title or ''}\n{page.text}"
             self._traps.learn(url, text=text, media=media, copy_of=page.duplicate_of, via=page.via)

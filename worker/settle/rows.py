@@ -6,6 +6,7 @@ import msgspec
 
 from gregor.schemas.messages import Asked, Attempt, DeadLetter, Row
 from gregor.worker.fetch.kept_heads import kept_head
+from gregor.worker.frontier.tickets import makes_a_page
 from gregor.worker.settle.revisits import Said
 from gregor.worker.settle.verdicts import Verdict
 from gregor.worker.settle.visited import OPTED_OUT, Visited
@@ -21,8 +22,8 @@ def last_visit(row: Row) -> float:
 
 
 def settled_row(visited: Visited, verdict: Verdict, now: float, owner: str, asked: tuple[Asked, ...] = ()) -> Row:
-    """The row after a visit. Where a URL was found is what its first visit said; of one whose host opted out it says no
-    more than that.
+    """The row after a visit. Where a URL was found is what its first visit said, its first as a page if it was a
+    requisite before; of one whose host opted out it says no more than that.
 
     ``now`` is unix seconds, ``owner`` the worker's name. ``asked``: the requests to its host that no row tells of yet.
     """
@@ -33,7 +34,7 @@ def settled_row(visited: Visited, verdict: Verdict, now: float, owner: str, aske
     response, url = visited.response, visited.url
     answer = kept_head(response, url.href) if page is None and response is not None and url is not None else None
     attempt = Attempt(now, verdict.outcome, verdict.status, visited.seconds, owner, requests, answer)
-    first = row if row is not None else ticket
+    first = row if row is not None and not makes_a_page(ticket, row) else ticket
     said = Said.of(ticket, row)
     new_version = page is not None and row is not None and row.page > 0 and not verdict.same
     settled = Row(
@@ -62,6 +63,7 @@ def settled_row(visited: Visited, verdict: Verdict, now: float, owner: str, aske
         changefreq=said.changefreq,
         kept_status=page.status if page is not None else row.kept_status if row is not None else 0,
         kept_size=page.size if page is not None else row.kept_size if row is not None else 0,
+        requisite=ticket.requisite and (row is None or row.requisite),
     )
     return forgotten(settled) if verdict.rule == OPTED_OUT else settled
 

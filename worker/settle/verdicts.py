@@ -155,7 +155,7 @@ def _revisit(verdict: Verdict, visited: Visited, policy: Policy, now: float, cha
     changed += not same and row is not None and row.page > 0
     unchanged += same
     interval = policy.revisits.interval(changed, unchanged, Said.of(ticket, row), now, 0.1 * chance.random())
-    return msgspec.structs.replace(verdict, next=_again(ticket, ticket.visit + 1), due=now + interval)
+    return msgspec.structs.replace(verdict, next=asked_again(ticket, ticket.visit + 1), due=now + interval)
 
 
 def turn_result(visited: Visited, verdict: Verdict, used: bool) -> Result | None:
@@ -177,7 +177,7 @@ def sitemap_news(ticket: Ticket, row: Row | None, policy: Policy, now: float) ->
     redirect that came back is one, as long as it has more hops behind it than at any visit before.
     """
     if row is not None and row.state == "redirected" and may_return(ticket, policy.cookies) and ticket.hops > row.hops:
-        return msgspec.structs.replace(row, due=now), _again(ticket, row.visits, ticket.hops)
+        return msgspec.structs.replace(row, due=now), asked_again(ticket, row.visits, ticket.hops)
     said = Said(ticket.lastmod, ticket.changefreq)
     if policy.revisits is None or row is None or row.state not in ("fetched", "duplicate", "gone") or not said:
         return None
@@ -185,14 +185,14 @@ def sitemap_news(ticket: Ticket, row: Row | None, policy: Policy, now: float) ->
     if due is None and said == Said(row.lastmod, row.changefreq):
         return None
     asked = msgspec.structs.replace(ticket, href=row.href, via=row.via, link=row.link, depth=row.depth)
-    again = None if due is None else _again(asked, row.visits)
+    again = None if due is None else asked_again(asked, row.visits)
     renewed = msgspec.structs.replace(
         row, lastmod=said.lastmod, changefreq=said.changefreq, due=row.due if due is None else due
     )
     return renewed, again
 
 
-def _again(ticket: Ticket, visit: int, hops: int = 0) -> Ticket:
+def asked_again(ticket: Ticket, visit: int, hops: int = 0) -> Ticket:
     """The ticket of a revisit. What sitemaps say stays in the row, where it may become newer meanwhile."""
     return msgspec.structs.replace(
         ticket, visit=visit, kind="revisit", attempts=0, hops=hops, lastmod=0.0, changefreq=""

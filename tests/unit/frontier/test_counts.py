@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gregor.schemas.messages import Page, Row, State
-from gregor.worker.frontier.counts import STATE, Change, added, change_of, count_settled, of_kind, total
+from gregor.worker.frontier.counts import STATE, Change, added, became_page, change_of, count_settled, of_kind, total
 
 VISITS = st.lists(st.tuples(st.integers(0, 5), st.sampled_from(["fetched", "waiting", "gone", "dead"])))
 
@@ -37,3 +37,19 @@ def test_a_url_counts_as_one_page_by_its_newest_version() -> None:
     assert change_of(kept, msgspec.structs.replace(page, status=404, size=5)) == Change(0, -1, -65)
     gone = msgspec.structs.replace(kept, kept_status=404, kept_size=5, status=0)
     assert change_of(gone, page) == Change(0, 1, 65)
+
+
+def test_a_requisite_is_no_page_until_a_link_makes_it_one() -> None:
+    page = Page("k", "k", "a.test", 1, "new", 200, 1.0, size=70, requisite=True)
+    assert change_of(None, page) == Change(0, 0, 70, 1, 1)
+    row = Row("k", "k", "a.test", 1, "fetched", "fetched", 200, page=1, kept_status=200, kept_size=70, requisite=True)
+    assert became_page(row) == Change(1, 1, 0, -1, -1)
+    assert change_of(row, msgspec.structs.replace(page, requisite=False)) == became_page(row)
+    assert became_page(msgspec.structs.replace(row, page=0)) == Change()
+    counts = Counter[str]()
+    count_settled(counts, None, row, page, "")
+    assert {name: counts[name] for name in ("pages", "bytes", "requisites_200")} == {
+        "pages": 0,
+        "bytes": 70,
+        "requisites_200": 1,
+    }

@@ -1,11 +1,12 @@
 """The recently-sent cache: what need not be published again."""
 
+import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gregor.schemas.messages import Row, Ticket, url_fingerprint
-from gregor.worker.frontier.sent import RecentlySent, SentByDepth
-from gregor.worker.frontier.tickets import joined, may_shorten, nearest
+from gregor.worker.frontier.sent import RecentlySent, SentByDepth, as_requisite
+from gregor.worker.frontier.tickets import joined, makes_a_page, may_shorten, nearest
 
 LINK = Ticket("http://h/a", "http://h/a", "h", depth=3)
 A = url_fingerprint(LINK.key)
@@ -59,3 +60,36 @@ def test_only_where_more_can_be_followed_from_there() -> None:
     assert [may_shorten(deep(depth), 3) for depth in (0, 2, 3)] == [True, True, False]
     assert not may_shorten(deep(0), None)
     assert not may_shorten(deep(1, link="sitemap"), 3)
+
+
+def needed(depth: int) -> Ticket:
+    return msgspec.structs.replace(deep(depth), requisite=True)
+
+
+def test_what_was_published_as_a_requisite_is_not_known_as_a_page() -> None:
+    for sent in (RecentlySent(8), SentByDepth(8)):
+        sent.learn([needed(1)])
+        assert not sent.knows(A, 9)
+        assert sent.knows(url_fingerprint(as_requisite(LINK.key)), 1)
+
+
+def test_a_live_requisite_becomes_a_page_by_a_link_and_never_the_other_way() -> None:
+    page = joined(needed(1), deep(3))
+    assert (page.depth, page.requisite, page.identity) == (3, False, needed(1).identity)
+    assert joined(deep(3), needed(1)) == deep(3)
+    assert joined(needed(3), needed(1)) == needed(1)
+    assert needed(3).id != deep(3).id  # neither takes the place of the other's entry
+
+
+def test_a_requisite_is_visited_as_the_page_that_its_row_says_it_is() -> None:
+    marked = msgspec.structs.replace(row(1), requisite=True)
+    assert nearest(needed(3), marked) == needed(1)
+    assert nearest(needed(3), row(2)) == deep(2)
+    assert nearest(deep(3), marked) == deep(3)  # it was as deep as what needed it
+    assert not may_shorten(needed(0), 4)
+    assert [makes_a_page(ticket, known) for ticket in (deep(3), needed(3)) for known in (marked, row(1))] == [
+        True,
+        False,
+        False,
+        False,
+    ]

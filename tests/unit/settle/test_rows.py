@@ -51,3 +51,13 @@ def test_attempts_are_remembered_up_to_a_bound() -> None:
         row = settled(msgspec.structs.replace(TICKET, visit=visit), row)
     assert row is not None
     assert len(row.attempts) == REMEMBERED_ATTEMPTS
+
+
+def test_where_a_requisite_was_found_is_where_a_link_made_a_page_of_it() -> None:
+    needed = msgspec.structs.replace(TICKET, depth=1, via="http://h/shows", link="img", requisite=True)
+    first = settled(needed, None)
+    assert (first.requisite, first.depth, first.via) == (True, 1, "http://h/shows")
+    assert settled(msgspec.structs.replace(needed, visit=1), first).requisite
+    page = settled(msgspec.structs.replace(TICKET, visit=1), first)
+    assert (page.requisite, page.depth, page.via) == (False, 4, "http://h/first")
+    assert not settled(msgspec.structs.replace(needed, visit=2), page).requisite  # never back

@@ -154,11 +154,19 @@ class EmbeddedReader:
         return [host for (host,) in await self._fetch("SELECT host FROM seed_hosts")]
 
     async def settled(self) -> dict[str, int]:
-        """URLs by their final state, "pages", "pages_200" and "bytes", as they are kept counted; at once."""
+        """URLs by their final state, "pages", "pages_200" and "bytes", as they are kept counted; at once.
+
+        Requisites are no pages: if there are any, they are counted by themselves.
+        """
         counts: dict[str, int] = dict(await self._fetch(_STATES))
         counts.pop("waiting", None)
         ((pages, pages_200, size),) = await self._fetch(_TOTALS)
-        return {**counts, "pages": pages, "pages_200": pages_200, "bytes": size}
+        shown, shown_200 = 0, 0
+        async for record in self.partitions():
+            shown += record.counts.get("requisites", 0)
+            shown_200 += record.counts.get("requisites_200", 0)
+        found = {**counts, "pages": pages - shown, "pages_200": pages_200 - shown_200, "bytes": size}
+        return {**found, "requisites": shown} if shown else found
 
     async def lag(self) -> int:
         """Records of the log that are not finished: a URL as often as it was found, those put off for later not at all.

@@ -77,6 +77,9 @@ _LINK_KINDS = (
     ("next", "next"),
     ("stylesheet", "css"),
     ("icon", "icon"),
+    ("apple-touch-icon", "icon"),
+    ("preload", "preload"),
+    ("modulepreload", "preload"),
     ("sitemap", "sitemap"),
 )
 _FEEDS = frozenset({"application/rss+xml", "application/atom+xml", "application/feed+json"})

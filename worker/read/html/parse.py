@@ -12,6 +12,7 @@ from gregor.worker.read.document import Extract
 from gregor.worker.read.html import linear, shadow
 from gregor.worker.read.html.collector import BLOCKS, HANDLERS, HIDDEN, MAX_LINKS, Collector
 from gregor.worker.read.html.guard import guard
+from gregor.worker.read.html.shown import of_tree
 
 _MAX_CLIMB = 16
 """Inline elements between a text and its block that are looked through."""
@@ -31,21 +32,27 @@ _ACTIONS: Final = {
 _BLOCK_IDS: Final = frozenset(tag for tag, (kind, _) in _ACTIONS.items() if kind == _BLOCK)
 
 
-def extract(html: str, encoding: str = "utf-8", max_links: int = MAX_LINKS) -> Extract:
+def extract(html: str, encoding: str = "utf-8", max_links: int = MAX_LINKS, *, shown: bool = False) -> Extract:
     """What a page says. Never raises, whatever the text, which is one that `guard.limited` gives;
-    ``encoding`` is passed on."""
+    ``encoding`` is passed on. ``shown``: also what its styles and drawings refer to, unless it is so large that it is
+    read without a tree."""
     page, complete = shadow.opened(html)
     tame = guard(page)
-    said = without_tree(page, encoding, max_links) if tame is None else _by_tree(tame, page, encoding, max_links)
+    if tame is None:
+        said = without_tree(page, encoding, max_links)
+    else:
+        said = _by_tree(tame, page, encoding, max_links, shown)
     said.cut = said.cut or ("" if complete else "tags")
     return said
 
 
-def _by_tree(tame: str, html: str, encoding: str, max_links: int) -> Extract:
+def _by_tree(tame: str, html: str, encoding: str, max_links: int, shown: bool) -> Extract:
     page = Collector(html, encoding, max_links, linear.embed)
     root = LexborHTMLParser(tame).root
     if root is not None:
         _walk(page, root)
+        if shown:
+            of_tree(page, root)
     return page.finished()
 
 

@@ -11,6 +11,7 @@ from lxml import etree
 from gregor.worker.read.document import Extract
 from gregor.worker.read.html import linear
 from gregor.worker.read.html.collector import BLOCKS, HANDLERS, HIDDEN, MAX_LINKS, Collector
+from gregor.worker.read.html.shown import of_xml
 
 NAMESPACE = "http://www.w3.org/1999/xhtml"
 MOST_DECLARED = 256
@@ -67,16 +68,19 @@ def parse_page(text: str) -> etree._Element | None:
     return parse(_REFERENCE.sub(_resolved, text) if "<!DOCTYPE" in text else text)
 
 
-def extract(text: str, encoding: str = "utf-8", max_links: int = MAX_LINKS) -> Extract | None:
-    """What an XHTML page says; None if it is not well-formed or no XHTML."""
+def extract(text: str, encoding: str = "utf-8", max_links: int = MAX_LINKS, *, shown: bool = False) -> Extract | None:
+    """What an XHTML page says; None if it is not well-formed or no XHTML. ``shown``: also what its styles and drawings
+    refer to."""
     root = parse_page(text)
-    return read(root, text, encoding, max_links) if root is not None and is_page(root) else None
+    return read(root, text, encoding, max_links, shown) if root is not None and is_page(root) else None
 
 
-def read(root: etree._Element, text: str, encoding: str, max_links: int) -> Extract:
-    """What a page says; ``text`` is what its tree was made of."""
+def read(root: etree._Element, text: str, encoding: str, max_links: int, shown: bool = False) -> Extract:
+    """What a page says; ``text`` is what its tree was made of, ``shown`` as above."""
     page = Collector(text, encoding, max_links, linear.embed)
     _walk(page, root)
+    if shown:
+        of_xml(page, root)
     return page.finished()
 
 
