@@ -38,10 +38,7 @@ def extract(html: str, encoding: str = "utf-8", max_links: int = MAX_LINKS, *, s
     read without a tree."""
     page, complete = shadow.opened(html)
     tame = guard(page)
-    if tame is None:
-        said = without_tree(page, encoding, max_links)
-    else:
-        said = _by_tree(tame, page, encoding, max_links, shown)
+    said = without_tree(page, encoding, max_links) if tame is None else _by_tree(tame, page, encoding, max_links, shown)
     said.cut = said.cut or ("" if complete else "tags")
     return said
 
