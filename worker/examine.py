@@ -79,9 +79,9 @@ class Examiner:
         """Whether a document was announced as one; None for a seed, or where one leads, and for an entry of a sitemap,
         since some list sitemaps like pages: its root says what it is."""
         asked = self._config.sitemaps or self._config.sitemap_only
-        if ticket.link == "sitemap" or ticket.requisite:
-            return not ticket.requisite
-        return None if asked and (ticket.depth == 0 or ticket.link == "url") else False
+        if ticket.link == "sitemap":
+            return True
+        return None if asked and not ticket.requisite and (ticket.depth == 0 or ticket.link == "url") else False
 
     async def of(self, ticket: Ticket, url: Url, outcome: Outcome) -> Examined:
         """Read the document, if one came. A processor that fails on it makes another outcome."""
@@ -110,10 +110,8 @@ class Examiner:
         return Document(url.href, response.body, response.combined("content-type"), self._requisites.wanted)
 
     def examine(self, ticket: Ticket, url: Url, response: Response, reading: Reading | None = None) -> Content:
-        """Say what an answer with status 200 to 299 means; `reading` is there if it was read before.
-
-        Raises `ProcessorError`.
-        """
+        """Say what an answer with status 200 to 299 means; `reading` is there if it was read before. Raises
+        `ProcessorError`."""
         document, now = self._document(url, response), self._now()
         page = Page(
             key=ticket.key,
@@ -215,7 +213,7 @@ class Examiner:
                 chosen[number] = target.url, kind
         now = self._now()
         return [
-            self._traps.ranked(tickets.found(ticket, target, kind, now))
+            self._traps.ranked(tickets.referred(ticket, target, kind, now))
             for number, (target, kind) in chosen.items()
             if not self._sent.knows(number, ticket.depth + (kind not in REQUISITES))
         ]

@@ -19,8 +19,8 @@ KEPT_EVERY: Final = 5
 
 
 class Change(NamedTuple):
-    """What a stored version changes of what is counted: a URL counts as one page or requisite, by its newest
-    version."""
+    """What a stored version changes of what is counted: a URL counts as one page or requisite, by its newest version.
+    Those from `pages_200` to `requisites` are told to the worker's own counters."""
 
     pages: int = 0
     pages_200: int = 0

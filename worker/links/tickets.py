@@ -50,7 +50,7 @@ def needed(source: Ticket, target: Url, kind: str, at: float) -> Ticket:
     )
 
 
-def found(source: Ticket, target: Url, kind: str, at: float) -> Ticket:
+def referred(source: Ticket, target: Url, kind: str, at: float) -> Ticket:
     """Of what a page refers to, by its kind."""
     return (needed if kind in REQUISITES else linked)(source, target, kind, at)
 
@@ -60,7 +60,7 @@ def of_stored(page: Page, source: Ticket, parse: Callable[[str], Url | None], at
     shorter way since, and of those that nobody followed while it was a requisite."""
     fates = {"sent", *(["depth"] if source.depth < page.depth else []), *([] if source.requisite else [FOR_A_PAGE])}
     followed = [(parse(link.url), link.kind) for link in page.links if link.fate in fates]
-    return [found(source, target, kind, at) for target, kind in followed if target is not None]
+    return [referred(source, target, kind, at) for target, kind in followed if target is not None]
 
 
 def redirected(source: Ticket, target: Url, at: float) -> Ticket:

@@ -8,7 +8,7 @@ from gregor.worker.config.settings import Config, replace
 from gregor.worker.links.requisites import DEEPEST, Requisites
 from gregor.worker.links.scope import Scope, ScopeRules
 from gregor.worker.links.targets import Target, Targets
-from gregor.worker.links.tickets import found, needed, of_stored, redirected
+from gregor.worker.links.tickets import needed, of_stored, redirected, referred
 from gregor.worker.web.urls import Url, Urls
 
 URLS = Urls()
@@ -66,8 +66,8 @@ def test_its_ticket_is_as_deep_as_its_page_and_keeps_its_mark() -> None:
     assert (image.depth, image.hops, image.requisite, image.label, image.via) == (2, 0, True, "l", "http://h/")
     assert needed(SHEET, url("http://h/i"), "css", 1.0).hops == 2
     assert redirected(image, url("http://h/j"), 1.0).requisite
-    assert found(PAGE, url("http://h/i"), "img", 1.0) == image
-    assert found(PAGE, url("http://h/i"), "a", 1.0).requisite is False
+    assert referred(PAGE, url("http://h/i"), "img", 1.0) == image
+    assert referred(PAGE, url("http://h/i"), "a", 1.0).requisite is False
 
 
 def test_what_a_requisite_links_to_is_followed_when_it_is_a_page() -> None:

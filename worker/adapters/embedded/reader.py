@@ -165,8 +165,8 @@ class EmbeddedReader:
         async for record in self.partitions():
             shown += record.counts.get("requisites", 0)
             shown_200 += record.counts.get("requisites_200", 0)
-        found = {**counts, "pages": pages - shown, "pages_200": pages_200 - shown_200, "bytes": size}
-        return {**found, "requisites": shown} if shown else found
+        counts |= {"pages": pages - shown, "pages_200": pages_200 - shown_200, "bytes": size}
+        return {**counts, "requisites": shown} if shown else counts
 
     async def lag(self) -> int:
         """Records of the log that are not finished: a URL as often as it was found, those put off for later not at all.
