@@ -26,6 +26,8 @@ Element = etree._Element
 
 MOST_SCRIPTS: Final = 200
 """Scripts of a page that are looked into."""
+MOST_TEXT: Final = 16 << 20
+"""Characters of all values of a page."""
 DEEPEST: Final = 64
 """Levels of what JSON nests; what is deeper is left out."""
 LARGEST: Final = 200_000
@@ -96,6 +98,16 @@ class Parsed:
         self._document = document
         self._scripts: dict[str, list[Any]] = {}
         self._apart: list[str] = []
+        self._room = MOST_TEXT
+        self.entities: dict[str, list[dict[str, Any]]] = {}
+        """Those of schema.org that were looked for, by type."""
+
+    def take(self, characters: int) -> None:
+        """Values of so many characters are made of it. Raises `Failed` beyond what a page may give: elements within
+        elements say the same text again and again."""
+        self._room -= characters
+        if self._room < 0:
+            raise Failed(f"its values are longer than {MOST_TEXT >> 20} MiB")
 
     @cached_property
     def kind(self) -> str:
@@ -242,8 +254,11 @@ def bounded(value: Any, deepest: int = DEEPEST, largest: int = LARGEST) -> Any:
 
 
 def element_of(node: LexborNode) -> Element | None:
-    """The element of a node's own markup, for XPath; None for what makes no tree."""
-    root = etree.HTML(node.html or "", etree.HTMLParser(encoding="utf-8", huge_tree=False, no_network=True))
+    """The element of a node's own markup, for XPath; None for what makes no tree.
+
+    Its size is bounded already; elements may be nested deeper than the 255 that are libxml2's own bound.
+    """
+    root = etree.HTML(node.html or "", etree.HTMLParser(encoding="utf-8", huge_tree=True, no_network=True))
     if root is None or node.tag == "html":
         return root
     body = root if node.tag == "body" else root.find("body")

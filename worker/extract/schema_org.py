@@ -30,6 +30,12 @@ _HIDDEN: Final = ("@context", "@graph")
 
 def entities(page: Parsed, kind: str) -> list[Entity]:
     """The entities of a type, in the order of the page: those of the first syntax that has any."""
+    if kind not in page.entities:
+        page.entities[kind] = _read(page, kind)
+    return page.entities[kind]
+
+
+def _read(page: Parsed, kind: str) -> list[Entity]:
     if page.kind == "json":
         return _of_type(page.json, kind)
     if page.node is None:

@@ -105,6 +105,7 @@ def _of_text(said: str, kind: Kind, page: Parsed) -> Value:
     if kind.strip is not False:
         said = said.strip() if kind.name == "html" else " ".join(said.split())
     said = said[:LONGEST]
+    page.take(len(said))
     if not said.strip():
         return None
     if kind.name in ("text", "html"):

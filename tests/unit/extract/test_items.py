@@ -187,6 +187,17 @@ def test_a_page_without_a_tree_is_lost_once_and_still_a_text(tmp_path: Path) -> 
     assert [item.fields for item in what.items] == [{"n": "7"}]
 
 
+def test_elements_within_elements_say_no_more_than_a_page_may(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gregor.worker.extract.page.MOST_TEXT", 1 << 20)
+    body = "<div>" * 300 + "x " * 20_000
+    lost = [Loss("x", "its values are longer than 1 MiB")]
+    text = '[[item]]\nname = "x"\n[item.fields]\na = { css = "div", many = true }'
+    assert found(rules_of(tmp_path, text), parsed(body)).losses == lost
+    text = '[[item]]\nname = "x"\neach = "div"\n[item.fields]\na = "::text"\nb = { xpath = "string(.)" }'
+    what = found(rules_of(tmp_path, text), parsed(body))
+    assert 0 < len(what.items) < 300 and what.losses == lost
+
+
 def test_data_in_scripts_is_no_markup(tmp_path: Path) -> None:
     data = {"rows": [{f"k{n}": f"<b>{n}</b>"} for n in range(40_000)], "name": "Ada"}
     assert guard(json.dumps(data)) is None
