@@ -86,7 +86,7 @@ def test_what_is_kept_is_shown_after_the_end(tmp_path: Path) -> None:
             for empty in ("#charts", "#hostsnow"):
                 await expect(page.locator(empty)).to_be_hidden()
             await go(page, "Hosts")
-            await expect(page.locator("#hosttable tbody")).to_contain_text("h0.example")
+            await expect(page.locator("#hosttable tbody")).to_contain_text("h0.examplewaiting1")
             await go(page, "Workers")
             await expect(page.locator("#workertable tbody")).to_contain_text("no worker is there")
             await expect(page.locator("#map")).to_be_hidden()

@@ -1,8 +1,11 @@
 """What the rows of a crawl that nobody works on say at one glance: its hosts, and the last URLs with their outcomes."""
 
 import heapq
+from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any, Final
+
+from msgspec.structs import replace
 
 from gregor.schemas.messages import Row
 from gregor.worker.api.backend import HostsQuery
@@ -52,6 +55,17 @@ class KeptRows:
         down = asked.order == "last" and not asked.after
         return first(chosen, asked.limit, lambda host: (key(host), host.host), reverse=down)
 
+    async def _waiting(self) -> Counter[str]:
+        """How many URLs of each host wait for a visit that is not planned for later."""
+        urls: Counter[str] = Counter()
+        looked = 0
+        async for waiting in self._reader.waiting():
+            urls[waiting.ticket.host] += waiting.ticket.kind in ("new", "retry", "recrawl")
+            looked += 1
+            if looked >= MOST_ROWS:
+                break
+        return +urls
+
     async def _look(self, counts: Mapping[str, int]) -> None:
         if counts == self._counts:
             return
@@ -66,20 +80,17 @@ class KeptRows:
                     else:
                         heapq.heappushpop(newest, entry)
                 hosts[row.host] = _with(hosts.get(row.host), row)
+            for name, waiting in (await self._waiting()).items():
+                hosts[name] = replace(hosts.get(name) or _none_of(name), state="waiting", queued=waiting)
         self._counts, self._hosts = dict(counts), hosts
         self._last = [row for _, _, row in sorted(newest, key=lambda entry: entry[:2], reverse=True)]
 
 
+def _none_of(host: str) -> HostView:
+    return HostView(host, "idle", 0, 0.0, 0.0, 0, "")
+
+
 def _with(host: HostView | None, row: Row) -> HostView:
     """A host with one more of its rows."""
-    host = host or HostView(row.host, "idle", 0, 0.0, 0.0, 0, "")
-    waits, gone = row.state == "waiting", row.state == "dead"
-    return HostView(
-        row.host,
-        "waiting" if waits else host.state,
-        host.queued + waits,
-        0.0,
-        0.0,
-        host.failures + gone,
-        row.outcome if gone else host.cause,
-    )
+    host = host or _none_of(row.host)
+    return replace(host, failures=host.failures + 1, cause=row.outcome) if row.state == "dead" else host
