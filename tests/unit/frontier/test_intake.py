@@ -92,6 +92,33 @@ def test_a_host_that_is_never_visited_does_not_stop_the_reading_of_its_topic() -
     on_servers(case)
 
 
+def test_a_wake_up_names_its_host_until_the_backlog_is_done() -> None:
+    """All of the topic is finished, the rest of the backlog in memory: only the calendar leads the next owner to it."""
+    tickets = [ticket(str(number)) for number in range(CONFIG.queue_size + CONFIG.chunk_size)]
+
+    async def read_all(owner: Owner) -> None:
+        while await owner.intake.step():
+            pass
+
+    async def case(engine: SimulatedEngine, clock: ManualClock) -> None:
+        await engine.log.publish(tickets)
+        owner = Owner(engine, clock, 1)
+        await owner.take_over()
+        await read_all(owner)
+        clock.pass_(3 * CONFIG.bucket_width)
+        await read_all(owner)  # the wake-up
+        for _ in range(CONFIG.queue_size):
+            await owner.visit()
+            await read_all(owner)
+        assert not any(map(len, owner.partition.marks.values()))
+        await owner.checkpoint()
+        await owner.take_over()
+        await owner.work()
+        assert owner.visited == dict.fromkeys({one.key for one in tickets}, 1)
+
+    on_servers(case)
+
+
 def test_a_host_is_forgotten_when_nothing_is_left_of_it() -> None:
     """However many hosts a crawl meets: what is kept of them hangs on those that have turns."""
     tickets = [ticket("a", host=f"h{number}") for number in range(8 * FEW_HOSTS)]
