@@ -223,14 +223,14 @@ class LearntShape(msgspec.Struct, frozen=True, array_like=True):
     """What the pages of one shape of a host's URLs brought lately."""
 
     name: str  # the shape
-    score: int
+    score: int  # between 0 and 240: how little its pages brought lately
     line: int  # pages in vain in a row, each found on the one before
     trials: int  # pages in vain since it was spent
-    pages: int
+    pages: int  # all that were stored
     fresh: int  # pages with something new
     walks: bool  # its last page in vain had another number, and else the same words
     low: tuple[int, ...] = ()  # the least of the numbers of its URLs
-    high: tuple[int, ...] = ()
+    high: tuple[int, ...] = ()  # the greatest of them
     full: tuple[int, ...] = ()  # the words of some pages, as hashes
     bare: tuple[int, ...] = ()  # the same without numbers
 
@@ -240,7 +240,7 @@ class LearntShapes(msgspec.Struct, frozen=True, array_like=True):
 
     fresh: int  # pages of the host that brought something new
     trials: int  # pages in vain of shapes that were spent
-    shapes: tuple[LearntShape, ...]
+    shapes: tuple[LearntShape, ...]  # those that sank, the worst first
 
 
 class RobotsCopy(msgspec.Struct, frozen=True, array_like=True):
