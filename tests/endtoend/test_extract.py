@@ -116,6 +116,7 @@ def test_the_tests_of_the_rules(data: Path, capsysbinary: pytest.CaptureFixture[
         (["--rules", "rules.toml", "http://a.test/none"], 2, "no document of http://a.test/none is stored"),
         (["--rules", "rules.toml", "--data", "nowhere"], 2, "nowhere"),
         (["--rules", "rules.toml", "-o", "."], 2, "it is a folder"),
+        (["--rules", "rules.toml", "-o", "./rules.toml"], 2, "the rules stand there"),
     ],
 )
 def test_what_is_wrong_is_one_line(

@@ -84,6 +84,9 @@ def test_what_cannot_be_is_one_line_and_exit_code_2(data: Path, capsys: pytest.C
         assert "format 99" in line and "--rebuild" in line
     assert main(["index", "--once", "--rebuild", "--data", str(data)]) == 0
     assert searched(data, capsys, "fox")[0]
+    for words in (["--limit", "4000000000"], ["--offset", "10000"]):
+        assert main(["search", "fox", *words, "--data", str(data)]) == 2
+        assert "narrow the query" in capsys.readouterr().err
 
 
 def test_ranks_are_listed_and_put_into_the_index(

@@ -8,7 +8,7 @@ import time
 from collections.abc import Coroutine, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from gregor.worker.base.errors import BadInput, complain, speak
 from gregor.worker.base.printable import one_line
@@ -203,10 +203,16 @@ async def reading(config: Config) -> "AsyncIterator[Crawl]":
         await reader.close()
 
 
+_DIGITS: Final = 15
+"""Of a number on the command line: what databases and indexes can hold."""
+
+
 def not_negative(text: str) -> int:
     """A number for argparse."""
     if not (text.isascii() and text.isdecimal()):
         raise argparse.ArgumentTypeError(f"expected integer >= 0, not {text!r}")
+    if len(text) > _DIGITS:
+        raise argparse.ArgumentTypeError(f"expected a number of at most {_DIGITS} digits")
     return int(text)
 
 

@@ -50,6 +50,8 @@ def run(arguments: argparse.Namespace) -> int:
         return _test([Path(name) for name in arguments.test])
     files = tuple(Path(name) for name in arguments.rules)
     ruleset = rules.read(files)  # what is wrong with them is said before anything is opened
+    if arguments.output != "-" and Path(arguments.output).resolve() in {file.resolve() for file in files}:
+        raise BadInput(f"cannot write {one_line(arguments.output)}: the rules stand there")
     config = settings(arguments).config
     from gregor.worker.commands.extracting import Job, run_parts  # heavy: only where a crawl is read
 

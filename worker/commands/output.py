@@ -5,10 +5,23 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Final
 
 from gregor.worker.base.errors import BadInput, why
 from gregor.worker.base.printable import one_line
+
+_CRAWL: Final = "crawl.db"
+"""The file that makes a folder one of a crawl."""
+
+
+def _is_of_a_crawl(target: Path) -> bool:
+    """Whether a crawl would be lost with what is there: its database and what SQLite keeps beside it, files without an
+    ending (locks, tokens), and all in the folders below."""
+    if not target.is_file():
+        return False
+    if (target.parent / _CRAWL).is_file():
+        return target.name.startswith(_CRAWL) or not target.suffix
+    return any((folder / _CRAWL).is_file() for folder in target.parents[1:3])
 
 
 @contextmanager
@@ -25,6 +38,8 @@ def output(path: str, refused: str = "") -> Iterator[BinaryIO]:
     target = Path(path).resolve()  # a link stays a link
     if target.is_dir():
         raise BadInput(f"cannot write {one_line(path)}: it is a folder")
+    if _is_of_a_crawl(target):
+        raise BadInput(f"cannot write {one_line(path)}: it is a file of a crawl")
     part = target.with_name(f"{target.name}.{os.getpid()}.part")  # two exports to one name do not meet
     if target.exists() and not target.is_file():  # a pipe or a device: it cannot be replaced, only written to
         with target.open("wb") as file:

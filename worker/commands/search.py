@@ -3,7 +3,7 @@
 import argparse
 import asyncio
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from gregor.search.query import Asked
     from gregor.search.snippets import Piece
 
+_FARTHEST: Final = 10_000
 _BOLD, _PLAIN = "\x1b[1m", "\x1b[0m"
 
 
@@ -37,6 +38,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print what is found; what was understood otherwise than it was meant goes to standard error."""
     config = settings(arguments).config
+    if arguments.limit + arguments.offset > _FARTHEST:
+        raise BadInput(f"--limit and --offset reach to the {_FARTHEST:,}th hit at most: narrow the query")
     if arguments.serve is None:
         if not arguments.query or arguments.public:
             raise BadInput("say what is looked for, or serve the search page: gregor search --serve 127.0.0.1:9200")

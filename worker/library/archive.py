@@ -27,6 +27,8 @@ from gregor.worker.web.urls import Url
 
 TableName = Literal["pages", "links", "hosts"]
 _MENTIONS = 10
+_NEVER = 2**31
+"""So many visits no URL has."""
 
 
 class Archive:
@@ -83,6 +85,8 @@ class Archive:
 
     def page(self, url: str, version: int | None = None) -> StoredPage | None:
         """A page in its newest version, or that of a visit; None where none is kept. Raises `BadInput` for no URL."""
+        if version is not None and not 0 < version < _NEVER:
+            return None
         page = self._loop.run(self._reader.page(self._url(url).key, version))
         return None if page is None else StoredPage(page, self._body)
 
@@ -114,8 +118,13 @@ class Archive:
     def arrow(self, table: TableName = "pages", *, host: str | None = None) -> Any:
         """A table of Arrow (`pyarrow.Table`), all of it in memory: typed columns as `gregor export parquet` has them.
         Needs the extra "export"."""
-        import pyarrow as pa
+        try:
+            import pyarrow as pa
+        except ModuleNotFoundError:
+            raise BadInput("tables of Arrow need packages more: pip install 'gregor-crawler[export]'") from None
 
+        if table not in TABLES:
+            raise BadInput(f"{table!r} is no table: there are {', '.join(TABLES)}")
         wanted = TABLES[table]
         made: list[Any] = [record_batch(wanted, [[] for _ in wanted.columns])]
         batches = Batches(wanted, lambda columns: made.append(record_batch(wanted, columns)))
