@@ -130,7 +130,7 @@ class Examiner:
             via=ticket.via,
             hops=ticket.hops,
             response_head=response.response_head,
-            request_head=response.request_head,
+            request_head=http_headers.masked(response.request_head),
             address=response.address,
             elapsed=response.elapsed,
             tls_fault=response.tls_fault or "",

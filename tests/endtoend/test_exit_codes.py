@@ -124,7 +124,14 @@ def test_credentials_in_a_seed_are_used_for_its_origin_in_this_run(web: Web, her
     assert given["a.test/"] == given["a.test/more"] == basic("me", "secr%et")
     assert given["b.test/"] is None
     assert "are used in this run alone, for http://a.test" in here.err
-    assert not [file for file in tmp_path.rglob("*") if file.is_file() and b"secr%" in file.read_bytes()]
+    assert "instead of those of a [[host]] table" not in here.err
+    secrets = b"secr%", basic("me", "secr%et").encode()
+    files = [file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()]
+    assert not [data for data in files if any(secret in data for secret in secrets)]
+    with contextlib.closing(sqlite3.connect(web.folder / "data" / "crawl.db")) as connection:
+        pages = [decode_page(*record) for record in connection.execute("SELECT key, data FROM pages")]
+    assert sorted(b"Authorization: ***" in page.request_head for page in pages) == [False, True, True]
+    assert not [page for page in pages if secrets[1] in page.request_head]
     line = here.said("recrawl", "http://me:secr%25et@a.test/", *web.flags[:2], code=2)
     assert "username_env and password_env of a [[host]] table, and http://a.test/ as the seed" in line
     assert "secr" not in line

@@ -51,6 +51,8 @@ def test_a_cursor_says_since_when(output: Output, tmp_path: Path) -> None:
         (["csv", "hosts", "--since", "1d"], "hosts are summed over all"),
         (["sqlite", "links", "-o", "x.db", "--cursor", "c"], "written anew each time"),
         (["csv", "--since", "1d", "--cursor", "c"], "give one of them"),
+        (["jsonl", "--part", "1/2", "--cursor", "c"], "--cursor is of a whole export"),
+        (["csv", "links", "--part", "2/2", "--cursor", "c"], "--cursor is of a whole export"),
         (["csv", "--bodies"], "--bodies and --headers are for jsonl"),
         (["sqlite", "-o", "/nowhere/x.db"], "cannot write /nowhere/x.db"),
         (["sqlite", "-o", __file__], "cannot write"),

@@ -73,6 +73,15 @@ def test_every_link_is_stored_with_its_fate() -> None:
     assert found.tickets[0].via == start.key
 
 
+def test_no_secret_of_a_request_is_stored() -> None:
+    start = url("http://host/")
+    sent = b"GET / HTTP/1.1\r\nHost: host\r\nAuthorization: Basic c2VjcmV0\r\nCookie: id=secret\r\n\r\n"
+    answer = msgspec.structs.replace(response(HTML), request_head=sent, response_head=b"HTTP/1.1 200 OK\r\n\r\n")
+    page = examiner().examine(ticket(start), start, answer).page
+    assert page.request_head == b"GET / HTTP/1.1\r\nHost: host\r\nAuthorization: ***\r\nCookie: ***\r\n\r\n"
+    assert page.response_head == answer.response_head
+
+
 @pytest.mark.parametrize(
     ("settings", "expected"),
     [

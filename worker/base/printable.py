@@ -3,7 +3,7 @@
 import re
 import unicodedata
 
-_USER_INFO = re.compile(r"(?<=://)[^/?#\s@]*@")
+_USER_INFO = re.compile(r"(?i)(https?:[/\\]*|://)[^/?#\s]*@")
 MASK = "***"
 
 
@@ -27,5 +27,6 @@ def one_line(text: str, limit: int = 500) -> str:
 
 
 def mask_user_info(text: str) -> str:
-    """Without the user name and password of any URL in it."""
-    return _USER_INFO.sub(f"{MASK}@", text)
+    """Without the user name and password of any URL in it, in whatever form the URL Standard takes; they end with the
+    last @ of the authority."""
+    return _USER_INFO.sub(rf"\1{MASK}@", text) if "@" in text else text

@@ -3,6 +3,7 @@
 import argparse
 import asyncio
 import contextlib
+import os
 import sys
 import time
 from typing import TYPE_CHECKING, Final
@@ -12,7 +13,7 @@ from gregor.worker.base.printable import one_line
 from gregor.worker.base.typed import as_typed
 from gregor.worker.commands import FAILED, FINISHED, INTERRUPTED
 from gregor.worker.commands.common import SCOPE, Flag, add_settings, run_crawling, settings
-from gregor.worker.config import kept
+from gregor.worker.config import credentials, kept
 from gregor.worker.config.check import warnings
 from gregor.worker.config.settings import Config
 from gregor.worker.config.sources import KEPT, Settings
@@ -71,13 +72,9 @@ def run(arguments: argparse.Namespace) -> int:
     watched = Progress(config, time.monotonic, sys.stderr).over
     authorizations: dict[str, str] | None = {} if config.on_one_machine else None  # other workers would not have them
     seeds = open_seeds(arguments.seed, arguments.seeds, sys.stdin.buffer, urls_of(config), watched, authorizations)
-    if authorizations:
-        places = one_line(", ".join(sorted(authorizations)), 300)
-        complain(
-            f"user name and password of a seed are used in this run alone, for {places}, and kept nowhere: "
-            "username_env and password_env of a [[host]] table hold for each run"
-        )
     try:
+        if authorizations:
+            _tell_of_credentials(config, authorizations)
         summary = run_crawling(_crawl(in_force, seeds, arguments.joins))
     finally:
         seeds.close()
@@ -95,6 +92,20 @@ def run(arguments: argparse.Namespace) -> int:
         complain(f"the crawl is kept in {one_line(summary.data)}, but its report cannot be written: {why(error)}")
         return FAILED
     return summary.exit_code
+
+
+def _tell_of_credentials(config: Config, authorizations: dict[str, str]) -> None:
+    """Say where the credentials of seeds are used, and where instead of others. Raises `ConfigError`."""
+    places = one_line(", ".join(sorted(authorizations)), 300)
+    complain(
+        f"user name and password of a seed are used in this run alone, for {places}, and kept nowhere: "
+        "username_env and password_env of a [[host]] table hold for each run"
+    )
+    configured = credentials.authorizations(config, os.environ)
+    replaced = sorted(origin for origin, value in authorizations.items() if configured.get(origin, value) != value)
+    if replaced:
+        places = one_line(", ".join(replaced), 300)
+        complain(f"those of the seed are used instead of those of a [[host]] table, in this run, for {places}")
 
 
 async def _crawl(in_force: Settings, seeds: "Seeds", joins: bool) -> report.Report | None:

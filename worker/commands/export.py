@@ -74,6 +74,8 @@ def _check(arguments: argparse.Namespace) -> None:
         raise BadInput("--by is for csv and parquet, and wants the name of a folder: --output DIR")
     if what == "hosts" and (arguments.since or arguments.cursor or arguments.changed or arguments.part != WHOLE):
         raise BadInput("hosts are summed over all of their URLs: leave --since, --cursor, --changed and --part out")
+    if arguments.cursor and arguments.part != WHOLE:
+        raise BadInput("--cursor is of a whole export, and --part leaves the other parts out: give one of them")
     if what == "links" and form in _DATABASES and arguments.cursor:
         raise BadInput("the links of a database are written anew each time: leave --cursor out")
     if arguments.since and arguments.cursor:

@@ -18,6 +18,7 @@ from gregor import __version__
 from gregor.schemas.events import rfc3339
 from gregor.schemas.messages import Page
 from gregor.worker.inspect import heads
+from gregor.worker.web.http_headers import masked
 
 VERSION: Final = "WARC/1.1"
 NOT_MODIFIED: Final = "http://netpreserve.org/warc/1.1/revisit/server-not-modified"
@@ -81,7 +82,7 @@ def request(page: Page) -> Any:
     """The request of a page, its secrets masked; None when the transport did not tell it."""
     if not page.request_head:
         return None
-    line, headers = heads.parse(heads.masked(page.request_head))
+    line, headers = heads.parse(masked(page.request_head))
     fields = {"WARC-Date": rfc3339(page.fetched_at), "WARC-Record-ID": identity("request", of_page(page).name)}
     http = _Head(line, headers, is_http_request=True)
     return _BUILDER.create_warc_record(page.href, "request", None, None, "", fields, None, http)

@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from gregor.worker.base.errors import BadInput, plain_types, why
-from gregor.worker.base.printable import mask_user_info, one_line
+from gregor.worker.base.printable import one_line
 from gregor.worker.config.credentials import basic
 from gregor.worker.operate.seeds import Seed
 from gregor.worker.web.urls import Url, Urls, user_info
@@ -157,24 +157,31 @@ def _plain(message: str) -> str:
 
 def _url(text: str, urls: Urls, place: str, authorizations: dict[str, str] | None) -> Url:
     url = urls.parse(text.strip())
-    if url is not None and mask_user_info(text) != text:
-        _authorize(text, url, place, authorizations)
     if url is None:
         guess = urls.parse(f"https://{text.strip()}") if "://" not in text and "." in text else None
         advice = f"; did you mean {guess.href}?" if guess else ""
         raise BadInput(f"{place}: {urls.refusal(text.strip())}: {one_line(text, 200)!r}{advice}")
+    if "@" in text:
+        _authorize(text.strip(), url, place, authorizations)
     return url
 
 
 def _authorize(text: str, url: Url, place: str, authorizations: dict[str, str] | None) -> None:
-    """Keep the credentials of a URL for its origin. They may be refused; no message says them."""
+    """Keep the credentials of a URL, if it has any, for its origin: those that its parser says, whatever else of it
+    looks like some. They may be refused; no message says them."""
     ways = f"by username_env and password_env of a [[host]] table, and {url.href} as the seed"
+    try:
+        credentials = user_info(text)
+    except ValueError:
+        if authorizations is not None:
+            raise BadInput(
+                f"{place}: user name and password in a URL have to be text, the name without colon"
+            ) from None
+        credentials = ("", "")
+    if credentials is None:
+        return
     if authorizations is None:
         raise BadInput(f"{place}: user name and password in a URL are not used here: give them {ways}")
-    try:
-        user, password = user_info(text.strip()) or ("", "")
-    except ValueError:
-        raise BadInput(f"{place}: user name and password in a URL have to be text, the name without colon") from None
-    value = basic(user, password)
+    value = basic(*credentials)
     if authorizations.setdefault(url.origin, value) != value:
         raise BadInput(f"{place}: another user name or password for {url.origin}: give one of them {ways}")

@@ -5,16 +5,24 @@ import calendar
 import datetime
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Final
 from urllib.parse import quote_from_bytes
 
 import ada_url
+
+from gregor.worker.base.printable import MASK
 
 REDIRECTS: Final = frozenset({300, 301, 302, 303, 307, 308})
 """Statuses whose Location is followed."""
 LONGEST: Final = float(2**31)
 """What a larger number of seconds is taken for (RFC 9111 section 1.2.2)."""
 
+# Beside the standard ones, what a configured header is called that holds a secret: X-Api-Key, Private-Token, X-Auth.
+_SECRET: Final = re.compile(
+    rb"(?im)^(cookie|(?:[\w-]*-)?(?:authorization|auth|(?:api-?|access-?)?key|token|secret|password|credentials?"
+    rb"|signature|session)(?:-[\w-]*)?)[ \t]*:[^\r\n]*"
+)
 _MONTHS = {name.lower(): number for number, name in enumerate(calendar.month_abbr) if name}
 _DAYS = {name[:3].lower(): number for number, name in enumerate(calendar.day_name)}
 _ZONES = {
@@ -225,3 +233,16 @@ def canonical_link(value: str) -> str | None:
         if "canonical" in parameters.get("rel", "").lower().split() and "anchor" not in parameters:
             return target
     return None
+
+
+def masked(head: bytes) -> bytes:
+    """A request head without credentials and cookies, known by their headers' names: what is stored, shown or archived
+    travels further than we know. The request line is left as it is."""
+    line, end, fields = head.partition(b"\n")
+    return line + end + _masked_fields(fields)
+
+
+@lru_cache(maxsize=256)
+def _masked_fields(fields: bytes) -> bytes:
+    """Asked for every page; those of one host have the same headers, mostly."""
+    return _SECRET.sub(lambda match: match[1] + f": {MASK}".encode(), fields)

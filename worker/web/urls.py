@@ -111,13 +111,13 @@ def user_info(text: str) -> tuple[str, str] | None:
     Raises ValueError when they are not UTF-8 text of one line, or the name has a colon: none of Basic has (RFC 7617).
     """
     try:
-        parsed = ada_url.URL(text)
+        parsed = ada_url.URL(_well_formed(text))
     except ValueError:
         return None
     if not parsed.username and not parsed.password:
         return None
     user, password = (unquote_to_bytes(part).decode() for part in (parsed.username, parsed.password))
-    if ":" in user or not (user + password).isprintable():
+    if ":" in user or not (user + password).isprintable() or "\ufffd" in user + password:
         raise ValueError("not one line of text, or a colon in the user name")
     return user, password
 
@@ -149,8 +149,7 @@ def _serialise(text: str, base: str | None = None) -> str | None:
     try:
         href = ada_url.normalize_url(text) if base is None else ada_url.join_url(base, text)
     except ValueError:
-        # To the URL Standard lone surrogates are U+FFFD; ada gets UTF-8 and cannot see them.
-        well_formed = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        well_formed = _well_formed(text)
         return None if well_formed == text else _serialise(well_formed, base)
     if not href.startswith(("http://", "https://")):
         return None
@@ -160,6 +159,11 @@ def _serialise(text: str, base: str | None = None) -> str | None:
         start, end = href.find("/") + 2, href.find("/", 8)
         href = href[:start] + href[start:end].rpartition("@")[2] + href[end:]
     return href
+
+
+def _well_formed(text: str) -> str:
+    """To the URL Standard lone surrogates are U+FFFD; ada gets UTF-8 and cannot see them."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _split_authority(href: str) -> tuple[str, str]:

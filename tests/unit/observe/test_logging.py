@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gregor.worker.base.errors import BadInput
-from gregor.worker.base.printable import MASK, one_line
+from gregor.worker.base.printable import MASK, mask_user_info, one_line
 from gregor.worker.observe.logging import _Formatter, configure, identify, logs
 from gregor.worker.observe.tracing import Visit
 
@@ -131,6 +131,24 @@ def test_secrets_are_masked(json: bool) -> None:
     line = _Formatter(json).format(record(fields, "http://me:word@b.test/"))
     assert "word" not in line.replace("password", "")
     assert MASK in line
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        *("http://me:word@a.test/", "https:me:word@a.test/", r"https:\\me:word@a.test/", "HTTPS:/me:word@a.test"),
+        *(
+            "http://me:w@word@a.test/",
+            "http://word@a.test/x http://b.test/@c",
+            "amqp://me:word@a.test",
+            "http:///me:word@b",
+        ),
+    ],
+)
+def test_user_info_is_masked_in_every_form_of_a_url(url: str) -> None:
+    masked = mask_user_info(f"cannot do {url!r}, {url}")
+    assert "word" not in masked and masked.count(f"{MASK}@") == 2
+    assert mask_user_info("http://b.test/@c me@d.test") == "http://b.test/@c me@d.test"
 
 
 def test_exceptions_stay_on_the_line() -> None:

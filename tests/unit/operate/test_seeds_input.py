@@ -125,8 +125,44 @@ def test_credentials_are_kept_for_their_origin() -> None:
 
 
 @pytest.mark.parametrize(
+    "seed",
+    [
+        *("https://a.test/2020/https://user@x.test/", "https://a.test/login?next=https://b:c@c.test/"),
+        *("https://a.test/#https://b:c@c.test/", "https://a.test/://@x", "https://a.test/me:secret@b.test"),
+        *("https://@a.test/", "https://:@a.test/", "https:\\\\a.test\\x://me:secret@b.test"),
+    ],
+)
+def test_what_only_looks_like_credentials_is_none(seed: str) -> None:
+    known = {"https://a.test": "Bearer of a table"}
+    assert Seeds([seed], None, "", URLS, authorizations=known).count == 1
+    assert known == {"https://a.test": "Bearer of a table"}
+    assert Seeds([seed], None, "", URLS).count == 1
+
+
+@pytest.mark.parametrize(
+    "seed",
+    [
+        *(
+            "https:me:secret@a.test/",
+            "https:/me:secret@a.test/",
+            r"https:\\me:secret@a.test/",
+            "HTTPS:///me:secret@a.test",
+        ),
+        *("ht\ntps://me:sec\tret@a.test/", " https://me:secret@a.test/x?y=https://you:other@b.test/ "),
+    ],
+)
+def test_credentials_are_those_of_the_url_however_it_is_written(seed: str) -> None:
+    known: dict[str, str] = {}
+    assert Seeds([seed], None, "", URLS, authorizations=known).count == 1
+    assert known == {"https://a.test": basic("me", "secret")}
+    with pytest.raises(BadInput, match="are not used here"):
+        Seeds([seed], None, "", URLS)
+
+
+@pytest.mark.parametrize(
     ("seeds", "part"),
     [
+        (["http://me:secret\udcff@a.test/"], "have to be text"),
         (["http://a.test/", "http://me:secret@a.test/", "http://me:other@a.test/x"], "seed 3: another user name or"),
         (["http://m%3Ae:secret@a.test/"], "the name without colon"),
         (["http://me:secret%0A@a.test/"], "have to be text"),
