@@ -1,7 +1,6 @@
 """`python -m gregor.worker.demo`: a crawl of the bundled web, which needs no network; then a look at the result."""
 
 import sys
-import tempfile
 from pathlib import Path
 
 from gregor.worker.base.typed import as_typed
@@ -14,8 +13,9 @@ SETTINGS = (AGENT, "delay=0.2", "delay_factor=0", "max_crawl_delay=0.5", "sitema
 
 def demo(data: str) -> int:
     """Crawl into a data folder; the exit code of the crawl."""
-    with serving() as web, tempfile.TemporaryDirectory() as folder:
-        table = Path(folder) / "hosts.table"
+    table = Path(f"{data}.hosts")  # the crawl keeps its name: later commands read it too
+    table.parent.mkdir(parents=True, exist_ok=True)
+    with serving() as web:
         table.write_text("\n".join(web.host_table_lines) + "\n")
         settings = [word for setting in SETTINGS for word in ("--set", setting)]
         code = main(["crawl", *web.seeds, "--data", data, "--host-table", str(table), *settings])
