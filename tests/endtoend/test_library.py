@@ -99,6 +99,8 @@ def test_a_crawl_that_is_left_goes_on(settled: None, folder: Path, tmp_path: Pat
         stored = {page.url for page in archive.pages()}
     assert len(stored) > 5 and set(first) | set(more) <= stored and not set(first) & set(more)
     assert asyncio.run(rest(tmp_path / "data")) == []
+    with pytest.warns(RuntimeWarning, match=r"settings of this crawl change: .*delay was 0, now 0\.03"):
+        gregor.Crawl(data=tmp_path / "data", delay=0.03)
 
 
 @pytest.mark.parametrize("example", [example for example in EXAMPLES if "gregor.open(" in example])

@@ -72,6 +72,9 @@ class Crawl:
             raise BadInput(f"no seed is given, and there is no crawl in {self._config.data}")
         if self._settings.kept is not None:
             kept.refuse_missing(self._settings.kept, self._settings.sources)
+            differing = kept.changed(self._settings.kept, self._config, self._settings.sources)
+            if differing:
+                _say(f"settings of this crawl change: {'; '.join(differing.values())}")
         return open_seeds(seeds, None, io.BytesIO(), urls_of(self._config))
 
     def __enter__(self) -> "Crawl":
