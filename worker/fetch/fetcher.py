@@ -166,7 +166,7 @@ class Fetcher:
         """Request headers, those of the host over the general ones, credentials for exactly their origin."""
         headers = {**self._overrides.get(url.host, self._general), **dict(conditions)}
         if credentials := self._authorizations.get(url.origin):
-            headers["Authorization"] = credentials
+            headers = _over(headers, {"Authorization": credentials})
         if self._cookies is not None and (cookies := self._cookies.header(url, now)):
             headers["Cookie"] = cookies
         return tuple(headers.items())

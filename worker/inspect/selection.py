@@ -9,7 +9,7 @@ from gregor.schemas.messages import Page, Row
 from gregor.worker.base.streams import in_order
 from gregor.worker.borders.errors import Damaged
 from gregor.worker.borders.reader import WHOLE, Part, Reader
-from gregor.worker.settle.rows import KEPT, last_visit
+from gregor.worker.settle.rows import KEPT, REMEMBERED_ATTEMPTS, last_visit
 
 T = TypeVar("T")
 
@@ -36,10 +36,19 @@ class Selection(msgspec.Struct, frozen=True):
             return False
         if self.changed and not (row.changed or (row.page and row.state not in KEPT)):
             return False
-        return self._new(page.fetched_at if page is not None and row.state in KEPT else last_visit(row))
+        return self._new(there_since(page, row) if page is not None and row.state in KEPT else last_visit(row))
 
     def _new(self, at: float) -> bool:
         return self.since is None or at >= self.since
+
+
+def there_since(page: Page, row: Row) -> float:
+    """When the visit that brought a page was settled, so that readers could see it; unix seconds. It may be long after
+    the page was fetched. The row remembers its last visits: of an older page it is when it was fetched."""
+    first = next((number for number, attempt in enumerate(row.attempts) if attempt.at >= page.fetched_at), None)
+    if first is None or (first == 0 and len(row.attempts) == REMEMBERED_ATTEMPTS):
+        return page.fetched_at
+    return row.attempts[first].at
 
 
 EVERYTHING: Final = Selection()

@@ -117,12 +117,13 @@ def test_credentials_headers_and_cookies_go_where_they_belong() -> None:
         names.let.set()
         hrefs = ["https://a.test/", "https://a.test/2", "http://a.test/", "https://c.test/"]
         transport = MemoryTransport(dict.fromkeys(hrefs, with_cookie))
-        hosts = (HostOverride(host="a.test", headers={"X-Key": "1"}),)
+        hosts = (HostOverride(host="a.test", headers={"X-Key": "1", "authorization": "of the host"}),)
         one = fetcher(names, transport, replace(Config(), cookies=True, hosts=hosts))
         for href in hrefs:
             await fetched(one, href)
         sent = [dict(request.headers) for request in transport.requests]
         assert [one.get("Authorization") for one in sent] == ["Bearer x", "Bearer x", None, None]
+        assert [one.get("authorization") for one in sent] == [None, None, "of the host", None]
         assert [one.get("X-Key") for one in sent] == ["1", "1", "1", None]
         assert [one.get("Cookie") for one in sent] == [None, "k=v", "k=v", None]
 
