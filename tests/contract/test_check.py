@@ -147,6 +147,7 @@ HARMS: dict[str, tuple[Callable[[Checked], object], str]] = {
     "page cut": (lambda c: c.change("UPDATE pages SET data = x'' WHERE key LIKE '%/5'"), "pages"),
     "page deleted": (lambda c: c.change("DELETE FROM pages WHERE key LIKE '%/5'"), "rows"),
     "counts": (lambda c: c.change("UPDATE totals SET pages = pages + 3"), "totals"),
+    "requisites": (lambda c: c.change("INSERT INTO requisites VALUES ('http://www.test/3', 1)"), "totals"),
     "states": (lambda c: c.change("UPDATE states SET urls = 99"), "totals"),
     "seen": (lambda c: c.change("DELETE FROM seen"), "seen"),
     "entry flipped": (lambda c: c.change("INSERT INTO calendar VALUES (1, 5, 6, 0, x'93c1')"), "calendar"),

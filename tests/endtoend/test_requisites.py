@@ -1,11 +1,14 @@
 """What pages show is fetched with them, where that is asked for: an archived site replays whole."""
 
 import http.client
+import signal
+import time
 from pathlib import Path
 
 import msgspec
 
 from tests.endtoend.site import Here, Web
+from tests.endtoend.test_kill_and_resume import PATIENCE, gregor
 from tests.web import warc_server
 
 SHOWN = {
@@ -91,3 +94,33 @@ def test_without_being_asked_for_they_are_left_out_and_budgets_bound_them(web: W
     other = [*web.flags, "--data", str(web.folder / "other"), "--max-depth", "0", "--set", "requisites=true"]
     here.report("http://a.test/", *other, "--set", "max_requisites=1", "--set", "requisites_scope=scope")
     assert sorted(web.paths()) == ["a.test/", "a.test/more.css", "a.test/site.css"]
+
+
+def _counts(here: Here, web: Web) -> dict[str, int]:
+    told = msgspec.json.decode(here.said("status", "--json", *web.flags[:2]))
+    return {name: told.get(name, 0) for name in ("pages", "pages_200", "requisites")}
+
+
+def test_pages_are_counted_right_after_a_kill_and_after_an_optout(web: Web, here: Here) -> None:
+    shown = 30
+    web.page("a.test/", "<title>page</title>" + "".join(f"<img src=//cdn.test/{n}.png>" for n in range(shown)))
+    for number in range(shown):
+        web.page(f"cdn.test/{number}.png", f"picture {number}", Content_Type="image/png")
+    words = ["http://a.test/", *web.flags, "--set", "requisites=true", "--set", "delay=0.02"]
+    with gregor("crawl", *words) as process:
+        deadline = time.monotonic() + PATIENCE
+        while len(web.asked) < shown // 2:
+            assert time.monotonic() < deadline
+            assert process.poll() is None
+            time.sleep(0.01)
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+    counts = _counts(here, web)
+    assert (counts["pages"], counts["pages_200"]) == (1, 1)
+    assert counts["requisites"] >= shown // 4
+    assert here.report(*words)["total_pages_200"] == 1
+    assert _counts(here, web) == {"pages": 1, "pages_200": 1, "requisites": shown}
+    here.said("check", *web.flags[:2])
+    here.said("optout", "cdn.test", *web.flags[:2], "--wait", "0")
+    assert _counts(here, web) == {"pages": 1, "pages_200": 1, "requisites": 0}
+    here.said("check", *web.flags[:2])

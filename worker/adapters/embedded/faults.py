@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from gregor.schemas.messages import PRIORITIES
-from gregor.worker.adapters.embedded import dates
+from gregor.worker.adapters.embedded import dates, requisites
 from gregor.worker.adapters.embedded.slices import is_broken
 from gregor.worker.borders.stock import Fault
 
@@ -38,6 +38,7 @@ def right(connection: sqlite3.Connection, fault: Fault, now: float) -> None:
             connection.execute("DELETE FROM states")
             connection.execute("INSERT INTO states SELECT state, count(*) FROM rows GROUP BY state")
             connection.execute(f"UPDATE totals SET (pages, pages_200, bytes) = ({_TOTALS})")
+            requisites.count_anew(connection)
         case ("contents",) | ("simhashes",):
             connection.execute(f"DELETE {_NAMELESS.format(table=fault.place[0])}")
             if fault.place[0] == "simhashes":
@@ -82,7 +83,8 @@ def _sums(connection: sqlite3.Connection) -> Iterator[Fault]:
         "SELECT count(*) FROM states WHERE urls > 0 AND state NOT IN (SELECT DISTINCT state FROM rows)"
     ).fetchone()[0]
     kept = connection.execute("SELECT pages, pages_200, bytes FROM totals").fetchone()
-    if states or more or kept != connection.execute(_TOTALS).fetchone():
+    counted = kept == connection.execute(_TOTALS).fetchone() and requisites.are_right(connection)
+    if states or more or not counted:
         yield Fault(("totals",), "the counts of URLs or pages are not what there are", "counted anew")
 
 

@@ -13,6 +13,7 @@ import sqlite3
 from pathlib import Path
 from typing import Self
 
+from gregor.worker.adapters.embedded import requisites
 from gregor.worker.adapters.embedded.schema import FORMAT, SCHEMA
 from gregor.worker.base.errors import BadInput, why
 
@@ -167,7 +168,12 @@ def _load(path: Path, wanted: dict[str, str]) -> dict[str, str]:
                 connection.executemany("INSERT INTO meta VALUES (?, ?)", made.items())
                 connection.execute("COMMIT")
                 flush_names(path, path.parent)
-            return _settings(path, connection)
+            settings = _settings(path, connection)
+            if not requisites.are_kept(connection):
+                connection.execute("BEGIN IMMEDIATE")
+                requisites.begin(connection)
+                connection.execute("COMMIT")
+            return settings
         finally:
             connection.close()
     except sqlite3.Error as error:

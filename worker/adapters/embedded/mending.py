@@ -58,6 +58,7 @@ class EmbeddedMending:
 
     async def rebuild(self, row: Row) -> None:
         """See `Mending.rebuild`; whatever was there is written over, with its stamp."""
+        self._uncounted = True
         await self._execute(
             "INSERT INTO rows VALUES (?1, 0, ?2, ?3, ?4) ON CONFLICT (key) DO UPDATE"
             " SET host = ?2, state = ?3, data = ?4",

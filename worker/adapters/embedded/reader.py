@@ -30,6 +30,7 @@ from gregor.schemas.messages import (
     url_fingerprint,
 )
 from gregor.worker.adapters.compression import decoded
+from gregor.worker.adapters.embedded import requisites
 from gregor.worker.adapters.embedded.bodies import open_body
 from gregor.worker.adapters.embedded.database import Work
 from gregor.worker.adapters.embedded.folder import DATABASE, connect_reading
@@ -67,7 +68,6 @@ _FIND_CALENDAR: Final = "SELECT bucket, data FROM calendar WHERE partition = ? A
 _FIND_BACKLOG: Final = "SELECT data FROM backlog WHERE partition = ? AND host = ? AND instr(data, ?)"
 _STATES: Final = "SELECT state, urls FROM states WHERE urls > 0"
 _PARTITIONS: Final = "SELECT partition, data FROM partitions"
-_TOTALS: Final = "SELECT pages, pages_200, bytes FROM totals"
 
 
 class EmbeddedReader:
@@ -160,12 +160,8 @@ class EmbeddedReader:
         """
         counts: dict[str, int] = dict(await self._fetch(_STATES))
         counts.pop("waiting", None)
-        ((pages, pages_200, size),) = await self._fetch(_TOTALS)
-        shown, shown_200 = 0, 0
-        async for record in self.partitions():
-            shown += record.counts.get("requisites", 0)
-            shown_200 += record.counts.get("requisites_200", 0)
-        counts |= {"pages": pages - shown, "pages_200": pages_200 - shown_200, "bytes": size}
+        pages, pages_200, size, shown = await self.ask(requisites.page_totals)
+        counts |= {"pages": pages, "pages_200": pages_200, "bytes": size}
         return {**counts, "requisites": shown} if shown else counts
 
     async def lag(self) -> int:

@@ -6,6 +6,23 @@ FORMAT: Final = 1
 CHANGES: Final = "CREATE TABLE IF NOT EXISTS changes (first INTEGER PRIMARY KEY, data BLOB NOT NULL)"
 """What was changed by order, put aside: made when there is something to put into it."""
 
+REQUISITES: Final = (
+    # Which stored documents are requisites, and `ok` of those of status 200; with their totals, by triggers as all are.
+    "CREATE TABLE requisites (key TEXT PRIMARY KEY, ok INT NOT NULL) WITHOUT ROWID",
+    "CREATE TABLE shown (requisites INT NOT NULL, requisites_200 INT NOT NULL)",
+    "INSERT INTO shown VALUES (0, 0)",
+    """CREATE TRIGGER requisite_added AFTER INSERT ON requisites BEGIN
+       UPDATE shown SET requisites = requisites + 1, requisites_200 = requisites_200 + NEW.ok; END""",
+    """CREATE TRIGGER requisite_changed AFTER UPDATE ON requisites WHEN OLD.ok <> NEW.ok BEGIN
+       UPDATE shown SET requisites_200 = requisites_200 + NEW.ok - OLD.ok; END""",
+    """CREATE TRIGGER requisite_gone AFTER DELETE ON requisites BEGIN
+       UPDATE shown SET requisites = requisites - 1, requisites_200 = requisites_200 - OLD.ok; END""",
+    """CREATE TRIGGER document_gone AFTER DELETE ON pages
+       WHEN NOT EXISTS (SELECT 1 FROM pages WHERE key = OLD.key) BEGIN
+       DELETE FROM requisites WHERE key = OLD.key; END""",
+)
+"""Added to a folder of a version that knew no requisites when it is opened to be written."""
+
 # WITHOUT ROWID: one B-tree a table, in the order in which it is read.
 SCHEMA: Final = (
     "CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
@@ -62,4 +79,5 @@ SCHEMA: Final = (
        WHEN NOT EXISTS (SELECT 1 FROM pages WHERE key = NEW.key AND visit > NEW.visit) BEGIN
        UPDATE totals SET pages_200 = pages_200 + (NEW.status = 200) - (OLD.status = 200),
            bytes = bytes + NEW.size - OLD.size; END""",
+    *REQUISITES,
 )

@@ -21,7 +21,7 @@ from gregor.schemas.messages import (
     encode,
 )
 from gregor.worker.adapters.compression import Compressor, decoded
-from gregor.worker.adapters.embedded import simhashes
+from gregor.worker.adapters.embedded import requisites, simhashes
 from gregor.worker.adapters.embedded.bodies import Bodies
 from gregor.worker.adapters.embedded.database import Database
 from gregor.worker.adapters.embedded.queries import HOST, ROBOTS, read_one, read_page, read_rows
@@ -75,7 +75,14 @@ class EmbeddedStore:
         return [found.get(key) for key in wanted]
 
     async def put_rows(self, rows: Sequence[Row], stamp: int) -> None:
-        await self._put(_PUT_ROW, [(row.key, stamp, row.host, row.state, encode(row)) for row in rows])
+        records = [(row.key, stamp, row.host, row.state, encode(row)) for row in rows]
+
+        def put(connection: sqlite3.Connection) -> None:
+            connection.executemany(_PUT_ROW, records)
+            requisites.unmark(connection, rows, stamp)
+
+        if records:
+            await self._database.write(put)
 
     async def page(self, key: str, visit: int) -> Page | None:
         return self._database.read(lambda connection: read_page(connection, key, visit))
@@ -94,6 +101,7 @@ class EmbeddedStore:
             connection.execute(
                 _PUT_PAGE, (page.key, page.visit, stamp, page.status, page.size, self._compressor.compress(record))
             )
+            requisites.mark(connection, page, stamp)
 
         await self._database.write(put)
 
