@@ -71,6 +71,7 @@ def prompt(page: Page, parsed: Parsed, url: Url, ruleset: tuple[Rule, ...]) -> d
 
     def trying(source: type[Css] | type[XPath] | type[Json]) -> Callable[[str], list[Any]]:
         def tried(selector: str) -> list[Any]:
+            parsed.renew()
             selected = source(selector).select(Place(parsed))
             return [text.words(one) if isinstance(one, text.Node) else one for one in selected]
 

@@ -6,6 +6,7 @@
     values.py     texts to typed values                      numbers.py, dates.py
     schema_org.py entities: JSON-LD, bounded                 markup.py     entities: microdata, RDFa
     items.py      rules applied to a page                    tally.py      what was lost, by rule and cause
+    work.py       what rules may cost on a page
     writing.py    JSON lines, CSV                            cases.py      the tests that stand beside rules
 
 Imports base, web, read and links (for URL patterns).

@@ -5,7 +5,7 @@ from itertools import islice
 from typing import Final
 
 from gregor.worker.extract import schema_org, values
-from gregor.worker.extract.model import Failed, Field, Found, Group, Item, Kind, Loss, Rule, Unreadable, Value
+from gregor.worker.extract.model import Failed, Field, Found, Group, Item, Kind, Loss, Rule, Spent, Unreadable, Value
 from gregor.worker.extract.page import Parsed
 from gregor.worker.extract.scopes import Place
 from gregor.worker.extract.selectors import group_of
@@ -24,14 +24,22 @@ class _Missing(Exception):
 
 def extract(rules: tuple[Rule, ...], page: Parsed, url: Url) -> Found:
     """What the rules make of a page. Never raises, whatever the page: what a rule cannot do costs its item."""
+    page.renew()
     extracted = Found()
     for rule in rules:
         if rule.match is None or isinstance(rule.match.allows(url), Allowed):
             try:
                 _apply(rule, page, extracted)
-            except Failed as failure:
-                extracted.losses.append(Loss(rule.name, str(failure)))
+            except Exception as error:  # noqa: BLE001 - a page that breaks a library must not end all others
+                extracted.losses.append(Loss(rule.name, _cause(error)))
     return extracted
+
+
+def _cause(error: Exception) -> str:
+    """Why something of a rule is lost: the same words for all pages."""
+    if isinstance(error, Failed | _Missing):
+        return str(error)
+    return f"it cannot be applied: {type(error).__name__}"
 
 
 def _apply(rule: Rule, page: Parsed, extracted: Found) -> None:
@@ -50,8 +58,10 @@ def _apply(rule: Rule, page: Parsed, extracted: Found) -> None:
                 extracted.items.append(Item(rule.name, rule.item, fields))
             else:
                 losses = [Loss(rule.name, "nothing of it was found")]
-        except _Missing as missing:
-            losses = [Loss(rule.name, str(missing))]
+        except Spent:
+            raise
+        except Exception as error:  # noqa: BLE001 - what breaks on one place of a page costs one item
+            losses = [Loss(rule.name, _cause(error))]
         extracted.losses += losses
 
 

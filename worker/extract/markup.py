@@ -11,6 +11,7 @@ import ada_url
 from selectolax.lexbor import LexborNode
 
 from gregor.worker.extract import text
+from gregor.worker.extract.work import Work
 
 Entity = dict[str, Any]
 MOST_ENTITIES: Final = 2000
@@ -22,13 +23,14 @@ MOST_TEXT: Final = 100_000
 _URLS: Final = frozenset({"a", "area", "link", "audio", "embed", "iframe", "img", "source", "track", "video", "object"})
 
 
-def microdata(root: LexborNode, base: str) -> list[Entity]:
-    """The items that are no property of another one, in order."""
-    return _Microdata(root, base).entities
+def microdata(root: LexborNode, base: str, work: Work) -> list[Entity]:
+    """The items that are no property of another one, in order. Raises `Spent`."""
+    return _Microdata(root, base, work).entities
 
 
 class _Microdata:
-    def __init__(self, root: LexborNode, base: str) -> None:
+    def __init__(self, root: LexborNode, base: str, work: Work) -> None:
+        self._work = work
         self.entities: list[Entity] = []
         self._base = base
         self._by_node: dict[int, Entity] = {}
@@ -45,7 +47,7 @@ class _Microdata:
                     referring.append((entity, names))
                 if "itemprop" not in attributes:
                     self.entities.append(entity)
-            if "itemprop" in attributes and (owner := _nearest(node, self._by_node)) is not None:
+            if "itemprop" in attributes and (owner := _nearest(node, self._by_node, work)) is not None:
                 self._put(owner, node)
         for entity, names in referring:
             for name in names:
@@ -60,7 +62,7 @@ class _Microdata:
 
     def _put(self, owner: Entity, node: LexborNode) -> None:
         value = self._by_node.get(node.mem_id)
-        said = _said(node, self._base) if value is None else value
+        said = _said(node, self._base, self._work) if value is None else value
         for name in (node.attributes.get("itemprop") or "").split():
             _add(owner, name, said)
 
@@ -69,6 +71,7 @@ class _Microdata:
         if self._left <= 0 or any(mark in name for mark in '"\\'):
             return
         self._left -= 1
+        self._work.steps(1)
         named = root.css_first(f'[id="{name}"]')
         if named is None:
             return
@@ -76,13 +79,14 @@ class _Microdata:
         for node in within[:MOST_REFERENCES]:
             if self._by_node.get(node.mem_id) is entity:
                 continue  # it would hold itself
-            owner = _nearest(node, self._by_node)
+            owner = _nearest(node, self._by_node, self._work)
             if owner is None or node.mem_id == named.mem_id:
                 self._put(entity, node)
 
 
-def rdfa(root: LexborNode, base: str) -> list[Entity]:
-    """The entities of RDFa Lite: ``typeof``, ``property``, ``resource``; vocabularies and prefixes are taken off."""
+def rdfa(root: LexborNode, base: str, work: Work) -> list[Entity]:
+    """The entities of RDFa Lite: ``typeof``, ``property``, ``resource``; vocabularies and prefixes are taken off.
+    Raises `Spent`."""
     entities: list[Entity] = []
     by_node: dict[int, Entity] = {}
     for node in root.css(":is([typeof], [property])"):
@@ -96,19 +100,21 @@ def rdfa(root: LexborNode, base: str) -> list[Entity]:
             if not attributes.get("property"):
                 entities.append(entity)
         if names := (attributes.get("property") or "").split():
-            owner = _nearest(node, by_node)
+            owner = _nearest(node, by_node, work)
             if owner is not None:
-                value = by_node.get(node.mem_id)
+                entity_of_it = by_node.get(node.mem_id)
+                said = _said(node, base, work) if entity_of_it is None else entity_of_it
                 for name in names:
-                    _add(owner, _local(name), _said(node, base) if value is None else value)
+                    _add(owner, _local(name), said)
             elif (alone := by_node.get(node.mem_id)) is not None:
                 entities.append(alone)
     return entities
 
 
-def _nearest(node: LexborNode, by_node: dict[int, Entity]) -> Entity | None:
+def _nearest(node: LexborNode, by_node: dict[int, Entity], work: Work) -> Entity | None:
     """The entity of the nearest element around."""
     for ancestor in _around(node):
+        work.nodes(1)
         if (entity := by_node.get(ancestor.mem_id)) is not None:
             return entity
     return None
@@ -121,14 +127,14 @@ def _around(node: LexborNode) -> Iterator[LexborNode]:
         parent = parent.parent
 
 
-def _said(node: LexborNode, base: str) -> str:
+def _said(node: LexborNode, base: str, work: Work) -> str:
     """The value of a property (HTML Standard, section 5.2.4); ``content`` goes before, as schema.org's examples have
     it and RDFa says."""
     if content := node.attributes.get("content"):
         return content[:MOST_TEXT]
     if node.tag in _URLS:
-        return _absolute(base, text.reference(node))
-    return text.value(node)[:MOST_TEXT]
+        return _absolute(base, text.reference(node, work))
+    return text.value(node, work)[:MOST_TEXT]
 
 
 def _absolute(base: str, reference: str) -> str:

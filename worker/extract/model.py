@@ -20,6 +20,10 @@ class Failed(Exception):
     """A rule cannot be applied to a page. The text is the cause, the same for all pages that it meets."""
 
 
+class Spent(Failed):
+    """A page has cost, or given, all that it may: no rule gets more of it."""
+
+
 class Unreadable(Exception):
     """What was selected is not of the type of its field."""
 

@@ -15,7 +15,8 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from gregor.schemas.events import rfc3339
 from gregor.schemas.messages import Page
 from gregor.worker.extract import text
-from gregor.worker.extract.model import Failed
+from gregor.worker.extract.model import Failed, Spent
+from gregor.worker.extract.work import Work
 from gregor.worker.read.document import Document
 from gregor.worker.read.html import shadow, xhtml
 from gregor.worker.read.html.guard import guard
@@ -30,6 +31,9 @@ MOST_TEXT: Final = 16 << 20
 """Characters of all values of a page."""
 DEEPEST: Final = 64
 """Levels of what JSON nests; what is deeper is left out."""
+MOST_NESTED: Final = 512
+"""Elements within elements that XPath may look in."""
+_TOO_DEEP: Final = etree.XPath(f"boolean(//*[not(*)][ancestor::*[{MOST_NESTED}]])")
 LARGEST: Final = 200_000
 """Values of one JSON document that are kept; the rest is left out."""
 _ASSIGNED: Final = re.compile(r"=\s*(?=[\[{])")
@@ -98,16 +102,21 @@ class Parsed:
         self._document = document
         self._scripts: dict[str, list[Any]] = {}
         self._apart: list[str] = []
-        self._room = MOST_TEXT
+        self.renew()
         self.entities: dict[str, list[dict[str, Any]]] = {}
         """Those of schema.org that were looked for, by type."""
 
+    def renew(self) -> None:
+        """What it may cost and give begins anew: those who read it now are others."""
+        self._room = MOST_TEXT
+        self.work = Work(self._document.size)
+
     def take(self, characters: int) -> None:
-        """Values of so many characters are made of it. Raises `Failed` beyond what a page may give: elements within
+        """Values of so many characters are made of it. Raises `Spent` beyond what a page may give: elements within
         elements say the same text again and again."""
         self._room -= characters
         if self._room < 0:
-            raise Failed(f"its values are longer than {MOST_TEXT >> 20} MiB")
+            raise Spent(f"its values are longer than {MOST_TEXT >> 20} MiB")
 
     @cached_property
     def kind(self) -> str:
@@ -253,12 +262,18 @@ def bounded(value: Any, deepest: int = DEEPEST, largest: int = LARGEST) -> Any:
     return kept(value, 0)
 
 
-def element_of(node: LexborNode) -> Element | None:
-    """The element of a node's own markup, for XPath; None for what makes no tree.
+def element_of(node: LexborNode, work: Work | None = None) -> Element | None:
+    """The element of a node's own markup, for XPath; None for what makes no tree. ``work`` pays for a part of a page.
 
-    Its size is bounded already; elements may be nested deeper than the 255 that are libxml2's own bound.
+    Its size is bounded already; elements may be nested deeper than the 255 that are libxml2's own bound, but no deeper
+    than in browsers: what an XPath costs grows with the third power of it. Raises `Failed`.
     """
-    root = etree.HTML(node.html or "", etree.HTMLParser(encoding="utf-8", huge_tree=True, no_network=True))
+    markup = node.html or ""
+    if work is not None:
+        work.parse(len(markup))
+    root = etree.HTML(markup, etree.HTMLParser(encoding="utf-8", huge_tree=True, no_network=True))
+    if root is not None and _TOO_DEEP(root):
+        raise Failed(f"its elements are nested more than {MOST_NESTED} deep, which is too much for XPath")
     if root is None or node.tag == "html":
         return root
     body = root if node.tag == "body" else root.find("body")

@@ -43,10 +43,10 @@ def _read(page: Parsed, kind: str) -> list[Entity]:
     if matching := _of_type(page.scripts(_LD), kind):
         return matching
     markup = page.markup
-    if "itemscope" in markup.lower() and (matching := _of_type(microdata(page.node, page.base), kind)):
+    if "itemscope" in markup.lower() and (matching := _of_type(microdata(page.node, page.base, page.work), kind)):
         return matching
     if "typeof" in markup.lower():
-        return _of_type(rdfa(page.node, page.base), kind)
+        return _of_type(rdfa(page.node, page.base, page.work), kind)
     return []
 
 

@@ -18,6 +18,7 @@ from gregor.worker.extract.model import Failed
 from gregor.worker.extract.page import Facts
 from gregor.worker.extract.schema_org import entities, follow
 from gregor.worker.extract.scopes import Place
+from gregor.worker.extract.work import Work
 from gregor.worker.read.html.collector import names
 
 _EMPTY: Final = LexborHTMLParser("<p>")
@@ -56,22 +57,28 @@ class Css:
         node = place.node
         if node is None:
             return
-        for element in islice(self._elements(node), MOST):
+        place.pay()
+        yield from islice(self._values(node, place.page.work), MOST)
+
+    def _values(self, node: LexborNode, work: Work) -> Iterator[object]:
+        for element in self._elements(node, work):
             if self._text:
-                yield from text.direct(element, below=self._below)
+                yield from text.direct(element, work, below=self._below)
             elif self._attribute is None:
                 yield element
             elif (value := text.attribute(element, self._attribute)) is not None:
                 yield value
 
-    def _elements(self, node: LexborNode) -> Iterator[LexborNode]:
+    def _elements(self, node: LexborNode, work: Work) -> Iterator[LexborNode]:
         """The first one apart: mostly no other is asked for."""
         if not self._selector:
             yield node
         elif (first := node.css_first(self._selector)) is not None:
             yield first
             met = {first.mem_id}  # lexbor gives an element once for each part of a list of selectors
-            for element in node.css(self._selector):
+            elements = node.css(self._selector)
+            work.steps(len(elements))
+            for element in elements:
                 if element.mem_id not in met:
                     met.add(element.mem_id)
                     yield element
@@ -93,8 +100,9 @@ class XPath:
     def select(self, place: Place) -> Iterator[object]:
         """Elements, texts, numbers, true or false."""
         element = place.element
-        if element is None:
+        if element is None or not isinstance(element.tag, str):  # nothing is in a comment
             return
+        place.pay()
         try:
             result = self._path(element)
         except etree.XPathError as error:
@@ -123,7 +131,7 @@ class Json:
         for document in documents:
             try:
                 result = self._path.search(document)
-            except (jmespath.exceptions.JMESPathError, RecursionError, TypeError, ValueError) as error:
+            except (jmespath.exceptions.JMESPathError, RecursionError, TypeError, ValueError, ArithmeticError) as error:
                 raise Failed(f"a JMESPath cannot be reckoned: {type(error).__name__}") from None
             if result is not None and result != []:
                 yield from islice(result, MOST) if isinstance(result, list) else (result,)

@@ -6,10 +6,13 @@ from typing import Final
 from lxml import etree
 from selectolax.lexbor import LexborNode
 
+from gregor.worker.extract.work import Work, unbounded
 from gregor.worker.read.html.collector import BLOCKS, HIDDEN
 from gregor.worker.read.white_space import collapse
 
 _MAX_CLIMB: Final = 16
+_SEEN: Final = 0.5
+"""The step that a node costs which has no text of its own."""
 _REFERENCES: Final = {
     **dict.fromkeys(("a", "area", "link", "base"), "href"),
     **dict.fromkeys(("img", "audio", "embed", "iframe", "source", "track", "video", "script", "input"), "src"),
@@ -32,32 +35,39 @@ def raw(node: Node) -> str:
     return "".join(map(str, node.itertext(with_tail=False)))
 
 
-def words(node: Node, *, single: bool = True) -> str:
+def words(node: Node, work: Work | None = None, *, single: bool = True) -> str:
     """The visible text of an element: blocks are apart, scripts and the like within it are left out; with ``single``
-    white space is made single."""
+    white space is made single. ``work`` pays for it; None: nobody does. Raises `Spent`."""
+    work = work or unbounded()
     if isinstance(node, LexborNode):
         only = node.first_child
         if only is None or (only.tag == "-text" and only.next is None):
             text = only.text_content or "" if only is not None else ""
+            work.walk(len(text))
         else:
-            text = "".join(_of_node(node))
+            text = "".join(_of_node(node, work))
+    elif isinstance(node.tag, str):
+        text = "".join(_of_element(node, work))
     else:
-        text = "".join(_of_element(node))
+        text = node.text or ""  # a comment or an instruction, which XPath can choose
     return collapse(text) if single else text
 
 
-def _of_node(top: LexborNode) -> Iterator[str]:
+def _of_node(top: LexborNode, work: Work) -> Iterator[str]:
     last = 0
     for node in top.traverse(include_text=True):
         if node.tag != "-text":
+            work.steps(_SEEN)
             if node.tag in BLOCKS:
                 yield " "
             continue
+        text = node.text_content or ""
+        work.take(len(text))
         parent = node.parent
         if parent is not None and parent.tag in HIDDEN and parent.mem_id != top.mem_id:
             continue
         block = _block(node)
-        yield f" {node.text_content or ''}" if last and block != last else node.text_content or ""
+        yield f" {text}" if last and block != last else text
         last = block
 
 
@@ -71,29 +81,35 @@ def _block(node: LexborNode) -> int:
     return parent.mem_id if parent is not None else 0
 
 
-def _of_element(top: etree._Element) -> Iterator[str]:
+def _of_element(top: etree._Element, work: Work) -> Iterator[str]:
     hidden = 0
     unseen = HIDDEN if top.getroottree().getroot().tag == "html" else frozenset[str]()
     for event, element in etree.iterwalk(top, events=("start", "end", "comment", "pi")):
+        work.steps(_SEEN)
         if event == "start":
             hidden += element.tag in unseen and element is not top
             if element.tag in BLOCKS:
                 yield " "
             if not hidden and isinstance(element.tag, str):
+                work.take(len(element.text or ""))
                 yield element.text or ""
             continue
         hidden -= event == "end" and element.tag in unseen and element is not top
         if element.tag in BLOCKS:
             yield " "
         if not hidden and element is not top:
+            work.take(len(element.tail or ""))
             yield element.tail or ""
 
 
-def direct(node: Node, *, below: bool) -> Iterator[str]:
-    """The pieces of text of an element, or with ``below`` of all within it, too."""
-    if isinstance(node, LexborNode):
-        pieces = node.traverse(include_text=True) if below else node.iter(include_text=True)
-        yield from (piece.text_content or "" for piece in pieces if piece.tag == "-text")
+def direct(node: LexborNode, work: Work, *, below: bool) -> Iterator[str]:
+    """The pieces of text of an element, or with ``below`` of all within it, too. Raises `Spent`."""
+    for piece in node.traverse(include_text=True) if below else node.iter(include_text=True):
+        work.steps(_SEEN)
+        if piece.tag == "-text":
+            text = piece.text_content or ""
+            work.take(len(text))
+            yield text
 
 
 def markup(node: Node) -> str:
@@ -112,12 +128,12 @@ def attribute(node: Node, name: str) -> str | None:
     return None if value is None else str(value)
 
 
-def reference(node: Node) -> str:
-    """The URL that an element holds, not resolved; its text if it holds none."""
-    return attribute(node, _REFERENCES.get(str(node.tag), "href")) or words(node)
+def reference(node: Node, work: Work) -> str:
+    """The URL that an element holds, not resolved; its text if it holds none. Raises `Spent`."""
+    return attribute(node, _REFERENCES.get(str(node.tag), "href")) or words(node, work)
 
 
-def value(node: Node) -> str:
-    """What an element says to programs, such as a ``time`` by its ``datetime``; its text if nothing."""
+def value(node: Node, work: Work) -> str:
+    """What an element says to programs, such as a ``time`` by its ``datetime``; its text if nothing. Raises `Spent`."""
     name = _VALUES.get(str(node.tag))
-    return (attribute(node, name) if name else None) or attribute(node, "content") or words(node)
+    return (attribute(node, name) if name else None) or attribute(node, "content") or words(node, work)

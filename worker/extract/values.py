@@ -12,6 +12,7 @@ from gregor.worker.extract import dates, numbers, text
 from gregor.worker.extract.model import Kind, KindName, Unreadable, Value
 from gregor.worker.extract.page import Parsed
 from gregor.worker.extract.text import Node
+from gregor.worker.extract.work import Work
 
 _TRUE: Final = frozenset({"true", "yes", "on", "1", "y", "ja", "oui", "si", "sí", "sim"})
 _FALSE: Final = frozenset({"false", "no", "off", "0", "n", "nein", "non", "não"})
@@ -41,7 +42,7 @@ def check(kind: Kind) -> None:
 def read(selected: object, kind: Kind, page: Parsed) -> Value:
     """The value; None for what is empty. Raises `Unreadable` for what is not of the type."""
     if isinstance(selected, Node):
-        return _of_text(_said(selected, kind), kind, page)
+        return _of_text(_said(selected, kind, page.work), kind, page)
     if kind.name == "json" and not (isinstance(selected, str) and selected.lstrip()[:1] in ("{", "[", "")):
         return selected if _is_json(selected) else None
     if isinstance(selected, bool):
@@ -57,16 +58,18 @@ def read(selected: object, kind: Kind, page: Parsed) -> Value:
     return None if selected is None else _of_text(str(selected), kind, page)
 
 
-def _said(node: Node, kind: Kind) -> str:
+def _said(node: Node, kind: Kind, work: Work) -> str:
     match kind.name:
         case "html":
-            return text.markup(node)
+            markup = text.markup(node)
+            work.count(len(markup))
+            return markup
         case "url":
-            return text.reference(node)
+            return text.reference(node, work)
         case "date" | "datetime" | "price" | "int" | "float" | "decimal" | "bool":
-            return text.value(node)
+            return text.value(node, work)
         case _:
-            return text.words(node, single=kind.strip is not False)
+            return text.words(node, work, single=kind.strip is not False)
 
 
 def _of_number(number: float, kind: Kind, page: Parsed) -> Value:

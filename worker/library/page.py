@@ -130,7 +130,7 @@ class StoredPage:
 
     def schema(self, kind: str) -> list[dict[str, Any]]:
         """The page's schema.org entities of a type."""
-        return schema_org.entities(self._parsed, kind)
+        return schema_org.entities(self._place.page, kind)
 
     def items(self, files: RulesFiles | None = None) -> list[dict[str, Any]]:
         """What rules make of the page: files as `gregor extract` reads them, or those that the crawl was given.
@@ -151,6 +151,7 @@ class StoredPage:
 
     @property
     def _place(self) -> Place:
+        self._parsed.renew()
         return Place(self._parsed)
 
 
