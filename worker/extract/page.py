@@ -270,7 +270,7 @@ def element_of(node: LexborNode, work: Work | None = None) -> Element | None:
     """
     markup = node.html or ""
     if work is not None:
-        work.parse(len(markup))
+        work.parse(markup)
     root = etree.HTML(markup, etree.HTMLParser(encoding="utf-8", huge_tree=True, no_network=True))
     if root is not None and _TOO_DEEP(root):
         raise Failed(f"its elements are nested more than {MOST_NESTED} deep, which is too much for XPath")

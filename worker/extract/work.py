@@ -12,8 +12,9 @@ _COUNTED: Final = 128
 """Characters of markup that are written, to count them, in one step."""
 _WALKED: Final = 512
 """Characters of markup that a selector of CSS walks over in one step."""
-_PARSED: Final = 8
-"""Characters of markup that are parsed in one step."""
+_TAGS: Final = 2
+_PARSED: Final = 256
+"""Tags and, beside them, characters of markup that are parsed in one step."""
 _PASSED: Final = 16
 """Nodes that an XPath passes, or ancestors that are looked at, in one step."""
 _TAKEN: Final = 32
@@ -41,9 +42,9 @@ class Work:
         """Markup of that length is walked over."""
         self.steps(characters / _WALKED)
 
-    def parse(self, characters: int) -> None:
-        """Markup of that length is parsed."""
-        self.steps(characters / _PARSED)
+    def parse(self, markup: str) -> None:
+        """It is parsed."""
+        self.steps(markup.count("<") / _TAGS + len(markup) / _PARSED)
 
     def nodes(self, passed: float) -> None:
         """So many nodes are passed without being read."""

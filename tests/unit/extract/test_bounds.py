@@ -60,6 +60,8 @@ def test_a_large_plain_page_is_read_whole(tmp_path: Path) -> None:
     rule += "a = { css = 'a', type = 'url' }\nt = { css = 'td:nth-child(2)' }\np = { xpath = 'td[3]', type = 'float' }"
     what = found(rules_of(tmp_path, rule), parsed(f"<table>{row * 500}</table>"))
     assert (len(what.items), what.losses) == (500, [])
+    long = found(rules_of(tmp_path, rule), parsed(f"<table>{row.replace('name', 'name' * 2000) * 500}</table>"))
+    assert (len(long.items), long.losses) == (500, [])
 
 
 def test_a_page_is_read_as_often_as_it_is_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
