@@ -16,9 +16,14 @@ from gregor.search.terms import terms
 
 WIDTH: Final = 240
 """Characters of a snippet, about."""
-_READ: Final = 200_000
+_READ: Final = 100_000
 """Characters of a text that are looked through."""
-_MOST_HITS: Final = 2000
+_STRETCH: Final = 2 * WIDTH
+"""Characters whose terms are compared at once: of the stretches the one that says most is looked at closely."""
+_AROUND: Final = 1000
+"""Characters before and behind a stretch that are looked at closely with it."""
+_LONGEST_WORD: Final = 64
+"""Where a stretch ends no word is cut that is not longer."""
 
 _HIDDEN: Final = re.compile(
     "[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]+"
@@ -54,20 +59,50 @@ def snippet(text: str, wanted: Collection[str], width: int = WIDTH) -> tuple[Pie
     clean = " ".join(plain(text[:_READ]).split())
     if not clean:
         return ()
-    hits = list(_hits(clean, frozenset(wanted)))
-    start, end = _window(clean, hits, width)
+    asked = frozenset(wanted)
+    first, last = _near(clean, asked, width) if asked else (0, min(len(clean), width + _AROUND))
+    close = clean[first:last]
+    hits = list(_hits(close, asked))
+    start, end = _window(close, hits, width)
     inside = [hit for hit in hits if start <= hit.start and hit.end <= end]
-    pieces = list(_marked(clean, start, end, inside))
-    if start > 0:
+    pieces = list(_marked(close, start, end, inside))
+    if first + start > 0:
         pieces.insert(0, Piece("… "))
-    if end < len(clean) or len(text) > _READ:
+    if first + end < len(clean) or len(text) > _READ:
         pieces.append(Piece(" …"))
     return tuple(pieces)
 
 
+def _near(text: str, wanted: frozenset[str], width: int) -> tuple[int, int]:
+    """From where to where it is looked at closely: around the stretch with most different terms, of equal ones the
+    first with most of them; the beginning where none is. It is found by whole stretches, which is cheap."""
+    best, chosen = (0, 0), (0, 0)
+    for start in range(0, len(text), max(width, WIDTH)):
+        stretch = _between_words(text, start, start + max(2 * width, _STRETCH))
+        there = [term for term in terms(text[slice(*stretch)]) if term in wanted]
+        worth = (len({*there}), len(there))
+        if worth > best:
+            best, chosen = worth, stretch
+        if stretch[1] == len(text):
+            break
+    first, _ = _between_words(text, max(0, chosen[0] - _AROUND), 0)
+    _, last = _between_words(text, 0, chosen[1] + width + _AROUND)
+    return first, last
+
+
+def _between_words(text: str, start: int, end: int) -> tuple[int, int]:
+    """A stretch that begins and ends at a space where one is near, else at least between characters."""
+    if start:
+        space = text.rfind(" ", max(0, start - _LONGEST_WORD), start)
+        start = space + 1 if space >= 0 else start + _with_marks(text[start : start + _LONGEST_WORD], 0)
+    if end < len(text):
+        space = text.find(" ", end, end + _LONGEST_WORD)
+        end = space if space >= 0 else end + _with_marks(text[end : end + _LONGEST_WORD], 0)
+    return start, min(end, len(text))
+
+
 def _hits(text: str, wanted: frozenset[str]) -> Iterator[_Hit]:
     """Where a wanted term stands."""
-    count = 0
     for run in _words(text) if wanted else ():
         run_terms = terms(text[run[0] : run[1]])
         if len(run_terms) == 1:
@@ -78,9 +113,6 @@ def _hits(text: str, wanted: frozenset[str]) -> Iterator[_Hit]:
             places = list(_parts(text, run, wanted))
         for start, end in places:
             yield _Hit(start, end, run_terms[0] if len(run_terms) == 1 else text[start:end])
-        count += len(places)
-        if count >= _MOST_HITS:
-            return
 
 
 def _words(text: str) -> Iterator[tuple[int, int]]:

@@ -83,8 +83,11 @@ class TantivyIndex:
         self._searcher = self._index.searcher()
 
     def refreshed(self) -> "TantivyIndex":
-        """The index as it was committed last; this one goes on with what it sees."""
-        self._index.reload()
+        """The index as it was committed last; this one goes on with what it sees. Raises `Unusable`."""
+        try:
+            self._index.reload()
+        except (ValueError, OSError) as error:
+            raise Unusable(f"the index cannot be read any more: {error}") from None
         again = copy.copy(self)
         again._searcher = self._index.searcher()
         return again
@@ -106,7 +109,7 @@ class TantivyIndex:
         return Answer(tuple(self._hit(score, address) for score, address in result.hits), _count(result), any_word)
 
     def document(self, name: str) -> Hit | None:
-        if name == POSITION:
+        if name == POSITION or not _is_text(name):
             return None
         found = self._searcher.search(self._queries.named(name), 1, count=False).hits
         return self._hit(0.0, found[0][1]) if found else None
@@ -152,6 +155,11 @@ class TantivyIndex:
     def _hit(self, score: float, address: "tantivy.DocAddress") -> Hit:
         shown = msgspec.msgpack.decode(self._searcher.doc(address)["shown"][0], type=Hit)
         return msgspec.structs.replace(shown, score=score)
+
+
+def _is_text(name: str) -> bool:
+    """Whether it can be written: half a surrogate pair cannot, and names nothing."""
+    return not any("\ud800" <= sign <= "\udfff" for sign in name)
 
 
 def _count(found: "tantivy.SearchResult") -> int:

@@ -1,5 +1,6 @@
 """What every `Index` keeps; each case again after a reopen."""
 
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -156,6 +157,20 @@ def test_what_holds_no_index_is_refused_in_one_line(tmp_path: Path) -> None:
     with pytest.raises(Unusable, match="cannot be used") as refused:
         TantivyIndex(tmp_path)
     assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("name", ["\ud800", "x\udfff", "nothing", "\x00"])
+def test_a_name_that_nothing_has_names_nothing(index: Index, name: str) -> None:
+    assert index.document(name) is None and index.why(parse("fox"), name) == []
+
+
+def test_an_index_that_was_removed_is_refused_when_it_is_looked_at_again(tmp_path: Path) -> None:
+    written = TantivyIndex(tmp_path / "index", writable=True)
+    written.commit(1)
+    reading = TantivyIndex(tmp_path / "index")
+    shutil.rmtree(tmp_path / "index")
+    with pytest.raises(Unusable):
+        reading.refreshed()
 
 
 def test_a_rank_puts_a_document_up_by_a_quarter_at_most(index: Index) -> None:

@@ -1,5 +1,6 @@
 """The search page: what it answers, by path."""
 
+from collections.abc import Awaitable, Callable
 from typing import Final
 
 import msgspec
@@ -7,14 +8,19 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from gregor.search.borders import Unusable
 from gregor.search.query import parse
 from gregor.worker.api import search_views as views
 from gregor.worker.api.access import Access
 from gregor.worker.api.app import Gate, routed
+from gregor.worker.api.problems import Problem
 from gregor.worker.api.requests import query
 from gregor.worker.api.searching import HitQuery, Searching, SearchQuery
+from gregor.worker.borders.errors import Unavailable
+from gregor.worker.observe.logging import logs
 
 PATHS: Final = ("/", "/search.json", "/search.rss", "/text", "/why", "/opensearch.xml")
+_LOG = logs("api")
 
 
 def routes(searching: Searching) -> list[Route]:
@@ -48,7 +54,25 @@ def routes(searching: Searching) -> list[Route]:
         return Response(text, media_type="application/opensearchdescription+xml")
 
     handlers = dict(zip(PATHS, (results, as_json, as_rss, text, why, described), strict=True))
-    return [Route(path, handler, methods=["GET"]) for path, handler in handlers.items()]
+    return [Route(path, _answering(handler), methods=["GET"]) for path, handler in handlers.items()]
+
+
+def _answering(handler: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
+    """It, with answers for what may be gone while the page is served: the index, or what the crawl is kept in."""
+
+    async def answer(request: Request) -> Response:
+        try:
+            return await handler(request)
+        except Unusable as error:
+            _LOG.warning("there is nothing to search", why=str(error))
+            told = "There is no index that can be searched now: `gregor index` makes one."
+            raise Problem(503, told, {"Retry-After": "5"}) from None
+        except Unavailable as error:
+            _LOG.warning("what the crawl is kept in cannot be reached", why=str(error))
+            told = "What the crawl is kept in cannot be reached now."
+            raise Problem(503, told, {"Retry-After": "5"}) from None
+
+    return answer
 
 
 def _html(text: str) -> Response:

@@ -1,5 +1,6 @@
 """Answering queries of a page or a program: from the index as it was committed last and the texts of the crawl."""
 
+import asyncio
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Annotated, Final
@@ -46,6 +47,7 @@ class Searching:
         self._latest = latest
         self._reader = reader
         self._states: OrderedDict[int, Index] = OrderedDict()
+        self._cutting = asyncio.Semaphore(1)  # of snippets: each takes the interpreter, two at once are no faster
 
     async def results_of(self, asked: SearchQuery) -> views.Found:
         """What a query finds, a page of it."""
@@ -82,7 +84,10 @@ class Searching:
 
     async def text(self, hit: Hit) -> tuple[str, str]:
         """The text that was stored of a document, or why it is not shown."""
-        page = await self._reader.page(hit.key, hit.visit)
+        try:
+            page = await self._reader.page(hit.key, hit.visit)
+        except Damaged:
+            return "", "What is stored of this version is damaged:"  # whoever checks the crawl is told of it
         if page is None:
             return "", "This version is stored no more:"
         if _UNARCHIVED.intersection(page.directives):
@@ -106,6 +111,8 @@ class Searching:
             page = await self._reader.page(hit.key, hit.visit)
         except Damaged:
             page = None  # whoever checks the crawl is told of it
+        async with self._cutting:
+            pieces = await asyncio.to_thread(snippet, page.text if page is not None else "", asked.words)
         return views.HitView(
             id=hit.id,
             url=hit.href,
@@ -117,7 +124,7 @@ class Searching:
             score=hit.score,
             rank=hit.rank,
             urls=list(hit.keys),
-            snippet=list(snippet(page.text if page is not None else "", asked.words)),
+            snippet=list(pieces),
             more_of_host=entry.of_host,
             nearly_the_same=entry.alike,
         )
