@@ -82,9 +82,13 @@ class Document(msgspec.Struct, frozen=True):
 def is_found(page: Page | None, row: Row | None) -> bool:
     """Whether a page belongs in the index: it is kept, was there at its last visit, and does not ask to be left out.
 
+    A requisite is none, until a link makes a page of it, which its row alone says.
+
     One whose next visit failed for now stays until the URL is given up.
     """
     if page is None or _HIDDEN.intersection(page.directives):
+        return False
+    if page.requisite if row is None else row.requisite:
         return False
     return row is None or row.state in _KEPT
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 
+import gregor
 from tests.endtoend.site import Here, Web
 from tests.endtoend.test_kill_and_resume import PATIENCE, gregor
 from tests.web import warc_server
@@ -45,6 +46,12 @@ def _site(web: Web) -> None:
     web.page("a.test/second", "<title>second</title>no picture")
 
 
+def _pages(web: Web) -> set[str]:
+    with gregor.open(web.flags[1]) as crawl:
+        assert len([*crawl.pages(requisites=True)]) > len([*crawl.pages()])
+        return {page.url for page in crawl.pages()}
+
+
 def test_an_archived_site_replays_whole(web: Web, here: Here, tmp_path: Path) -> None:
     _site(web)
     report = here.report("http://a.test/", *web.flags, "--set", "requisites=true", "--max-depth", "1")
@@ -59,6 +66,16 @@ def test_an_archived_site_replays_whole(web: Web, here: Here, tmp_path: Path) ->
     assert "a requisite of that page" in told
     listed = [msgspec.json.decode(line) for line in here.said("pages", "--json", *web.flags[:2]).splitlines()]
     assert {record["url"] for record in listed if not record["requisite"]} == {"http://a.test/", "http://a.test/second"}
+    assert _pages(web) == {"http://a.test/", "http://a.test/second"}
+    table = [msgspec.json.decode(line) for line in here.said("export", "jsonl", *web.flags[:2]).splitlines()]
+    assert {record["url"] for record in table if not record["requisite"]} == _pages(web) and len(table) > 2
+    rules = tmp_path / "rules.toml"
+    rules.write_text('[[item]]\nname = "any"\n[item.fields]\ntitle = { css = "title" }\n')
+    items = [
+        msgspec.json.decode(line)["_url"]
+        for line in here.said("extract", "--rules", str(rules), *web.flags[:2]).splitlines()
+    ]
+    assert {*items} == _pages(web)
     archive = tmp_path / "a.warc.gz"
     here.said("export", "warc", "-o", str(archive), *web.flags[:2])
     with warc_server.serving([archive], tmp_path) as replayed:
@@ -83,6 +100,8 @@ def test_a_requisite_to_which_a_link_is_found_later_becomes_a_page(web: Web, her
     assert "cdn.test/no.png" in asked  # what the frame shows, as it is a page
     assert asked.count("a.test/old.png") == 2  # where it leads was judged as a requisite: once more, as a page
     assert report["total_pages_200"] == 4  # with second, frame.html and within
+    places = ("", "second", "frame.html", "within")
+    assert _pages(web) == {f"http://a.test/{place}" for place in places}
     assert here.report("http://a.test/", *web.flags, "--set", "requisites=true")["total_pages_200"] == 4
     assert web.paths() == []
 

@@ -48,7 +48,7 @@ def searching(failure: Exception | None, stored: Page | None = None, index: Exce
             raise index
         return OneHit()  # type: ignore[return-value]
 
-    return Searching(latest, SimpleNamespace(page=read))  # type: ignore[arg-type]
+    return Searching(latest, SimpleNamespace(page=read))
 
 
 def answer(searched: Searching, path: str, query: bytes) -> tuple[int, bytes, str]:

@@ -1,5 +1,6 @@
 """Pages to documents."""
 
+import msgspec
 import pytest
 
 from gregor.schemas.messages import Page, Row, State
@@ -40,6 +41,14 @@ def test_what_asks_to_be_left_out_is() -> None:
     assert not is_found(None, row("fetched"))
     assert not is_found(page(directives=("noindex",)), None) and not is_found(page(directives=("none",)), None)
     assert is_found(page(directives=("nofollow", "noarchive")), None)
+
+
+@pytest.mark.parametrize("page_says", [True, False])
+def test_a_requisite_is_none_until_its_row_says_that_it_is_a_page(page_says: bool) -> None:
+    stored = page(requisite=page_says)
+    assert is_found(stored, None) != page_says
+    assert is_found(stored, msgspec.structs.replace(row("fetched"), requisite=False))
+    assert not is_found(stored, msgspec.structs.replace(row("fetched"), requisite=True))
 
 
 def test_a_content_is_shown_by_its_nearest_url() -> None:

@@ -5,11 +5,15 @@ import sqlite3
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 
+from gregor.schemas.messages import Row
 from gregor.worker.adapters.embedded import EmbeddedFeed, FolderError, erase
 from gregor.worker.borders.changes import Change, ChangeFeed
 from gregor.worker.borders.errors import Damaged
+from gregor.worker.config.settings import Config
+from gregor.worker.library.follow import StoredPages
 from gregor.worker.operate.erase import Whose
 from gregor.worker.web.urls import Urls
 from tests.search.stored import crawl, page, row, store
@@ -79,6 +83,53 @@ def test_a_change_moves_a_url_to_the_end_as_it_stands(tmp_path: Path) -> None:
             await feed.close()
 
     asyncio.run(run())
+
+
+@pytest.mark.parametrize("followed_before", [True, False])
+def test_what_becomes_a_page_is_a_change(tmp_path: Path, followed_before: bool) -> None:
+    async def run() -> None:
+        async with crawl(tmp_path / "d") as engine:
+            await store(engine, page(A, "old"), page(B, "two"))
+            shown = msgspec.structs.replace(row(A), requisite=True)
+            await engine.store.put_rows([shown], 2)
+            if followed_before:  # by a version that did not know of it
+                await EmbeddedFeed(tmp_path / "d", refuse).close()
+                with sqlite3.connect(tmp_path / "d" / "crawl.db") as connection:
+                    connection.execute("DROP TRIGGER feed_linked")
+                    connection.execute("UPDATE meta SET value = 'whole' WHERE name = 'feed'")
+            feed = EmbeddedFeed(tmp_path / "d", refuse)
+            end = await feed.end()
+            await engine.store.put_rows([msgspec.structs.replace(shown, depth=1, label="x", unchanged=3)], 3)
+            assert await changes(feed, end) == []
+            await engine.store.put_rows([row(A)], 4)
+            assert [(one.key, one.row) for one in await changes(feed, end)] == [(A, row(A))]
+            await feed.close()
+
+    asyncio.run(run())
+
+
+def test_a_program_is_given_what_becomes_a_page_then(tmp_path: Path) -> None:
+    shown = msgspec.structs.replace(row(A), requisite=True)
+
+    async def write(*rows: Row) -> None:
+        async with crawl(tmp_path / "d") as engine:
+            if not rows:
+                await engine.store.put_page(page(A, "shown", requisite=True), None, None, 1)
+            await engine.store.put_rows(rows or [shown], 2)
+
+    async def make() -> None:
+        async with crawl(tmp_path / "d"):
+            pass
+
+    asyncio.run(make())
+    stored = StoredPages(Config(data=str(tmp_path / "d")), ())
+    try:
+        asyncio.run(write())
+        assert stored.next() == []
+        asyncio.run(write(row(A)))
+        assert [given.url for given in stored.next()] == [A] and stored.next() == []
+    finally:
+        stored.close()
 
 
 def test_what_an_opt_out_deletes_is_a_change_and_no_position_comes_twice(tmp_path: Path) -> None:

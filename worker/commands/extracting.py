@@ -82,8 +82,9 @@ def _is_for(rule: Rule, url: Url) -> bool:
 
 async def _chosen(job: Job, crawl: Crawl) -> AsyncIterator[Page]:
     if not job.urls:
-        async for page, _ in selection.pages(crawl.reader, job.wanted, job.part):
-            yield page
+        async for page, row in selection.pages(crawl.reader, job.wanted, job.part):
+            if not selection.is_requisite(page, row):
+                yield page
         return
     for text in job.urls:
         page_of_url = await stored(crawl.reader, given_url(crawl.urls, text))

@@ -51,6 +51,11 @@ def there_since(page: Page, row: Row) -> float:
     return row.attempts[first].at
 
 
+def is_requisite(page: Page, row: Row | None) -> bool:
+    """Whether a stored page is only what others show. A link may have made a page of it since, which its row says."""
+    return page.requisite if row is None else row.requisite
+
+
 EVERYTHING: Final = Selection()
 
 

@@ -49,6 +49,7 @@ PAGES: Final = (
     *(Column("language"), Column("title"), Column("text"), Column("size", "int"), Column("sha256")),
     *(Column("links", "int"), Column("canonical"), Column("directives", "texts"), Column("duplicate_of")),
     *(Column("near_duplicate_of"), Column("truncated", "bool"), Column("unread")),
+    Column("requisite", "bool"),
 )
 LINKS: Final = (
     *(Column("source"), Column("source_key"), Column("source_host"), Column("position", "int"), Column("target")),
@@ -72,7 +73,7 @@ async def pages(reader: Reader, wanted: Selection, part: Part) -> AsyncIterator[
             *(page.language or None, page.title, page.text, page.size, page.body or None, len(page.links)),
             *(page.canonical or None, list(page.directives), copied),
             await url_record.href_of(reader, page.near_duplicate_of),
-            *(bool(page.truncated), page.unread or None),
+            *(bool(page.truncated), page.unread or None, selection.is_requisite(page, row)),
         )
 
     async for made in in_order(selection.pages(reader, wanted, part), values):

@@ -71,14 +71,17 @@ class Archive:
         state: str | None = None,
         since: datetime | float | None = None,
         versions: bool = False,
+        requisites: bool = False,
     ) -> Iterator[StoredPage]:
         """The stored pages in their newest version, or with ``versions`` in all; of a host, of URLs in a state now, of
-        what is new or changed since a time (unix seconds, or a datetime with a zone)."""
+        what is new or changed since a time (unix seconds, or a datetime with a zone). What only pages show is left out
+        unless ``requisites`` are asked for, too."""
         wanted = _selected(host, state, since)
 
         async def stored() -> AsyncIterator[Page]:
-            async for page, _ in selection.pages(self._reader, wanted, versions=versions):
-                yield page
+            async for page, row in selection.pages(self._reader, wanted, versions=versions):
+                if requisites or not selection.is_requisite(page, row):
+                    yield page
 
         for page in self._loop.iterate(stored()):
             yield StoredPage(page, self._body)

@@ -11,7 +11,7 @@ from gregor.worker.borders.reader import Reader
 from gregor.worker.compose.engine import Engine, engine_of
 from gregor.worker.config.settings import Config
 from gregor.worker.extract.model import Rule
-from gregor.worker.inspect import url_record
+from gregor.worker.inspect import selection, url_record
 from gregor.worker.library.loop import Loop
 from gregor.worker.library.page import StoredPage, warn
 
@@ -37,7 +37,8 @@ class StoredPages:
         """Some of them; [] when there are none."""
         while changes := self._loop.run(self._feed.changes(self._position, _AT_ONCE)):
             self._position = changes[-1].position
-            pages = (change.page for change in changes if change.page is not None)
+            stored = ((change.page, change.row) for change in changes if change.page is not None)
+            pages = (page for page, row in stored if not selection.is_requisite(page, row))
             if new := [StoredPage(page, self._body, self._ruleset) for page in pages if self._is_new(page)]:
                 return new
         return []

@@ -69,6 +69,20 @@ def test_pages() -> None:
     ]
 
 
+@pytest.mark.parametrize("page_says", [True, False])
+@pytest.mark.parametrize("row_says", [True, False, None])
+def test_a_row_says_what_is_a_requisite(page_says: bool, row_says: bool | None) -> None:
+    stored = page("http://a.test/", requisite=page_says)
+    kept = [] if row_says is None else [row(stored, page=1, requisite=row_says)]
+
+    async def made() -> list[Any]:
+        table = TABLES["pages"]
+        place = table.place_of("requisite")
+        return [values[place] async for values in table.rows(MemoryReader(kept, [stored], []), EVERYTHING, WHOLE)]
+
+    assert asyncio.run(made()) == [page_says if row_says is None else row_says]
+
+
 def test_links() -> None:
     assert [(made["source"], made["position"], made["target"], made["fate"]) for made in rows_of("links")] == [
         ("http://a.test/", 0, "http://b.test/", "nofollow"),

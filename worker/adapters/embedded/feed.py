@@ -26,13 +26,17 @@ _FEED: Final = (
     f"CREATE TRIGGER IF NOT EXISTS feed_erased AFTER DELETE ON pages BEGIN {_MARK.format('OLD')} END",
     f"""CREATE TRIGGER IF NOT EXISTS feed_settled AFTER UPDATE ON rows WHEN OLD.state <> NEW.state
         AND EXISTS (SELECT 1 FROM pages WHERE key = NEW.key) BEGIN {_MARK.format("NEW")} END""",
+    # A row's last field says whether it is a requisite: its last byte changes when a link makes a page of one.
+    f"""CREATE TRIGGER IF NOT EXISTS feed_linked AFTER UPDATE ON rows WHEN substr(OLD.data, -1) <> substr(NEW.data, -1)
+        AND EXISTS (SELECT 1 FROM pages WHERE key = NEW.key) BEGIN {_MARK.format("NEW")} END""",
 )
 _LARGE: Final = 32 * 1024 * 1024
 """Characters of pages that are read at once, about."""
 _LINK: Final = 200
 """What a link counts for."""
 _WHOLE: Final = "feed"
-"""The word in `meta` that says that what was stored before is in the feed."""
+"""The word in `meta` that says that what was stored before is in the feed, and by which triggers it is kept."""
+_KEPT_BY: Final = "whole, requisites"
 _SLICE: Final = 1000
 """URLs that are put in at once: a crawl that runs waits for them."""
 _PUT_IN: Final = """INSERT OR IGNORE INTO feed (key)
@@ -47,7 +51,7 @@ def followed(path: Path) -> None:
     """
     connection, facts = connect_reading(path)
     connection.close()
-    if _WHOLE in facts:
+    if facts.get(_WHOLE) == _KEPT_BY:
         return
     with contextlib.closing(connect_writable(path)) as connection:
         connection.execute("BEGIN IMMEDIATE")
@@ -58,7 +62,7 @@ def followed(path: Path) -> None:
         while (last := connection.execute(_LAST, (after, _SLICE)).fetchone()[0]) is not None:
             connection.execute(_PUT_IN, (after, last))
             after = last
-        connection.execute("INSERT OR REPLACE INTO meta VALUES (?, 'whole')", (_WHOLE,))
+        connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (_WHOLE, _KEPT_BY))
 
 
 class EmbeddedFeed:
