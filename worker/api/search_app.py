@@ -65,12 +65,12 @@ def _answering(handler: Callable[[Request], Awaitable[Response]]) -> Callable[[R
             return await handler(request)
         except Unusable as error:
             _LOG.warning("there is nothing to search", why=str(error))
-            told = "There is no index that can be searched now: `gregor index` makes one."
-            raise Problem(503, told, {"Retry-After": "5"}) from None
+            detail = "There is no index that can be searched now: `gregor index` makes one."
+            raise Problem(503, detail, {"Retry-After": "5"}) from None
         except Unavailable as error:
             _LOG.warning("what the crawl is kept in cannot be reached", why=str(error))
-            told = "What the crawl is kept in cannot be reached now."
-            raise Problem(503, told, {"Retry-After": "5"}) from None
+            detail = "What the crawl is kept in cannot be reached now."
+            raise Problem(503, detail, {"Retry-After": "5"}) from None
 
     return answer
 
