@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-import gregor
+from gregor import open as open_crawl
 from tests.endtoend.site import Here, Web
 from tests.endtoend.test_kill_and_resume import PATIENCE, gregor
 from tests.web import warc_server
@@ -47,7 +47,7 @@ def _site(web: Web) -> None:
 
 
 def _pages(web: Web) -> set[str]:
-    with gregor.open(web.flags[1]) as crawl:
+    with open_crawl(web.flags[1]) as crawl:
         assert len([*crawl.pages(requisites=True)]) > len([*crawl.pages()])
         return {page.url for page in crawl.pages()}
 
