@@ -59,6 +59,7 @@ def cluster(kube: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cl
             made = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": RESTRICTED}}
             one.kubectl("apply", "-f", "-", text=json.dumps(made))
         one.kubectl("-n", "dry", "create", "serviceaccount", "crawl-gregor")  # pods are refused without
+        one.kubectl("create", "priorityclass", "low", "--value=1")  # likewise
         yield one
     finally:
         run(KUBE, "down", folder, timeout=60)
@@ -108,9 +109,10 @@ def test_a_failed_install_leaves_nothing_behind(cluster: Cluster) -> None:
         tried = pool.submit(cluster.tried, "install", "crawl", CHART, WAIT)
         job = ("-n", "web", "job/crawl-gregor-init")
         cluster.kubectl("wait", "--for=create", WAIT, *job)
+        # A finished job was begun before, and has no pod that runs.
+        cluster.kubectl("wait", "--for=jsonpath={.status.startTime}", WAIT, *job)
         failed = [{"type": kind, "status": "True"} for kind in ("FailureTarget", "Failed")]
-        times = {"startTime": "2026-01-01T00:00:00Z"}
-        status = {"status": {**times, "conditions": failed}}
+        status = {"status": {"active": 0, "ready": 0, "conditions": failed}}
         cluster.kubectl("patch", *job, "--subresource=status", "--type=merge", "-p", json.dumps(status))
         assert tried.result().returncode == 1
     cluster.helm("uninstall", "crawl")  # the record that it failed

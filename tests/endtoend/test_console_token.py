@@ -102,6 +102,18 @@ def test_what_has_tokens_or_is_reachable_by_others_gets_none(tmp_path: Path) -> 
         opening.with_token(replace(Config(), data=str(tmp_path / "file" / "x"), listen="[::1]:0"))
 
 
+def test_no_token_is_put_where_everybody_may_write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A volume of a container: of root's, as a rule. What others may read without a token runs without one."""
+    tmp_path.chmod(0o777)
+    monkeypatch.setattr(os, "getuid", lambda: 54321)
+    config = replace(Config(), data=str(tmp_path), listen="127.0.0.1:0")
+    with pytest.raises(BadInput, match="is not yours: set operator_token_file"):
+        opening.with_token(config)
+    everybody = replace(config, anonymous_read=True)
+    assert opening.with_token(everybody) is everybody
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_console_beside_a_finished_crawl(web: Web, here: Here) -> None:
     web.page("a.test/", "there")
     here.report("http://a.test/", *web.flags)

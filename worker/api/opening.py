@@ -8,6 +8,7 @@ commands of the same user find both. A token is sent only to a process that stil
 import contextlib
 import os
 import secrets
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -47,10 +48,16 @@ def has_tokens(config: Config) -> bool:
 
 
 def with_token(config: Config) -> Config:
-    """The configuration with a token of the user's own, if it listens on loopback and has none. Raises `BadInput`."""
+    """The configuration with a token of the user's own, if it listens on loopback and has none. Raises `BadInput`.
+
+    Where everybody may read, it runs without one in a folder in which no token is safe: nobody gives orders there.
+    """
     if not config.listen or has_tokens(config) or not is_loopback(address(config)[0]):
         return config
-    return replace(config, operator_token_file=str(_minted(folder_of(config))))
+    folder = folder_of(config)
+    if config.anonymous_read and not _is_safe(folder):
+        return config
+    return replace(config, operator_token_file=str(_minted(folder)))
 
 
 def key(config: Config) -> str:
@@ -94,12 +101,24 @@ def announced(config: Config, url: str) -> Iterator[None]:
                 path.unlink()
 
 
+def _is_safe(folder: Path) -> bool:
+    """Whether nobody but this user and root can put another token in the place of ours: a folder that is this user's,
+    or a volume of root's that not everybody may write to. One that is not there yet will be ours."""
+    try:
+        status = folder.stat()
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+    return status.st_uid == os.getuid() or (status.st_uid == 0 and not status.st_mode & stat.S_IWOTH)
+
+
 def _minted(folder: Path) -> Path:
     """The file with the token: what is there, else a new one."""
     path = folder / _TOKEN
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if folder.stat().st_uid != os.getuid():
+        if not _is_safe(folder):
             raise BadInput(f"{folder} is not yours: set operator_token_file")
         if not path.is_file() or path.is_symlink() or not path.read_bytes().strip():
             _write(path, secrets.token_urlsafe(24).encode() + b"\n")
