@@ -22,7 +22,7 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 
 {{/* Before anything else of a release; once, and away again. */}}
 {{- define "gregor.hook" -}}
-helm.sh/hook: pre-install,pre-upgrade,pre-rollback
+helm.sh/hook: pre-install,pre-upgrade,pre-rollback{{ with .later }},{{ . }}{{ end }}
 # One that failed goes too, so that a failed install leaves nothing behind; helm prints its log first.
 helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded,hook-failed
 helm.sh/hook-output-log-policy: hook-failed
