@@ -173,7 +173,7 @@ def _dispatch(
             status = 409 if isinstance(error, InProgress) else 422 if isinstance(error, KeyReused) else 400
             raise Problem(status, f"{str(error)[:1].upper()}{str(error)[1:]}.") from None
         except (Unavailable, DiskFull):
-            raise Problem(503, "What the crawl is kept in cannot be reached now.", {"Retry-After": "5"}) from None
+            raise problems.unreachable() from None
         except Damaged as error:
             _LOG.warning("what is stored is damaged", what=error.what, name=error.name, why=error.why)
             raise Problem(500, "What is stored of this is damaged: `gregor check` says what can be mended.") from None

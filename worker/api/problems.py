@@ -43,6 +43,11 @@ def too_many() -> Problem:
     return Problem(429, "Too many requests.", {"Retry-After": "1"})
 
 
+def unreachable() -> Problem:
+    """What the crawl is kept in does not answer, or has no room."""
+    return Problem(503, "What the crawl is kept in cannot be reached now.", {"Retry-After": "5"})
+
+
 def response(problem: Problem) -> Response:
     """The answer."""
     details = Details("about:blank", HTTPStatus(problem.status).phrase, problem.status, problem.detail)

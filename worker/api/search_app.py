@@ -10,6 +10,7 @@ from starlette.routing import Route
 
 from gregor.search.borders import Unusable
 from gregor.search.query import parse
+from gregor.worker.api import problems
 from gregor.worker.api import search_views as views
 from gregor.worker.api.access import Access
 from gregor.worker.api.app import Gate, routed
@@ -69,8 +70,7 @@ def _answering(handler: Callable[[Request], Awaitable[Response]]) -> Callable[[R
             raise Problem(503, detail, {"Retry-After": "5"}) from None
         except Unavailable as error:
             _LOG.warning("what the crawl is kept in cannot be reached", why=str(error))
-            detail = "What the crawl is kept in cannot be reached now."
-            raise Problem(503, detail, {"Retry-After": "5"}) from None
+            raise problems.unreachable() from None
 
     return answer
 

@@ -7,9 +7,9 @@ import os
 import time
 from collections.abc import Coroutine, Sequence
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
+from gregor.worker.base.crawl_folder import holds_crawl
 from gregor.worker.base.errors import BadInput, complain, speak
 from gregor.worker.base.printable import one_line
 from gregor.worker.commands import FAILED, FINISHED
@@ -102,7 +102,7 @@ def settings(arguments: argparse.Namespace) -> Settings:
     """The settings in force for this command: those of the crawl in the data folder, if there is one, and what is given
     now."""
     loaded = load(arguments.config, os.environ, arguments.settings or ())
-    if arguments.of_a_crawl and loaded.config.on_one_machine and Path(loaded.config.data, "crawl.db").exists():
+    if arguments.of_a_crawl and loaded.config.on_one_machine and holds_crawl(loaded.config.data):
         from gregor.worker.compose.kept import kept  # heavy: only where there is a crawl
 
         if (before := kept(loaded.config.data)) is not None:

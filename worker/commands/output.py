@@ -5,13 +5,11 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import BinaryIO
 
+from gregor.worker.base.crawl_folder import DATABASE, holds_crawl
 from gregor.worker.base.errors import BadInput, why
 from gregor.worker.base.printable import one_line
-
-_CRAWL: Final = "crawl.db"
-"""The file that makes a folder one of a crawl."""
 
 
 def _is_of_a_crawl(target: Path) -> bool:
@@ -19,9 +17,9 @@ def _is_of_a_crawl(target: Path) -> bool:
     ending (locks, tokens), and all in the folders below."""
     if not target.is_file():
         return False
-    if (target.parent / _CRAWL).is_file():
-        return target.name.startswith(_CRAWL) or not target.suffix
-    return any((folder / _CRAWL).is_file() for folder in target.parents[1:3])
+    if holds_crawl(target.parent):
+        return target.name.startswith(DATABASE) or not target.suffix
+    return any(map(holds_crawl, target.parents[1:3]))
 
 
 @contextmanager

@@ -30,12 +30,11 @@ def joined(live: Ticket, other: Ticket) -> Ticket:
 
 def nearest(ticket: Ticket, row: Row | None) -> Ticket:
     """The ticket of a URL to which a shorter way was found since it was made, or a link where it was a requisite."""
-    if row is None or row.requisite != ticket.requisite:
-        linked = row is not None and ticket.requisite
-        return (
-            msgspec.structs.replace(ticket, depth=row.depth, requisite=False) if linked and row is not None else ticket
-        )
-    return ticket if row.depth >= ticket.depth else msgspec.structs.replace(ticket, depth=row.depth)
+    if row is None:
+        return ticket
+    if row.requisite == ticket.requisite:
+        return ticket if row.depth >= ticket.depth else msgspec.structs.replace(ticket, depth=row.depth)
+    return msgspec.structs.replace(ticket, depth=row.depth, requisite=False) if ticket.requisite else ticket
 
 
 def may_shorten(ticket: Ticket, max_depth: int | None) -> bool:

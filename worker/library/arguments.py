@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Mapping
-from pathlib import Path
 
 from gregor.worker.compose.kept import kept
 from gregor.worker.config.settings import ConfigError
@@ -20,8 +19,7 @@ def settings(data: str | os.PathLike[str], arguments: Mapping[str, object], conf
             words += [Given(name, _word(name, member), _SOURCE, item=True) for member in value]
         else:
             words.append(Given(name, _word(name, value), _SOURCE))
-    before = kept(os.fspath(data)) if Path(data, "crawl.db").exists() else None
-    return load(config, os.environ, words, before)
+    return load(config, os.environ, words, kept(os.fspath(data)))
 
 
 def _word(name: str, value: object) -> str:

@@ -7,10 +7,10 @@ from collections import deque
 from collections.abc import AsyncIterator, Iterable, Iterator
 from functools import partial
 from os import PathLike
-from pathlib import Path
 from types import TracebackType
 from typing import Final, Literal
 
+from gregor.worker.base.crawl_folder import holds_crawl
 from gregor.worker.base.errors import BadInput
 from gregor.worker.base.tasks import cancel
 from gregor.worker.compose import worker as composition
@@ -55,7 +55,7 @@ class Crawl:
         if not self._config.on_one_machine:
             raise BadInput("gregor.Crawl is for one machine: on servers `gregor worker` crawls, and gregor.open reads")
         self._ruleset = () if rules is None else read_rules(rules)
-        self._goes_on = Path(self._config.data, "crawl.db").exists()
+        self._goes_on = holds_crawl(self._config.data)
         self._seeds = self._checked([seeds] if isinstance(seeds, str) else list(seeds))
         self._is_entered = False
         self._crawling: Loop | None = None

@@ -10,8 +10,8 @@ import pytest
 
 from gregor.schemas.messages import Page, PartitionRecord, Row
 from gregor.worker.adapters.embedded import EmbeddedEngine, erase, open_engine, open_reader
-from gregor.worker.adapters.embedded.folder import DATABASE
 from gregor.worker.adapters.embedded.requisites import are_right
+from gregor.worker.base.crawl_folder import DATABASE
 from gregor.worker.operate.erase import Whose
 from gregor.worker.web.urls import Urls
 from tests.contract.world import ManualClock

@@ -11,7 +11,8 @@ import pytest
 
 from gregor.worker.adapters.embedded import change_orders
 from gregor.worker.adapters.embedded.coordinator import read_orders
-from gregor.worker.adapters.embedded.folder import DATABASE, Folder, FolderError, FolderInUse, connect_reading
+from gregor.worker.adapters.embedded.folder import Folder, FolderError, FolderInUse, connect_reading
+from gregor.worker.base.crawl_folder import DATABASE
 from gregor.worker.orders.model import Order, Orders
 from tests.contract.world import ordered
 

@@ -10,6 +10,7 @@ from typing import Final
 from gregor.schemas.messages import PartitionRecord, decode
 from gregor.worker.adapters.embedded.database import Database
 from gregor.worker.adapters.embedded.folder import FolderError, connect_reading, connect_writable
+from gregor.worker.adapters.embedded.queries import keep_time, read_time
 from gregor.worker.adapters.embedded.schema import CHANGES
 from gregor.worker.borders.clock import Clock
 from gregor.worker.borders.coordinator import Lease
@@ -61,7 +62,7 @@ class EmbeddedCoordinator:
     @classmethod
     async def open(cls, database: Database, partitions: int, clock: Clock) -> "EmbeddedCoordinator":
         """Go on where the last run stopped: time never goes back by more than a minute, whatever the wall clock did."""
-        stamp = database.read(_read_stamp)
+        stamp = database.read(read_time)
         coordinator = cls(database, partitions, clock, stamp, database.read(read_orders))
         await coordinator._keep_stamp()
         return coordinator
@@ -153,11 +154,7 @@ class EmbeddedCoordinator:
 
     async def _keep_stamp(self) -> None:
         now = self.now()
-
-        def keep(connection: sqlite3.Connection) -> None:
-            connection.execute("INSERT OR REPLACE INTO stamps VALUES (0, ?)", (now,))
-
-        await self._database.write(keep)
+        await self._database.write(lambda connection: keep_time(connection, now))
 
 
 class FolderBook:
@@ -244,11 +241,6 @@ def _change_orders(connection: sqlite3.Connection, change: Callable[[Orders], Or
         connection.execute("INSERT OR REPLACE INTO changes VALUES (?, ?)", row)
     connection.execute("INSERT OR REPLACE INTO orders VALUES (0, ?)", (orders_codec.encoded(orders),))
     return orders
-
-
-def _read_stamp(connection: sqlite3.Connection) -> float:
-    found = connection.execute("SELECT at FROM stamps").fetchone()
-    return found[0] if found else 0.0
 
 
 def _version(connection: sqlite3.Connection) -> int:

@@ -24,7 +24,7 @@ from gregor.schemas.messages import (
     encode,
 )
 from gregor.worker.adapters.compression import Compressor
-from gregor.worker.adapters.embedded.queries import decode_page
+from gregor.worker.adapters.embedded.queries import decode_page, keep_time, read_time
 from gregor.worker.borders.errors import Damaged
 from gregor.worker.borders.stock import Fault
 
@@ -44,6 +44,7 @@ _DATES: Final = frozenset(
 )
 """Fields of messages and records that are unix seconds of the crawl's own time."""
 _SLICE: Final = 500
+_ROBOTS_BACK: Final = "UPDATE robots SET fetched_at = fetched_at - ?1 WHERE fetched_at > ?2"
 _RECORDS: Final = (
     ("records", "partition, priority, offset", Ticket),
     ("rows", "key", Row),
@@ -61,14 +62,19 @@ class Ahead(NamedTuple):
     seconds: float
     now: float
 
+    @property
+    def border(self) -> float:
+        """Dates beyond it were written while the clock was ahead."""
+        return self.now + self.seconds / 2
+
     def back(self, date: float) -> float:
         """A date as it would have been."""
-        return date - self.seconds if date > self.now + self.seconds / 2 else date
+        return date - self.seconds if date > self.border else date
 
 
 def faults(connection: sqlite3.Connection, now: float) -> Iterator[Fault]:
     """Whether the crawl is ahead of the clock, unix seconds."""
-    seconds = _time(connection) - now
+    seconds = read_time(connection) - now
     if seconds > MARGIN:
         why = f"its dates are {seconds / 86400:.1f} days ahead of this machine's clock"
         yield Fault((CLOCK,), why, "set them back by as much")
@@ -76,7 +82,7 @@ def faults(connection: sqlite3.Connection, now: float) -> Iterator[Fault]:
 
 def set_back(connection: sqlite3.Connection, now: float) -> None:
     """Bring the crawl's time and all dates back. Part of a transaction, in which nobody else writes."""
-    ahead = Ahead(_time(connection) - now, now)
+    ahead = Ahead(read_time(connection) - now, now)
     if ahead.seconds <= MARGIN:
         return
     for table, names, kind in _RECORDS:
@@ -85,8 +91,10 @@ def set_back(connection: sqlite3.Connection, now: float) -> None:
     _rewrite(connection, "pages", "key, visit", lambda name, data: _page(name[0], data, ahead, compressor))
     (width,) = connection.execute("SELECT value FROM meta WHERE name = 'bucket_width'").fetchone()
     _buckets(connection, ahead, float(width))
-    connection.execute("UPDATE robots SET fetched_at = fetched_at - ?1 WHERE fetched_at > ?2", _bounds(ahead))
-    connection.execute("INSERT OR REPLACE INTO stamps VALUES (0, ?)", (now,))
+    connection.execute(
+        "UPDATE robots SET fetched_at = fetched_at - ?1 WHERE fetched_at > ?2", (ahead.seconds, ahead.border)
+    )
+    keep_time(connection, now)
 
 
 def dated_back(value: T, ahead: Ahead) -> T:
@@ -105,15 +113,6 @@ def dated_back(value: T, ahead: Ahead) -> T:
         if any(new is not old for new, old in zip(parts, value, strict=True)):
             return parts  # type: ignore[return-value]
     return value
-
-
-def _time(connection: sqlite3.Connection) -> float:
-    kept = connection.execute("SELECT at FROM stamps").fetchone()
-    return float(kept[0]) if kept else 0.0
-
-
-def _bounds(ahead: Ahead) -> tuple[float, float]:
-    return ahead.seconds, ahead.now + ahead.seconds / 2
 
 
 def _replaced(data: bytes, kind: type[S], ahead: Ahead) -> bytes:
@@ -153,7 +152,7 @@ def _rewrite(
 
 def _buckets(connection: sqlite3.Connection, ahead: Ahead, width: float) -> None:
     """Bring the calendar's buckets back, and the cursors before them: what is below a cursor is never read."""
-    buckets, beyond = math.floor(ahead.seconds / width), math.floor((ahead.now + ahead.seconds / 2) / width)
+    buckets, beyond = math.floor(ahead.seconds / width), math.floor(ahead.border / width)
     connection.execute("UPDATE OR REPLACE calendar SET bucket = bucket - ? WHERE bucket > ?", (buckets, beyond))
     for number, data in connection.execute("SELECT partition, data FROM partitions").fetchall():
         try:

@@ -15,9 +15,9 @@ from typing import Self
 
 from gregor.worker.adapters.embedded import requisites
 from gregor.worker.adapters.embedded.schema import FORMAT, SCHEMA
+from gregor.worker.base.crawl_folder import DATABASE
 from gregor.worker.base.errors import BadInput, why
 
-DATABASE = "crawl.db"
 _BUSY_SECONDS = 10.0
 
 

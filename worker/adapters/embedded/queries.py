@@ -37,6 +37,17 @@ def read_rows(connection: sqlite3.Connection, keys: Sequence[str]) -> dict[str, 
     return {key: decode_row(key, data) for key, data in records}
 
 
+def read_time(connection: sqlite3.Connection) -> float:
+    """The crawl's time as it was kept last, unix seconds; 0 where it never was."""
+    kept = connection.execute("SELECT at FROM stamps").fetchone()
+    return float(kept[0]) if kept else 0.0
+
+
+def keep_time(connection: sqlite3.Connection, now: float) -> None:
+    """Keep the crawl's time, unix seconds. Part of a transaction."""
+    connection.execute("INSERT OR REPLACE INTO stamps VALUES (0, ?)", (now,))
+
+
 def read_page(connection: sqlite3.Connection, key: str, visit: int | None) -> Page | None:
     """A version of a page; the newest for None."""
     record = connection.execute(

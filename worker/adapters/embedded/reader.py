@@ -33,7 +33,7 @@ from gregor.worker.adapters.compression import decoded
 from gregor.worker.adapters.embedded import requisites
 from gregor.worker.adapters.embedded.bodies import open_body
 from gregor.worker.adapters.embedded.database import Work
-from gregor.worker.adapters.embedded.folder import DATABASE, connect_reading
+from gregor.worker.adapters.embedded.folder import connect_reading
 from gregor.worker.adapters.embedded.log import read_committed, read_lag, read_records
 from gregor.worker.adapters.embedded.queries import (
     HOST,
@@ -46,6 +46,7 @@ from gregor.worker.adapters.embedded.queries import (
 from gregor.worker.adapters.embedded.simhashes import similar
 from gregor.worker.adapters.embedded.slices import Salvage, Table, is_broken, read_slice
 from gregor.worker.adapters.records import decode_row
+from gregor.worker.base.crawl_folder import DATABASE
 from gregor.worker.borders.errors import Damaged
 from gregor.worker.borders.reader import WHOLE, Part, Similar, Waiting, refuse
 from gregor.worker.frontier.tickets import is_stale
