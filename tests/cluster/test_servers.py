@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
+from tests.cluster.chaos.faults import promote
 from tests.cluster.conftest import need, stoppable
 from tests.cluster.servers import Missing, Servers, Service, session
+from tests.cluster.servers.redis import MASTER
 
 _ROOT = Path(__file__).parents[2]
 _RUN = """
@@ -30,6 +32,21 @@ def test_a_server_keeps_its_port_and_its_data(redis: Service) -> None:
         client.set("kept", "yes")
         redis.restart(kill=True)
         assert client.get("kept") == b"yes"
+
+
+def test_a_node_that_was_promoted_comes_back_as_the_primary(sentinel: Service) -> None:
+    """Also before the Sentinel has missed it: it must not follow whom it followed when it was first started."""
+    stoppable(sentinel)
+    host, _, port = sentinel.addresses[-1].rpartition(":")
+    with Redis(host, int(port), decode_responses=True) as asked:
+        for _ in range(2):  # each of the two is the promoted one once
+            promote(sentinel)
+            primary = asked.sentinel_get_master_addr_by_name(MASTER)
+            node = sentinel.nodes[sentinel.addresses.index(f"{primary[0]}:{primary[1]}")]
+            node.kill()
+            sentinel.start()
+            with Redis(primary[0], int(primary[1])) as client:
+                assert client.info("replication")["role"] == "master"
 
 
 def test_no_way_to_a_server_is_a_skip_here_and_a_failure_in_ci(monkeypatch: pytest.MonkeyPatch) -> None:

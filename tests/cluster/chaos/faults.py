@@ -128,7 +128,7 @@ class Faults:
 
     def _bring_back(self, kind: str, node: Node | None, now: float) -> None:
         if node is None:
-            _promote(self.services["sentinel"])
+            promote(self.services["sentinel"])
         else:
             node.kill()
             if len(self.services[kind].nodes) > 1:
@@ -174,7 +174,7 @@ class Faults:
         return [f"{kind} failed: {failure!r}" for kind, failure in failures.items() if failure]
 
 
-def _promote(pair: Service) -> None:
+def promote(pair: Service) -> None:
     """End the primary, let the Sentinel promote the replica, and bring the old one back as the new one's replica."""
     host, _, port = pair.addresses[-1].rpartition(":")
     with Redis(host, int(port), socket_timeout=5, decode_responses=True) as sentinel:

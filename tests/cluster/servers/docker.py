@@ -122,11 +122,17 @@ def _redis() -> Service:
     ports = free_ports(2)
     nodes = []
     for port in ports:
-        follow = "" if port == ports[0] else f" --replicaof 127.0.0.1 {ports[0]}"
-        command = f"redis-server --bind 127.0.0.1 --port {port} --appendonly yes --maxmemory-policy noeviction{follow}"
-        nodes.append(_run(_REDIS, {}, command=command, network_mode="host"))
+        follow = () if port == ports[0] else (f"replicaof 127.0.0.1 {ports[0]}",)
+        lines = ("bind 127.0.0.1", f"port {port}", "dir /data", *redis.SETTINGS, *follow)
+        nodes.append(_run(_REDIS, {}, command=_configured("redis-server", lines), network_mode="host"))
     addresses = tuple(f"127.0.0.1:{port}" for port in ports)
     return _up(Service(name="redis", addresses=addresses, nodes=tuple(nodes), answers=lambda: redis.answers(addresses)))
+
+
+def _configured(program: str, lines: tuple[str, ...]) -> list[str]:
+    """Run with a file of these lines; what the program writes there itself is kept over a restart."""
+    script = f"[ -e /data/s.conf ] || printf '%s\\n' {' '.join(map(repr, lines))} > /data/s.conf"
+    return ["sh", "-c", f"{script}; exec {program} /data/s.conf"]
 
 
 def _sentinel() -> Service:
@@ -140,8 +146,7 @@ def _sentinel() -> Service:
         f"sentinel down-after-milliseconds {redis.MASTER} 1000",
         f"sentinel failover-timeout {redis.MASTER} 5000",
     )
-    script = f"[ -e /data/s.conf ] || printf '%s\\n' {' '.join(map(repr, lines))} > /data/s.conf"
-    node = _run(_REDIS, {}, command=["sh", "-c", f"{script}; exec redis-sentinel /data/s.conf"], network_mode="host")
+    node = _run(_REDIS, {}, command=_configured("redis-sentinel", lines), network_mode="host")
     addresses = (*pair.addresses, f"127.0.0.1:{port}")
     return _up(
         Service(

@@ -12,10 +12,7 @@ from tests.cluster.servers.process import Process, free_ports
 from tests.cluster.servers.service import Service
 
 MASTER: Final = "gregor"
-_OPTIONS: Final = (
-    *("--bind", "127.0.0.1", "--save", "", "--appendonly", "yes", "--maxmemory-policy", "noeviction"),
-    *("--repl-diskless-sync-delay", "0"),
-)
+SETTINGS: Final = ('save ""', "appendonly yes", "maxmemory-policy noeviction", "repl-diskless-sync-delay 0")
 _SENTINEL: Final = """\
 bind 127.0.0.1
 port {port}
@@ -33,9 +30,13 @@ def start(folder: Path, guard: Guard | None) -> Service:
     nodes = []
     for number, port in enumerate(ports, 1):
         home = folder / f"redis{number}"
-        follow = () if number == 1 else ("--replicaof", f"127.0.0.1 {ports[0]}")
-        options = ("--port", str(port), "--dir", str(home))
-        nodes.append(Process("redis", [server, *_OPTIONS, *options, *follow], home, guard))
+        home.mkdir(parents=True, exist_ok=True)
+        follow = () if number == 1 else (f"replicaof 127.0.0.1 {ports[0]}",)
+        # A file, not options: a Sentinel writes there who follows whom now, so that a node that was promoted since does
+        # not come back as the replica of its own replica, a circle that no Sentinel breaks.
+        config = home / "redis.conf"
+        config.write_text("\n".join(["bind 127.0.0.1", f"port {port}", f"dir {home}", *SETTINGS, *follow]) + "\n")
+        nodes.append(Process("redis", [server, str(config)], home, guard))
     addresses = tuple(f"127.0.0.1:{port}" for port in ports)
     service = Service(name="redis", addresses=addresses, nodes=tuple(nodes), answers=lambda: answers(addresses))
     service.start()
