@@ -13,6 +13,7 @@ from gregor.worker.config.settings import Config
 from gregor.worker.fetch.address_limit import AddressGate
 from gregor.worker.fetch.cookies import Cookies
 from gregor.worker.fetch.held import AddressBusy
+from gregor.worker.fetch.line_watch import LineWatch, Noted
 from gregor.worker.fetch.names import Names
 from gregor.worker.fetch.outcomes import Failed, Outcome, PortRefused, of_result
 from gregor.worker.fetch.ports import PortPolicy
@@ -45,6 +46,7 @@ class Fetcher:
         self.gate = gate
         self.thrift = Thrift()
         self._ports = PortPolicy(config.allow_ports)
+        self.line = LineWatch(config.failure_ttl or config.retry_pause, _now)
         self._running = 0
         self._shortages_told: set[str] = set()  # shortages that a person was told of
         self._urls = urls
@@ -93,18 +95,21 @@ class Fetcher:
         """Ask for a URL. The response comes too, where there was one, and is the caller's to close.
 
         Raises `TurnHeld` before anything is sent when an address has no room or is not known yet, and `LocalShortage`
-        when this machine lacks something: then nothing is known of the URL, although a request may have been made.
+        when this machine lacks something: then nothing is known of the URL, although a request may have been made. The
+        same holds for `TurnHeld` where this machine's own line is, or may be, what failed.
         """
         if (refused := self.refused_port(url)) is not None:
             return refused, None
+        self.line.ask()
         self._running += 1
         try:
             result = await self._fetch(url, permit, now, limits, conditions)
             if result[1] is not None:
                 self.thrift.went_well()
+                self.line.answered(url.host)
             return result
         except LocalShortage as lack:
-            self.thrift.lacks(self._running, asyncio.get_running_loop().time())
+            self.thrift.lacks(self._running, _now())
             self._tell(lack)
             raise
         finally:
@@ -137,7 +142,9 @@ class Fetcher:
             if isinstance(answer, DnsFailure):
                 if answer.kind == "local":
                     raise LocalShortage(answer.detail)
-                return Failed("dns", f"{answer.kind}: {answer.detail}", host=True), None
+                unnamed = Failed("dns", f"{answer.kind}: {answer.detail}", host=True)
+                self.line.note(url.host, "", unnamed, sent=False)
+                return unnamed, None
             endpoints = answer.endpoints
             tracing.ended("dns")
         addresses = tuple(dict.fromkeys(endpoint.address for endpoint in endpoints))
@@ -151,7 +158,8 @@ class Fetcher:
                 self._config.proxy or None,
                 self._config.insecure_tls,
             )
-            result = await self._transport.fetch(request, limits, permit)
+            noted = Noted(permit)
+            result = await self._transport.fetch(request, limits, noted)
         finally:
             self.gate.leave(addresses)
         if isinstance(result, Response):
@@ -160,7 +168,9 @@ class Fetcher:
                 self._cookies.store(url, result.headers, now)
             return of_result(result, url.href, now, self._config.retry_after_max), result
         tracing.ended("request")
-        return of_result(result, url.href, now, self._config.retry_after_max), None
+        outcome = of_result(result, url.href, now, self._config.retry_after_max)
+        self.line.note(url.host, next(iter(addresses), self._config.proxy), outcome, noted.was_sent)
+        return outcome, None
 
     def _headers(self, url: Url, conditions: tuple[tuple[str, str], ...], now: float) -> tuple[tuple[str, str], ...]:
         """Request headers, those of the host over the general ones, credentials for exactly their origin."""
@@ -184,3 +194,7 @@ def _over(headers: Mapping[str, str], others: Mapping[str, str]) -> dict[str, st
     """Headers with others in the place of those that have their names, in any case."""
     replaced = {name.lower() for name in others}
     return {name: value for name, value in headers.items() if name.lower() not in replaced} | dict(others)
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()

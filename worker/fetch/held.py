@@ -6,7 +6,7 @@ from gregor.worker.fetch.address_limit import AddressGate
 
 
 class TurnHeld(Exception):
-    """Nothing was sent. The turn has to wait for something, ``seconds`` at most."""
+    """Nothing was sent, or nothing came of it that counts. The turn waits for something, ``seconds`` at most."""
 
     seconds: float
 
@@ -42,3 +42,28 @@ class NameAwaited(TurnHeld):
     def call_when_over(self, who: Hashable, call: Callable[[], bool]) -> None:
         """See `TurnHeld.call_when_over`."""
         self._call_when_done(lambda _: call())
+
+
+class LineDown(TurnHeld):
+    """Nothing that is asked can be reached, so it is this machine's own line: the turn waits until somebody answers."""
+
+    def __init__(self, seconds: float, waiting: dict[Hashable, Callable[[], bool]]) -> None:
+        """``waiting``: what to call when it is back, each host once."""
+        super().__init__("nothing that is asked can be reached")
+        self.seconds = seconds
+        self._waiting = waiting
+
+    def call_when_over(self, who: Hashable, call: Callable[[], bool]) -> None:
+        """See `TurnHeld.call_when_over`."""
+        self._waiting[who] = call
+
+
+class InDoubt(TurnHeld):
+    """The host could not be reached, and nobody can say yet whether that is its fault: it is asked once more."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__("it is asked once more")
+        self.seconds = seconds
+
+    def call_when_over(self, who: Hashable, call: Callable[[], bool]) -> None:
+        """The time alone ends it."""

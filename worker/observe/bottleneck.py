@@ -82,6 +82,12 @@ class Bottleneck(NamedTuple):
     text: str
 
 
+LINE_DOWN: Final = Bottleneck(
+    "connect", "nothing that is asked can be reached: this machine's own line seems to be down"
+)
+"""What limits while no host at all can be reached."""
+
+
 class Bottlenecks:
     """Remembers the samples of the window. ``concurrency``: how many visits may run at once, now."""
 

@@ -18,7 +18,7 @@ from gregor.worker.frontier.domain_budget import DomainPages
 from gregor.worker.frontier.host import Host
 from gregor.worker.frontier.schedule import HostSchedule
 from gregor.worker.links.scope import Scope
-from gregor.worker.observe.bottleneck import Bottlenecks
+from gregor.worker.observe.bottleneck import LINE_DOWN, Bottlenecks
 from gregor.worker.observe.instrumented import all_measured
 from gregor.worker.observe.stats import Stats
 from gregor.worker.observe.tracing import Tracer
@@ -286,3 +286,5 @@ class Runtime:
         )
         self._limits.concurrency = self.concurrency
         stats.limit, stats.limiting = self._limits.judge(sample)
+        if self._crawls.fetcher.line.down:
+            stats.limit, stats.limiting = LINE_DOWN
