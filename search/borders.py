@@ -1,12 +1,15 @@
 """The border to what finds documents. Whoever implements it keeps what is said here: tests/search/test_index.py."""
 
 from collections.abc import Collection, Sequence
-from typing import Protocol
+from typing import Final, Protocol
 
 import msgspec
 
 from gregor.search.documents import Document
 from gregor.search.query import Asked
+
+FARTHEST: Final = 10_000
+"""The last hit of a query that is given to anybody: who wants more narrows the query."""
 
 
 class Unusable(Exception):
@@ -46,6 +49,7 @@ class Answer(msgspec.Struct, frozen=True):
     hits: tuple[Hit, ...] = ()
     total: int = 0
     any_word: bool = False  # no document has all the words: these have some of them
+    partial: bool = False  # all would have taken too long: these are what was found so far
 
 
 class Index(Protocol):
@@ -66,10 +70,20 @@ class Index(Protocol):
     def count(self) -> int:
         """How many documents there are."""
 
-    def search(self, asked: Asked, limit: int = 10, offset: int = 0) -> Answer:
-        """What a query finds, the best first; nothing for one that is empty.
+    def search(self, asked: Asked, limit: int = 10, offset: int = 0, *, quick: bool = False) -> Answer:
+        """What a query finds, the best first; nothing for one that is empty, nor behind the `FARTHEST`th hit.
 
-        Until something is committed, the answers to one query are parts of one list.
+        Until something is committed, the answers to one query are parts of one list. ``quick``: words are looked for in
+        titles and links alone, which takes a small part of the time; such an answer is partial.
+        """
+
+    def frequency(self, term: str) -> int:
+        """How many documents have a term in one of their texts, about."""
+
+    def near(self, term: str) -> dict[str, int]:
+        """Terms of documents that are there, spelled nearly like this one, each with how many have it, about.
+
+        Some of the commonest; {} where there are none.
         """
 
     def document(self, name: str) -> Hit | None:

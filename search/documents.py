@@ -93,6 +93,11 @@ def is_found(page: Page | None, row: Row | None) -> bool:
     return row is None or row.state in _KEPT
 
 
+def quotable(page: Page | None) -> str:
+    """The text of a page as far as parts of it may be shown."""
+    return "" if page is None or "nosnippet" in page.directives else page.text
+
+
 def content_of(page: Page) -> str:
     """The name of a page's content, which its duplicates share."""
     return page.fingerprint.hex() or page.key

@@ -52,6 +52,7 @@ class Asked(msgspec.Struct, frozen=True):
     until: float | None = None  # fetched before, unix seconds
     said: str = ""  # what was understood, as a query
     hints: tuple[str, ...] = ()  # what was not, for people
+    least: int = 0  # so many of the words have to be there; 0: all, or nearly
 
     @property
     def is_empty(self) -> bool:

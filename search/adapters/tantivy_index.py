@@ -12,8 +12,8 @@ from typing import Any, Final
 import msgspec
 import tantivy
 
-from gregor.search.adapters.tantivy_query import POSITION, TEXTS, Queries, Weights
-from gregor.search.borders import Answer, Hit, Reason, Unusable
+from gregor.search.adapters.tantivy_query import POSITION, QUICK, TEXTS, Queries, Weights
+from gregor.search.borders import FARTHEST, Answer, Hit, Reason, Unusable
 from gregor.search.documents import (
     MOST_TERMS,
     MOST_URLS,
@@ -25,11 +25,18 @@ from gregor.search.documents import (
     url_terms,
 )
 from gregor.search.query import Asked
+from gregor.search.spelling import apart, edits
 from gregor.search.terms import terms
 
 _HEAP: Final = 64 * 1024 * 1024
 _MAY_LACK: Final = 4
 """One in so many words of a query may be missing in what is found."""
+_LOOKED_AT: Final = 5
+"""Terms near one that are looked up among the documents that are there."""
+_TITLES: Final = 50
+"""Documents of whose titles terms are taken that are farther from one."""
+_LONG: Final = 7
+"""Characters of a term that may be two slips from another."""
 _RANK: Final = "rank"
 _RANK_WORTH: Final = 0.25
 """By so much of its score the best ranked document is put up; one that is not ranked stays as it is."""
@@ -55,6 +62,7 @@ class TantivyIndex:
             raise Unusable(f"{folder} cannot be used: {error}; `gregor index --rebuild` makes the index anew") from None
         self._schema = self._index.schema
         self._queries = Queries(self._schema, weights or Weights())
+        self._quick = Queries(self._schema, weights or Weights(), QUICK)
         self._searcher = self._index.searcher()
 
     def position(self) -> int:
@@ -95,18 +103,38 @@ class TantivyIndex:
     def count(self) -> int:
         return self._searcher.num_docs - (1 if self.position() else 0)
 
-    def search(self, asked: Asked, limit: int = 10, offset: int = 0) -> Answer:
+    def search(self, asked: Asked, limit: int = 10, offset: int = 0, *, quick: bool = False) -> Answer:
         if asked.is_empty:
-            return Answer()
-        most = len(asked.words) - len(asked.words) // _MAY_LACK
-        result = self._searcher.search(self._queries.query_of(asked, most), limit, offset=offset, weight_by_field=_RANK)
-        any_word = False
+            return Answer(partial=quick)
+        most = asked.least or len(asked.words) - len(asked.words) // _MAY_LACK
+        queries, offset = self._quick if quick else self._queries, min(offset, FARTHEST)
+        limit = min(limit, FARTHEST - offset)
+        result, any_word = self._best(queries.query_of(asked, most), limit, offset), False
         if not _count(result) and most > 1:
-            any_word = True
-            result = self._searcher.search(
-                self._queries.query_of(asked, 1), limit, offset=offset, weight_by_field=_RANK
-            )
-        return Answer(tuple(self._hit(score, address) for score, address in result.hits), _count(result), any_word)
+            result, any_word = self._best(queries.query_of(asked, 1), limit, offset), True
+        hits = [self._hit(score, address) for score, address in result.hits] if limit > 0 else []
+        return Answer(tuple(hits), _count(result), any_word, quick)
+
+    def _best(self, query: "tantivy.Query", limit: int, offset: int) -> "tantivy.SearchResult":
+        return self._searcher.search(query, max(1, limit), offset=offset, weight_by_field=_RANK)
+
+    def frequency(self, term: str) -> int:
+        return max(self._searcher.doc_freq(field, term) for field in TEXTS)
+
+    def near(self, term: str) -> dict[str, int]:
+        counts = {other: self.frequency(other) for other in dict.fromkeys(edits(term))}
+        if not any(counts.values()) and len(term) >= _LONG:
+            counts = {other: self.frequency(other) for other in self._of_titles(term)}
+        commonest = sorted(filter(counts.__getitem__, counts), key=lambda other: -counts[other])[:_LOOKED_AT]
+        # The dictionary has words of documents that are gone, too, until the files that they are in are merged.
+        there = {other: _count(self._searcher.search(self._queries.anywhere(other), 1)) for other in commonest}
+        return {other: count for other, count in there.items() if count}
+
+    def _of_titles(self, term: str) -> list[str]:
+        """Terms two slips from one, as far as titles have them."""
+        query = tantivy.Query.fuzzy_term_query(self._schema, "title", term, 2)
+        titles = [self._hit(0.0, address).title for _, address in self._searcher.search(query, _TITLES).hits]
+        return [other for other in {*terms(" ".join(titles))} if apart(term, other, 2) <= 2]
 
     def document(self, name: str) -> Hit | None:
         if name == POSITION or not _is_text(name):

@@ -10,6 +10,8 @@ from gregor.search.query import Asked, Filter, Phrase
 
 TEXTS: Final = ("title", "text", "anchors", "url")
 """Fields of terms."""
+QUICK: Final = ("title", "anchors")
+"""Those that are short, and looked through in a small part of the time."""
 POSITION: Final = "position"
 """The name of the document that says how far the index is."""
 _LONGEST_PHRASE: Final = 6
@@ -30,10 +32,11 @@ class Weights(msgspec.Struct, frozen=True):
 
 
 class Queries:
-    """Makes the queries for an index of this schema."""
+    """Makes the queries for an index of this schema, whose words are looked for in these of its fields."""
 
-    def __init__(self, schema: "tantivy.Schema", weights: Weights) -> None:
+    def __init__(self, schema: "tantivy.Schema", weights: Weights, texts: Sequence[str] = TEXTS) -> None:
         self._schema = schema
+        self._texts = texts
         self.weights = weights
 
     def query_of(self, asked: Asked, least: int) -> "tantivy.Query":
@@ -44,7 +47,7 @@ class Queries:
         if words:
             parts.append((tantivy.Occur.Must, query.boolean_query(words, least)))
         parts += [(tantivy.Occur.Should, phrase) for _, phrase in self.phrases_of(asked.words)]
-        parts += [(tantivy.Occur.Must, self._phrase(phrase)) for phrase in asked.phrases]
+        parts += [(tantivy.Occur.Must, self._phrase(phrase, self._texts)) for phrase in asked.phrases]
         parts += [(tantivy.Occur.MustNot, self._phrase(phrase)) for phrase in asked.without]
         parts += self._conditions(asked)
         if not words and all(occur == tantivy.Occur.MustNot for occur, _ in parts):
@@ -56,10 +59,14 @@ class Queries:
         found = tantivy.Query.term_query(self._schema, field, term, "freq")
         return tantivy.Query.boost_query(found, getattr(self.weights, field))
 
+    def anywhere(self, term: str) -> "tantivy.Query":
+        """A term in any of the texts; it is worth nothing."""
+        return self._phrase((term,))
+
     def phrases_of(self, words: Phrase) -> list[tuple[str, "tantivy.Query"]]:
         """The words of a query next to each other, in the fields where that is worth something."""
         worth = {"title": self.weights.title_phrase, "text": self.weights.text_phrase}
-        if len(words) > _LONGEST_PHRASE:
+        if len(words) > _LONGEST_PHRASE or "text" not in self._texts:
             del worth["text"]
         if len(words) < 2:
             return []
@@ -73,7 +80,7 @@ class Queries:
         return tantivy.Query.const_score_query(tantivy.Query.term_query(self._schema, "id", name, "basic"), 0.0)
 
     def _anywhere_at_best(self, term: str) -> "tantivy.Query":
-        fields = [self.term(field, term) for field in TEXTS]
+        fields = [self.term(field, term) for field in self._texts]
         return tantivy.Query.disjunction_max_query(fields, self.weights.tie)
 
     def _phrase(self, phrase: Phrase, fields: Sequence[str] = TEXTS) -> "tantivy.Query":

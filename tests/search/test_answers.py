@@ -1,6 +1,8 @@
 """What the search page answers where something that it needs is gone or broken, and while it works."""
 
 import asyncio
+import json
+import threading
 import time
 from types import SimpleNamespace
 from typing import Any
@@ -10,10 +12,12 @@ import pytest
 from gregor.schemas.messages import Page
 from gregor.search.borders import Answer, Hit, Index, Unusable
 from gregor.search.query import Asked
+from gregor.worker.api import search_views as views
 from gregor.worker.api import searching as answering
 from gregor.worker.api.app import routed
-from gregor.worker.api.search_app import routes
-from gregor.worker.api.searching import Searching, SearchQuery
+from gregor.worker.api.problems import Problem
+from gregor.worker.api.search_routes import routes
+from gregor.worker.api.searching import HitQuery, Searching, SearchQuery
 from gregor.worker.borders.errors import Damaged, Unavailable
 from tests.search.stored import page
 
@@ -27,8 +31,17 @@ class OneHit:
     def position(self) -> int:
         return 1
 
-    def search(self, asked: Asked, limit: int = 10, offset: int = 0) -> Answer:
-        return Answer((HIT,), 1)
+    def search(self, asked: Asked, limit: int = 10, offset: int = 0, *, quick: bool = False) -> Answer:
+        return Answer((HIT,), 1, partial=quick)
+
+    def count(self) -> int:
+        return 1
+
+    def frequency(self, term: str) -> int:
+        return 1
+
+    def near(self, term: str) -> dict[str, int]:
+        return {"box": 100}
 
     def document(self, name: str) -> Hit | None:
         return HIT
@@ -51,7 +64,7 @@ def searching(failure: Exception | None, stored: Page | None = None, index: Exce
     return Searching(latest, SimpleNamespace(page=read))
 
 
-def answer(searched: Searching, path: str, query: bytes) -> tuple[int, bytes, str]:
+def answer(searched: Searching, path: str, query: bytes, accept: bytes = b"*/*") -> tuple[int, bytes, str]:
     """Status, media type and body."""
     sent: list[Any] = []
 
@@ -62,7 +75,8 @@ def answer(searched: Searching, path: str, query: bytes) -> tuple[int, bytes, st
         sent.append(message)
 
     scope = {"type": "http", "method": "GET", "path": path, "query_string": query, "server": ("a", 80)}
-    asyncio.run(routed(routes(searched))({**scope, "headers": [], "scheme": "http"}, receive, send))
+    headers = [(b"accept", accept)]
+    asyncio.run(routed(routes(searched))({**scope, "headers": headers, "scheme": "http"}, receive, send))
     body = b"".join(message.get("body", b"") for message in sent)
     return sent[0]["status"], dict(sent[0]["headers"])[b"content-type"], body.decode()
 
@@ -106,3 +120,108 @@ def test_snippets_are_cut_beside_the_event_loop(monkeypatch: pytest.MonkeyPatch)
         return turns
 
     assert asyncio.run(run()) > 3
+
+
+class Slow(OneHit):
+    """An index that looks through all only when it is let."""
+
+    def __init__(self) -> None:
+        self.let = threading.Event()
+        self.quickly = 0
+
+    def search(self, asked: Asked, limit: int = 10, offset: int = 0, *, quick: bool = False) -> Answer:
+        self.quickly += quick
+        assert quick or self.let.wait(30)
+        return super().search(asked, limit, offset, quick=quick)
+
+    def why(self, asked: Asked, name: str) -> list[Any]:
+        assert self.let.wait(30)
+        return []
+
+
+async def read_nothing(key: str, visit: int) -> Page | None:
+    return None
+
+
+def test_a_query_that_takes_long_is_answered_with_what_was_found_so_far_and_that_is_said() -> None:
+    index = Slow()
+
+    async def run() -> Any:
+        searched = Searching(lambda: index, SimpleNamespace(page=read_nothing), seconds=0.1)  # type: ignore[arg-type, return-value]
+        return await searched.results_of(SearchQuery("fox"))
+
+    try:
+        begun = time.monotonic()
+        answer = asyncio.run(_let_at_the_end(run(), index))
+        assert answer.partial and len(answer.hits) == index.quickly == 1 and time.monotonic() - begun < 5
+        assert "too long" in views.results(answer, everything=False)
+    finally:
+        index.let.set()
+
+
+async def _let_at_the_end(answer: Any, index: Slow) -> Any:
+    found = await answer
+    index.let.set()  # the pool is joined at the end of the loop
+    return found
+
+
+@pytest.mark.parametrize("call", ["results_of", "why"])
+def test_an_index_is_asked_beside_the_event_loop(call: str) -> None:
+    """Whoever asks on the loop would wait for ever: it is let from there."""
+    index = Slow()
+
+    async def run() -> None:
+        searched = Searching(lambda: index, SimpleNamespace(page=read_nothing))  # type: ignore[arg-type, return-value]
+        asked = SearchQuery("fox") if call == "results_of" else HitQuery("x", "fox")
+        task = asyncio.ensure_future(getattr(searched, call)(asked))
+        await asyncio.sleep(0.05)
+        assert not task.done()
+        index.let.set()
+        await task
+
+    asyncio.run(run())
+
+
+def test_more_searches_than_may_wait_are_refused() -> None:
+    index = Slow()
+
+    async def run() -> list[Any]:
+        searched = Searching(lambda: index, SimpleNamespace(page=read_nothing), seconds=30)  # type: ignore[arg-type, return-value]
+        await searched.hit("x")
+        tasks = [asyncio.ensure_future(searched.why(HitQuery("x"))) for _ in range(200)]
+        await asyncio.sleep(0.05)
+        index.let.set()
+        return await asyncio.gather(*tasks, return_exceptions=True)
+
+    refused = [answer for answer in asyncio.run(run()) if isinstance(answer, Problem)]
+    assert 0 < len(refused) < 200 and {problem.status for problem in refused} == {429}
+
+
+@pytest.mark.parametrize(
+    ("path", "accept", "kind"),
+    [
+        ("/nothing", b"text/html,*/*;q=0.8", b"text/html; charset=utf-8"),
+        ("/?page=0", b"text/html", b"text/html; charset=utf-8"),
+        ("/nothing", b"*/*", b"application/problem+json"),
+        ("/api/v1/nothing", b"text/html", b"application/problem+json"),
+        ("/text?id=%3Cscript%3E&page=1", b"TEXT/HTML", b"text/html; charset=utf-8"),
+    ],
+)
+def test_a_browser_is_refused_by_a_page(path: str, accept: bytes, kind: bytes) -> None:
+    where, _, query = path.partition("?")
+    status, media_type, body = answer(searching(None), where, query.encode(), accept)
+    assert status in (400, 404) and media_type == kind
+    assert "<script" not in body and ("<h1>" in body) == (kind.startswith(b"text/html"))
+
+
+def test_a_text_that_may_not_be_shown_in_snippets_is_not() -> None:
+    closed = searching(None, page(URL, "a fox", directives=("nosnippet",)))
+    (hit,) = json.loads(answer(closed, "/search.json", b"q=fox")[2])["hits"]
+    assert hit["snippet"] == []
+
+
+def test_what_may_have_been_meant_is_said_where_little_is_found() -> None:
+    found = json.loads(answer(searching(None), "/search.json", b"q=boxx+-boxx+site:boxx")[2])
+    assert found["suggestion"] == 'box -"boxx" site:boxx'
+    shown = answer(searching(None), "/", b"q=boxx")[2]
+    assert 'Did you mean <a href=".?q=box"><bdi>box</bdi></a>?' in shown

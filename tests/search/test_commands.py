@@ -56,6 +56,25 @@ def test_what_was_indexed_is_found(data: Path, capsys: pytest.CaptureFixture[str
     assert searched(data, capsys, "--", "-fox")[1].startswith("gregor: nothing is asked for")
 
 
+def test_words_may_stand_anywhere_and_a_minus_needs_nothing_before_it(
+    data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["index", "--once", "--data", str(data)]) == 0
+    assert searched(data, capsys, "jumps", "-harbour", "--limit", "3", "fox")[0].startswith("1. Fox")
+    assert searched(data, capsys, "jumps", "-fox", "end")[0] == "" == searched(data, capsys, "--", "jumps", "-fox")[0]
+    assert "did you mean: jumps" in searched(data, capsys, "jumsp")[1]
+    for words in (["fox", "--nonsense"], ["fox", "--limit", "9000", "--offset", "1001"]):
+        assert _code(["search", "--data", str(data), *words]) == 2
+        assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+def _code(line: list[str]) -> object:
+    try:
+        return main(line)
+    except SystemExit as left:
+        return left.code
+
+
 def test_a_new_generation_takes_the_place_of_the_old(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["index", "--once", "--data", str(data)]) == 0
     assert main(["index", "--once", "--rebuild", "--data", str(data)]) == 0

@@ -4,10 +4,11 @@ import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from gregor.search.adapters.tantivy_index import TantivyIndex
-from gregor.search.borders import Index, Unusable
+from gregor.search.borders import FARTHEST, Index, Unusable
 from gregor.search.documents import Anchor, Document
 from gregor.search.query import parse
 
@@ -179,3 +180,34 @@ def test_a_rank_puts_a_document_up_by_a_quarter_at_most(index: Index) -> None:
     hits = {hit.rank: hit.score for hit in index.search(parse("same words")).hits}
     assert hits[0.5] / hits[0.0] == pytest.approx(1.125) and hits[1.0] / hits[0.0] == pytest.approx(1.25)
     assert index.search(parse("inurl:rank1")).hits[0].rank == 1.0
+
+
+def test_hits_that_nobody_can_reach_are_not_given(index: Index) -> None:
+    assert (
+        len(index.search(parse("fox"), 10, FARTHEST - 1).hits) == 0 == len(index.search(parse("fox"), 5, 10**12).hits)
+    )
+    answer = index.search(parse("fox"), 10**12)
+    assert len(answer.hits) == answer.total == 3
+
+
+def test_a_quick_look_is_into_titles_and_links(index: Index) -> None:
+    for query, names in (("fox", {"fox"}), ("animal", {"fuchs"}), ('"quick fox"', {"fox"}), ("jumps", set())):
+        answer = index.search(parse(query), quick=True)
+        assert {hit.id for hit in answer.hits} == names and answer.partial
+    assert not index.search(parse("fox")).partial
+
+
+def test_any_number_of_words_may_be_enough(index: Index) -> None:
+    asked = msgspec.structs.replace(parse("fox dog sleeps hund"), least=2)
+    assert {hit.id for hit in index.search(asked).hits} == {"dog", "fox"}
+
+
+def test_terms_nearly_like_one_are_of_documents_that_are_there(index: Index, open_index: Opener) -> None:
+    assert index.frequency("fox") == 3 and index.frequency("foxes") == 0
+    assert index.near("jumsp") == {"jumps": 2} and index.near("hundd") == {"hund": 1}
+    assert index.near("sleps") == {"sleeps": 1}
+    index.put([document("long", "Wolkenkratzer")])
+    index.remove(["dog"])
+    index.commit(8)
+    assert index.near("sleps") == {} == open_index().near("sleps")  # its words may be in the files still
+    assert open_index().near("wolkemkratser") == {"wolkenkratzer": 1}

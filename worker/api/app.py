@@ -12,13 +12,14 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from gregor.worker.api import problems
+from gregor.worker.api import problems, search_routes
 from gregor.worker.api.access import Access, Bucket, Role, require
 from gregor.worker.api.backend import Backend
 from gregor.worker.api.endpoint import V1, Endpoint
 from gregor.worker.api.endpoints import ENDPOINTS
 from gregor.worker.api.openapi import document
 from gregor.worker.api.problems import Problem
+from gregor.worker.api.refusals import refuse
 from gregor.worker.base.errors import BadInput
 from gregor.worker.borders.errors import Damaged, DiskFull, Unavailable
 from gregor.worker.observe.logging import logs
@@ -67,7 +68,7 @@ class Gate:
         try:
             scope[_ROLE] = self._admit(scope)
         except Problem as problem:
-            await problems.response(problem)(scope, receive, headed)
+            await refuse(scope, problem)(scope, receive, headed)
             return
         self._running += 1
         try:
@@ -144,6 +145,8 @@ def application(backend: Backend, access: Access, rate: float, pages: Mapping[st
         *(Route(path, page, methods=["GET"]) for path in pages),
         Route("/api/v1/openapi.json", described, methods=["GET"]),
     ]
+    if (searching := backend.archive.searching) is not None:
+        routes += search_routes.routes(searching, search_routes.BESIDE)
     return Gate(routed(routes), access, rate, pages)
 
 
@@ -192,15 +195,15 @@ def _dispatch(
     return handle
 
 
-async def _refused(_: Request, problem: Problem) -> Response:
-    return problems.response(problem)
+async def _refused(request: Request, problem: Problem) -> Response:
+    return refuse(request.scope, problem)
 
 
-async def _refused_by_router(_: Request, error: HTTPException) -> Response:
+async def _refused_by_router(request: Request, error: HTTPException) -> Response:
     detail = _ROUTING.get(error.status_code, "The request cannot be answered.")
-    return problems.response(Problem(error.status_code, detail, error.headers or {}))
+    return refuse(request.scope, Problem(error.status_code, detail, error.headers or {}))
 
 
-async def _failed(_: Request, __: Exception) -> Response:
+async def _failed(request: Request, _: Exception) -> Response:
     """The fault itself goes to the log, by way of the server."""
-    return problems.response(Problem(500, "The worker failed at this request; its log says why."))
+    return refuse(request.scope, Problem(500, "The worker failed at this request; its log says why."))

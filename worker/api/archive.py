@@ -12,7 +12,7 @@ from typing import Final, TypeVar
 
 from gregor.schemas.events import rfc3339
 from gregor.schemas.messages import DeadLetter, Link, Page
-from gregor.search.borders import Index, Unusable
+from gregor.search.borders import Index
 from gregor.worker.api.archive_views import (
     Brief,
     Briefs,
@@ -27,9 +27,8 @@ from gregor.worker.api.archive_views import (
     SimilarView,
     brief,
 )
-from gregor.worker.api.problems import Problem
-from gregor.worker.api.search_views import Found
-from gregor.worker.api.searching import Searching, SearchQuery
+from gregor.worker.api.problems import PATIENCE, Problem, late, within
+from gregor.worker.api.searching import Searching
 from gregor.worker.base.errors import BadInput
 from gregor.worker.borders.errors import Damaged
 from gregor.worker.borders.members import HandOver, hand_overs
@@ -50,8 +49,6 @@ T = TypeVar("T")
 _LOG = logs("api")
 NEAR: Final = 3
 """Bits in which the simhashes of near-duplicates differ at most."""
-PATIENCE: Final = 10.0
-"""Seconds for which an answer is worked at."""
 _MOST_TEXT: Final = 200_000
 _MOST_LINKS: Final = 1000
 _MOST_SIMILAR: Final = 50
@@ -64,7 +61,7 @@ class Archive:
 
     def __init__(self, reader: Reader, urls: Urls, config: Config, latest: Callable[[], Index] | None = None) -> None:
         """``latest``: see `Searching`; None where there cannot be an index."""
-        self._searching = None if latest is None else Searching(latest, reader)
+        self.searching = None if latest is None else Searching(latest, reader)
         self._reader = reader
         self.urls = urls
         self._config = config
@@ -73,24 +70,15 @@ class Archive:
 
     async def explain(self, text: str) -> Explanation:
         """Why a URL was fetched or not. Raises `BadInput`, `Unavailable`, `Problem` (503)."""
-        return await _within(self._explain(self._url(text)))
+        return await within(self._explain(self._url(text)))
 
     async def page(self, text: str, visit: int | None) -> PageView:
         """A version of a page, the newest for None. Raises `BadInput`, `Unavailable`, `Problem` (404, 503)."""
-        return await _within(self._page(self._url(text), visit))
-
-    async def search(self, asked: SearchQuery) -> Found:
-        """What a query finds in the index of the crawl. Raises `Unavailable`, `Problem` (404, 503)."""
-        try:
-            if self._searching is not None:
-                return await _within(self._searching.results_of(asked))
-        except (Unusable, ModuleNotFoundError) as error:
-            _LOG.info("there is nothing to search", why=str(error))
-        raise Problem(404, "There is no index of this crawl that can be searched: `gregor index` makes one.")
+        return await within(self._page(self._url(text), visit))
 
     async def similar(self, text: str) -> SimilarPages:
         """Near-duplicates of a page. Raises as `page`."""
-        return await _within(self._similar(self._url(text)))
+        return await within(self._similar(self._url(text)))
 
     async def list(self, state: str | None, host: str | None, limit: int, after: str) -> Briefs:
         """URLs that have a row, behind the one whose key is ``after``. Raises `Unavailable`."""
@@ -165,7 +153,7 @@ class Archive:
 
         complete = await self._all(look())
         if not complete and seen == behind:
-            raise _late()
+            raise late()
         return Letters([*map(_letter, letters)], "" if complete or seen is None else _as_after(seen))
 
     def _url(self, text: str) -> Url:
@@ -273,17 +261,6 @@ def _place(after: str, *kinds: Callable[[str], float]) -> tuple[float, ...]:
         return tuple(kind(part) for kind, part in zip(kinds, after.split(":"), strict=True))
     except ValueError:
         raise BadInput("after is not what an answer gave as next") from None
-
-
-async def _within(answer: Awaitable[T]) -> T:
-    try:
-        return await asyncio.wait_for(answer, PATIENCE)
-    except TimeoutError:
-        raise _late() from None
-
-
-def _late() -> Problem:
-    return Problem(503, f"This took longer than {PATIENCE:g} seconds.", {"Retry-After": "10"})
 
 
 def _letter(letter: DeadLetter) -> LetterView:

@@ -9,7 +9,7 @@ from typing import Final
 from starlette.responses import Response
 
 NOTHING = "'none'"
-_SCRIPTS: Final = ("base", "words", "overview", "hosts", "pages", "dead", "workers", "orders", "main")
+_SCRIPTS: Final = ("base", "words", "overview", "hosts", "pages", "search", "dead", "workers", "orders", "main")
 """In this order: each may use what stands in those before it."""
 _INLINE: Final = re.compile(r"<(script|style)>(.*?)</\1>", re.DOTALL)
 

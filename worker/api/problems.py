@@ -1,14 +1,18 @@
 """What an API answers when it refuses: problem details (RFC 9457), as a value that is raised."""
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Awaitable, Mapping
 from http import HTTPStatus
 from types import MappingProxyType
-from typing import Final
+from typing import Final, TypeVar
 
 import msgspec
 from starlette.responses import Response
 
+T = TypeVar("T")
 MEDIA_TYPE: Final = "application/problem+json"
+PATIENCE: Final = 10.0
+"""Seconds for which an answer is worked at."""
 
 
 class Details(msgspec.Struct, frozen=True):
@@ -46,6 +50,19 @@ def too_many() -> Problem:
 def unreachable() -> Problem:
     """What the crawl is kept in does not answer, or has no room."""
     return Problem(503, "What the crawl is kept in cannot be reached now.", {"Retry-After": "5"})
+
+
+def late() -> Problem:
+    """It was worked at long enough."""
+    return Problem(503, f"This took longer than {PATIENCE:g} seconds.", {"Retry-After": "10"})
+
+
+async def within(answer: Awaitable[T]) -> T:
+    """The answer, if it comes in time. Raises `Problem` (503)."""
+    try:
+        return await asyncio.wait_for(answer, PATIENCE)
+    except TimeoutError:
+        raise late() from None
 
 
 def response(problem: Problem) -> Response:

@@ -12,8 +12,8 @@ from gregor.worker.api.backend import Backend
 from gregor.worker.api.endpoint import V1, Endpoint
 from gregor.worker.api.history import Point
 from gregor.worker.api.requests import query
-from gregor.worker.api.search_views import Found
-from gregor.worker.api.searching import SearchQuery
+from gregor.worker.api.search_views import Found, Why
+from gregor.worker.api.searching import HitQuery, SearchQuery, searched
 from gregor.worker.borders.members import Members
 from gregor.worker.inspect.explain import Explanation
 from gregor.worker.web.hostnames import host_of
@@ -79,7 +79,14 @@ class History(msgspec.Struct, frozen=True):
 
 
 async def _search(backend: Backend, request: Request) -> Found:
-    return await backend.archive.search(query(request, SearchQuery))
+    asked = query(request, SearchQuery)
+    return await searched(backend.archive.searching, lambda searching: searching.results_of(asked))
+
+
+async def _why(backend: Backend, request: Request) -> Why:
+    asked = query(request, HitQuery)
+    hit, reasons = await searched(backend.archive.searching, lambda searching: searching.why(asked))
+    return Why.of(hit.href, reasons)
 
 
 async def _explain(backend: Backend, request: Request) -> Explanation:
@@ -135,6 +142,8 @@ READING: Final = (
              refuses=(404,)),
     Endpoint("GET", f"{V1}/search", "viewer", "Documents of the index that a query finds", _search, Found,
              query=SearchQuery, refuses=(404,)),
+    Endpoint("GET", f"{V1}/search/why", "viewer", "What a document's place for a query is made of", _why, Why,
+             query=HitQuery, refuses=(404,)),
     Endpoint("GET", f"{V1}/similar", "viewer", "Near-duplicates of a page", _similar, SimilarPages, query=UrlQuery,
              refuses=(404,)),
     Endpoint("GET", f"{V1}/deadletters", "viewer", "URLs given up, by cause", _dead, DeadLetters, query=DeadQuery),

@@ -1,83 +1,9 @@
-"""The search page: what it answers, by path."""
+"""The search page alone, without a console beside it."""
 
-from collections.abc import Awaitable, Callable
-from typing import Final
-
-import msgspec
-from starlette.requests import Request
-from starlette.responses import Response
-from starlette.routing import Route
-
-from gregor.search.borders import Unusable
-from gregor.search.query import parse
-from gregor.worker.api import problems
-from gregor.worker.api import search_views as views
 from gregor.worker.api.access import Access
 from gregor.worker.api.app import Gate, routed
-from gregor.worker.api.problems import Problem
-from gregor.worker.api.requests import query
-from gregor.worker.api.searching import HitQuery, Searching, SearchQuery
-from gregor.worker.borders.errors import Unavailable
-from gregor.worker.observe.logging import logs
-
-PATHS: Final = ("/", "/search.json", "/search.rss", "/text", "/why", "/opensearch.xml")
-_LOG = logs("api")
-
-
-def routes(searching: Searching) -> list[Route]:
-    """What the page answers, by path."""
-
-    async def results(request: Request) -> Response:
-        asked = query(request, SearchQuery)
-        return _html(views.results(await searching.results_of(asked), everything=bool(asked.all)))
-
-    async def as_json(request: Request) -> Response:
-        found = await searching.results_of(query(request, SearchQuery))
-        return Response(msgspec.json.encode(found), media_type="application/json")
-
-    async def as_rss(request: Request) -> Response:
-        found = await searching.results_of(query(request, SearchQuery))
-        return Response(views.rss(found, str(request.base_url)), media_type="application/rss+xml")
-
-    async def text(request: Request) -> Response:
-        hit, _ = searching.hit(query(request, HitQuery).id)
-        stored, refusal = await searching.text(hit)
-        return _html(views.stored_text(hit.title, hit.href, stored, hit.at, refusal))
-
-    async def why(request: Request) -> Response:
-        asked = query(request, HitQuery)
-        hit, index = searching.hit(asked.id)
-        reasons = index.why(parse(asked.q), hit.id)
-        return _html(views.why(hit.title, asked.q, reasons, sum(reason.score for reason in reasons)))
-
-    async def described(request: Request) -> Response:
-        text = views.description(str(request.base_url))
-        return Response(text, media_type="application/opensearchdescription+xml")
-
-    handlers = dict(zip(PATHS, (results, as_json, as_rss, text, why, described), strict=True))
-    return [Route(path, _answering(handler), methods=["GET"]) for path, handler in handlers.items()]
-
-
-def _answering(handler: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
-    """It, with answers for what may be gone while the page is served: the index, or what the crawl is kept in."""
-
-    async def answer(request: Request) -> Response:
-        try:
-            return await handler(request)
-        except Unusable as error:
-            _LOG.warning("there is nothing to search", why=str(error))
-            detail = "There is no index that can be searched now: `gregor index` makes one."
-            raise Problem(503, detail, {"Retry-After": "5"}) from None
-        except Unavailable as error:
-            _LOG.warning("what the crawl is kept in cannot be reached", why=str(error))
-            raise problems.unreachable() from None
-
-    return answer
-
-
-def _html(text: str) -> Response:
-    headers = {"Content-Security-Policy": views.policy(text), "X-Frame-Options": "DENY"}
-    return Response(text, headers=headers, media_type="text/html")
+from gregor.worker.api.search_routes import PATHS, routes
+from gregor.worker.api.searching import Searching
 
 
 def application(searching: Searching, rate: float, *, public: bool) -> Gate:

@@ -60,8 +60,19 @@ class HitView(msgspec.Struct, frozen=True):
     nearly_the_same: int = 0
 
 
+class Like(msgspec.Struct, frozen=True):
+    """The document that others are like."""
+
+    id: str
+    title: str
+    url: str
+
+
 class Found(msgspec.Struct, frozen=True):
-    """What a query finds. ``total``: all documents; ``position``: of the index, to be given back for the next page."""
+    """What a query finds. ``total``: all documents; ``position``: of the index, to be given back for the next page.
+
+    ``partial``: there was no time for all, so that more may be found; ``suggestion``: a query that may have been meant.
+    """
 
     query: str
     understood: str
@@ -72,6 +83,31 @@ class Found(msgspec.Struct, frozen=True):
     more: bool
     position: int
     hits: list[HitView]
+    partial: bool = False
+    suggestion: str = ""
+    like: Like | None = None
+
+
+class WorthView(msgspec.Struct, frozen=True):
+    """A part of a document's score: what it is for, for people, and by which words."""
+
+    what: str
+    words: str
+    score: float
+
+
+class Why(msgspec.Struct, frozen=True):
+    """What a document's place for a query is made of; together the parts are the score."""
+
+    url: str
+    score: float
+    parts: list[WorthView]
+
+    @classmethod
+    def of(cls, url: str, reasons: list[Reason]) -> "Why":
+        """That of a document."""
+        parts = [WorthView(reason.what, reason.words, reason.score) for reason in reasons]
+        return cls(url, sum(part.score for part in parts), parts)
 
 
 def date(at: float) -> str:
@@ -87,37 +123,54 @@ def link(path: str, **query: object) -> str:
 
 def results(listing: Found, *, everything: bool) -> str:
     """The page of results, or the empty form."""
-    asked = listing.query.strip()
-    heading = escape(f"Search: {plain(asked)[:_LONGEST_TITLE]}" if asked else "Search")
-    notes = [*listing.hints] if asked else []
-    if listing.any_word and listing.hits:
-        notes.append("No document has all of these words: these have some of them.")
-    body = "".join(f'<p class="note">{escape(note)}</p>' for note in notes)
-    if asked:
+    asked, like = listing.query.strip(), listing.like
+    if like is not None:
+        heading = f"Pages like {escape(_title(like.title, like.url))}"
+    else:
+        heading = escape(f"Search: {plain(asked)[:_LONGEST_TITLE]}" if asked else "Search")
+    body = "".join(f'<p class="note">{note}</p>' for note in _notes(listing)) if asked or like else ""
+    if asked or like:
         count = f"{listing.total} document{'' if listing.total == 1 else 's'}"
         body += f'<p class="quiet" role="status">{count}</p>'
         start = (listing.page - 1) * PER_PAGE + 1
         body += f'<ol class="hits" start="{start}">{"".join(_hit(listing, hit) for hit in listing.hits)}</ol>'
         body += _pages(listing, everything)
     feed = (
-        ""
-        if not asked
-        else f'<link rel="alternate" type="application/rss+xml" title="RSS" href="{link("/search.rss", q=asked)}">'
+        f'<link rel="alternate" type="application/rss+xml" title="RSS" href="{link("search.rss", q=asked)}">'
+        if asked and like is None
+        else ""
     )
-    return document(heading, body, query=listing.query, head=feed, focus=not asked)
+    return document(heading, body, query=listing.query, head=feed, focus=not asked and like is None)
+
+
+def _notes(listing: Found) -> list[str]:
+    """What is to be said of the query and its answer, as HTML."""
+    notes = [escape(hint) for hint in listing.hints]
+    if listing.suggestion:
+        better = f'<a href="{link(".", q=listing.suggestion)}"><bdi>{escape(listing.suggestion)}</bdi></a>'
+        notes.append(f"Did you mean {better}?")
+    if listing.partial:
+        notes.append("To look through all would have taken too long: these are what was found so far.")
+    if listing.any_word and listing.hits:
+        notes.append("No document has all of these words: these have some of them.")
+    return notes
+
+
+def _title(title: str, url: str) -> str:
+    return plain(title)[:_LONGEST_TITLE] or url
 
 
 def _hit(listing: Found, hit: HitView) -> str:
-    title = escape(plain(hit.title)[:_LONGEST_TITLE] or hit.url)
+    title = escape(_title(hit.title, hit.url))
     facts = [date(hit.at), hit.language, *([f"{len(hit.urls)} addresses"] if len(hit.urls) > 1 else [])]
     if hit.nearly_the_same:
         facts.append(f"{hit.nearly_the_same} more say nearly the same")
-    links = (
-        f'<a href="{link("/text", id=hit.id, q=listing.query)}">Stored text<span class="skip"> of {title}</span></a>'
-    )
-    links += f' · <a href="{link("/why", id=hit.id, q=listing.query)}">Why here<span class="skip">: {title}</span></a>'
+    links = f'<a href="{link("text", id=hit.id, q=listing.query)}">Stored text<span class="skip"> of {title}</span></a>'
+    links += f' · <a href="{link("why", id=hit.id, q=listing.query)}">Why here<span class="skip">: {title}</span></a>'
+    likes = link(".", like=hit.id)
+    links += f' · <a href="{likes}">Pages like this<span class="skip">: {title}</span></a>'
     if hit.more_of_host:
-        of_host = link("/", q=f"{listing.query} host:{hit.host}")
+        of_host = link(".", q=f"{listing.query} host:{hit.host}")
         links += f' · <a href="{of_host}">{hit.more_of_host} more of {escape(hit.host)}</a>'
     return (
         f'<li><h2 dir="auto"><a href="{escape(hit.url)}" rel="noreferrer nofollow">{title}</a></h2>'
@@ -131,17 +184,17 @@ def _snippet(pieces: list[Piece]) -> str:
 
 
 def _pages(listing: Found, everything: bool) -> str:
-    every = 1 if everything else None
+    every, like = 1 if everything else None, listing.like.id if listing.like else None
     entries = []
     if listing.page > 1:
-        back = link("/", q=listing.query, page=listing.page - 1, all=every, at=listing.position)
+        back = link(".", q=listing.query, like=like, page=listing.page - 1, all=every, at=listing.position)
         entries.append(f'<a rel="prev" href="{back}">Previous</a>')
     entries.append(f'<span aria-current="page">Page {listing.page}</span>')
     if listing.more:
-        on = link("/", q=listing.query, page=listing.page + 1, all=every, at=listing.position)
+        on = link(".", q=listing.query, like=like, page=listing.page + 1, all=every, at=listing.position)
         entries.append(f'<a rel="next" href="{on}">Next</a>')
     if not everything and not listing.more and listing.total > len(listing.hits) + (listing.page - 1) * PER_PAGE:
-        entries.append(f'<a href="{link("/", q=listing.query, all=1)}">All of every host</a>')
+        entries.append(f'<a href="{link(".", q=listing.query, like=like, all=1)}">All of every host</a>')
     return f'<nav aria-label="Pages of results"><ul>{"".join(f"<li>{entry}</li>" for entry in entries)}</ul></nav>'
 
 
@@ -150,9 +203,9 @@ def document(heading: str, body: str, *, query: str = "", head: str = "", focus:
     return (
         f'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>{heading}</title>'
         '<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="robots" content="noindex">'
-        '<link rel="search" type="application/opensearchdescription+xml" title="Gregor" href="/opensearch.xml">'
+        '<link rel="search" type="application/opensearchdescription+xml" title="Gregor" href="opensearch.xml">'
         f"{head}<style>{STYLE}</style></head><body>"
-        '<a class="skip" href="#results">Skip to the results</a><header><form role="search" action="/" method="get">'
+        '<a class="skip" href="#results">Skip to the results</a><header><form role="search" action="." method="get">'
         '<label for="q">Search what was crawled</label><input type="search" id="q" name="q" maxlength="1000" '
         f'autocomplete="off" value="{escape(plain(query))}"{" autofocus" if focus else ""}><button>Search</button>'
         "</form></header>"
@@ -167,7 +220,7 @@ def policy(text: str) -> str:
 
 def stored_text(title: str, url: str, text: str, at: float, refusal: str = "") -> str:
     """A copy of the text that was stored, framed as such."""
-    heading = escape(plain(title)[:_LONGEST_TITLE] or url)
+    heading = escape(_title(title, url))
     of = f'<a href="{escape(url)}" rel="noreferrer nofollow"><bdi>{escape(url)}</bdi></a>'
     note = (
         f'<p class="note">The text of {of} as it was fetched on {date(at)}; the page itself may say otherwise now.</p>'

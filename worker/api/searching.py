@@ -1,130 +1,227 @@
 """Answering queries of a page or a program: from the index as it was committed last and the texts of the crawl."""
 
-import asyncio
 from collections import OrderedDict
-from collections.abc import Callable
-from typing import Annotated, Final
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+from typing import Annotated, Final, TypeVar
 
 import msgspec
 from msgspec import Meta
 
-from gregor.search.borders import Hit, Index
+from gregor.schemas.messages import Page
+from gregor.search.alike import about
+from gregor.search.borders import FARTHEST, Answer, Hit, Index, Reason, Unusable
+from gregor.search.documents import quotable
 from gregor.search.query import Asked, parse
 from gregor.search.results import LOOKED_AT, PER_PAGE, Shown, shown
-from gregor.search.snippets import snippet
+from gregor.search.snippets import Piece, snippet
+from gregor.search.spelling import FEW, suggestion
+from gregor.worker.api import problems
 from gregor.worker.api import search_views as views
-from gregor.worker.api.problems import Problem
+from gregor.worker.api.problems import Problem, within
+from gregor.worker.base.threads import Crowded, Threads
 from gregor.worker.borders.errors import Damaged
 from gregor.worker.borders.reader import Reader
+from gregor.worker.observe.logging import logs
 
+T = TypeVar("T")
+_LOG = logs("api")
+SECONDS: Final = 2.0
+"""For which a query is worked at; then what was found so far is the answer."""
+_ALL: Final = 0.75
+"""The part of this for which all is looked through; the rest is for a quick look."""
 _REMEMBERED: Final = 8
+_THREADS: Final = 4
+_WAITING: Final = 64
 _UNARCHIVED: Final = frozenset({"noarchive", "none"})
+_Id = Annotated[str, Meta(max_length=8192)]
 
 
 class SearchQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """``q``: the query; ``all``: 1 for all hits of every host; ``at``: the ``position`` that the first page named, so
-    that the pages of results are one list while the crawl goes on."""
+    """``q``: the query; ``like``: the ``id`` of a document instead, for those that are like it; ``all``: 1 for all hits
+    of every host; ``at``: the ``position`` that the first page named, so that the pages of results are one list while
+    the crawl goes on."""
 
     q: Annotated[str, Meta(max_length=8192)] = ""
-    page: Annotated[int, Meta(ge=1, le=1000)] = 1
+    page: Annotated[int, Meta(ge=1, le=FARTHEST // PER_PAGE)] = 1
     all: Annotated[int, Meta(ge=0, le=1)] = 0
     at: Annotated[int, Meta(ge=0)] = 0
+    like: _Id = ""
 
 
 class HitQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A document that was found, and by which query."""
 
-    id: Annotated[str, Meta(min_length=1, max_length=8192)]
+    id: Annotated[_Id, Meta(min_length=1)]
     q: Annotated[str, Meta(max_length=8192)] = ""
 
 
 class Searching:
-    """Answers queries. The last states of the index that pages of results were made of are kept for the next pages."""
+    """Answers queries. The last states of the index that pages of results were made of are kept for the next pages.
 
-    def __init__(self, latest: Callable[[], Index], reader: Reader) -> None:
+    Whatever an index or a snippet takes is waited for beside the event loop.
+    """
+
+    def __init__(self, latest: Callable[[], Index], reader: Reader, seconds: float = SECONDS) -> None:
         """``latest`` gives the index as it was committed last, the same object while nothing is new. It may raise
-        `Unusable`."""
+        `Unusable`. It is called by several threads at once."""
         self._latest = latest
         self._reader = reader
+        self._seconds = seconds
         self._states: OrderedDict[int, Index] = OrderedDict()
-        self._cutting = asyncio.Semaphore(1)  # of snippets: each takes the interpreter, two at once are no faster
+        self._searches = Threads(_THREADS, _WAITING)
+        self._cutting = Threads(1, _WAITING)  # of snippets: each takes the interpreter, two at once are no faster
 
     async def results_of(self, asked: SearchQuery) -> views.Found:
-        """What a query finds, a page of it."""
-        position, index = self._state(asked.at)
-        understood = parse(asked.q)
+        """What a query finds, a page of it. Raises `Problem` (404, 429), `Unusable`, `Unavailable`."""
+        position, index = await self._state(asked.at)
+        likeness = await self._about(asked.like, index) if asked.like else None
+        understood = parse(asked.q) if likeness is None else likeness[1]
         first = (asked.page - 1) * PER_PAGE
+        limit, offset = (PER_PAGE, first) if asked.all else (LOOKED_AT, 0)
+        answer = await self._answer(index, understood, limit, offset)
+        hits = [hit for hit in answer.hits if hit.id != asked.like]
         if asked.all:
-            answer = index.search(understood, PER_PAGE, first)
-            chosen, more = shown(answer.hits, everything=True), answer.total > first + PER_PAGE
+            chosen, more = shown(hits, everything=True), min(answer.total, FARTHEST) > first + PER_PAGE
         else:
-            answer = index.search(understood, LOOKED_AT)
-            listed = shown(answer.hits)
+            listed = shown(hits)
             chosen, more = listed[first : first + PER_PAGE], len(listed) > first + PER_PAGE
-        hits = [await self._view(entry, understood) for entry in chosen]
+        better = "" if asked.like or asked.page > 1 else await self._better(index, understood, answer)
         return views.Found(
             query=asked.q,
             understood=understood.said,
-            hints=[*understood.hints],
+            hints=[] if likeness else [*understood.hints],
             any_word=answer.any_word,
-            total=answer.total,
+            total=answer.total - len(answer.hits) + len(hits),
             page=asked.page,
             more=more,
             position=position,
-            hits=hits,
+            hits=await self._views(chosen, understood),
+            partial=answer.partial,
+            suggestion=better,
+            like=views.Like(asked.like, likeness[0].title, likeness[0].href) if likeness else None,
         )
 
-    def hit(self, name: str) -> tuple[Hit, Index]:
-        """A document of the index as it is now. Raises `Problem` (404)."""
-        _, index = self._state(0)
-        hit = index.document(name)
-        if hit is None:
-            raise Problem(404, "The index has no such document now.")
-        return hit, index
+    async def answer(self, asked: Asked, limit: int, offset: int) -> tuple[Answer, str]:
+        """What a query finds, and the query that may have been meant, "" for none. Raises as `results_of`."""
+        _, index = await self._state(0)
+        answer = await self._answer(index, asked, limit, offset)
+        return answer, await self._better(index, asked, answer)
+
+    async def hit(self, name: str) -> Hit:
+        """A document of the index as it is now. Raises `Problem` (404, 429), `Unusable`."""
+        _, index = await self._state(0)
+        return await self._document(index, name)
+
+    async def why(self, asked: HitQuery) -> tuple[Hit, list[Reason]]:
+        """What a document's place is made of for a query. Raises as `hit`."""
+        _, index = await self._state(0)
+        hit = await self._document(index, asked.id)
+        return hit, await self._beside(lambda: index.why(parse(asked.q), asked.id))
 
     async def text(self, hit: Hit) -> tuple[str, str]:
         """The text that was stored of a document, or why it is not shown."""
-        try:
-            page = await self._reader.page(hit.key, hit.visit)
-        except Damaged:
-            return "", "What is stored of this version is damaged:"  # whoever checks the crawl is told of it
+        page, refusal = await self._stored(hit)
         if page is None:
-            return "", "This version is stored no more:"
+            return "", refusal
         if _UNARCHIVED.intersection(page.directives):
             return "", "The page asks that no copy of it is shown:"
         return page.text, ""
 
-    def _state(self, position: int) -> tuple[int, Index]:
+    async def _stored(self, hit: Hit) -> tuple[Page | None, str]:
+        """The page of a document, or why there is none. Whoever checks the crawl is told of damage."""
+        try:
+            page = await self._reader.page(hit.key, hit.visit)
+        except Damaged:
+            return None, "What is stored of this version is damaged:"
+        return page, "" if page is not None else "This version is stored no more:"
+
+    async def _document(self, index: Index, name: str) -> Hit:
+        hit = await self._beside(lambda: index.document(name))
+        if hit is None:
+            raise Problem(404, "The index has no such document now.")
+        return hit
+
+    async def _about(self, name: str, index: Index) -> tuple[Hit, Asked]:
+        """A document, and the query for those like it."""
+        hit = await self._document(index, name)
+        page, _ = await self._stored(hit)
+        text = page.text if page is not None else ""
+        return hit, await self._beside(lambda: about(hit.title, text, index.frequency, index.count()))
+
+    async def _better(self, index: Index, asked: Asked, answer: Answer) -> str:
+        """What may have been meant, where little was found; nothing where that would take long."""
+        if asked.is_empty or answer.partial or (answer.total >= FEW and not answer.any_word):
+            return ""
+        try:
+            return await self._beside(lambda: suggestion(asked, index.frequency, index.near), self._seconds / 2)
+        except TimeoutError:
+            return ""
+
+    async def _answer(self, index: Index, asked: Asked, limit: int, offset: int) -> Answer:
+        for seconds, quick in ((self._seconds * _ALL, False), (self._seconds * (1 - _ALL), True)):
+            try:
+                return await self._beside(partial(index.search, asked, limit, offset, quick=quick), seconds)
+            except TimeoutError:
+                continue
+        return Answer(partial=True)
+
+    async def _state(self, position: int) -> tuple[int, Index]:
         if position in self._states:
             return position, self._states[position]
-        index = self._latest()
-        now = index.position()
+        now, index = await self._beside(self._now)
         self._states[now] = index
         self._states.move_to_end(now)
         while len(self._states) > _REMEMBERED:
             self._states.popitem(last=False)
         return now, index
 
-    async def _view(self, entry: Shown, asked: Asked) -> views.HitView:
-        hit = entry.hit
+    def _now(self) -> tuple[int, Index]:
+        index = self._latest()
+        return index.position(), index
+
+    async def _beside(self, call: Callable[[], T], seconds: float | None = None) -> T:
         try:
-            page = await self._reader.page(hit.key, hit.visit)
-        except Damaged:
-            page = None  # whoever checks the crawl is told of it
-        async with self._cutting:
-            pieces = await asyncio.to_thread(snippet, page.text if page is not None else "", asked.words)
-        return views.HitView(
-            id=hit.id,
-            url=hit.href,
-            title=hit.title,
-            host=hit.host,
-            language=hit.language,
-            content_type=hit.content_type,
-            at=hit.at,
-            score=hit.score,
-            rank=hit.rank,
-            urls=list(hit.keys),
-            snippet=list(pieces),
-            more_of_host=entry.of_host,
-            nearly_the_same=entry.alike,
-        )
+            return await self._searches.run(call, seconds)
+        except Crowded:
+            raise problems.too_many() from None
+
+    async def _views(self, entries: Sequence[Shown], asked: Asked) -> list[views.HitView]:
+        texts = []
+        for entry in entries:
+            page, _ = await self._stored(entry.hit)
+            texts.append(quotable(page))
+        try:
+            snippets = await self._cutting.run(lambda: [snippet(text, asked.words) for text in texts])
+        except Crowded:
+            raise problems.too_many() from None
+        return [_view(entry, pieces) for entry, pieces in zip(entries, snippets, strict=True)]
+
+
+def _view(entry: Shown, pieces: tuple[Piece, ...]) -> views.HitView:
+    hit = entry.hit
+    return views.HitView(
+        id=hit.id,
+        url=hit.href,
+        title=hit.title,
+        host=hit.host,
+        language=hit.language,
+        content_type=hit.content_type,
+        at=hit.at,
+        score=hit.score,
+        rank=hit.rank,
+        urls=list(hit.keys),
+        snippet=list(pieces),
+        more_of_host=entry.of_host,
+        nearly_the_same=entry.alike,
+    )
+
+
+async def searched(searching: Searching | None, ask: Callable[[Searching], Awaitable[T]]) -> T:
+    """What the index of a crawl answers; None: there cannot be one. Raises `Problem` (404, 429, 503), `Unavailable`."""
+    try:
+        if searching is not None:
+            return await within(ask(searching))
+    except (Unusable, ModuleNotFoundError) as error:
+        _LOG.info("there is nothing to search", why=str(error))
+    raise Problem(404, "There is no index of this crawl that can be searched: `gregor index` makes one.")

@@ -106,7 +106,13 @@ def main(argv: Sequence[str] | None = None) -> int:
             return BAD_INPUT
     try:
         interrupting()  # what a command needs takes a moment to load
-        arguments, unknown = parser(words[0] if words and words[0] in COMMANDS else "").parse_known_args(words)
+        chosen = words[0] if words and words[0] in COMMANDS else ""
+        freely = getattr(load(chosen), "takes_words", None) if chosen else None
+        words, free = freely(words) if freely is not None else (words, [])
+        arguments, unknown = parser(chosen).parse_known_args(words)
+        if freely is not None:  # those that stand behind an option, too
+            arguments.words = [*arguments.words, *(word for word in unknown if not word.startswith("-")), *free]
+            unknown = [word for word in unknown if word.startswith("-")]
         if unknown:
             Parser(prog=f"gregor {arguments.command}").error(f"unrecognized arguments: {' '.join(unknown)}")
         code = load(arguments.command).run(arguments)

@@ -2,7 +2,9 @@
 
 import argparse
 import asyncio
+import re
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -19,14 +21,14 @@ if TYPE_CHECKING:
     from gregor.search.query import Asked
     from gregor.search.snippets import Piece
 
-_FARTHEST: Final = 10_000
+_MINUS: Final = re.compile(r"-[^-]")
 _BOLD, _PLAIN = "\x1b[1m", "\x1b[0m"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What is asked for, and how it is shown."""
-    text = 'words, "phrases", -without; site: host: lang: type: before: after: inurl: intitle: (-- before a minus)'
-    parser.add_argument("query", nargs="*", metavar="WORD", help=text)
+    text = 'words, "phrases", -without; site: host: lang: type: before: after: inurl: intitle:'
+    parser.add_argument("words", nargs="*", metavar="WORD", help=text)
     parser.add_argument("--serve", metavar="ADDRESS:PORT", help="serve the search page there, until a signal")
     parser.add_argument("--public", action="store_true", help="with --serve: also where others reach it")
     parser.add_argument("--limit", type=positive, default=10, metavar="N", help="at most so many; default: 10")
@@ -35,16 +37,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_settings(parser)
 
 
+def takes_words(words: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The command line without words that are to be left out (-ferry), which are no options; and these."""
+    end = words.index("--") if "--" in words else len(words)
+    minus = [word for word in words[:end] if _MINUS.match(word) and word != "-h"]
+    return [word for word in words[:end] if word not in minus] + list(words[end:]), minus
+
+
 def run(arguments: argparse.Namespace) -> int:
     """Print what is found; what was understood otherwise than it was meant goes to standard error."""
+    from gregor.search.borders import FARTHEST
+
     config = settings(arguments).config
-    if arguments.limit + arguments.offset > _FARTHEST:
-        raise BadInput(f"--limit and --offset reach to the {_FARTHEST:,}th hit at most: narrow the query")
+    if arguments.limit + arguments.offset > FARTHEST:
+        raise BadInput(f"--limit and --offset reach to the {FARTHEST:,}th hit at most: narrow the query")
     if arguments.serve is None:
-        if not arguments.query or arguments.public:
+        if not arguments.words or arguments.public:
             raise BadInput("say what is looked for, or serve the search page: gregor search --serve 127.0.0.1:9200")
         return asyncio.run(_search(arguments, config))
-    if arguments.query:
+    if arguments.words:
         raise BadInput("the search page gets its queries from a browser: leave the words out")
     return asyncio.run(_serve(replace(config, listen=arguments.serve), public=arguments.public))
 
@@ -63,22 +74,22 @@ async def _serve(config: Config, *, public: bool) -> int:
 async def _search(arguments: argparse.Namespace, config: Config) -> int:
     from gregor.search.borders import Unusable
     from gregor.search.query import parse
+    from gregor.worker.api.searching import Searching
     from gregor.worker.compose.search import index_folder, searchable
 
-    asked = parse(" ".join(arguments.query))
+    asked = parse(" ".join(arguments.words))
     for hint in asked.hints:
         complain(hint, "info")
     async with reading(config) as crawl:
+        searching = Searching(lambda: searchable(index_folder(config)), crawl.reader)
         try:
-            index = searchable(index_folder(config))
+            answer, better = await searching.answer(asked, arguments.limit, arguments.offset)
         except Unusable as error:
             raise BadInput(str(error)) from None
-        try:
-            answer = index.search(asked, arguments.limit, arguments.offset)
-        finally:
-            index.close()
         if answer.any_word and answer.hits:
             complain("no page has all of these words: these have some of them", "info")
+        if better:
+            complain(f"did you mean: {better}", "info")
         for number, hit in enumerate(answer.hits, arguments.offset + 1):
             await _write(arguments, crawl, asked, hit, number)
         _tell_total(answer, arguments)
@@ -90,13 +101,16 @@ def _tell_total(answer: "Answer", arguments: argparse.Namespace) -> None:
         first, last = arguments.offset + 1, arguments.offset + len(answer.hits)
         shown = f", {first} to {last} shown" if answer.hits and answer.total > len(answer.hits) else ""
         complain(f"{answer.total} found{shown}", "info")
+    if answer.partial:
+        complain("to look through all would have taken too long: these are what was found so far")
 
 
 async def _write(arguments: argparse.Namespace, crawl: Crawl, asked: "Asked", hit: "Hit", number: int) -> None:
+    from gregor.search.documents import quotable
     from gregor.search.snippets import snippet
 
     page = await crawl.reader.page(hit.key, hit.visit)
-    pieces = snippet(page.text if page is not None else "", asked.words)
+    pieces = snippet(quotable(page), asked.words)
     if arguments.json:
         record = msgspec.to_builtins(hit) | {"snippet": [msgspec.to_builtins(piece) for piece in pieces]}
         sys.stdout.buffer.write(msgspec.json.encode(record) + b"\n")
