@@ -12,7 +12,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from gregor.worker.api import problems, search_routes
+from gregor.worker.api import problems
 from gregor.worker.api.access import Access, Bucket, Role, require
 from gregor.worker.api.backend import Backend
 from gregor.worker.api.endpoint import V1, Endpoint
@@ -122,8 +122,11 @@ def _question(request: Request) -> tuple[str, bytes]:
     return request.scope["path"], request.scope["query_string"]
 
 
-def application(backend: Backend, access: Access, rate: float, pages: Mapping[str, Response]) -> Gate:
-    """All of it. ``rate``: requests a second that are answered; ``pages``: what everybody may see, by path."""
+def application(
+    backend: Backend, access: Access, rate: float, pages: Mapping[str, Response], beside: Sequence[Route] = ()
+) -> Gate:
+    """All of it. ``rate``: requests a second that are answered; ``pages``: what everybody may see, by path; ``beside``:
+    what viewers get that is no part of the API."""
     openapi = msgspec.json.encode(document(pages))
 
     async def page(request: Request) -> Response:
@@ -144,9 +147,8 @@ def application(backend: Backend, access: Access, rate: float, pages: Mapping[st
     routes += [
         *(Route(path, page, methods=["GET"]) for path in pages),
         Route("/api/v1/openapi.json", described, methods=["GET"]),
+        *beside,
     ]
-    if (searching := backend.archive.searching) is not None:
-        routes += search_routes.routes(searching, search_routes.BESIDE)
     return Gate(routed(routes), access, rate, pages)
 
 

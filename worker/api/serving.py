@@ -10,7 +10,7 @@ from typing import Any, Final, cast
 
 import uvicorn
 
-from gregor.worker.api import console
+from gregor.worker.api import console, search_routes
 from gregor.worker.api.access import Access
 from gregor.worker.api.app import Gate, application
 from gregor.worker.api.backend import Backend
@@ -50,10 +50,12 @@ async def serving(
     pages = {"/": console.response(console.page())}
     if config.about_path:
         pages[config.about_path] = console.response(about.page(config))
+    searching = backend.archive.searching
+    beside = [] if searching is None else search_routes.routes(searching, search_routes.BESIDE)
     keeper = asyncio.create_task(backend.keep())
     keeper.add_done_callback(lambda _: ended())
     try:
-        async with served(application(backend, access, config.api_rate, pages), config, ended) as url:
+        async with served(application(backend, access, config.api_rate, pages, beside), config, ended) as url:
             yield url
     finally:
         await cancel([keeper])
