@@ -10,9 +10,9 @@
     operate     seeds, retries, opt-outs         run        the life of a worker
     extract     pages to items, by rules
     adapters    engines, transports              inspect    explain, report, metrics
-    capacity    gregor plan                      api        the API and the console
-    compose     which parts make a process       library    gregor.Crawl, gregor.open
-    commands, demo: what people type
+    archives    WARC files taken in              capacity   gregor plan
+    api         the API and the console          compose    which parts make a process
+    library     gregor.Crawl, gregor.open        commands, demo: what people type
 
 Read `crawl.py` first. tests/unit/test_imports.py holds the order.
 """

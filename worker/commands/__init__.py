@@ -23,6 +23,7 @@ COMMANDS: dict[str, Command] = {
     "show": Command("show", "show one URL: record, headers, text, links, body"),
     "explain": Command("explain", "say what happened to a URL, and why"),
     "export": Command("export", "write pages, links or hosts as WARC, JSON lines, CSV, Parquet, SQLite or DuckDB"),
+    "import": Command("importing", "take the recorded pages of WARC files in, as if they had been fetched"),
     "index": Command("index", "make what was crawled searchable, while the crawl runs or after it"),
     "search": Command("search", "find pages of a crawl by their words"),
     "rank": Command("rank", "rank pages and hosts by the links that lead there"),

@@ -76,6 +76,8 @@ def lines_of(explanation: Explanation) -> list[str]:
         via = (
             f"from {explanation.discovered_via}, as {explanation.discovered_as}"
             if explanation.discovered_via
+            else "taken in from an archive"
+            if explanation.discovered_as == "archive"
             else "given as a seed"
         )
         lines.append(

@@ -1,0 +1,183 @@
+"""`gregor import warc`: recorded pages as if fetched, without network, again and again."""
+
+import json
+import socket
+from pathlib import Path
+from typing import Any, NoReturn
+
+import pytest
+
+from gregor.worker.archives.take_in import TakesIn
+from gregor.worker.borders.errors import DiskFull
+from gregor.worker.commands import cli
+from tests.endtoend.stored import store
+from tests.endtoend.test_commands import Output, bare
+from tests.unit.archives.made import answer, gzipped, record
+
+__all__ = ["bare"]
+
+HTML = b'<title>One</title><a href="/two">two</a> some words of the first page'
+LATER = "2024-05-01T00:00:00Z"
+
+
+def archive(path: Path) -> Path:
+    """One record of every kind, not in the order of their dates."""
+    records = [
+        record("warcinfo", block=b"software: x\r\n"),
+        record("request", block=b"GET / HTTP/1.1\r\n\r\n"),
+        record(url="http://a.test/", block=answer(HTML.replace(b"One", b"New")), date=LATER),
+        record(url="http://a.test/", block=answer(HTML), WARC_Payload_Digest="sha1:X"),
+        record(url="http://a.test/moved", block=answer(b"", "Location: /two", status="301 Moved")),
+        record(url="http://a.test/gone", block=answer(b"no", status="404 Not Found")),
+        record(url="http://a.test/busy", block=answer(b"", status="503 Busy")),
+        record(url="http://b.test/image", block=answer(b"\x89PNG\r\n\x1a\n", "Content-Type: image/png")),
+        record(url="http://a.test/robots.txt", block=answer(b"User-agent: *", "Content-Type: text/plain")),
+        record(
+            "revisit",
+            "http://a.test/copy",
+            answer(b""),
+            LATER,
+            WARC_Profile="http://netpreserve.org/warc/1.0/revisit/identical-payload-digest",
+            WARC_Payload_Digest="sha1:X",
+        ),
+        record(
+            "revisit",
+            "http://a.test/",
+            b"HTTP/1.1 304 Not Modified\r\n\r\n",
+            "2024-06-01T00:00:00Z",
+            WARC_Profile="http://netpreserve.org/warc/1.1/revisit/server-not-modified",
+        ),
+        record("revisit", "http://c.test/", answer(b""), LATER, WARC_Payload_Digest="sha1:NOWHERE"),
+        record(url="dns:a.test", block=b"a.test 1.2.3.4", Content_Type="text/dns"),
+    ]
+    path.write_bytes(gzipped(records))
+    return path
+
+
+@pytest.fixture
+def output(capsysbinary: pytest.CaptureFixture[bytes]) -> Output:
+    return Output(capsysbinary)
+
+
+@pytest.fixture(autouse=True)
+def without_network(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def refused(*_: object) -> NoReturn:
+        raise AssertionError("an import asks nobody")
+
+    for name in ("connect", "connect_ex", "sendto"):
+        monkeypatch.setattr(socket.socket, name, refused)
+    monkeypatch.setattr(socket, "getaddrinfo", refused)
+    monkeypatch.chdir(tmp_path)
+
+
+def pages(output: Output, *words: str) -> dict[str, dict[str, Any]]:
+    return {made["url"]: made for made in output.json("pages", "--json", *words)}
+
+
+def imported(output: Output, *words: str, code: int = 0) -> dict[str, Any]:
+    made: dict[str, Any] = json.loads(output.bytes("import", "warc", *words, "--json", code=code))
+    return made
+
+
+def test_every_kind_of_record_becomes_the_visit_that_it_was(output: Output, tmp_path: Path) -> None:
+    archive(tmp_path / "x.warc.gz")
+    result = imported(output, "*.warc.gz")
+    assert result["taken_in"] == {"page": 4, "answer": 3, "unchanged": 1} and result["damaged"] == 0
+    assert result["left_out"] == {"robots.txt": 1, "repeats what is not there": 1}
+    kept = pages(output)
+    states = {url.removeprefix("http://"): (made["state"], made["status"]) for url, made in kept.items()}
+    assert states == {
+        "a.test/": ("fetched", 304),
+        "a.test/copy": ("duplicate", 200),
+        "a.test/moved": ("redirected", 301),
+        "a.test/gone": ("gone", 404),
+        "a.test/busy": ("dead", 503),
+        "b.test/image": ("fetched", 200),
+    }
+    first = kept["http://a.test/"]
+    assert (first["title"], first["version"], first["fetched_at"]) == ("New", 2, "2024-05-01T00:00:00.000Z")
+    assert kept["http://a.test/moved"]["redirected_to"] == "http://a.test/two"
+    assert kept["http://a.test/copy"]["title"] == "One"
+    assert "nothing is left to do" not in output.text("check").lower()
+    assert "taken in from an archive" in output.text("explain", "http://a.test/gone")
+    said = output.text("explain", "http://a.test/two")
+    assert "links of pages that were taken in are not followed" in said
+
+
+def test_the_same_again_adds_nothing(output: Output, tmp_path: Path) -> None:
+    words = [str(archive(tmp_path / "x.warc.gz"))]
+    imported(output, *words)
+    before = pages(output)
+    again = imported(output, *words)
+    assert again["taken_in"] == {} and again["left_out"]["known"] == 8
+    assert pages(output) == before
+
+
+def test_what_was_cut_short_goes_on(output: Output, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    words = [str(archive(tmp_path / "x.warc.gz"))]
+    imported(output, *words, "--data", "whole")
+    settle, count = TakesIn._settle, 0
+
+    async def fails(*arguments: Any) -> object:
+        nonlocal count
+        count += 1
+        if count > 4:
+            raise DiskFull("no space")
+        return await settle(*arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(TakesIn, "_settle", fails)
+        output.bytes("import", "warc", *words, code=1)
+    assert imported(output, *words)["taken_in"].get("page", 0) > 0
+    whole, resumed = pages(output, "--data", "whole"), pages(output)
+    assert resumed == whole
+
+
+def test_opt_outs_and_on_demand_the_scope_hold(output: Output, tmp_path: Path) -> None:
+    words = [str(archive(tmp_path / "x.warc.gz"))]
+    store(tmp_path / "data", {"http://z.test/": b"z"})
+    output.bytes("optout", "b.test", "--wait", "0")
+    result = imported(output, *words, "--exclude", "http://a.test/gone", "--in-scope", "--scope", "any")
+    assert (result["left_out"]["opted out"], result["left_out"]["scope"]) == (1, 1)
+    assert imported(output, *words, "--data", "other", "--host", "b.test")["taken_in"] == {"page": 1}
+
+
+def test_damage_costs_the_record_and_is_told_with_its_place(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    good = gzipped([record(block=answer(HTML))])
+    bad = bytearray(gzipped([record(url="http://a.test/bad", block=answer(HTML * 9))]))
+    bad[-12] ^= 0xFF
+    no_http = gzipped([record(url="http://a.test/other", block=b"<html>")])
+    (tmp_path / "x.warc.gz").write_bytes(good + bytes(bad) + no_http)
+    assert cli.main(["import", "warc", "x.warc.gz"]) == 1
+    captured = capsys.readouterr()
+    assert f"x.warc.gz: the record at byte {len(good)} is skipped" in captured.err
+    assert f"byte {len(good) + len(bad)} is skipped: no HTTP answer" in captured.err
+    assert "damaged    2, skipped" in captured.out
+
+
+def test_what_is_exported_and_taken_in_is_exported_equal(output: Output, tmp_path: Path) -> None:
+    imported(output, str(archive(tmp_path / "x.warc.gz")))
+    output.bytes("export", "warc", "-o", "out.warc.gz")
+    imported(output, "out.warc.gz", "--data", "again")
+    told = [
+        {made["url"]: made for made in output.json("export", "jsonl", "--bodies", "--headers", "--data", data)}
+        for data in ("data", "again")
+    ]
+    assert told[0] == told[1] and len(told[0]) == 3
+
+
+@pytest.mark.parametrize(
+    ("words", "part"),
+    [
+        (["nowhere.warc"], "cannot read nowhere.warc"),
+        (["*.warc"], "no file is named like"),
+        (["."], "is a folder"),
+        (["-"], "cannot read standard input"),
+        ([__file__], "is no WARC file"),
+        ([__file__, "--host", "a b"], "is no WARC file"),
+    ],
+)
+def test_what_cannot_be_taken_in_is_one_line(words: list[str], part: str, output: Output) -> None:
+    said = output.refused("import", "warc", *words)
+    assert part in said and said.count("\n") == 1
+    assert not Path("data").exists()

@@ -1,0 +1,119 @@
+"""A whole import: what lies where is noted, then all of it is taken in by date, many records at a time.
+
+Those of one URL come one after another. A record that is damaged costs that record.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Final
+
+import msgspec
+
+from gregor.worker.archives.book import Book, Entry, entry_of
+from gregor.worker.archives.files import WarcFile
+from gregor.worker.archives.take_in import TAKEN, TakesIn
+from gregor.worker.base.tasks import cancel
+from gregor.worker.read.processors import ProcessorError
+
+AT_ONCE: Final = 64
+"""Records that are taken in at a time: they share the flushes of the store's disk."""
+
+
+class Imported(msgspec.Struct):
+    """What came of it. ``records``: those that tell of an answer; ``taken_in``, ``left_out``: of them, by kind and by
+    reason; ``damaged``: records that could not be read, of any type."""
+
+    files: int = 0
+    records: int = 0
+    taken_in: Counter[str] = msgspec.field(default_factory=Counter)
+    left_out: Counter[str] = msgspec.field(default_factory=Counter)
+    damaged: int = 0
+    stopped: bool = False
+
+    @property
+    def done(self) -> int:
+        """Records that were looked at."""
+        return self.taken_in.total() + self.left_out.total()
+
+
+class Importer:
+    """Takes files in. ``damaged`` hears of what cannot be read: file, offset, why; ``progress`` is called often."""
+
+    def __init__(
+        self,
+        files: Sequence[WarcFile],
+        damaged: Callable[[str, int, str], None],
+        progress: Callable[[Imported], None],
+    ) -> None:
+        self._files = files
+        self._damaged = damaged
+        self._progress = progress
+        self._running: dict[asyncio.Task[None], Entry] = {}
+        self._last: dict[str, asyncio.Task[None]] = {}
+        self.result = Imported(files=len(files))
+
+    def stop(self) -> None:
+        """End it: what runs is finished, and the same import goes on from there."""
+        self.result.stopped = True
+
+    async def note(self, book: Book) -> None:
+        """Note what lies where."""
+        for number, file in enumerate(self._files):
+            for record in file.records(partial(self._tell, number)):
+                if self.result.stopped:
+                    return
+                try:
+                    entry = entry_of(number, record.offset, record.fields)
+                except ValueError as error:
+                    self._tell(number, record.offset, str(error))
+                    continue
+                if entry is not None:
+                    book.add(entry)
+                    self.result.records = book.count
+                    if book.count % AT_ONCE == 0:
+                        self._progress(self.result)
+                        await asyncio.sleep(0)  # a signal may have come
+        book.finish()
+
+    async def take_in(self, book: Book, takes_in: TakesIn) -> None:
+        """Take in what was noted. Raises what the store raises."""
+        try:
+            for entry in book.in_order():
+                if self.result.stopped:
+                    break
+                task = asyncio.create_task(self._take(takes_in, entry, self._last.get(entry.url)))
+                self._running[task], self._last[entry.url] = entry, task
+                if len(self._running) == AT_ONCE:
+                    await self._settled()
+            while self._running:
+                await self._settled()
+        finally:
+            await cancel(list(self._running))
+
+    async def _settled(self) -> None:
+        done, _ = await asyncio.wait(self._running, return_when=asyncio.FIRST_COMPLETED)
+        for task in done:
+            entry = self._running.pop(task)
+            if self._last.get(entry.url) is task:
+                del self._last[entry.url]
+            task.result()
+        self._progress(self.result)
+
+    async def _take(self, takes_in: TakesIn, entry: Entry, earlier: asyncio.Task[None] | None) -> None:
+        if earlier is not None:
+            await asyncio.wait([earlier])
+        try:
+            what = await takes_in.take(entry)
+        except (ValueError, ProcessorError) as error:
+            self._tell(entry.file, entry.offset, str(error))
+            return
+        if what in TAKEN:
+            self.result.taken_in[what] += 1
+        else:
+            self.result.left_out[what] += 1
+
+    def _tell(self, file: int, offset: int, why: str) -> None:
+        self.result.damaged += 1
+        self._damaged(str(self._files[file].path), offset, why)

@@ -1,0 +1,147 @@
+"""Recorded answers taken in as visits: read, judged and stored as if they had just been fetched.
+
+The steps of a settle are those of `crawl.py`, in their order, and each can be repeated: who was killed begins anew, and
+what is there already is recognised by the date of its URL's last visit. Nothing that was found is asked for: links
+stay in their pages, no ticket is made of them.
+"""
+
+import random
+from collections.abc import Awaitable, Callable
+from contextlib import closing
+from contextvars import ContextVar
+from typing import Final, Literal, NamedTuple, get_args
+
+import msgspec
+
+from gregor.schemas.messages import Link, Page, Row, Ticket, TicketKind, url_fingerprint
+from gregor.worker.archives.book import Entry
+from gregor.worker.archives.recorded import Recorded, Recordings
+from gregor.worker.borders.effects import Effects
+from gregor.worker.borders.seen import SeenSet
+from gregor.worker.borders.store import PageStore
+from gregor.worker.examine import Examiner
+from gregor.worker.fetch.outcomes import Unchanged, in_the_end, of_response
+from gregor.worker.frontier.partition import Partition
+from gregor.worker.settle.page_writer import PageWriter
+from gregor.worker.settle.rows import dead_letter, last_visit, settled_row
+from gregor.worker.settle.verdicts import GIVEN_UP, Policy, Verdict, conclude
+from gregor.worker.settle.visited import Visited
+from gregor.worker.web.urls import Url, Urls
+
+NOT_FOLLOWED: Final = "archive: links of pages that were taken in are not followed"
+LINK: Final = "archive"
+"""What led to a URL that was taken in."""
+Taken = Literal["page", "answer", "unchanged"]
+TAKEN: Final[tuple[Taken, ...]] = get_args(Taken)
+LeftOut = Literal["known", "robots.txt", "opted out", "scope", "no URL", "repeats what is not there"]
+
+DATE: ContextVar[float] = ContextVar("date")
+"""The date of the record that is read, unix seconds: what is now, for whoever reads it."""
+
+
+class Owner(NamedTuple):
+    """A partition that is owned for as long as records are taken in, its effects, and what stores its pages."""
+
+    partition: Partition
+    effects: Effects
+    pages: PageWriter
+
+
+class TakesIn:
+    """Takes the records of a book in, in its order as far as one URL is concerned."""
+
+    def __init__(
+        self,
+        recordings: Recordings,
+        *,
+        store: PageStore,
+        seen: SeenSet,
+        examiner: Examiner,
+        policy: Policy,
+        urls: Urls,
+        owner_of: Callable[[str], Awaitable[Owner]],
+        refusal: Callable[[Url], LeftOut | None],
+        longest_wait: float,
+        name: str,
+    ) -> None:
+        """``owner_of`` gives that of a host's partition; ``refusal`` says why a URL is not taken in, None if it is."""
+        self._recordings = recordings
+        self._store = store
+        self._seen = seen
+        self._examiner = examiner
+        self._policy = msgspec.structs.replace(policy, retries=0, revisits=None, max_redirects=0)
+        self._urls = urls
+        self._owner_of = owner_of
+        self._refusal = refusal
+        self._longest_wait = longest_wait
+        self._name = name
+        self._chance = random.Random(0)
+
+    async def take(self, entry: Entry) -> Taken | LeftOut:
+        """Take a record in; what became of it. Raises ValueError for one that is damaged."""
+        url = self._urls.parse(entry.url)
+        if url is None:
+            return "no URL"
+        if (refused := self._refusal(url)) is not None:
+            return refused
+        row = (await self._store.rows([url.key]))[0]
+        if row is not None and entry.at < last_visit(row):
+            return "known"
+        stored = await self._store.page(url.key, row.page) if row is not None and row.page else None
+        recorded = await self._recordings.read(entry)
+        if recorded is None or (recorded.unchanged and stored is None):
+            return "repeats what is not there"
+        with closing(recorded.response):
+            if row is not None and entry.at == last_visit(row) and _is_there(row, stored, recorded):
+                return "known"
+            return await self._settle(url, row, stored, recorded, entry.at)
+
+    async def _settle(self, url: Url, row: Row | None, stored: Page | None, recorded: Recorded, at: float) -> Taken:
+        DATE.set(at)
+        owner, response = await self._owner_of(url.host), recorded.response
+        effect, stamp = owner.effects.run, owner.partition.stamp
+        ticket = _ticket(url, row)
+        if recorded.unchanged and stored is not None:  # whatever the request said, which is not known
+            visited = Visited(ticket, row, Unchanged(), url, response, stored=stored)
+            verdict = Verdict(stored.state, "unchanged", response.status, same=True)
+        else:
+            outcome = of_response(response, url.href, at, self._longest_wait)
+            outcome = in_the_end(outcome, response, sent=True, last=True)
+            examined = await self._examiner.of(ticket, url, outcome)
+            visited = examined.visited(ticket, row, url, response, stored, 0.0)
+            verdict = conclude(visited, self._policy, 0, at, self._chance)
+        page = visited.page
+        if page is not None:
+            page.links = [_unfollowed(link) if link.fate == "sent" else link for link in page.links]
+            await owner.pages.store(page, response, None)
+        if verdict.state in GIVEN_UP:
+            letter = dead_letter(visited, verdict, at)
+            await effect(lambda: self._store.put_dead_letter(letter))
+        settled = settled_row(visited, verdict, at, self._name)
+        await effect(lambda: self._store.put_rows([settled], stamp()))
+        await effect(lambda: self._seen.mark([url_fingerprint(url.key)]))
+        return "page" if page is not None else "unchanged" if recorded.unchanged else "answer"
+
+
+def _unfollowed(link: Link) -> Link:
+    return msgspec.structs.replace(link, fate=NOT_FOLLOWED)
+
+
+def _ticket(url: Url, row: Row | None) -> Ticket:
+    """What would have asked for the visit."""
+    if row is None:
+        return Ticket(url.href, url.key, url.host, link=LINK)
+    kind: TicketKind = "revisit" if row.page else "retry"
+    return Ticket(
+        *(url.href, url.key, url.host, row.visits, kind, row.priority, row.depth, 0, row.via, row.link, row.label),
+        requisite=row.requisite,
+    )
+
+
+def _is_there(row: Row, stored: Page | None, recorded: Recorded) -> bool:
+    """Whether the last visit of a URL, of the same date, was that of this very record."""
+    if row.status != recorded.response.status:
+        return False
+    if stored is None or stored.visit != row.visits:
+        return True
+    return stored.body == recorded.response.body.sha256

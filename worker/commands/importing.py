@@ -1,0 +1,150 @@
+"""`gregor import warc FILE…`: recorded pages taken in as if they had been fetched, without any request."""
+
+import argparse
+import asyncio
+import glob
+import sys
+import time
+from collections import Counter
+from contextlib import ExitStack, closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from gregor.worker.base.errors import BadInput, complain
+from gregor.worker.base.printable import one_line
+from gregor.worker.commands import FAILED, FINISHED, INTERRUPTED
+from gregor.worker.commands.common import SCOPE, add_settings, given_host, run_crawling, settings
+from gregor.worker.config.settings import Config
+from gregor.worker.inspect import report, url_record
+from gregor.worker.run.signals import stopping
+
+if TYPE_CHECKING:
+    from gregor.worker.archives.files import WarcFile
+    from gregor.worker.archives.importer import Imported
+
+_TELL: Final = 5.0
+"""Seconds between two lines that say how far it is."""
+_TOLD: Final = 20
+"""Damaged records that are named one by one."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Form, files, and which of their pages."""
+    parser.add_argument("form", choices=("warc",), help="WARC 1.0 and 1.1, compressed by gzip or not")
+    text = "Gregor's own, Common Crawl's, those of wget, Heritrix, browsertrix; a pattern (*.warc.gz) is expanded"
+    parser.add_argument("files", nargs="+", metavar="FILE", help=text)
+    parser.add_argument("--host", help="only pages of this host, with its port if not the usual one")
+    text = "only pages within the scope: that of the crawl in the folder, or as --scope, --include and --exclude say"
+    parser.add_argument("--in-scope", action="store_true", help=text)
+    parser.add_argument("--json", action="store_true", help="what came of it as one JSON object on standard output")
+    add_settings(parser, SCOPE)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Take them in; the same command goes on where it was stopped."""
+    config = settings(arguments).config
+    paths = _paths(arguments.files)
+    with ExitStack() as stack:
+        files = [stack.enter_context(closing(_file(path))) for path in paths]
+        result = run_crawling(_import(arguments, config, files, given_host(arguments.host)))
+    if arguments.json:
+        sys.stdout.buffer.write(url_record.encode(result) + b"\n")
+    else:
+        print(_as_text(result))
+    if result.damaged > _TOLD:
+        complain(f"{result.damaged - _TOLD} more records are damaged, and skipped")
+    if result.stopped:
+        complain("stopped: the same command goes on from there")
+        return INTERRUPTED
+    return FAILED if result.damaged else FINISHED
+
+
+def _paths(words: list[str]) -> list[Path]:
+    """The files that are meant, each once. Raises `BadInput`."""
+    paths: dict[Path, None] = {}
+    for word in words:
+        if word == "-":
+            raise BadInput("an import reads its files twice, so it cannot read standard input: name files")
+        names = sorted(glob.iglob(word, recursive=True)) if _is_pattern(word) else [word]  # noqa: PTH207
+        if not names:
+            raise BadInput(f"no file is named like {one_line(word, 200)!r}")
+        for name in names:
+            path = Path(name)
+            if path.is_dir():
+                raise BadInput(f"{one_line(name)} is a folder: name its files, as {one_line(name)}/*.warc.gz")
+            paths[path] = None
+    return list(paths)
+
+
+def _is_pattern(word: str) -> bool:
+    return glob.has_magic(word) and not Path(word).exists()
+
+
+def _file(path: Path) -> "WarcFile":
+    from gregor.worker.archives.files import WarcFile
+
+    return WarcFile(path)
+
+
+async def _import(
+    arguments: argparse.Namespace, config: Config, files: "list[WarcFile]", host: str | None
+) -> "Imported":
+    from gregor.worker.archives.book import Book
+    from gregor.worker.archives.importer import Importer
+    from gregor.worker.compose.importing import taking_in
+
+    importer = Importer(files, _Damages(), _Progress())
+    task = asyncio.current_task()
+    assert task is not None
+    with stopping(importer.stop, lambda: None, INTERRUPTED), closing(Book()) as book:
+        await importer.note(book)
+        if not importer.result.stopped:
+            async with taking_in(config, files, book, scoped=arguments.in_scope, host=host) as takes_in:
+                await importer.take_in(book, takes_in)
+    return importer.result
+
+
+class _Damages:
+    """Names the first records that are damaged."""
+
+    def __init__(self) -> None:
+        self._count = 0
+
+    def __call__(self, file: str, offset: int, why: str) -> None:
+        self._count += 1
+        if self._count <= _TOLD:
+            complain(f"{one_line(file)}: the record at byte {offset} is skipped: {one_line(why, 300)}")
+
+
+class _Progress:
+    """Says now and then how far it is."""
+
+    def __init__(self) -> None:
+        self._begun = self._spoke = time.monotonic()
+
+    def __call__(self, result: "Imported") -> None:
+        now = time.monotonic()
+        if now < self._spoke + _TELL:
+            return
+        self._spoke = now
+        if not result.done:
+            complain(f"looking through {report.count(result.files, 'file')}: {result.records} records so far", "info")
+            return
+        rate = f", {result.done / (now - self._begun):.0f} a second" if now > self._begun else ""
+        complain(f"{result.done} of {result.records} records{rate}", "info")
+
+
+def _as_text(result: "Imported") -> str:
+    """What came of it, for a person."""
+    words = {"page": "pages", "answer": "redirects and errors", "unchanged": "answers that a page is unchanged"}
+    came = [f"{words[kind]} {number}" for kind in words if (number := result.taken_in[kind])]
+    lines = [f"Taken in from {report.count(result.files, 'file')}: {', '.join(came) or 'nothing'}."]
+    if result.left_out:
+        lines.append(f"  left out   {_listed(result.left_out)}")
+    if result.damaged:
+        lines.append(f"  damaged    {result.damaged}, skipped")
+    return "\n".join(lines)
+
+
+def _listed(counts: Counter[str]) -> str:
+    return ", ".join(f"{what} {number}" for what, number in counts.most_common())
