@@ -8,6 +8,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Final
 
+from gregor.worker.base.crawl_folder import holds_crawl
 from gregor.worker.base.errors import BadInput, complain, speaks_json, why
 from gregor.worker.base.printable import one_line
 from gregor.worker.base.typed import as_typed
@@ -25,6 +26,7 @@ from gregor.worker.run.ending import Ending
 from gregor.worker.run.signals import stopping
 
 if TYPE_CHECKING:
+    from gregor.worker.compose.following import Follower
     from gregor.worker.operate.seeds_input import Seeds
     from gregor.worker.run.runtime import Runtime
 
@@ -55,6 +57,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     text = "more seeds, - for standard input: lines of URLs, or of JSON with url, label, depth, priority"
     parser.add_argument("--seeds", metavar="FILE", help=text)
     parser.add_argument("--json", action="store_true", help="the report as one JSON object on standard output")
+    text = "index what is stored while it is crawled, in a process beside this one (on one machine)"
+    parser.add_argument("--index", action="store_true", help=text)
     add_settings(parser, FLAGS)
     parser.set_defaults(joins=False)
 
@@ -75,7 +79,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         if authorizations:
             _tell_of_credentials(config, authorizations)
-        summary = run_crawling(_crawl(in_force, seeds, arguments.joins))
+        summary = run_crawling(_crawl(in_force, seeds, arguments))
     finally:
         seeds.close()
     if summary is None:
@@ -108,15 +112,15 @@ def _tell_of_credentials(config: Config, authorizations: dict[str, str]) -> None
         complain(f"those of the seed are used instead of those of a [[host]] table, in this run, for {places}")
 
 
-async def _crawl(in_force: Settings, seeds: "Seeds", joins: bool) -> report.Report | None:
+async def _crawl(in_force: Settings, seeds: "Seeds", arguments: argparse.Namespace) -> report.Report | None:
     """The report; None when it was stopped before it began. ``joins``: the crawl is there, and has its seeds."""
     from gregor.worker.compose import worker as composition
     from gregor.worker.compose.engine import engine_of
 
-    config = in_force.config
+    config, joins = in_force.config, arguments.joins
     if not seeds.count and not joins:
         await _refuse_nothing(config)
-    run = _Run(in_force)
+    run = _Run(in_force, _follower(config, arguments) if getattr(arguments, "index", False) else None)
     with stopping(run.stop, run.farewell, INTERRUPTED):
         try:
             authorizations = seeds.authorizations or {}
@@ -125,6 +129,7 @@ async def _crawl(in_force: Settings, seeds: "Seeds", joins: bool) -> report.Repo
             return None
         finally:
             await run.watched()
+    await run.indexed()
     if isinstance(ending, composition.Finished):
         run.stats.before = await engine_of(config).counted()
         ending = Ending("finished")
@@ -137,6 +142,14 @@ async def _crawl(in_force: Settings, seeds: "Seeds", joins: bool) -> report.Repo
     return report.report(
         ending, run.stats, place.name, time.monotonic() - run.begun, code, counted_before=place.counted
     )
+
+
+def _follower(config: Config, arguments: argparse.Namespace) -> "Follower":
+    """What indexes the crawl meanwhile. Raises `BadInput`, `ModuleNotFoundError`."""
+    from gregor.worker.compose.following import Follower, can_be_followed
+
+    can_be_followed(config)
+    return Follower.of(config, arguments.config, complain)
 
 
 async def _nothing_came(ending: Ending, stats: Stats, config: Config, seeds: "Seeds") -> str:
@@ -174,19 +187,22 @@ def _of_the_crawl(in_force: Settings) -> list[str]:
 class _Run:
     """One run of the crawl: what shows it and what stops it."""
 
-    def __init__(self, in_force: Settings) -> None:
+    def __init__(self, in_force: Settings, follower: "Follower | None" = None) -> None:
         self.begun = self._looked = time.monotonic()
         self.stats = Stats()
         self._in_force, self._config = in_force, in_force.config
         self._runtime: Runtime | None = None
         self._watch: asyncio.Task[None] | None = None
         self._task = asyncio.current_task()
+        self._follower = follower
 
     def started(self, runtime: "Runtime") -> None:
         """The worker begins."""
         self._runtime, self.stats = runtime, runtime.stats
         for text in (*_of_the_crawl(self._in_force), *warnings(self._config)):
             complain(text)
+        if self._follower is not None:
+            self._follower.begin()
         self._watch = asyncio.create_task(watch(self.stats, self._config, time.monotonic, sys.stderr, self._refresh))
 
     def _refresh(self) -> None:
@@ -211,6 +227,12 @@ class _Run:
         if sys.stderr.isatty() and not speaks_json():
             sys.stderr.write("\x1b[?25h\n")
             sys.stderr.flush()
+
+    async def indexed(self) -> None:
+        """Until the index has taken in all that is stored."""
+        if self._follower is not None and holds_crawl(self._config.data):
+            self._follower.begin()
+            await self._follower.end()
 
     async def watched(self) -> None:
         """End the view. That nobody listens any more, or there is no room for it, is no fault of the crawl."""

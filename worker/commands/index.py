@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+from contextlib import nullcontext
 
 from gregor.worker.base.errors import complain
 from gregor.worker.commands import FAILED, FINISHED
@@ -17,6 +18,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--once", action="store_true", help=text)
     text = "make a new index beside the one in use, which is searched until the new one has caught up"
     parser.add_argument("--rebuild", action="store_true", help=text)
+    # How `gregor crawl --index` begins it: its standard input says when the crawl is over.
+    parser.add_argument("--beside", action="store_true", help=argparse.SUPPRESS)
     add_settings(parser)
 
 
@@ -26,11 +29,14 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 async def _index(arguments: argparse.Namespace, config: Config) -> int:
-    from gregor.worker.compose import search
+    from gregor.worker.compose import following, search
 
-    stop, damages = asyncio.Event(), Damages()
-    with stopping(stop.set, lambda: None, FINISHED):
-        done = await search.index(config, stop, damages, once=arguments.once, rebuild=arguments.rebuild)
+    stop, enough, damages = asyncio.Event(), asyncio.Event(), Damages()
+    if arguments.once:
+        enough.set()
+    beside = following.Word(enough.set, stop.set) if arguments.beside else nullcontext()
+    with stopping(stop.set, lambda: None, FINISHED), beside:
+        done = await search.index(config, stop, enough, damages, rebuild=arguments.rebuild)
     counts = f"{report.count(done.documents, 'document')} written, {done.removed} removed"
     complain(f"{report.count(done.changes, 'change')} taken in: {counts}", "info")
     damages.advise()

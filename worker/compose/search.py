@@ -1,7 +1,7 @@
 """Puts together what indexes a crawl, and what searches it."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -10,6 +10,7 @@ from gregor.search.adapters import generations
 from gregor.search.borders import Unusable
 from gregor.search.indexer import Indexer, Progress
 from gregor.worker.base.errors import BadInput
+from gregor.worker.base.tasks import cancel
 from gregor.worker.borders.errors import Damaged
 from gregor.worker.compose.engine import engine_of
 from gregor.worker.config.api import address, is_loopback
@@ -38,8 +39,10 @@ def index_folder(config: Config) -> Path:
     return Path(config.data) / _FOLDER
 
 
-async def index(config: Config, stop: asyncio.Event, on_damage: Told, *, once: bool, rebuild: bool) -> Progress:
-    """Take in what a crawl stores, until there is nothing more (``once``) or until ``stop``.
+async def index(
+    config: Config, stop: asyncio.Event, enough: asyncio.Event, on_damage: Told, *, rebuild: bool
+) -> Progress:
+    """Take in what a crawl stores, until there is nothing more after ``enough``, or until ``stop``.
 
     With ``rebuild`` into a new generation, which is searched once it has caught up. Raises `BadInput`.
     """
@@ -48,10 +51,10 @@ async def index(config: Config, stop: asyncio.Event, on_damage: Told, *, once: b
             await _catch_up(indexer, stop)
             if rebuild and not stop.is_set():
                 generations.use(generation)
-            while not once and not stop.is_set():
+            while not enough.is_set() and not stop.is_set():
                 if await indexer.step() < _FEW:
-                    with suppress(TimeoutError):
-                        await asyncio.wait_for(stop.wait(), _LOOK)
+                    await _first_of((stop, enough), _LOOK)
+            await _catch_up(indexer, stop)
             return indexer.progress
     except Unusable as error:
         raise BadInput(str(error)) from None
@@ -109,6 +112,13 @@ async def forgotten(config: Config, on_damage: Told, wait: float) -> bool:
 async def _catch_up(indexer: Indexer, stop: asyncio.Event) -> None:
     while not stop.is_set() and await indexer.step():
         pass
+
+
+async def _first_of(events: Iterable[asyncio.Event], seconds: float) -> None:
+    """Until one of them is set, or for so long."""
+    waiting = [asyncio.ensure_future(event.wait()) for event in events]
+    await asyncio.wait(waiting, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+    await cancel(waiting)
 
 
 async def _reached(folder: Path, position: int, wait: float) -> bool:
