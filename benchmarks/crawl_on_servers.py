@@ -69,7 +69,7 @@ class CrawlOnServers:
         self._consumer.close()
         frontier = [topics.frontier(self.name, priority) for priority in PRIORITIES]
         for removed in self._kafka.delete_topics(
-            [*frontier, topics.events(self.name), topics.dead(self.name)]
+            [*frontier, topics.events(self.name), topics.items(self.name), topics.dead(self.name)]
         ).values():
             removed.result()
         host, _, port = self._services["cassandra"].addresses[0].rpartition(":")

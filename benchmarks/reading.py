@@ -24,16 +24,18 @@ from gregor.worker.adapters.compression import Compressor
 from gregor.worker.base.spooled import SpooledBody
 from gregor.worker.borders.transport import Response
 from gregor.worker.config.settings import Config
-from gregor.worker.examine import Examiner
+from gregor.worker.examine import Content, Examiner, ReadPage
 from gregor.worker.frontier.sent import RecentlySent
 from gregor.worker.links.scope import Scope, ScopeRules
 from gregor.worker.links.traps import Traps
 from gregor.worker.observe.stats import Stats
+from gregor.worker.read.document import Document
 from gregor.worker.read.fingerprints import simhash64, text_fingerprint
 from gregor.worker.read.html import parse as html
 from gregor.worker.read.html.guard import guard
 from gregor.worker.read.processors import Processors
 from gregor.worker.read.read import Reading
+from gregor.worker.settle.new_page import new_page
 from gregor.worker.web.encodings import sniff
 from gregor.worker.web.urls import Url, Urls
 from tests.web import corpus
@@ -107,7 +109,13 @@ class Steps:
         reading = Reading(extract, text_fingerprint(words), simhash64(words))
         ticket, deeper = Ticket(url.href, url.key, url.host), Ticket(url.href, url.key, url.host, depth=2)
         response = Response(200, "OK", [("Content-Type", TYPE)], "HTTP/1.1", _kept(data), None, b"", b"", "", 0.0, 0.0)
-        examined = self._examiner.examine(ticket, url, response, reading)
+        document = Document(url.href, response.body, TYPE)
+
+        def examine() -> Content:
+            page = new_page(ticket, url, response, document, 0.0)
+            return self._examiner.examine(ticket, url, response, ReadPage(page, reading, None))
+
+        examined = examine()
         self._sent.learn(examined.tickets)
         record = encode(examined.page)
         spent = {
@@ -118,7 +126,7 @@ class Steps:
             "walk": _least(lambda: html.extract(text)),
             "fingerprint": _least(lambda: text_fingerprint(words)),
             "simhash": _least(lambda: simhash64(words)),
-            "links": _least(lambda: self._examiner.examine(ticket, url, response, reading)),
+            "links": _least(examine),
             "traps": _least(lambda: self._heed(url, deeper, words)),
             "record": _least(lambda: [encode(message) for message in (examined.page, *examined.tickets)]),
             "compress": _least(lambda: (self._compress(record), self._compress(data))),

@@ -1,8 +1,11 @@
-"""What a processor imports: a plug-in that reads more kinds of documents. See docs/processors.md for an example.
+"""What plug-ins import: processors, which read more kinds of documents (docs/processors.md), extractors, which make
+items, and pipelines, which look at these (docs/plugins.md).
 
 These names and what they say of themselves stay from version to version; where they come from may change.
 """
 
+from gregor.worker.extract.model import Item
+from gregor.worker.extract.plugins import Drop, Extractor, Pipeline
 from gregor.worker.read.document import Document, Extract, Reference
 from gregor.worker.read.html.collector import MAX_LINKS
 from gregor.worker.read.processors import GROUP, Processor, ProcessorError, decoded, process
@@ -11,7 +14,11 @@ __all__ = [
     "GROUP",
     "MAX_LINKS",
     "Document",
+    "Drop",
     "Extract",
+    "Extractor",
+    "Item",
+    "Pipeline",
     "Processor",
     "ProcessorError",
     "Reference",

@@ -1,4 +1,4 @@
-"""What downstream consumers read: an event for every stored page and every dead letter, as JSON.
+"""What downstream consumers read: an event for every stored page, every item and every dead letter, as JSON.
 
 A consumer gets each event at least once; a page's is named by (key, visit). Words of a site are cut at `LONGEST`
 characters, so that an event fits a message whatever was sent. Fields are only ever added; one that changes its meaning
@@ -7,17 +7,21 @@ makes another version. `python -m gregor.schemas.events` writes the JSON Schemas
 
 import json
 import sys
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final, Literal
+from typing import Any, Final, Literal, cast
 
 import msgspec
 
+from gregor.schemas.items import ItemChange
 from gregor.schemas.messages import DeadLetter, Page, State
 
 FOLDER: Final = Path(__file__).with_name("json")
 LONGEST: Final = 2000
 """Characters of a title, or of what else is free text. URLs have a bound of their own."""
+LONGEST_FIELDS: Final = 512 * 1024
+"""Bytes of an item's fields in an event."""
 
 
 class PageEvent(msgspec.Struct, frozen=True, kw_only=True):
@@ -67,9 +71,37 @@ class DeadLetterEvent(msgspec.Struct, frozen=True, kw_only=True):
     source: str
 
 
+class ItemEvent(msgspec.Struct, frozen=True, kw_only=True):
+    """What became of an item of a page by a visit: named by (key, visit, rule, number).
+
+    ``change``: new, changed (``changed_fields``), unchanged, gone (from the page, or with it), lost (its rule failed).
+    ``id``: the values of the rule's id fields. ``fields`` are the item's; {} where they would not fit a message, then
+    ``cut`` is true and the store has them.
+    """
+
+    version: Literal[1] = 1
+    crawl: str
+    url: str
+    key: str
+    host: str
+    visit: int
+    number: int
+    fetched_at: str
+    item: str
+    rule: str
+    rule_version: str
+    id: list[Any] | None
+    change: ItemChange
+    changed_fields: tuple[str, ...]
+    fields: dict[str, Any]
+    cut: bool = False
+    label: str = ""
+
+
 EVENTS: Final[dict[str, type[msgspec.Struct]]] = {
     "page-event.v1.json": PageEvent,
     "dead-letter-event.v1.json": DeadLetterEvent,
+    "item-event.v1.json": ItemEvent,
 }
 
 
@@ -123,6 +155,30 @@ def of_dead_letter(crawl: str, letter: DeadLetter) -> DeadLetterEvent:
         attempts=letter.attempts,
         source=letter.source,
     )
+
+
+def of_items(crawl: str, page: Page) -> Iterator[ItemEvent]:
+    """The events of a page's items. Fields are encoded as they are stored: no number loses a digit by being read."""
+    for number, item in enumerate(page.items):
+        fits = len(item.fields) <= LONGEST_FIELDS
+        yield ItemEvent(
+            crawl=crawl,
+            url=page.href,
+            key=page.key,
+            host=page.host,
+            visit=page.visit,
+            number=number,
+            fetched_at=rfc3339(page.fetched_at),
+            item=item.item,
+            rule=item.rule,
+            rule_version=item.version,
+            id=json.loads(item.id) if item.id else None,
+            change=item.change,
+            changed_fields=item.changed_fields,
+            fields=cast(dict[str, Any], msgspec.Raw(item.fields)) if fits else {},
+            cut=not fits,
+            label=page.label,
+        )
 
 
 def json_schema(event: type[msgspec.Struct]) -> str:

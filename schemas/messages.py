@@ -9,6 +9,8 @@ from typing import Final, Literal, TypeAlias, TypeVar
 import msgspec
 import xxhash
 
+from gregor.schemas.items import StoredItem
+
 TicketKind = Literal["new", "retry", "revisit", "robots", "wake", "recrawl"]
 State = Literal["fetched", "duplicate", "redirected", "denied", "gone", "dead", "refused", "waiting"]
 TERMINAL: Final[tuple[State, ...]] = ("fetched", "duplicate", "redirected", "denied", "gone", "dead", "refused")
@@ -146,6 +148,7 @@ class Link(msgspec.Struct, frozen=True, array_like=True, gc=False):
     fate: str = "sent"  # or why it was not sent: "nofollow", "scope …", "depth", "kind" and so on
     text: str = ""  # of the anchor, capped; "": it has none
     key: str = ""  # the canonical form of a redirect's target; "" for all other kinds
+    priority: int = 0  # the front queue that a rule of links gives it, 1 to 4; 0: none does
 
 
 class Page(msgspec.Struct, array_like=True):
@@ -188,6 +191,7 @@ class Page(msgspec.Struct, array_like=True):
     language: str = ""  # the page's lang, or Content-Language; "": it says none
     unread: str = ""  # of what there was too much to read all, joined by ", ": size, tags, links …; "": nothing
     requisite: bool = False  # it was visited as what a page needs; links with the fate "requisite" wait for a page
+    items: list[StoredItem] = []  # what the rules of the crawl found, with what became of those of the version before
 
 
 class Failing(msgspec.Struct, frozen=True, array_like=True):

@@ -28,6 +28,11 @@ def events(crawl: str) -> str:
     return f"{crawl}.events"
 
 
+def items(crawl: str) -> str:
+    """The topic of item events: JSON, key = host."""
+    return f"{crawl}.items"
+
+
 def dead(crawl: str) -> str:
     """The topic of dead letters: JSON, key = host."""
     return f"{crawl}.dead"

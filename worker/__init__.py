@@ -3,12 +3,12 @@
     base        errors, tasks, bodies            web        URLs, headers, encodings
     config      settings                         orders     what operators order
     read        documents to text and links      borders    protocols to what is outside
-    links       scope, traps, priority           observe    logs, counters, timing
+    links       scope, traps, priority           extract    documents to items, by rules
+    observe     logs, counters, timing
     frontier    queues, calendar, watermark      fetch      URL to outcome
     politeness  when a host may be asked         robots     robots.txt
     settle      outcome to page and row          examine.py, crawl.py: one URL's way
     operate     seeds, retries, opt-outs         run        the life of a worker
-    extract     pages to items, by rules
     adapters    engines, transports              inspect    explain, report, metrics
     archives    WARC files taken in              capacity   gregor plan
     api         the API and the console          compose    which parts make a process

@@ -183,8 +183,8 @@ class Crawl:
             await effect(lambda: log.publish(links))
             self.sent.learn(links)
             self.visits.published(links)
-        if page is not None:  # before the row: after it nobody would tell
-            await effect(lambda: log.announce(page))
+        if (news := visited.news(verdict.state, now())) is not None:  # before the row: after it nobody would tell
+            await effect(lambda: log.announce(news))
         if verdict.next is not None:  # 3 the next ticket
             await self.intake.waiting.appoint(verdict.next, verdict.due)
         if verdict.state in GIVEN_UP:

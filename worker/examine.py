@@ -1,34 +1,35 @@
 """Examine: what an answer says, the page to store, and which of its links are published. No effect happens here."""
 
-import hashlib
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Final, NamedTuple
 
 import msgspec
 
 from gregor.schemas.messages import Link, Page, Ticket, url_fingerprint
 from gregor.worker.borders.transport import Response
 from gregor.worker.config.settings import Config
+from gregor.worker.extract.crawled import NOTHING, Extracted, Extraction
+from gregor.worker.extract.links import UNWEIGHED, Weight
 from gregor.worker.fetch.outcomes import Broken, Fetched, Outcome, Redirected
 from gregor.worker.frontier.sent import RecentlySent, as_requisite
 from gregor.worker.links import tickets
 from gregor.worker.links.configured import REQUISITES, followed_kinds
+from gregor.worker.links.header_links import add_header_links
 from gregor.worker.links.requisites import Requisites
 from gregor.worker.links.scope import MAX_ELSEWHERE, OutOfScope, Scope
 from gregor.worker.links.targets import Target, Targets
 from gregor.worker.links.traps import Traps
 from gregor.worker.observe.logging import logs
 from gregor.worker.observe.stats import Stats
-from gregor.worker.read import document as documents
 from gregor.worker.read.document import Document, Extract
-from gregor.worker.read.html import references
 from gregor.worker.read.html.references import base_url
 from gregor.worker.read.processors import ProcessorError, Processors
-from gregor.worker.read.read import LargeDocuments, Reading, Room, read
+from gregor.worker.read.read import LARGE, LargeDocuments, Reading, Room, read
 from gregor.worker.read.sitemaps.entries import Sitemap
 from gregor.worker.robots import meta as meta_robots
+from gregor.worker.settle.new_page import new_page
 from gregor.worker.settle.visited import Examined
-from gregor.worker.web import http_headers
 from gregor.worker.web.urls import Url, Urls
 
 DEEPEST_SITEMAP = 5
@@ -43,6 +44,15 @@ class Content(msgspec.Struct, frozen=True):
 
     page: Page
     tickets: list[Ticket]
+    extracted: Extracted | None = None
+
+
+class ReadPage(NamedTuple):
+    """A page that was read: its document, and what rules made of it, if any is for it."""
+
+    page: Page
+    said: Reading
+    extracted: Extracted | None
 
 
 class Examiner:
@@ -59,15 +69,17 @@ class Examiner:
         processors: Processors,
         sent: RecentlySent,
         traps: Traps,
+        extraction: Extraction = NOTHING,
     ) -> None:
         """``scope`` gives the one by which links are measured now, ``now`` the coordinator's time in unix seconds."""
+        self._extraction = extraction
         self._config = config
         self._urls = urls
         self._scope = scope
         self._now = now
         self._stats = stats
         self._processors = processors
-        self._large = LargeDocuments(processors)
+        self._large = LargeDocuments()
         self.room = Room()
         self._sent = sent
         self._traps = traps
@@ -91,7 +103,7 @@ class Examiner:
                     content = self.examine(ticket, url, response, await self._read_large(ticket, url, response))
                 except ProcessorError as error:
                     return Examined(Broken("processor", str(error), response.status))
-                return Examined(outcome, content.page, content.tickets)
+                return Examined(outcome, content.page, content.tickets, extracted=content.extracted)
             case Redirected(_, location, after):
                 follow_up, link = self.redirect(ticket, url, location)
                 if after:
@@ -102,53 +114,46 @@ class Examiner:
             case _:
                 return Examined(outcome)
 
-    async def _read_large(self, ticket: Ticket, url: Url, response: Response) -> Reading | None:
+    async def _read_large(self, ticket: Ticket, url: Url, response: Response) -> ReadPage | None:
         """Read a large document beside the event loop, for `examine`; None for another one."""
-        return await self._large.read(self._document(url, response), self._is_sitemap(ticket))
+        document = self._document(url, response)
+        if document.size <= LARGE:
+            return None
+        page = new_page(ticket, url, response, document, self._now())
+        return await self._large.read(document, partial(self._read, ticket, url, response, page))
+
+    def _read(self, ticket: Ticket, url: Url, response: Response, page: Page, document: Document) -> ReadPage:
+        """What the document says, and what rules make of it. It shares nothing with anybody."""
+        extracts = bool(self._extraction) and not ticket.requisite and self._extraction.wants(url)
+        document.keeps_tree = extracts
+        said = read(self._processors, document, self._is_sitemap(ticket))
+        page.fingerprint, page.simhash = said.fingerprint or bytes.fromhex(page.body)[:16], said.simhash
+        if said.sitemap is not None:
+            return ReadPage(page, said, None)
+        self._describe(page, said.extract, response)
+        extracted = self._extraction.of(page, url, document) if extracts else None
+        document.tree = None
+        return ReadPage(page, said, extracted)
 
     def _document(self, url: Url, response: Response) -> Document:
         return Document(url.href, response.body, response.combined("content-type"), self._requisites.wanted)
 
-    def examine(self, ticket: Ticket, url: Url, response: Response, reading: Reading | None = None) -> Content:
-        """Say what an answer with status 200 to 299 means; `reading` is there if it was read before. Raises
+    def examine(self, ticket: Ticket, url: Url, response: Response, read_page: ReadPage | None = None) -> Content:
+        """Say what an answer with status 200 to 299 means; `read_page` is there if it was read before. Raises
         `ProcessorError`."""
-        document, now = self._document(url, response), self._now()
-        page = Page(
-            key=ticket.key,
-            href=url.href,
-            host=ticket.host,
-            visit=ticket.visit + 1,
-            kind=ticket.kind,
-            status=response.status,
-            fetched_at=now,
-            content_type=document.content_type,
-            body=document.sha256,
-            size=response.body.size,
-            truncated=response.truncated or "",
-            label=ticket.label,
-            depth=ticket.depth,
-            via=ticket.via,
-            hops=ticket.hops,
-            response_head=response.response_head,
-            request_head=http_headers.masked(response.request_head),
-            address=response.address,
-            elapsed=response.elapsed,
-            tls_fault=response.tls_fault or "",
-            etag=response.header("etag") or "",
-            last_modified=response.header("last-modified") or "",
-            requisite=ticket.requisite,
-        )
-        if response.wire_body is not None:
-            page.wire = hashlib.sha256(response.wire_body.read()).hexdigest()
-        said = reading or read(self._processors, document, self._is_sitemap(ticket))
-        page.fingerprint, page.simhash = said.fingerprint or bytes.fromhex(page.body)[:16], said.simhash
+        if read_page is None:
+            document = self._document(url, response)
+            page = new_page(ticket, url, response, document, self._now())
+            read_page = self._read(ticket, url, response, page, document)
+        page, said, extracted = read_page
         if said.sitemap is not None:
             self._note_unread(page, "entries" if said.sitemap.truncated else "")
             return Content(page, self._sitemap(ticket, url, said.sitemap, page))
         extract = said.extract
-        self._add_header_links(extract, url, response)
-        self._describe(page, extract, response, now)
-        content = Content(page, self._links(ticket, url, extract, page))
+        add_header_links(extract, url, response, self._urls)
+        content = Content(
+            page, self._links(ticket, url, extract, page, extracted.links if extracted else {}), extracted
+        )
         left_out = extract.truncated or len(extract.links) > self._config.max_links
         if left_out and not self._stats.unread["links"]:
             _LOG.warning("links beyond max_links are not followed", url=url.href, max_links=self._config.max_links)
@@ -160,30 +165,19 @@ class Examiner:
         page.unread = ", ".join(filter(None, reasons))
         self._stats.unread.update(filter(None, reasons))
 
-    def _add_header_links(self, extract: Extract, url: Url, response: Response) -> None:
-        """Where the headers lead: their canonical link (RFC 6596 section 3) counts where the document names none;
-        a Refresh is read as that of a ``meta`` element (HTML Standard, "initialize the Document object")."""
-        header = response.combined("link")
-        stated = (
-            http_headers.canonical_link(http_headers.decoded(header)) if header and extract.canonical is None else None
-        )
-        target = self._urls.resolve(stated, url.href) if stated is not None else None
-        if target is not None:
-            extract.canonical = target.href
-            extract.links.append(documents.Reference(target.href, "canonical"))
-        refresh = references.refresh(http_headers.decoded(response.header("refresh") or ""))
-        if refresh is not None and refresh.url and (target := self._urls.resolve(refresh.url, url.href)):
-            extract.links.append(documents.Reference(target.href, "refresh"))
-
-    def _describe(self, page: Page, extract: Extract, response: Response, now: float) -> None:
+    def _describe(self, page: Page, extract: Extract, response: Response) -> None:
         page.title, page.text, page.encoding = extract.title, extract.text, extract.encoding
         page.language = extract.lang or ""
         tags = [value for name, value in response.headers if name.lower() == "x-robots-tag"]
-        directives = meta_robots.meta_robots(extract.meta_robots, tags, self._config.user_agent, now)
+        directives = meta_robots.meta_robots(extract.meta_robots, tags, self._config.user_agent, page.fetched_at)
         page.directives = tuple(meta_robots.names(directives))
 
-    def _links(self, ticket: Ticket, url: Url, extract: Extract, page: Page) -> list[Ticket]:
-        """Decide the fate of every link; what is decided here is recorded at the link, never at its target."""
+    def _links(
+        self, ticket: Ticket, url: Url, extract: Extract, page: Page, weights: Mapping[str, Weight]
+    ) -> list[Ticket]:
+        """Decide the fate of every link; what is decided here is recorded at the link, never at its target.
+
+        ``weights``: what rules say of references."""
         base = base_url(extract.base, url.href, self._config.max_url_length)
         find = self._targets.finder(base, extract.encoding)
         unfollowed = "nofollow" in page.directives
@@ -191,7 +185,7 @@ class Examiner:
         shown_fate_of = self._requisites.fates(ticket) if self._requisites.wanted else None
         if extract.canonical is not None and (canonical := self._urls.resolve(extract.canonical, base)):
             page.canonical = canonical.href
-        add, chosen = page.links.append, dict[int, tuple[Url, str]]()
+        add, chosen = page.links.append, dict[int, tuple[Url, str, int]]()
         room = LINK_ROOM * self._config.max_links
         for link in extract.links[: self._config.max_links]:
             target = find(link.url)
@@ -208,13 +202,16 @@ class Examiner:
                 number = url_fingerprint(as_requisite(target.url.key)) if fate == "sent" else number
             else:
                 fate = fate_of(target, kind, nofollow)
-            add(Link(target.url.href, kind, nofollow, fate, link.text))
+            weight = weights.get(link.url, UNWEIGHED) if weights else UNWEIGHED
+            if fate == "sent" and weight.fate and kind not in REQUISITES:
+                fate = weight.fate
+            add(Link(target.url.href, kind, nofollow, fate, link.text, priority=weight.priority))
             if fate == "sent" and number not in chosen:
-                chosen[number] = target.url, kind
+                chosen[number] = target.url, kind, weight.priority
         now = self._now()
         return [
-            self._traps.ranked(tickets.referred(ticket, target, kind, now))
-            for number, (target, kind) in chosen.items()
+            self._traps.ranked(tickets.referred(ticket, target, kind, now, priority))
+            for number, (target, kind, priority) in chosen.items()
             if not self._sent.knows(number, ticket.depth + (kind not in REQUISITES))
         ]
 

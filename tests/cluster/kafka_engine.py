@@ -51,7 +51,7 @@ class KafkaFactory:
 
     async def close(self) -> None:
         frontier = [topics.frontier(self.crawl, priority) for priority in PRIORITIES]
-        names = [*frontier, topics.events(self.crawl), topics.dead(self.crawl)]
+        names = [*frontier, topics.events(self.crawl), topics.items(self.crawl), topics.dead(self.crawl)]
         admin = AdminClient({"bootstrap.servers": ",".join(self.servers.kafka), "log_level": 0})
         for answer in admin.delete_topics(names).values():
             await asyncio.wrap_future(answer)

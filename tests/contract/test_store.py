@@ -3,6 +3,7 @@
 import hashlib
 import io
 
+from gregor.schemas.items import StoredItem
 from gregor.schemas.messages import (
     Attempt,
     DeadLetter,
@@ -95,6 +96,26 @@ async def test_page_versions_are_kept_by_visit(world: World) -> None:
     assert await engine.store.page(URL, 1) == first
     assert await engine.store.page(URL, 2) == page(visit=2, title="two")
     assert await engine.store.page(URL, 3) is None
+
+
+ITEMS = [
+    StoredItem("job", "job", "a1", '{"title":"ü","n":123456789012345678901234567890}'.encode(), '["1"]'),
+    StoredItem("job", "job", "a1", b'{"title":"x"}', "", "changed", ("title",)),
+]
+
+
+@run
+async def test_a_visit_has_one_set_of_items_the_one_of_its_page(world: World) -> None:
+    engine = await world.open()
+    await engine.store.put_page(page(items=ITEMS), None, None, NEW)
+    await engine.store.put_page(page(visit=2, items=ITEMS[:1]), None, None, NEW + 1)
+    engine = await world.again()
+    for _ in range(2):  # a settle that is repeated, and one of an older owner that comes late
+        await engine.store.put_page(page(visit=2, items=ITEMS[:1]), None, None, NEW + 1)
+        await engine.store.put_page(page(visit=2, items=ITEMS), None, None, OLD)
+    engine = await world.again()
+    stored = [await engine.store.page(URL, visit) for visit in (1, 2)]
+    assert [version and version.items for version in stored] == [ITEMS, ITEMS[:1]]
 
 
 @run

@@ -1,11 +1,12 @@
 """What must be true when a crawl has ended: everything reachable is stored (I3), every URL is settled once (I4)."""
 
+import json
 from collections import Counter, defaultdict
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 from urllib.parse import urldefrag, urljoin, urlsplit
 
-from gregor.schemas.messages import TERMINAL, Row, Ticket, decode_ticket
+from gregor.schemas.messages import TERMINAL, Page, Row, Ticket, decode_ticket
 from gregor.worker.inspect.explain import explain
 from gregor.worker.links.configured import scope_rules
 from gregor.worker.links.scope import Scope
@@ -129,7 +130,14 @@ def _stored(run: Run, url: str, row: Row) -> list[Finding]:
     resource = run.web.resource(url)
     if resource is None or store.bodies.get(page.body) != body_of(resource):
         return [(run.ended, f"{url} is stored with another body than the server sent")]
-    return []
+    return _items(run, page)
+
+
+def _items(run: Run, page: Page) -> list[Finding]:
+    """A visit has one set of items: that of its own page."""
+    expected = [page.text] if page.text and page.content_type.startswith("text/") else []
+    told = [json.loads(item.fields)["text"] for item in page.items if item.change not in ("gone", "lost")]
+    return [] if told == expected else [(run.ended, f"{page.key} has {len(told)} items that are not its own")]
 
 
 def _leads_to(run: Run, url: str, row: Row) -> list[str]:

@@ -12,6 +12,9 @@ from gregor.worker.borders.clock import Clock
 from gregor.worker.borders.errors import Unavailable
 from gregor.worker.borders.services import Services
 from gregor.worker.config.settings import Config
+from gregor.worker.extract.crawled import Extraction
+from gregor.worker.extract.model import Field, Rule
+from gregor.worker.extract.selectors import Css, Fact
 from gregor.worker.links.configured import scope_rules
 from gregor.worker.links.scope import Scope
 from gregor.worker.operate.seeds import Seed, publish
@@ -29,6 +32,9 @@ from tests.simulation.web import Exchange, Web
 RESTART = 4.0
 """Seconds after which a worker that died is started again."""
 MOST_RESTARTS = 20
+RULE = Rule("page", "page", None, None, None, (Field("text", (Fact("text"),)), Field("h", (Css("h1"),))), version="1")
+EXTRACTION = Extraction((RULE,))
+"""Every page with words has one item, which says what the page says."""
 
 
 @dataclass
@@ -200,7 +206,9 @@ def build(run: Run, machine: Machine, process: Process, clock: Clock, chance: Ra
         resolver=SimulatedResolver(world, machine, run.web, clock),
     )
     scope = Scope(scope_rules(run.config), [url.host for url in seed_urls(run)])
-    runtime = Runtime(run.config, services, clock, urls=Urls(), scope=scope, random=chance, name=machine.name)
+    runtime = Runtime(
+        run.config, services, clock, urls=Urls(), scope=scope, random=chance, name=machine.name, extraction=EXTRACTION
+    )
     return Worker(machine.name, process, coordinator, transport, services, runtime)
 
 

@@ -6,7 +6,7 @@ from contextvars import copy_context
 from typing import BinaryIO
 
 from gregor.schemas.messages import DeadLetter, HostRecord, Page, PartitionRecord, RobotsRecord, Row, Ticket, encode
-from gregor.worker.borders.log import Record
+from gregor.worker.borders.log import Record, Vanished
 from gregor.worker.borders.store import Entry
 from tests.simulation.engine import Machine, Wire, World
 
@@ -21,7 +21,7 @@ class SimulatedLog:
     async def publish(self, tickets: Sequence[Ticket]) -> None:
         await self._wire.call("publish", self._server.publish, tuple(tickets))
 
-    async def announce(self, told: Page | DeadLetter) -> None:
+    async def announce(self, news: Page | DeadLetter | Vanished) -> None:
         """Nobody listens."""
 
     async def read(self, partition: int, priority: int, offset: int, limit: int) -> list[Record]:

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from gregor.schemas.messages import Row, Ticket
+from gregor.schemas.messages import Page, Row, Ticket
 from gregor.worker.borders.transport import FetchResult, Limits, Request, Response
 from tests.simulation.cells import Cells
 from tests.simulation.checker import check
@@ -53,6 +53,14 @@ def replaced(border: str, method: str, double: Callable[..., Any]) -> Prepare:
         setattr(handle, method, lambda *arguments, **named: double(original, *arguments, **named))
 
     return prepare
+
+
+def test_a_page_that_lost_its_items_is_seen() -> None:
+    async def put_page(original: Any, page: Page, *more: Any) -> None:
+        await original(msgspec.structs.replace(page, items=[]), *more)
+
+    _, found = broken(replaced("store", "put_page", put_page))
+    assert found == {"I3"}
 
 
 def test_nothing_is_found_where_nothing_is_broken() -> None:

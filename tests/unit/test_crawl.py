@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from gregor.schemas.items import StoredItem
 from gregor.schemas.messages import Page, Row, Ticket
 from gregor.worker.borders.effects import Effects, LeaseLost
 from gregor.worker.crawl import Crawl
@@ -165,6 +166,26 @@ def test_the_page_of_another_kind_of_ticket_is_not_this_ones() -> None:
     revisit = msgspec.structs.replace(TICKET, visit=1, kind="revisit")
     done = Scene(known(1), msgspec.structs.replace(PAGE, visit=2)).visit(revisit)
     assert done == ["rows", "page", "rule", "put back"]
+
+
+def test_the_items_of_a_page_that_vanished_are_told_gone_before_its_row() -> None:
+    items = [StoredItem("job", "job", "1", b"{}", "[1]"), StoredItem("job", "job", "1", b"{}", "[2]", "gone")]
+    stored = msgspec.structs.replace(PAGE, items=items)
+    revisit = msgspec.structs.replace(TICKET, visit=1, kind="revisit")
+    scene, news = Scene(known(1)), list[Any]()
+
+    async def announce(what: Any) -> None:
+        news.append(what)
+        scene.done.append("announce")
+
+    log: Any = scene.crawl.services.log
+    log.announce = announce
+    visited = Visited(revisit, known(1), Gone(410), stored=stored)
+    asyncio.run(scene.crawl.settle(scene.turn, Item(revisit, FromBucket(1), False), visited))
+    assert [step for step in scene.done if step in SETTLE[2:]] == ["announce", "put_rows", "mark", "finish"]
+    (vanished,) = news
+    assert (vanished.page.visit, vanished.page.fetched_at) == (2, 100.0)
+    assert [(item.id, item.change) for item in vanished.page.items] == [("[1]", "gone")]
 
 
 def test_what_nobody_can_have_begun_is_not_looked_for() -> None:

@@ -1,7 +1,9 @@
 """What an answer says, and which of its links are published: fates, redirects, sitemaps, links of headers."""
 
+import asyncio
 import gzip
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -12,8 +14,12 @@ from gregor.worker.base.spooled import SpooledBody
 from gregor.worker.borders.transport import Response
 from gregor.worker.config.settings import Config, replace
 from gregor.worker.examine import Examiner
+from gregor.worker.extract import rules
+from gregor.worker.extract.crawled import NOTHING, Extraction
+from gregor.worker.fetch.outcomes import Fetched
 from gregor.worker.frontier.sent import RecentlySent
 from gregor.worker.links.scope import Scope, ScopeRules
+from gregor.worker.links.tickets import of_stored
 from gregor.worker.links.traps import Traps
 from gregor.worker.observe.stats import Stats
 from gregor.worker.read.processors import Processors
@@ -23,7 +29,7 @@ URLS = Urls()
 HTML = b'<title>t</title><a href="/a">a</a><a href="/b" rel=nofollow>b</a><a href="http://other/">o</a><img src=i.png>'
 
 
-def examiner(sent: RecentlySent | None = None, **settings: Any) -> Examiner:
+def examiner(sent: RecentlySent | None = None, extraction: Extraction = NOTHING, **settings: Any) -> Examiner:
     scope = Scope(ScopeRules(), ["host"])
     return Examiner(
         replace(Config(), **settings),
@@ -34,6 +40,7 @@ def examiner(sent: RecentlySent | None = None, **settings: Any) -> Examiner:
         processors=Processors(),
         sent=sent or RecentlySent(100),
         traps=Traps(),
+        extraction=extraction,
     )
 
 
@@ -250,3 +257,60 @@ def test_a_base_that_is_in_every_link_does_not_make_a_page_of_megabytes() -> Non
     assert len(page.links) == 7  # of 3,916 characters each
     assert page.unread == "links"
     assert len(examiner(max_links=1000).examine(ticket(start), start, response(body)).page.links) == 76
+
+
+RULES = """
+[[item]]
+name = "page"
+id = "title"
+[item.fields]
+title = "title"
+links = {css = "a::attr(href)", many = true}
+[[links]]
+name = "first"
+select = "a[href='/a']"
+priority = 4
+[[links]]
+name = "second"
+select = "p"
+follow = false
+"""
+
+
+def extraction(folder: Path) -> Extraction:
+    (folder / "rules.toml").write_text(RULES)
+    return Extraction(*rules.read_all([folder / "rules.toml"]))
+
+
+@pytest.mark.parametrize("filler", [b"", b"<!-- " + b"x" * 600_000 + b" -->"])
+def test_items_come_with_the_page_compared_with_those_of_its_version_before(filler: bytes, tmp_path: Path) -> None:
+    start, reader = url("http://host/"), examiner(extraction=extraction(tmp_path))
+    first = asyncio.run(reader.of(ticket(start), start, Fetched(response(HTML + filler))))
+    visited = first.visited(ticket(start), None, start, None, None, 0.0)
+    assert visited.page is not None
+    (item,) = visited.page.items
+    assert (item.change, item.id) == ("new", '["t"]')
+    second = asyncio.run(reader.of(ticket(start), start, Fetched(response(HTML + b"<a href=/z>z</a>" + filler))))
+    again = second.visited(ticket(start), None, start, None, visited.page, 0.0)
+    assert again.page is not None
+    assert [(each.change, each.changed_fields) for each in again.page.items] == [("changed", ("links",))]
+    assert again.without_content().extracted is None
+
+
+def test_rules_weigh_links_and_say_which_are_never_followed(tmp_path: Path) -> None:
+    body = HTML + b"<p><a href=/never>n</a></p>"
+    start, reader = url("http://host/"), examiner(extraction=extraction(tmp_path))
+    content = reader.examine(ticket(start), start, response(body))
+    assert [(follow.href, follow.priority) for follow in content.tickets] == [("http://host/a", 4)]
+    fates = {link.url: (link.fate, link.priority) for link in content.page.links}
+    assert fates["http://host/never"] == ("links: second", 0)
+    assert fates["http://host/a"] == ("sent", 4)
+    assert fates["http://host/b"] == ("nofollow", 0)
+    (again,) = of_stored(content.page, ticket(start), URLS.parse, 1.0)
+    assert again.priority == 4, "also where a settle that was cut short goes on"
+
+
+def test_a_requisite_gives_no_items(tmp_path: Path) -> None:
+    start = url("http://host/")
+    content = examiner(extraction=extraction(tmp_path)).examine(ticket(start, requisite=True), start, response(HTML))
+    assert content.extracted is None

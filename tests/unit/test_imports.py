@@ -12,21 +12,9 @@ ROOT = Path(__file__).parents[2]
 LAYERS = ("schemas", "partitioner", "worker")
 
 WINGS = (
-    *("base", "web", "config", "orders", "read", "borders", "links", "observe", "frontier", "fetch", "politeness"),
-    *(
-        "robots",
-        "settle",
-        "examine",
-        "crawl",
-        "operate",
-        "run",
-        "extract",
-        "adapters",
-        "inspect",
-        "archives",
-        "capacity",
-        "api",
-    ),
+    *("base", "web", "config", "orders", "read", "borders", "links", "extract", "observe", "frontier", "fetch"),
+    *("politeness", "robots", "settle", "examine", "crawl", "operate", "run", "adapters", "inspect", "archives"),
+    *("capacity", "api"),
     *("compose", "library", "commands", "demo"),
 )
 """The wings of worker/ from ground to roof: what is in one imports from those before it alone."""

@@ -23,6 +23,13 @@ class Unreadable(msgspec.Struct, frozen=True):
     error: str
 
 
+class Vanished(msgspec.Struct, frozen=True):
+    """A page is no longer there (404, 410). ``page``: its last version with the visit and time at which that was seen,
+    its items as gone."""
+
+    page: Page
+
+
 class Record(msgspec.Struct, frozen=True):
     """A frontier record as read: its offset in the topic of a priority, and its ticket."""
 
@@ -67,8 +74,10 @@ class FrontierLog(Protocol):
         same again changes nothing.
         """
 
-    async def announce(self, told: Page | DeadLetter) -> None:
+    async def announce(self, news: Page | DeadLetter | Vanished) -> None:
         """Tell downstream consumers, if the engine has any; durable when it returns. They may hear it again.
+
+        Of a page its items as well, each by itself.
 
         What is told of one host stays in order.
         """

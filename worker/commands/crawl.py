@@ -44,6 +44,8 @@ FLAGS = (
     Flag("--allow-port", "allow_ports", "PORT", item=True),
     Flag("--host-table", "host_table", "FILE"),
     Flag("--console", "listen", "ADDRESS:PORT"),
+    Flag("--rules", "rules", "FILE", item=True),
+    Flag("--plugin", "plugins", "FILE.py:CLASS", item=True),
 )
 
 

@@ -13,6 +13,7 @@ from gregor.worker.borders.clock import Clock
 from gregor.worker.borders.services import Services
 from gregor.worker.compose import network
 from gregor.worker.compose.engine import OpenEngine, engine_of
+from gregor.worker.compose.extraction import extraction_of
 from gregor.worker.compose.process import SystemClock, console_line, tokens_are_there, worker_name
 from gregor.worker.config.credentials import authorizations
 from gregor.worker.config.settings import Config
@@ -49,6 +50,7 @@ async def crawl(
     Raises `ConfigError`, and what opening the engine raises.
     """
     table, rules, clock = network.host_table(config), scope_rules(config), SystemClock()
+    extraction = extraction_of(config)
     secrets, name = authorizations(config, os.environ) | dict(authorized or {}), worker_name()
     logging.identify(config.crawl, name)
     tokens_are_there(config)
@@ -80,6 +82,7 @@ async def crawl(
             stats=stats,
             authorizations=secrets,
             tracer=tracer,
+            extraction=extraction,
         )
 
         def measure(hosts: list[str]) -> None:

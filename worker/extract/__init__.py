@@ -6,7 +6,9 @@
     values.py     texts to typed values                      numbers.py, dates.py
     schema_org.py entities: JSON-LD, bounded                 markup.py     entities: microdata, RDFa
     items.py      rules applied to a page                    tally.py      what was lost, by rule and cause
-    work.py       what rules may cost on a page
+    work.py       what rules may cost on a page  links.py      which links are worth more, or none
+    crawled.py    rules on a page that is read   identity.py   what became of an item since the last version
+    plugins.py    code where rules end
     writing.py    JSON lines, CSV                            cases.py      the tests that stand beside rules
 
 Imports base, web, read and links (for URL patterns).

@@ -39,6 +39,15 @@ class FieldReader:
         """What a person is told, with the line."""
         return self._located.refuse(place, reason)
 
+    @property
+    def file(self) -> str:
+        """Its name."""
+        return self._located.path.name
+
+    def line(self, place: Place) -> int:
+        """Where a value stands."""
+        return self._located.line(place)
+
     def only(self, table: dict[str, Any], place: Place, allowed: tuple[str, ...]) -> None:
         """Raises `BadInput` for a key that means nothing."""
         for key in table:

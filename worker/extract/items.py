@@ -21,6 +21,10 @@ _TEXT: Final = Kind("text")
 class _Missing(Exception):
     """A required value is not there; the text is the cause."""
 
+    def __init__(self, cause: str, field: str) -> None:
+        super().__init__(cause)
+        self.field = field.partition(".")[0]
+
 
 def extract(rules: tuple[Rule, ...], page: Parsed, url: Url) -> Found:
     """What the rules make of a page. Never raises, whatever the page: what a rule cannot do costs its item."""
@@ -61,7 +65,7 @@ def _apply(rule: Rule, page: Parsed, extracted: Found) -> None:
         except Spent:
             raise
         except Exception as error:  # noqa: BLE001 - what breaks on one place of a page costs one item
-            losses = [Loss(rule.name, _cause(error))]
+            losses = [Loss(rule.name, _cause(error), field=error.field if isinstance(error, _Missing) else "")]
         extracted.losses += losses
 
 
@@ -105,7 +109,7 @@ def _group(group: Group, place: Place, prefix: str, rule: str, losses: list[Loss
             if not group.many:
                 break
     if not objects and group.required:
-        raise _Missing(f"{prefix}{group.name} is missing")
+        raise _Missing(f"{prefix}{group.name} is missing", f"{prefix}{group.name}")
     return objects if group.many else objects[0] if objects else None
 
 
@@ -119,7 +123,7 @@ def _field(field: Field, place: Place, prefix: str, rule: str, losses: list[Loss
             return value
     cause = f"{prefix}{field.name} is {unreadable}" if unreadable else f"{prefix}{field.name} is missing"
     if field.required:
-        raise _Missing(cause)
+        raise _Missing(cause, f"{prefix}{field.name}")
     if unreadable:
         losses.append(Loss(rule, cause, costs_item=False))
     return field.default if field.default is not None else [] if field.many else None

@@ -92,6 +92,14 @@ class Rule:
     fields: tuple[Field | Group, ...]
     schema: str = ""
     """The schema.org type whose entities are the items."""
+    id: tuple[str, ...] = ()
+    """The fields by which an item is known again on a later version of its page."""
+    version: str = ""
+    """Another text of the rule is another version."""
+
+    def required(self) -> tuple[str, ...]:
+        """The fields without which an item is lost."""
+        return tuple(member.name for member in self.fields if member.required)
 
     def columns(self) -> Iterator[str]:
         """The names of the values of an item, those of objects after a dot; none where the pages decide."""
@@ -124,6 +132,8 @@ class Loss:
     rule: str
     cause: str
     costs_item: bool = True
+    field: str = field(default="", compare=False)
+    """The one whose value is missing, if that is the cause."""
 
 
 @dataclass(slots=True)

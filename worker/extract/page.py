@@ -16,7 +16,7 @@ from gregor.schemas.events import rfc3339
 from gregor.schemas.messages import Page
 from gregor.worker.extract import text
 from gregor.worker.extract.model import Failed, Spent
-from gregor.worker.extract.work import Work
+from gregor.worker.extract.work import MOST, Work
 from gregor.worker.read.document import Document
 from gregor.worker.read.html import shadow, xhtml
 from gregor.worker.read.html.guard import guard
@@ -67,7 +67,12 @@ def of_stored(page: Page, body: bytes) -> "Parsed":
     """A stored page with its body, decoded of content codings."""
     media = media_type(page)
     header = f"{media}; charset={page.encoding}" if page.encoding else media
-    facts = Facts(
+    return Parsed(Document(page.href, body, header), facts_of(page))
+
+
+def facts_of(page: Page) -> Facts:
+    """What is known of a page that was read."""
+    return Facts(
         url=page.href,
         host=page.host,
         status=page.status,
@@ -76,12 +81,11 @@ def of_stored(page: Page, body: bytes) -> "Parsed":
         language=page.language,
         title=page.title or "",
         text=page.text,
-        content_type=media,
+        content_type=media_type(page),
         depth=page.depth,
         label=page.label,
         version=page.visit,
     )
-    return Parsed(Document(page.href, body, header), facts)
 
 
 def media_type(page: Page) -> str:
@@ -97,8 +101,10 @@ def is_readable(media: str) -> bool:
 class Parsed:
     """A document, parsed as far as it was asked for. Its URL is that of ``facts``."""
 
-    def __init__(self, document: Document, facts: Facts) -> None:
+    def __init__(self, document: Document, facts: Facts, most: int = MOST) -> None:
+        """``most``: the steps that it may cost, see `Work`."""
         self.facts = facts
+        self._most = most
         self._document = document
         self._scripts: dict[str, list[Any]] = {}
         self._apart: list[str] = []
@@ -109,7 +115,7 @@ class Parsed:
     def renew(self) -> None:
         """What it may cost and give begins anew: those who read it now are others."""
         self._room = MOST_TEXT
-        self.work = Work(self._document.size)
+        self.work = Work(self._document.size, self._most)
 
     def take(self, characters: int) -> None:
         """Values of so many characters are made of it. Raises `Spent` beyond what a page may give: elements within
@@ -137,6 +143,8 @@ class Parsed:
         whose tree would be huge."""
         if self.kind != "html":
             return None
+        if self._document.tree is not None:  # whoever read it has parsed it
+            return self._document.tree
         markup = self.markup
         if self._document.content_type == "application/xhtml+xml" and (root := xhtml.parse_page(markup)) is not None:
             markup = etree.tostring(_plain(root), encoding="unicode", method="html")

@@ -1,22 +1,41 @@
 """Files of rules, read strictly: whatever is not understood is named with its line and what is allowed."""
 
+import json
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
+import xxhash
+
+from gregor.schemas.messages import PRIORITIES
 from gregor.worker.base.printable import one_line
 from gregor.worker.extract.fields import FieldReader
+from gregor.worker.extract.links import LinkRule
 from gregor.worker.extract.located import Located, Place, load
 from gregor.worker.extract.model import Rule
 from gregor.worker.links.scope import Scope, ScopeRules
 
-TOP: Final = ("item", "test")
-RULE: Final = ("name", "item", "match", "when", "each", "schema", "fields")
+TOP: Final = ("item", "links", "test")
+RULE: Final = ("name", "item", "match", "when", "each", "schema", "id", "fields")
+LINKS: Final = ("name", "match", "select", "priority", "follow")
+
+
+class Ruleset(NamedTuple):
+    """The rules of some files, in their order."""
+
+    rules: tuple[Rule, ...] = ()
+    links: tuple[LinkRule, ...] = ()
 
 
 def read(paths: Iterable[Path]) -> tuple[Rule, ...]:
-    """The rules of files, in their order. Raises `BadInput` with one line for what cannot be used."""
+    """The rules for items of files, in their order. Raises `BadInput` with one line for what cannot be used."""
+    return read_all(paths).rules
+
+
+def read_all(paths: Iterable[Path]) -> Ruleset:
+    """All rules of files, in their order. Raises `BadInput` with one line for what cannot be used."""
     rules: list[Rule] = []
+    links: list[LinkRule] = []
     where: dict[str, str] = {}
     for path in paths:
         located = load(path)
@@ -25,21 +44,27 @@ def read(paths: Iterable[Path]) -> tuple[Rule, ...]:
             if rule.name in where:
                 raise located.refuse((*place, "name"), f"there is a rule {rule.name!r} already: {where[rule.name]}")
             where[rule.name] = here
-            rules.append(rule)
-    return tuple(rules)
+            if isinstance(rule, Rule):
+                rules.append(rule)
+            else:
+                links.append(rule)
+    return Ruleset(tuple(rules), tuple(links))
 
 
-def _rules(located: Located) -> Iterable[tuple[Rule, Place]]:
+def _rules(located: Located) -> Iterable[tuple[Rule | LinkRule, Place]]:
     reader = RuleReader(located)
     reader.only(located.data, (), TOP)
-    tables = located.data.get("item")
-    if not isinstance(tables, list) or not tables:
+    if not located.data.get("item") and not located.data.get("links"):
         raise located.refuse(("item",), "there is no rule: each begins with [[item]]")
-    for index, table in enumerate(tables):
-        place: Place = ("item", index)
-        if not isinstance(table, dict):
-            raise located.refuse(place, "a rule is a table: it begins with [[item]]")
-        yield reader.rule(table, place), place
+    for kind, made in (("item", reader.rule), ("links", reader.links)):
+        tables = located.data.get(kind, [])
+        if not isinstance(tables, list):
+            raise located.refuse((kind,), f"{kind} is a list of tables: each begins with [[{kind}]]")
+        for index, table in enumerate(tables):
+            place: Place = (kind, index)
+            if not isinstance(table, dict):
+                raise located.refuse(place, f"a rule is a table: it begins with [[{kind}]]")
+            yield made(table, place), place
 
 
 class RuleReader(FieldReader):
@@ -61,10 +86,44 @@ class RuleReader(FieldReader):
         fields = self.fields(table["fields"], (*place, "fields"), scope) if "fields" in table else ()
         item = self.word(table, place, "item") or schema or name
         when = self.choice(table, place, "when")
-        return Rule(name, item, self._match(table, place), when, each, fields, schema)
+        id_fields = self._id(table, place, [member.name for member in fields])
+        return Rule(name, item, self.match(table, place), when, each, fields, schema, id_fields, _version(table))
 
-    def _match(self, table: dict[str, Any], place: Place) -> Scope | None:
-        """The URLs that a rule is for."""
+    def links(self, table: dict[str, Any], place: Place) -> LinkRule:
+        """A rule for links. Raises `BadInput`."""
+        self.only(table, place, LINKS)
+        priority, follow = table.get("priority", 0), table.get("follow", True)
+        if "priority" in table and (isinstance(priority, bool) or priority not in PRIORITIES):
+            raise self.refuse((*place, "priority"), "priority wants 1 (the highest) to 4: the front queue of the links")
+        if not isinstance(follow, bool):
+            raise self.refuse((*place, "follow"), "follow wants true or false")
+        if "priority" not in table and follow:
+            raise self.refuse(place, "a rule for links says priority = 1 to 4, or follow = false")
+        if "priority" in table and not follow:
+            raise self.refuse(
+                (*place, "priority"), "links that are not followed have no priority: leave one of them out"
+            )
+        if "json" in table.get("select", ()) and isinstance(table["select"], dict):
+            raise self.refuse((*place, "select"), "select chooses links: a CSS selector, or a table with css or xpath")
+        if "match" not in table and "select" not in table:
+            raise self.refuse(place, "a rule for links says of which pages (match), or which of their links (select)")
+        name = self.word(table, place, "name") or f"{one_line(self.file)}, line {self.line(place)}"
+        return LinkRule(name, self.match(table, place), self.choice(table, place, "select"), priority, follow)
+
+    def _id(self, table: dict[str, Any], place: Place, names: list[str]) -> tuple[str, ...]:
+        """The fields by which an item is known again. Of an entity without fields any property may be one."""
+        if "id" not in table:
+            return ()
+        chosen = table["id"] if isinstance(table["id"], list) else [table["id"]]
+        if not chosen or not all(isinstance(name, str) and name for name in chosen):
+            raise self.refuse((*place, "id"), "id wants the name of a field, or a list of such")
+        for name in chosen:
+            if names and name not in names:
+                raise self.refuse((*place, "id"), f"id = {one_line(name)!r} is no field; allowed: {', '.join(names)}")
+        return tuple(chosen)
+
+    def match(self, table: dict[str, Any], place: Place) -> Scope | None:
+        """The URLs that a rule is for; None for all."""
         if "match" not in table:
             return None
         patterns = table["match"] if isinstance(table["match"], list) else [table["match"]]
@@ -74,3 +133,9 @@ class RuleReader(FieldReader):
             return Scope(ScopeRules("any", include=tuple(patterns)))
         except ValueError as error:
             raise self.refuse((*place, "match"), str(error)) from None
+
+
+def _version(table: dict[str, Any]) -> str:
+    """Of the text of a rule, whatever its layout: 12 hexadecimal digits."""
+    text = json.dumps(table, sort_keys=True, default=str)
+    return f"{xxhash.xxh3_64_intdigest(text.encode('utf-8', 'replace')):016x}"[:12]

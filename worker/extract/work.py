@@ -24,9 +24,9 @@ _TAKEN: Final = 32
 class Work:
     """What is left of it. Its methods raise `Spent` once nothing is."""
 
-    def __init__(self, size: float = 0) -> None:
-        """``size``: the bytes of the page."""
-        self._left = MOST + size / _OWN
+    def __init__(self, size: float = 0, most: int = MOST) -> None:
+        """``size``: the bytes of the page; ``most``: the steps beside those that it allows for."""
+        self._left = most + size / _OWN
 
     def steps(self, steps: float) -> None:
         """So many steps are made."""

@@ -30,7 +30,7 @@ def record(item: Item, facts: Facts) -> dict[str, Any]:
     }
 
 
-def encode(value: dict[str, Any]) -> bytes:
+def encode(value: object) -> bytes:
     """One line of JSON, with its end. What Unicode has no character for is a question mark."""
     try:
         return msgspec.json.encode(value) + b"\n"

@@ -16,14 +16,14 @@ FOR_A_PAGE: Final = "requisite"
 """The fate of a link that is followed once its document, a requisite until then, is a page."""
 
 
-def linked(source: Ticket, target: Url, kind: str, at: float) -> Ticket:
-    """Of a link of a page."""
+def linked(source: Ticket, target: Url, kind: str, at: float, priority: int = 0) -> Ticket:
+    """Of a link of a page; ``priority``: the front queue that a rule gives it, 0 for that of its depth."""
     depth = source.depth + 1
     return Ticket(
         href=target.href,
         key=target.key,
         host=target.host,
-        priority=of_link(depth),
+        priority=priority or of_link(depth),
         depth=depth,
         via=source.key,
         link=kind,
@@ -50,17 +50,17 @@ def needed(source: Ticket, target: Url, kind: str, at: float) -> Ticket:
     )
 
 
-def referred(source: Ticket, target: Url, kind: str, at: float) -> Ticket:
-    """Of what a page refers to, by its kind."""
-    return (needed if kind in REQUISITES else linked)(source, target, kind, at)
+def referred(source: Ticket, target: Url, kind: str, at: float, priority: int = 0) -> Ticket:
+    """Of what a page refers to, by its kind; ``priority`` as above."""
+    return needed(source, target, kind, at) if kind in REQUISITES else linked(source, target, kind, at, priority)
 
 
 def of_stored(page: Page, source: Ticket, parse: Callable[[str], Url | None], at: float) -> list[Ticket]:
     """Of the links of a stored page that are to be published; also of those that were too deep, if it was found on a
     shorter way since, and of those that nobody followed while it was a requisite."""
     fates = {"sent", *(["depth"] if source.depth < page.depth else []), *([] if source.requisite else [FOR_A_PAGE])}
-    followed = [(parse(link.url), link.kind) for link in page.links if link.fate in fates]
-    return [referred(source, target, kind, at) for target, kind in followed if target is not None]
+    followed = [(parse(link.url), link.kind, link.priority) for link in page.links if link.fate in fates]
+    return [referred(source, target, kind, at, priority) for target, kind, priority in followed if target is not None]
 
 
 def redirected(source: Ticket, target: Url, at: float) -> Ticket:

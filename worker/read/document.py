@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import BinaryIO
 
 import msgspec
+from selectolax.lexbor import LexborNode
 
 from gregor.worker.base.spooled import SpooledBody
 from gregor.worker.web import media_type
@@ -60,6 +61,10 @@ class Document:
         self.href = href
         self.requisites = requisites
         self.header = content_type
+        self.keeps_tree = False
+        """Whether who parses it as HTML leaves the tree here: it is looked at once more."""
+        self.tree: LexborNode | None = None
+        """The root of the tree that it was parsed to, where that is kept."""
         self._body = body
 
     @cached_property

@@ -79,7 +79,8 @@ class Html:
     def process(self, document: Document) -> Extract:
         """Never None: anything is HTML."""
         page = _decoded(document)
-        return page.completed(html.extract(page.text, page.encoding, shown=document.requisites))
+        kept_in = document if document.keeps_tree else None
+        return page.completed(html.extract(page.text, page.encoding, shown=document.requisites, kept_in=kept_in))
 
 
 class Xhtml:

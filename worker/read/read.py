@@ -2,9 +2,9 @@
 may therefore be done on another thread, since it shares nothing with anybody."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from typing import Final
+from typing import Final, TypeVar
 
 import msgspec
 
@@ -12,6 +12,8 @@ from gregor.worker.read.document import Document, Extract
 from gregor.worker.read.fingerprints import simhash64, text_fingerprint
 from gregor.worker.read.processors import Processors
 from gregor.worker.read.sitemaps import parse as sitemaps
+
+T = TypeVar("T")
 
 _PAGES: Final = frozenset({"text/html", "application/xhtml+xml"})
 LARGE: Final = 512 * 1024
@@ -54,18 +56,17 @@ class LargeDocuments:
     """Reads large documents one after another, beside the event loop: lexbor and much of the rest let it run
     meanwhile. One at a time bounds the memory that their trees take."""
 
-    def __init__(self, processors: Processors) -> None:
-        self._processors = processors
+    def __init__(self) -> None:
         self._one_at_a_time = asyncio.Semaphore(1)
 
-    async def read(self, document: Document, is_sitemap: bool | None) -> Reading | None:
-        """What a large document says; None for another one, which is read where it is examined. As `read` else."""
+    async def read(self, document: Document, work: Callable[[Document], T]) -> T | None:
+        """What ``work`` makes of a large document; None for another one, which is read where it is examined."""
         if document.size <= LARGE:
             return None
         async with self._one_at_a_time:
             # The bytes themselves: the body is closed when the visit is cancelled, which ends no thread.
             in_memory = Document(document.href, document.read(), document.header, document.requisites)
-            return await asyncio.to_thread(read, self._processors, in_memory, is_sitemap)
+            return await asyncio.to_thread(work, in_memory)
 
 
 class Room:

@@ -9,6 +9,7 @@ from gregor.worker.borders.services import Services
 from gregor.worker.config.settings import Config
 from gregor.worker.crawl import Crawl
 from gregor.worker.examine import Examiner
+from gregor.worker.extract.crawled import NOTHING, Extraction
 from gregor.worker.fetch.address_limit import AddressGate
 from gregor.worker.fetch.fetcher import Fetcher
 from gregor.worker.fetch.names import AT_LEAST, Names
@@ -58,6 +59,7 @@ class Crawls:
         orders: OrdersInForce,
         schedule: HostSchedule,
         domain_pages: DomainPages,
+        extraction: Extraction = NOTHING,
     ) -> None:
         """``scope`` gives the one by which links are measured now; ``authorizations``: credentials by origin."""
         self._config = config
@@ -93,9 +95,10 @@ class Crawls:
             scope=scope,
             now=services.coordinator.now,
             stats=stats,
-            processors=installed(),
+            processors=extraction.processors or installed(),
             sent=self._sent,
             traps=self._traps,
+            extraction=extraction,
         )
 
     def of(self, partition: Partition, effects: Effects, capacity: int) -> Crawl:

@@ -14,6 +14,7 @@ from gregor.worker.borders.clock import Clock
 from gregor.worker.borders.effects import Retries
 from gregor.worker.borders.services import Services
 from gregor.worker.config.settings import Config
+from gregor.worker.extract.crawled import NOTHING, Extraction
 from gregor.worker.frontier.domain_budget import DomainPages
 from gregor.worker.frontier.host import Host
 from gregor.worker.frontier.schedule import HostSchedule
@@ -46,6 +47,7 @@ class Runtime:
         stats: Stats | None = None,
         authorizations: dict[str, str] | None = None,
         tracer: Tracer | None = None,
+        extraction: Extraction = NOTHING,
     ) -> None:
         self.name = name
         self._config = config
@@ -72,6 +74,7 @@ class Runtime:
             orders=orders,
             schedule=self._schedule,
             domain_pages=domain_pages,
+            extraction=extraction,
         )
         self._ownership = Ownership(
             config,

@@ -41,8 +41,8 @@ class PageWriter:
         self._bits = near_duplicate_bits
 
     async def version(self, ticket: Ticket, row: Row | None) -> Page | None:
-        """The stored version of what is visited again."""
-        if ticket.kind != "revisit" or row is None or not row.page:
+        """The stored version of what is visited again, also by the retry of a revisit that failed."""
+        if ticket.kind not in ("revisit", "retry") or row is None or not row.page:
             return None
         return await self._effect(lambda: self._store.page(ticket.key, row.page))
 

@@ -5,7 +5,10 @@ from collections.abc import Sequence
 import msgspec
 
 from gregor.schemas.messages import Link, Page, Row, State, Ticket
+from gregor.worker.borders.log import Vanished
 from gregor.worker.borders.transport import Response
+from gregor.worker.extract.crawled import Extracted
+from gregor.worker.extract.identity import compared, of_vanished
 from gregor.worker.fetch.fetcher import conditions
 from gregor.worker.fetch.outcomes import Denied, Outcome
 from gregor.worker.web.urls import Url
@@ -32,15 +35,27 @@ class Visited(msgspec.Struct, frozen=True):
     redirect: Link | None = None
     stored: Page | None = None
     seconds: float = 0.0
+    extracted: Extracted | None = None
 
     def without_content(self) -> "Visited":
         """The same visit of a host that opted out, maybe since the request was made: nothing of its answer is kept."""
-        return msgspec.structs.replace(self, outcome=Denied(OPTED_OUT), page=None, tickets=(), stored=None)
+        return msgspec.structs.replace(
+            self, outcome=Denied(OPTED_OUT), page=None, tickets=(), stored=None, extracted=None
+        )
 
     @property
     def same(self) -> bool:
         """Whether the document that came says what the stored one says."""
         return self.page is not None and self.stored is not None and self.page.fingerprint == self.stored.fingerprint
+
+    def news(self, state: State, now: float) -> Page | Vanished | None:
+        """What is to be told of its page: that it is stored, or that it and its items are no longer there. ``state``
+        is the verdict's, ``now`` unix seconds."""
+        stored = self.stored
+        if self.page is not None or state != "gone" or stored is None or not (items := of_vanished(stored.items)):
+            return self.page
+        visit = self.ticket.visit + 1
+        return Vanished(msgspec.structs.replace(stored, visit=visit, fetched_at=now, items=items))
 
     @property
     def held(self) -> State | None:
@@ -63,11 +78,14 @@ class Examined(msgspec.Struct, frozen=True):
     page: Page | None = None
     tickets: Sequence[Ticket] = ()
     redirect: Link | None = None
+    extracted: Extracted | None = None
 
     def visited(
         self, ticket: Ticket, row: Row | None, url: Url, response: Response | None, stored: Page | None, seconds: float
     ) -> Visited:
         """The visit that it comes of, as its settle needs it: see `Visited`."""
-        return Visited(
-            ticket, row, self.outcome, url, response, self.page, self.tickets, self.redirect, stored, seconds
-        )
+        extracted, page = self.extracted, self.page
+        if page is not None and extracted is not None:
+            page.items = compared(extracted.items, stored.items if stored is not None else (), extracted.asked)
+        rest = self.tickets, self.redirect, stored, seconds, extracted
+        return Visited(ticket, row, self.outcome, url, response, page, *rest)

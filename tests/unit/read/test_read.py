@@ -3,6 +3,7 @@
 import asyncio
 import threading
 import time
+from functools import partial
 
 import pytest
 
@@ -36,16 +37,23 @@ class Watched:
 def test_a_large_document_says_what_it_always_said() -> None:
     processors = Processors()
     document = Document("http://h/", WORDS, "text/html")
-    apart = asyncio.run(LargeDocuments(processors).read(document, False))
+    apart = asyncio.run(LargeDocuments().read(document, partial(read, processors, is_sitemap=False)))
     assert apart == read(processors, document, False)
     assert apart.simhash
-    assert asyncio.run(LargeDocuments(processors).read(Document("http://h/", b"<p>x", "text/html"), False)) is None
+    assert (
+        asyncio.run(
+            LargeDocuments().read(
+                Document("http://h/", b"<p>x", "text/html"), partial(read, processors, is_sitemap=False)
+            )
+        )
+        is None
+    )
 
 
 def test_a_large_sitemap_is_one() -> None:
     entries = b"<url><loc>http://h/1</loc></url>" * (LARGE // 20)
     document = Document("http://h/s.xml", b"<urlset>" + entries + b"</urlset>", "application/xml")
-    apart = asyncio.run(LargeDocuments(Processors()).read(document, True))
+    apart = asyncio.run(LargeDocuments().read(document, partial(read, Processors(), is_sitemap=True)))
     assert apart is not None
     assert apart.sitemap is not None
     assert len(apart.sitemap.urls) == LARGE // 20
@@ -56,8 +64,8 @@ def test_they_are_read_on_another_thread_and_one_at_a_time() -> None:
     large = Document("http://h/", b"x" * (LARGE + 1), "text/plain")
 
     async def several() -> None:
-        documents = LargeDocuments(Processors([watched]))
-        found = await asyncio.gather(*(documents.read(large, False) for _ in range(4)))
+        documents, reading = LargeDocuments(), partial(read, Processors([watched]), is_sitemap=False)
+        found = await asyncio.gather(*(documents.read(large, reading) for _ in range(4)))
         assert [one.extract.text for one in found if one is not None] == ["read"] * 4
 
     asyncio.run(several())
@@ -66,6 +74,6 @@ def test_they_are_read_on_another_thread_and_one_at_a_time() -> None:
 
 
 def test_a_processor_that_fails_is_named() -> None:
-    documents = LargeDocuments(Processors([Watched()]))
+    reading = partial(read, Processors([Watched()]), is_sitemap=False)
     with pytest.raises(ProcessorError, match="Watched"):
-        asyncio.run(documents.read(Document("http://h/", b"!" * (LARGE + 1), "text/plain"), False))
+        asyncio.run(LargeDocuments().read(Document("http://h/", b"!" * (LARGE + 1), "text/plain"), reading))

@@ -4,6 +4,7 @@ import msgspec
 import pytest
 
 from gregor.schemas import events
+from gregor.schemas.items import StoredItem
 from gregor.schemas.messages import LONGEST_URL, DeadLetter, Page
 
 MESSAGE = 1_000_000
@@ -25,6 +26,25 @@ def test_a_page_event_reads_back() -> None:
 def test_a_dead_letter_event_reads_back() -> None:
     event = events.of_dead_letter("crawl", DeadLetter("k", "u", "h", "timeout", "10 s", 1.0, 4))
     assert msgspec.json.decode(msgspec.json.encode(event), type=events.DeadLetterEvent) == event
+
+
+def test_an_item_event_has_its_fields_as_they_are_stored() -> None:
+    digits = b'{"n":123456789012345678901234567890,"o":{"a":["\xc3\xbc"]}}'
+    items = [StoredItem("r", "job", "v1", digits, '["x",1]', "changed", ("n",)), StoredItem("r", "job", "v1", b"{}")]
+    page = Page("k", "http://h/", "h", 2, "new", 200, 0.25, items=items, label="l")
+    first, second = (msgspec.json.encode(event) for event in events.of_items("crawl", page))
+    assert b'"fields":' + digits in first
+    read = msgspec.json.decode(first, type=events.ItemEvent)
+    assert (read.id, read.change, read.changed_fields, read.visit, read.number) == (["x", 1], "changed", ("n",), 2, 0)
+    assert msgspec.json.decode(second, type=events.ItemEvent).id is None
+
+
+def test_an_item_that_fits_no_message_is_told_of_without_its_fields() -> None:
+    fields = msgspec.json.encode({"text": "x" * MESSAGE})
+    page = Page("k", "http://h/", "h", 2, "new", 200, 0.25, items=[StoredItem("r", "job", "v1", fields)])
+    (event,) = events.of_items("crawl", page)
+    assert (event.cut, event.fields) == (True, {})
+    assert len(msgspec.json.encode(event)) < MESSAGE
 
 
 def test_an_event_fits_a_message_whatever_a_site_sends() -> None:

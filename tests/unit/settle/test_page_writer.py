@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from gregor.schemas.messages import Page
+from gregor.schemas.messages import Page, Row, Ticket
 from gregor.worker.borders.effects import Retries
 from gregor.worker.observe.stats import Stats
 from gregor.worker.settle.page_writer import PageWriter
@@ -33,23 +33,29 @@ class Servers:
         self.done.append("claim")
         return self._winner
 
+    async def page(self, key: str, visit: int) -> Page:
+        return Page(key, key, "h", visit, "new", 200, 1.0)
+
     async def put_page(self, page: Page, body: object, wire: object, stamp: int) -> None:
         self.done.append("store")
         self.stored.append((page.state, page.duplicate_of))
 
 
-def stored(servers: Servers) -> Page:
-    page = Page(ME, ME, "h", 1, "new", 200, 1.0, fingerprint=b"f" * 16)
+def writer_of(servers: Servers) -> PageWriter:
     partition: Any = SimpleNamespace(stamp=lambda: 1)
     lease: Any = SimpleNamespace(holds=lambda: True)
     effects = Retries(Stats(), random.Random(1)).under(lease)
     some: Any = servers
     nothing: Any = None
-    writer = PageWriter(
+    return PageWriter(
         partition, store=some, seen=some, effects=effects, traps=nothing, stats=Stats(), near_duplicate_bits=3
     )
+
+
+def stored(servers: Servers) -> Page:
+    page = Page(ME, ME, "h", 1, "new", 200, 1.0, fingerprint=b"f" * 16)
     response: Any = SimpleNamespace(wire_body=None, body=SimpleNamespace(open=lambda: io.BytesIO(b"")))
-    asyncio.run(writer.store(page, response, None))
+    asyncio.run(writer_of(servers).store(page, response, None))
     return page
 
 
@@ -72,3 +78,15 @@ def test_a_content_that_has_an_owner_is_a_duplicate_at_once_and_claims_nothing()
     assert stored(servers).state == "duplicate"
     assert servers.done == ["look up", "store"]
     assert servers.stored == [("duplicate", OTHER)]
+
+
+@pytest.mark.parametrize(
+    ("kind", "page", "visit"), [("revisit", 2, 2), ("retry", 2, 2), ("retry", 0, None), ("revisit", 0, None)]
+)
+def test_a_revisit_is_compared_with_the_newest_version_and_so_is_its_retry(
+    kind: Any, page: int, visit: int | None
+) -> None:
+    row = Row(ME, ME, "h", 3, "waiting", "status 503", page=page)
+    writer = writer_of(Servers(None, winner=ME))
+    version = asyncio.run(writer.version(Ticket(ME, ME, "h", visit=3, kind=kind), row))
+    assert (version and version.visit) == visit

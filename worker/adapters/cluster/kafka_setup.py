@@ -127,4 +127,9 @@ def _missing(servers: Servers, crawl: str, partitions: int) -> list[str]:
 
 def _settings(crawl: str) -> dict[str, dict[str, str]]:
     frontier = {topics.frontier(crawl, priority): topics.FRONTIER for priority in PRIORITIES}
-    return {**frontier, topics.events(crawl): topics.PUBLISHED, topics.dead(crawl): topics.PUBLISHED}
+    return {
+        **frontier,
+        topics.events(crawl): topics.PUBLISHED,
+        topics.items(crawl): topics.PUBLISHED,
+        topics.dead(crawl): topics.PUBLISHED,
+    }

@@ -20,7 +20,7 @@ from gregor.worker.adapters.cluster.kafka_producer import Message, Publisher, So
 from gregor.worker.adapters.cluster.kafka_reader import OutsideLog, Reader
 from gregor.worker.adapters.cluster.kafka_trim import Trimmer
 from gregor.worker.borders.errors import Unavailable
-from gregor.worker.borders.log import Record, RecordsLost
+from gregor.worker.borders.log import Record, RecordsLost, Vanished
 from gregor.worker.config.servers import Servers
 from gregor.worker.observe.logging import logs
 
@@ -69,13 +69,22 @@ class KafkaLog:
             ]
         )
 
-    async def announce(self, settled: Page | DeadLetter) -> None:
-        if isinstance(settled, Page):
-            topic, event = topics.events(self._crawl), msgspec.json.encode(events.of_page(self._crawl, settled))
+    async def announce(self, news: Page | DeadLetter | Vanished) -> None:
+        crawl = self._crawl
+        announced: list[tuple[str, msgspec.Struct]] = []
+        if isinstance(news, DeadLetter):
+            host = news.host
+            announced.append((topics.dead(crawl), events.of_dead_letter(crawl, news)))
         else:
-            topic, event = topics.dead(self._crawl), msgspec.json.encode(events.of_dead_letter(self._crawl, settled))
-        partition = partition_of(settled.host, self._partitions)
-        await self.publisher.publish([Message(topic, partition, settled.host.encode(), event)])
+            page = news if isinstance(news, Page) else news.page
+            host = page.host
+            if page is news:
+                announced.append((topics.events(crawl), events.of_page(crawl, page)))
+            announced += [(topics.items(crawl), event) for event in events.of_items(crawl, page)]
+        partition, key = partition_of(host, self._partitions), host.encode()
+        await self.publisher.publish(
+            [Message(topic, partition, key, msgspec.json.encode(event)) for topic, event in announced]
+        )
 
     async def read(self, partition: int, priority: int, offset: int, limit: int) -> list[Record]:
         """As the border says. Raises `RecordsLost` when the offset is beyond the end of the topic.

@@ -9,7 +9,7 @@ import msgspec
 from gregor.partitioner.hashing import partition_of
 from gregor.schemas.messages import PRIORITIES, DeadLetter, Page, Ticket, decode_ticket, encode
 from gregor.worker.adapters.embedded.database import Database
-from gregor.worker.borders.log import Record, Unreadable
+from gregor.worker.borders.log import Record, Unreadable, Vanished
 
 Topic = tuple[int, int]
 
@@ -47,7 +47,7 @@ class EmbeddedLog:
             for call in self._listeners:
                 call(partition)
 
-    async def announce(self, told: Page | DeadLetter) -> None:
+    async def announce(self, news: Page | DeadLetter | Vanished) -> None:
         """Nobody listens on one machine."""
 
     async def read(self, partition: int, priority: int, offset: int, limit: int) -> list[Record]:

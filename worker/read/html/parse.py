@@ -8,7 +8,7 @@ from typing import Final
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from gregor.worker.read.document import Extract
+from gregor.worker.read.document import Document, Extract
 from gregor.worker.read.html import linear, shadow
 from gregor.worker.read.html.collector import BLOCKS, HANDLERS, HIDDEN, MAX_LINKS, Collector
 from gregor.worker.read.html.guard import guard
@@ -32,25 +32,32 @@ _ACTIONS: Final = {
 _BLOCK_IDS: Final = frozenset(tag for tag, (kind, _) in _ACTIONS.items() if kind == _BLOCK)
 
 
-def extract(html: str, encoding: str = "utf-8", max_links: int = MAX_LINKS, *, shown: bool = False) -> Extract:
+def extract(
+    html: str,
+    encoding: str = "utf-8",
+    max_links: int = MAX_LINKS,
+    *,
+    shown: bool = False,
+    kept_in: Document | None = None,
+) -> Extract:
     """What a page says. Never raises, whatever the text, which is one that `guard.limited` gives;
     ``encoding`` is passed on. ``shown``: also what its styles and drawings refer to, unless it is so large that it is
-    read without a tree."""
+    read without a tree. ``kept_in``: the document that the tree is left with."""
     page, complete = shadow.opened(html)
-    tame = guard(page)
-    said = without_tree(page, encoding, max_links) if tame is None else _by_tree(tame, page, encoding, max_links, shown)
+    if (tame := guard(page)) is None:
+        said = without_tree(page, encoding, max_links)
+    else:
+        collector = Collector(page, encoding, max_links, linear.embed)
+        root = LexborHTMLParser(tame).root
+        if root is not None:
+            _walk(collector, root)
+            if shown:
+                of_tree(collector, root)
+        if kept_in is not None:
+            kept_in.tree = root
+        said = collector.finished()
     said.cut = said.cut or ("" if complete else "tags")
     return said
-
-
-def _by_tree(tame: str, html: str, encoding: str, max_links: int, shown: bool) -> Extract:
-    page = Collector(html, encoding, max_links, linear.embed)
-    root = LexborHTMLParser(tame).root
-    if root is not None:
-        _walk(page, root)
-        if shown:
-            of_tree(page, root)
-    return page.finished()
 
 
 def without_tree(text: str, encoding: str = "utf-8", max_links: int = MAX_LINKS) -> Extract:

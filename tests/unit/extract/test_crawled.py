@@ -1,0 +1,256 @@
+"""What rules, extractors and pipelines make of a page as it is crawled."""
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gregor.schemas.messages import Page
+from gregor.worker.base.errors import BadInput
+from gregor.worker.extract import plugins, rules
+from gregor.worker.extract.crawled import Extracted, Extraction
+from gregor.worker.extract.model import Item
+from gregor.worker.extract.plugins import Drop
+from gregor.worker.read.document import Document
+from gregor.worker.read.processors import process
+from gregor.worker.web.urls import Urls
+
+URL = "https://shop.example/a/1"
+HTML = "<title>t</title><h1>one</h1><ul><li data-id=1>a<li data-id=2>b</ul><nav><a href=/n>n</a></nav><a href=/m>m</a>"
+RULES = """
+[[item]]
+name = "page"
+match = "https://shop.example/*"
+id = "title"
+[item.fields]
+title = {css = "h1", required = true}
+price = ".price"
+
+[[item]]
+name = "row"
+each = "li"
+id = ["n"]
+[item.fields]
+n = {css = "::attr(data-id)", type = "int"}
+text = {css = "::text", required = true}
+
+[[item]]
+name = "other"
+match = "https://other.example/*"
+[item.fields]
+x = "h1"
+"""
+
+
+def extraction(folder: Path, text: str = RULES, *named: str) -> Extraction:
+    (folder / "rules.toml").write_text(text)
+    loaded = plugins.load(named, ())
+    return Extraction(*rules.read_all([folder / "rules.toml"]), loaded.extractors, loaded.pipelines)
+
+
+def extracted(what: Extraction, html: str = HTML, url: str = URL, media: str = "text/html") -> Extracted:
+    document, parsed = Document(url, html.encode(), media), Urls().parse(url)
+    assert parsed is not None
+    document.keeps_tree = True
+    said = process(document)
+    page = Page(parsed.key, url, parsed.host, 1, "new", 200, 1.0, content_type=media, title=said.title, text=said.text)
+    return what.of(page, parsed, document)
+
+
+def told(what: Extracted) -> list[tuple[str, Any]]:
+    return [(item.rule, json.loads(item.fields)) for item in what.items]
+
+
+def test_items_of_a_page_and_which_fields_had_a_value(tmp_path: Path) -> None:
+    what = extraction(tmp_path)
+    made = extracted(what)
+    assert told(made) == [
+        ("page", {"title": "one", "price": None}), ("row", {"n": 1, "text": "a"}), ("row", {"n": 2, "text": "b"}),
+    ]  # fmt: skip
+    assert [item.id for item in made.items] == ['["one"]', "[1]", "[2]"]
+    assert made.asked == {"page": False, "row": False}
+    assert made.values == {
+        ("page", ""): True, ("page", "title"): True, ("page", "price"): False,
+        ("row", ""): True, ("row", "n"): True, ("row", "text"): True,
+    }  # fmt: skip
+    assert {item.version for item in made.items} == {rule.version for rule in what.rules[:2]}
+    assert not what.wants(Urls().parse("https://third.example/") or pytest.fail()) or what.rules[1].match is None
+
+
+def test_a_required_field_that_is_not_there_costs_the_item_and_says_which(tmp_path: Path) -> None:
+    made = extracted(extraction(tmp_path), "<h2>no</h2>")
+    assert told(made) == []
+    assert made.asked == {"page": True, "row": False}
+    assert made.values == {
+        ("page", ""): False, ("page", "title"): False, ("row", ""): False, ("row", "n"): False, ("row", "text"): False,
+    }  # fmt: skip
+    assert [(loss.rule, loss.cause) for loss in made.losses] == [("page", "title is missing")]
+
+
+def test_no_document_of_another_type_is_looked_at(tmp_path: Path) -> None:
+    made = extracted(extraction(tmp_path), media="image/png")
+    assert (made.items, made.values, made.asked) == ([], {}, {})
+
+
+def test_the_tree_is_the_one_that_was_parsed_anyway(tmp_path: Path) -> None:
+    document = Document(URL, HTML.encode(), "text/html")
+    process(document)
+    assert document.tree is None
+    document.keeps_tree = True
+    process(document)
+    assert document.tree is not None
+
+
+def test_another_text_of_a_rule_is_another_version_and_another_layout_is_none(tmp_path: Path) -> None:
+    versions = {
+        extraction(tmp_path, text).rules[0].version
+        for text in (RULES, RULES.replace("\n\n", "\n# \n\n"), RULES.replace('".price"', '".cost"'))
+    }
+    assert len(versions) == 2
+    assert all(len(version) == 12 for version in versions)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('id = "x"\n[item.fields]\na = "h1"', "line 4: id = 'x' is no field; allowed: a"),
+        ('id = []\n[item.fields]\na = "h1"', "line 4: id wants the name of a field"),
+        ('[item.fields]\na = "h1"\n[[links]]\nselect = "a"', "line 6: a rule for links says priority = 1 to 4, or"),
+        ('[item.fields]\na = "h1"\n[[links]]\nselect = "a"\npriority = 5', "line 8: priority wants 1 (the highest) to"),
+        ('[item.fields]\na = "h1"\n[[links]]\npriority = 1', "which of their links (select)"),
+        ('[item.fields]\na = "h1"\n[[links]]\nselect = "a"\nfollow = "no"', "line 8: follow wants true or false"),
+        ('[item.fields]\na = "h1"\n[[links]]\nselect = ">>"\nfollow = false', "is no CSS selector"),
+        ('[item.fields]\na = "h1"\n[[links]]\nselct = "a"\nfollow = false', "did you mean select?"),
+        ('[item.fields]\na = "h1"\n[[links]]\nname = "x"\nselect = "a"\nfollow = false', "there is a rule 'x' already"),
+    ],
+)
+def test_what_cannot_be_used_is_said_with_its_line(text: str, said: str, tmp_path: Path) -> None:
+    with pytest.raises(BadInput) as error:
+        extraction(tmp_path, f'\n[[item]]\nname = "x"\n{text}\n')
+    assert said in str(error.value)
+    assert "rules.toml, line" in str(error.value)
+
+
+LINKS = """
+[[links]]
+match = "https://shop.example/*"
+select = "nav"
+follow = false
+[[links]]
+name = "best"
+select = {xpath = "//a[text()='m']/@href"}
+priority = 1
+"""
+
+
+def test_what_rules_say_of_links(tmp_path: Path) -> None:
+    made = extracted(extraction(tmp_path, LINKS))
+    assert made.links == {"/n": (0, "links: rules.toml, line 2"), "/m": (1, "")}
+    assert not extracted(extraction(tmp_path, LINKS), url="https://other.example/").links.keys() - {"/m"}
+
+
+CODE = """
+from gregor.processing import Drop, Item
+
+class Words:
+    name = "words"
+    item = "word"
+    id = "word"
+    match = "https://shop.example/*"
+    def extract(self, document):
+        for word in document.read().decode().split():
+            yield {"word": word}
+
+class Fails:
+    def extract(self, document):
+        yield {"a": 1}
+        raise ValueError("no")
+
+class Checks:
+    def process(self, item):
+        if item.fields.get("n") == 1:
+            raise Drop("it is the first")
+        if item.fields.get("n") == 2:
+            return None
+        if item.rule == "broken":
+            return {"a": 1}
+        return Item(item.rule, item.item, {**item.fields, "checked": True})
+
+class Nothing:
+    pass
+
+class Raises:
+    def __init__(self):
+        raise RuntimeError("a reason\\nin two lines")
+"""
+
+
+def code(folder: Path, name: str) -> str:
+    (folder / "mine.py").write_text(CODE)
+    return f"{folder / 'mine.py'}:{name}"
+
+
+def test_an_extractor_makes_items_and_its_failure_costs_no_others(tmp_path: Path) -> None:
+    what = extraction(tmp_path, RULES, code(tmp_path, "Words"), code(tmp_path, "Fails"))
+    made = extracted(what, "a b", media="text/plain")
+    assert told(made) == [("words", {"word": "a"}), ("words", {"word": "b"}), ("Fails", {"a": 1})]
+    assert [item.id for item in made.items] == ['["a"]', '["b"]', ""]
+    assert made.asked == {"page": True, "row": False, "words": False, "Fails": True}
+    assert ("Fails", "the extractor failed: ValueError") in [(loss.rule, loss.cause) for loss in made.losses]
+
+
+def test_a_pipeline_checks_changes_and_drops_with_a_reason(tmp_path: Path) -> None:
+    made = extracted(extraction(tmp_path, RULES, code(tmp_path, "Checks")))
+    assert told(made) == [("page", {"title": "one", "price": None, "checked": True})]
+    assert [(loss.rule, loss.cause) for loss in made.losses] == [
+        ("row", "dropped by Checks: it is the first"), ("row", "dropped by Checks"),
+    ]  # fmt: skip
+    assert made.asked["row"] is False, "what a pipeline does not want is not lost"
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("{folder}/none.py:Words", "there is no file"),
+        ("{folder}/mine.py", "write FILE.py:CLASS"),
+        ("{folder}/mine.py:None1", "it has no None1; there are"),
+        ("{folder}/mine.py:Nothing", "Nothing is none: it has extract(document), or"),
+        ("{folder}/mine.py:Raises", "line 33 cannot be loaded: RuntimeError: a reason"),
+        ("{folder}/bad.py:Words", "line 2 cannot be loaded: SyntaxError"),
+    ],
+)
+def test_a_plug_in_that_cannot_be_loaded_is_one_line(name: str, said: str, tmp_path: Path) -> None:
+    code(tmp_path, "Words")
+    (tmp_path / "bad.py").write_text("x = 1\nclass :\n")
+    with pytest.raises(BadInput) as error:
+        plugins.load([name.format(folder=tmp_path)], ())
+    assert said in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_what_a_pipeline_gives_must_be_an_item() -> None:
+    class Odd:
+        def process(self, item: Item) -> Any:
+            return "x"
+
+    losses: list[Any] = []
+    assert plugins.LoadedPipeline("Odd", Odd()).process(Item("r", "i", {}), losses) is None
+    assert [loss.cause for loss in losses] == ["Odd gave no item but str"]
+
+
+def test_entry_points_are_loaded() -> None:
+    class Point:
+        name, value = "mine", "mine:Mine"
+
+        def load(self) -> Any:
+            class Mine:
+                def extract(self, document: Document) -> Iterable[Any]:
+                    return []
+
+            return Mine
+
+    loaded = plugins.load((), [Point()])  # type: ignore[list-item]
+    assert [extractor.name for extractor in loaded.extractors] == ["Mine"]
+    assert issubclass(Drop, Exception)

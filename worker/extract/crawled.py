@@ -1,0 +1,164 @@
+"""The rules of a crawl, applied to each page as it is read: its items, what was lost, which fields had a value."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from gregor.schemas.items import StoredItem
+from gregor.schemas.messages import Page
+from gregor.worker.extract import identity
+from gregor.worker.extract.items import extract
+from gregor.worker.extract.links import LinkRule, Weight, weights
+from gregor.worker.extract.model import Failed, Found, Item, Loss, Rule
+from gregor.worker.extract.page import Parsed, facts_of, is_readable, media_type
+from gregor.worker.extract.plugins import LoadedExtractor, LoadedPipeline
+from gregor.worker.links.scope import Allowed
+from gregor.worker.read.document import Document
+from gregor.worker.read.processors import Processors
+from gregor.worker.web.urls import Url
+
+STEPS: Final = 50_000
+"""What rules may cost on a page while it is crawled (`work.MOST` is what they may on a stored one): some 0.1 s."""
+LARGEST: Final = 4 << 20
+"""Bytes of all items of a page that are kept with it."""
+ITEMS: Final = ""
+"""Stands for the items of a rule themselves where fields are told of."""
+
+
+@dataclass(slots=True)
+class Extracted:
+    """What the rules made of a page: its items as they are kept, and what is told of them."""
+
+    items: list[StoredItem] = field(default_factory=list)
+    asked: dict[str, bool] = field(default_factory=dict)
+    """The rules that were applied, and whether an item of it was lost."""
+    values: dict[tuple[str, str], bool] = field(default_factory=dict)
+    """Whether the page gave a value, by rule and field; by rule and "" whether it gave an item."""
+    losses: list[Loss] = field(default_factory=list)
+    links: dict[str, Weight] = field(default_factory=dict)
+    """What rules say of the page's references, as they stand there."""
+
+
+@dataclass(frozen=True)
+class Extraction:
+    """What a crawl extracts. Without rules and plug-ins it is false."""
+
+    rules: tuple[Rule, ...] = ()
+    links: tuple[LinkRule, ...] = ()
+    extractors: tuple[LoadedExtractor, ...] = ()
+    pipelines: tuple[LoadedPipeline, ...] = ()
+    processors: Processors | None = None
+    """What reads documents of which type; None: what is installed."""
+
+    def __bool__(self) -> bool:
+        return bool(self.rules or self.links or self.extractors)
+
+    @property
+    def names(self) -> list[str]:
+        """Those of all rules, of extractors too."""
+        return [*(rule.name for rule in self.rules), *(extractor.name for extractor in self.extractors)]
+
+    def wants(self, url: Url) -> bool:
+        """Whether anything is for the page of a URL."""
+        each: list[Rule | LinkRule | LoadedExtractor] = [*self.rules, *self.links, *self.extractors]
+        return any(_is_for(one, url) for one in each)
+
+    def of(self, page: Page, url: Url, document: Document, steps: int = STEPS) -> Extracted:
+        """Of a page that was read, of which text, title and language are known. Never raises."""
+        extracted = Extracted()
+        rules = [rule for rule in self.rules if _is_for(rule, url)]
+        parsed = Parsed(document, facts_of(page), steps)
+        if is_readable(media_type(page)):
+            if rules:
+                self._apply(rules, parsed, url, extracted)
+            for link_rule in self.links:
+                if _is_for(link_rule, url):
+                    _weigh(link_rule, parsed, extracted)
+        for extractor in self.extractors:
+            if _is_for(extractor, url):
+                items, losses = extractor.extract(document)
+                self._add(extracted, items, losses, extractor.name, extractor.id, extractor.version)
+        return extracted
+
+    def of_stored(self, parsed: Parsed, url: Url, document: Document) -> Found:
+        """What rules, extractors and pipelines make of a stored page, to be written."""
+        result = extract(self.rules, parsed, url)
+        for extractor in self.extractors:
+            if _is_for(extractor, url):
+                items, losses = extractor.extract(document)
+                result.matched.append(extractor.name)
+                result.items += items
+                result.losses += losses
+        if self.pipelines:
+            result.items = list(self._passed(result.items, result.losses))
+        return result
+
+    def _apply(self, rules: Sequence[Rule], parsed: Parsed, url: Url, extracted: Extracted) -> None:
+        result = extract(tuple(rules), parsed, url)
+        for rule in rules:
+            items = [item for item in result.items if item.rule == rule.name]
+            losses = [loss for loss in result.losses if loss.rule == rule.name]
+            extracted.values[rule.name, ITEMS] = bool(items)
+            if rule.name in result.matched:
+                extracted.values |= dict(_values(rule, items, losses))
+            self._add(extracted, items, losses, rule.name, rule.id, rule.version)
+
+    def _add(
+        self,
+        extracted: Extracted,
+        items: Iterable[Item],
+        losses: list[Loss],
+        name: str,
+        id_fields: tuple[str, ...],
+        version: str,
+    ) -> None:
+        """Keep the items of a rule, as far as the page's have room, once they went through the pipelines."""
+        lost = any(loss.costs_item for loss in losses)
+        room = LARGEST - sum(len(item.fields) for item in extracted.items)
+        dropped: list[Loss] = []
+        for item in self._passed(items, dropped):
+            kept = identity.stored(item, id_fields, version)
+            room -= len(kept.fields)
+            if room < 0:
+                lost = True
+                dropped.append(Loss(name, f"the items of the page are longer than {LARGEST >> 20} MiB"))
+                break
+            extracted.items.append(kept)
+        extracted.losses += [*losses, *dropped]
+        extracted.asked[name] = lost
+
+    def _passed(self, items: Iterable[Item], losses: list[Loss]) -> Iterator[Item]:
+        """What the pipelines leave of items."""
+        for item in items:
+            passing: Item | None = item
+            for pipeline in self.pipelines:
+                passing = pipeline.process(passing, losses) if passing is not None else None
+            if passing is not None:
+                yield passing
+
+
+NOTHING: Final = Extraction()
+"""Of a crawl that extracts nothing."""
+
+
+def _is_for(each: Rule | LinkRule | LoadedExtractor, url: Url) -> bool:
+    return each.match is None or isinstance(each.match.allows(url), Allowed)
+
+
+def _values(rule: Rule, items: Sequence[Item], losses: Sequence[Loss]) -> Iterator[tuple[tuple[str, str], bool]]:
+    """Which fields of a rule had a value on its page. Of an item that was lost for want of one only that is known;
+    where a page has no item at all it has no value."""
+    missing = {loss.field for loss in losses if loss.field}
+    for member in rule.fields:
+        if any(item.fields.get(member.name) not in (None, []) for item in items):
+            yield (rule.name, member.name), True
+        elif items or member.name in missing or not any(loss.costs_item for loss in losses):
+            yield (rule.name, member.name), False
+
+
+def _weigh(rule: LinkRule, parsed: Parsed, extracted: Extracted) -> None:
+    try:
+        for reference, weight in weights(rule, parsed):
+            extracted.links.setdefault(reference, weight)
+    except Failed as error:
+        extracted.losses.append(Loss(rule.name, str(error), costs_item=False))

@@ -1,0 +1,70 @@
+"""Rules for links: which references of a page are worth more, and which are never followed."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from selectolax.lexbor import LexborNode
+
+from gregor.worker.extract import text
+from gregor.worker.extract.model import Source
+from gregor.worker.extract.page import Parsed
+from gregor.worker.extract.scopes import Place
+from gregor.worker.read.white_space import collapse
+
+if TYPE_CHECKING:
+    from gregor.worker.links.scope import Scope
+
+
+class Weight(NamedTuple):
+    """What a rule says of a link. ``priority``: its front queue, 1 to 4, 0 for the usual one; ``fate``: "" where it may
+    be followed, else why it is not."""
+
+    priority: int = 0
+    fate: str = ""
+
+
+UNWEIGHED: Final = Weight()
+"""Of a link of which no rule says anything."""
+
+
+@dataclass(frozen=True, slots=True)
+class LinkRule:
+    """What is said of which links of which pages."""
+
+    name: str
+    match: "Scope | None"
+    """The pages that it is for; None: all."""
+    select: Source | None
+    """The elements that are links, or in which these are; None: all of the page."""
+    priority: int = 0
+    follow: bool = True
+
+    @property
+    def weight(self) -> Weight:
+        """What it says."""
+        return Weight(self.priority, "" if self.follow else f"links: {self.name}")
+
+
+def weights(rule: LinkRule, parsed: Parsed) -> Iterator[tuple[str, Weight]]:
+    """The references that a rule is about, as they stand in the document. Raises `Failed`."""
+    place = Place(parsed)
+    weight = rule.weight
+    for selected in rule.select.select(place) if rule.select is not None else (parsed.node,):
+        if isinstance(selected, str):
+            yield selected.strip(), weight
+        elif isinstance(selected, text.Node):
+            for reference in _references(selected):
+                yield collapse(reference), weight
+
+
+def _references(element: text.Node) -> Iterator[str]:
+    """What an element refers to, and what the links within it do."""
+    own = text.attribute(element, "href") or text.attribute(element, "src")
+    if own:
+        yield own
+        return
+    within = element.css("[href]") if isinstance(element, LexborNode) else element.iter("a", "area", "link")
+    for below in within:
+        if reference := text.attribute(below, "href"):
+            yield reference

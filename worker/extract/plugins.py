@@ -1,0 +1,194 @@
+"""Code where rules end: extractors (document in, items out) and pipelines (items checked, changed, dropped).
+
+Both are found by entry points, or named as FILE.py:CLASS. docs/plugins.md has examples.
+"""
+
+import importlib.util
+import sys
+import traceback
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from importlib.metadata import EntryPoint, entry_points
+from itertools import islice
+from pathlib import Path
+from typing import Any, Final, Protocol, runtime_checkable
+
+from gregor.worker.base.errors import BadInput
+from gregor.worker.base.printable import one_line
+from gregor.worker.extract.model import Item, Loss
+from gregor.worker.links.scope import Scope, ScopeRules
+from gregor.worker.read.document import Document
+from gregor.worker.read.processors import Processor
+
+EXTRACTORS: Final = "gregor.extractors"
+PIPELINES: Final = "gregor.pipelines"
+"""The entry point groups."""
+MOST: Final = 10_000
+"""Items that an extractor may make of one page."""
+
+
+class Drop(Exception):
+    """Raised by a pipeline: the item is not wanted. Its text is the reason, the same words for all such items."""
+
+
+@runtime_checkable
+class Extractor(Protocol):
+    """Makes items of documents.
+
+    It may have beside: ``name`` (the rule that its items are of; default: that of the class), ``item`` (what they are
+    called), ``match`` (URL patterns), ``id`` (fields that name an item), ``version``.
+    """
+
+    def extract(self, document: Document) -> Iterable[Mapping[str, Any]]:
+        """The fields of each item, as JSON has them. What it raises costs the page's items, and is counted."""
+
+
+@runtime_checkable
+class Pipeline(Protocol):
+    """Looks at each item before it is kept."""
+
+    def process(self, item: Item) -> Item | None:
+        """The item, or another one in its place. Raises `Drop`; None drops it as well."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedExtractor:
+    """An extractor as it is used."""
+
+    name: str
+    item: str
+    match: Scope | None
+    id: tuple[str, ...]
+    version: str
+    extractor: Extractor
+
+    def extract(self, document: Document) -> tuple[list[Item], list[Loss]]:
+        """Its items of a page. Never raises."""
+        items: list[Item] = []
+        try:
+            for fields in islice(self.extractor.extract(document), MOST):
+                if not isinstance(fields, Mapping):
+                    raise TypeError("an item is no mapping of names to values")
+                items.append(Item(self.name, self.item, dict(fields)))
+        except Exception as error:  # noqa: BLE001 - code of others: what it cannot do costs its items
+            return items, [Loss(self.name, f"the extractor failed: {type(error).__name__}")]
+        return items, []
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedPipeline:
+    """A pipeline as it is used."""
+
+    name: str
+    pipeline: Pipeline
+
+    def process(self, item: Item, losses: list[Loss]) -> Item | None:
+        """What is left of an item; None when it was dropped. Never raises."""
+        try:
+            passed = self.pipeline.process(item)
+            if passed is None or isinstance(passed, Item):
+                reason = f"dropped by {self.name}"
+            else:
+                reason, passed = f"{self.name} gave no item but {type(passed).__name__}", None
+        except Drop as drop:
+            reason, passed = f"dropped by {self.name}: {one_line(str(drop), 200)}", None
+        except Exception as error:  # noqa: BLE001 - code of others: what it cannot do costs the item
+            reason, passed = f"{self.name} failed: {type(error).__name__}", None
+        if passed is None:
+            losses.append(Loss(item.rule, reason))
+        return passed
+
+
+@dataclass(frozen=True, slots=True)
+class Plugins:
+    """What was found."""
+
+    extractors: tuple[LoadedExtractor, ...] = ()
+    pipelines: tuple[LoadedPipeline, ...] = ()
+    processors: tuple[tuple[str, Processor], ...] = ()
+
+
+def load(files: Iterable[str] = (), points: Iterable[EntryPoint] | None = None) -> Plugins:
+    """Those of ``files``, each FILE.py:CLASS, and of the entry points of both groups (None: of what is installed).
+
+    Raises `BadInput` with one line for what cannot be used.
+    """
+    if points is None:
+        points = [*entry_points(group=EXTRACTORS), *entry_points(group=PIPELINES)]
+    extractors: list[LoadedExtractor] = []
+    pipelines: list[LoadedPipeline] = []
+    processors: list[tuple[str, Processor]] = []
+    made = [(point.name, _made(f"plug-in {point.name!r} ({point.value})", point.load)) for point in points]
+    made += [(text, _from_file(text)) for text in files]
+    for name, plugin in made:
+        if isinstance(plugin, Processor) and isinstance(getattr(plugin, "types", None), tuple):
+            processors.append((name, plugin))
+        elif isinstance(plugin, Extractor):
+            extractors.append(_extractor(plugin, name))
+        elif isinstance(plugin, Pipeline):
+            pipelines.append(LoadedPipeline(type(plugin).__name__, plugin))
+        else:
+            raise BadInput(
+                f"plug-in {one_line(name)}: {type(plugin).__name__} is none: it has extract(document), or "
+                "process(item), or types and process(document)"
+            )
+    names = [extractor.name for extractor in extractors]
+    for name in names:
+        if names.count(name) > 1:
+            raise BadInput(f"there are two extractors of the name {one_line(name)!r}")
+    return Plugins(tuple(extractors), tuple(pipelines), tuple(processors))
+
+
+def _from_file(text: str) -> Any:
+    """The plug-in that FILE.py:CLASS names."""
+    name, separator, attribute = text.rpartition(":")
+    if not separator or not name or not attribute.isidentifier():
+        raise BadInput(f"plug-in {one_line(text)!r}: write FILE.py:CLASS")
+    if not Path(name).is_file():
+        raise BadInput(f"plug-in {one_line(text)}: there is no file {one_line(name)}")
+
+    def attribute_of() -> Any:
+        spec = importlib.util.spec_from_file_location(f"gregor_plugin_{Path(name).stem}", name)
+        if spec is None or spec.loader is None:
+            raise ImportError("it is no file of Python: its name ends in .py")
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[spec.name] = module  # where dataclasses look for it
+        spec.loader.exec_module(module)
+        if not hasattr(module, attribute):
+            classes = [key for key, value in vars(module).items() if isinstance(value, type)]
+            raise AttributeError(f"it has no {attribute}; there are {', '.join(classes) or 'no classes'}")
+        return getattr(module, attribute)
+
+    return _made(f"plug-in {one_line(text)}", attribute_of, name)
+
+
+def _made(what: str, loaded: Callable[[], Any], file: str = "") -> Any:
+    """A class, called without arguments, or an instance."""
+    try:
+        plugin = loaded()
+        return plugin() if isinstance(plugin, type) else plugin
+    except Exception as error:
+        reason = f"{type(error).__name__}: {one_line(str(error), 300)}"
+        raise BadInput(f"{what}{_line(error, file)} cannot be loaded: {reason}") from error
+
+
+def _line(error: Exception, file: str) -> str:
+    """Where in the file it is."""
+    if isinstance(error, SyntaxError) and error.lineno:
+        return f", line {error.lineno}"
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if file and frame.filename == file]
+    return f", line {lines[-1]}" if lines else ""
+
+
+def _extractor(plugin: Extractor, source: str) -> LoadedExtractor:
+    name = str(getattr(plugin, "name", type(plugin).__name__))
+    patterns, id_fields = getattr(plugin, "match", ()), getattr(plugin, "id", ())
+    patterns = (patterns,) if isinstance(patterns, str) else tuple(patterns)
+    id_fields = (id_fields,) if isinstance(id_fields, str) else tuple(id_fields)
+    try:
+        match = Scope(ScopeRules("any", include=patterns)) if patterns else None
+    except ValueError as error:
+        raise BadInput(f"plug-in {one_line(source)}: match: {error}") from None
+    return LoadedExtractor(
+        name, str(getattr(plugin, "item", name)), match, id_fields, str(getattr(plugin, "version", "")), plugin
+    )
