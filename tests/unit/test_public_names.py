@@ -13,7 +13,11 @@ from gregor.processing import (
     GROUP,
     MAX_LINKS,
     Document,
+    Drop,
     Extract,
+    Extractor,
+    Item,
+    Pipeline,
     Processor,
     ProcessorError,
     Reference,
@@ -44,6 +48,23 @@ def test_a_document_is_read_as_the_crawl_reads_it() -> None:
     assert issubclass(ProcessorError, Exception)
 
 
+def test_an_extractor_and_a_pipeline_need_no_other_import() -> None:
+    class Words:
+        def extract(self, document: Document) -> list[dict[str, str]]:
+            return [{"word": word} for word in decoded(document)[0].split()]
+
+    class Short:
+        def process(self, item: Item) -> Item | None:
+            if len(item.fields["word"]) > 3:
+                raise Drop("it is long")
+            return Item(item.rule, item.item, {"short": item.fields["word"]})
+
+    assert isinstance(Words(), Extractor)
+    assert isinstance(Short(), Pipeline)
+    (fields,) = Words().extract(Document("http://a/x", b"abc", "text/plain"))
+    assert Short().process(Item("words", "word", fields)) == Item("words", "word", {"short": "abc"})
+
+
 def test_every_public_name_is_tried_here() -> None:
     here = {name for name, value in globals().items() if value is getattr(gregor.processing, name, None)}
     assert here >= set(gregor.processing.__all__)
@@ -52,7 +73,8 @@ def test_every_public_name_is_tried_here() -> None:
 def test_the_docs_name_the_public_face_alone() -> None:
     page = (ROOT / "docs" / "processors.md").read_text()
     assert set(re.findall(r"gregor\.[a-z_.]+", page)) == {"gregor.processing", GROUP}
-    assert not [name for name in gregor.processing.__all__ if not name.isupper() and name not in page]
+    both = page + (ROOT / "docs" / "plugins.md").read_text()
+    assert not [name for name in gregor.processing.__all__ if not name.isupper() and name not in both]
 
 
 def _run(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
