@@ -162,7 +162,7 @@ def test_octets_in_the_urls_of_headers_are_what_they_are_in_a_location(octets: b
 def test_what_a_sitemap_says_travels_once_and_again_when_it_changes() -> None:
     start, known = url("http://host/sitemap.xml"), RecentlySent(100)
 
-    def read(said: str, **settings: object) -> list[tuple[str, float, str]]:
+    def read(said: str, **settings: Any) -> list[tuple[str, float, str]]:
         found = examiner(known, sitemaps=True, **settings).examine(
             ticket(start, link="sitemap"), start, response(f"<urlset><url><loc>/p</loc>{said}</url></urlset>".encode())
         )
