@@ -1,15 +1,14 @@
 """Which numbers are in one set and not in another, in bounded memory."""
 
 import tempfile
+from array import array
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Final
 
-import numpy as np
-import numpy.typing as npt
-
-# Numbers (8 bytes each) of one set that are held at a time.
-_HELD: Final = 1 << 20
-_BLOCK: Final = 1 << 17
+# Numbers of the left set that are held at a time.
+_HELD: Final = 1 << 19
+_BLOCK: Final = 1 << 16
 
 
 class Differences:
@@ -30,13 +29,15 @@ class Differences:
 
     def only_left(self, most: int) -> tuple[set[int], int]:
         """See `Sets.only_left`."""
-        passes = np.uint64(max(self._totals) // self._held + 1)
+        passes = self._totals[0] // self._held + 1
         numbers: set[int] = set()
         count = 0
-        for number in range(int(passes)):
-            alone = np.setdiff1d(self._of(0, number, passes), self._of(1, number, passes))
-            count += int(alone.size)
-            numbers.update(int(left) for left in alone[: max(0, most - len(numbers))])
+        for number in range(passes):
+            alone = self._of(0, number, passes)
+            for block in self._blocks(1):
+                alone.difference_update(block)
+            count += len(alone)
+            numbers.update(sorted(alone)[: max(0, most - len(numbers))])
         return numbers, count
 
     def close(self) -> None:
@@ -46,15 +47,16 @@ class Differences:
 
     def _add(self, side: int, numbers: Sequence[int]) -> None:
         self._totals[side] += len(numbers)
-        self._files[side].write(np.array(numbers, dtype=np.uint64).tobytes())
+        self._files[side].write(array("Q", numbers).tobytes())
 
-    def _of(self, side: int, number: int, passes: np.uint64) -> npt.NDArray[np.uint64]:
-        parts = [block[block % passes == number] for block in self._blocks(side)]
-        return np.unique(np.concatenate(parts)) if parts else np.array([], dtype=np.uint64)
+    def _of(self, side: int, number: int, passes: int) -> set[int]:
+        if passes == 1:
+            return set(chain.from_iterable(self._blocks(side)))
+        return {value for block in self._blocks(side) for value in block if value % passes == number}
 
-    def _blocks(self, side: int) -> Iterator[npt.NDArray[np.uint64]]:
+    def _blocks(self, side: int) -> Iterator[array[int]]:
         file = self._files[side]
         file.seek(0)
         while data := file.read(_BLOCK * 8):
-            yield np.frombuffer(data, dtype=np.uint64)
+            yield array("Q", data)
         file.seek(0, 2)

@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
+from gmpy2 import mpz
 
-from gregor.worker.read import fingerprints
+from gregor.worker.read import fingerprints, simhashing
 from tests.neighbours import Neighbours
 from tests.web.suites import Line, Suite, Verdict, equal
 
@@ -17,10 +17,10 @@ _CORPUS_BITS = 6
 """The published scores of the corpus hold for 3, 6 and 10 bits alike; a pair more or less at the edge is chance."""
 
 
-def _majority(hashes: fingerprints.Hashes) -> int:
-    size = fingerprints.BLOCK
-    blocks = (hashes[start : start + size] for start in range(0, len(hashes), size))
-    return fingerprints.majority(blocks, len(hashes))
+def _majority(hashes: list[int]) -> int:
+    parts = [hashes[start : start + simhashing.NUMBERS] for start in range(0, len(hashes), simhashing.NUMBERS)]
+    packed = (int.from_bytes(b"".join(number.to_bytes(8, "little") for number in part), "little") for part in parts)
+    return simhashing.majority(([mpz(number)] for number in packed), len(hashes))
 
 
 def _vector(case: Line) -> Verdict:
@@ -32,7 +32,7 @@ def _hamming(case: Line) -> Verdict:
 
 
 def _compute(case: Line) -> Verdict:
-    hashes = np.array([int(value, 16) for value in case["hashes"]] * case.get("repeat", 1), np.uint64)
+    hashes = [int(value, 16) for value in case["hashes"]] * case.get("repeat", 1)
     return equal(f"{_majority(hashes):016x}", case["simhash"])
 
 
@@ -63,7 +63,7 @@ def _find_clusters(case: Line) -> Verdict:
 def _md5(case: Line) -> Verdict:
     features = case.get("features") or [str(number) for number in range(*case["features_range"])]
     digests = [hashlib.md5(feature.encode(), usedforsecurity=False).digest()[-8:] for feature in features]
-    hashes = np.array([int.from_bytes(digest, "big") for digest in digests], np.uint64)
+    hashes = [int.from_bytes(digest, "big") for digest in digests]
     return equal(_majority(hashes), int(case["simhash_decimal"]))
 
 

@@ -2,24 +2,29 @@
 
 Python's codecs part ways with the standard in some characters, in how many U+FFFD stand for octets that are no
 character, and in where reading goes on behind them. Where an octet is a character, a table does; where several are,
-what would begin at each octet is looked up for all of a block at once, and one pass takes what really begins.
+a regular expression cuts the octets into characters and faults, and a dictionary reads them.
 """
 
 import codecs
 import re
 from contextlib import suppress
+from functools import cache
 from typing import Final, Protocol
-
-import numpy as np
-from numpy.typing import NDArray
 
 from gregor.worker.web.encodings import indexes as encoding_indexes
 from gregor.worker.web.encodings.indexes import MALFORMED
 from gregor.worker.web.encodings.iso2022 import Iso2022Jp
-from gregor.worker.web.encodings.several import Mask, Octets, Points, Several, alternate, but
+from gregor.worker.web.encodings.several import Several
 
 _PIECE: Final = 1 << 20
-_CUT_FOUR: Final = re.compile(rb"[\x81-\xfe][0-9][\x81-\xfe]?\Z")
+_ALONE: Final = re.compile(
+    "[\U0001d800-\U0001dbff](?![\U0001dc00-\U0001dfff])|(?<![\U0001d800-\U0001dbff])[\U0001dc00-\U0001dfff]"
+)
+"""Halves of a character of UTF-16 that stand alone, each half as the character 0x10000 above it."""
+_FOUR: Final = rb"[\x81-\xfe][0-9][\x81-\xfe][0-9]|[\x81-\xfe][0-9][\x81-\xfe]?\Z"
+"""Four octets of gb18030, or what the end cuts of them: one fault, of which a digit is no character of its own."""
+_THREE: Final = rb"\x8f[\xa1-\xfe](?:[\x80-\xff]|\Z|(?=[\x00-\x7f]))"
+"""Three octets of EUC-JP, or two of them before one of ASCII."""
 
 _ALIKE: Final[dict[str, tuple[str, re.Pattern[str] | None]]] = {
     "utf-16le": ("utf-16-le", None),
@@ -65,11 +70,11 @@ def decoder(encoding: str) -> Decoder:
         case "replacement":
             return _Refused()
         case "gbk" | "gb18030":
-            return _Gb18030("gb18030")
+            return Several(_pattern("gb18030"), _gb18030().__getitem__)
         case "euc-jp":
-            return _EucJp(encoding)
+            return Several(_pattern(encoding), _euc_jp().__getitem__)
         case "shift_jis" | "euc-kr" | "big5":
-            return _Paired(encoding)
+            return Several(_pattern(encoding), encoding_indexes.pairs(encoding).__getitem__)
         case "iso-2022-jp":
             return Iso2022Jp()
         case _:
@@ -91,21 +96,24 @@ class _Utf16:
     Python's decoder asks for each what to do."""
 
     def __init__(self, encoding: str) -> None:
-        self._order = "<u2" if encoding == "utf-16le" else ">u2"
+        self._low = 0 if encoding == "utf-16le" else 1
         self._rest = b""
 
     def decode(self, octets: bytes, final: bool = False, /) -> str:
         octets = self._rest + octets
-        units = np.frombuffer(octets, self._order, len(octets) // 2).astype("<u2")
-        high, low = (units & 0xFC00) == 0xD800, (units & 0xFC00) == 0xDC00
-        held = 0 if final or not len(units) else int(high[-1])  # its other half may still come
-        paired = np.zeros(len(units) + 1, bool)
-        paired[:-2] = high[:-1] & low[1:]
-        units[(high & ~paired[:-1]) | (low & ~np.roll(paired, 1)[:-1])] = 0xFFFD
-        self._rest = octets[2 * (len(units) - held) :]
-        text = units[: len(units) - held].tobytes().decode("utf-16-le")
-        cut = final and len(octets) % 2 and not (len(units) and high[-1])  # one fault, be it also of a half
-        return f"{text}\ufffd" if cut else text
+        even = len(octets) // 2 * 2
+        half = even and octets[even - 1 - self._low] & 0xFC == 0xD8  # its other half may still come
+        if half and not final:
+            even -= 2
+        self._rest = octets[even:]
+        units = bytearray(2 * even)
+        units[0::4], units[1::4] = octets[self._low : even : 2], octets[1 - self._low : even : 2]
+        units[2::4] = b"\x01" * (even // 2)
+        repaired = _ALONE.sub("\U0001fffd", units.decode("utf-32-le")).encode("utf-32-le")
+        halves = bytearray(even)
+        halves[0::2], halves[1::2] = repaired[0::4], repaired[1::4]
+        cut = final and self._rest and not half  # one fault, be it also of a half
+        return halves.decode("utf-16-le") + (MALFORMED if cut else "")
 
 
 class _Refused:
@@ -121,72 +129,29 @@ class _Refused:
         return "\ufffd"
 
 
-class _Paired(Several):
-    """Pairs of octets, and single ones."""
-
-    def __init__(self, encoding: str) -> None:
-        super().__init__()
-        self._index = encoding_indexes.pairs(encoding)
-        self._sequences = encoding_indexes.SEQUENCES if encoding == "big5" else {}
-
-    def decode(self, octets: bytes, final: bool = False, /) -> str:
-        text = super().decode(octets, final)
-        for private, sequence in self._sequences.items():
-            text = text.replace(private, sequence)
-        return text
-
-    def _look(self, octets: Octets, size: int) -> tuple[Points, Mask]:
-        keys = _keys(octets)[:size]
-        pairs = alternate(np.flatnonzero(self._index.pairs[keys]))
-        return self._index.points[keys], but(size, pairs + 1)
+@cache
+def _pattern(encoding: str) -> re.Pattern[bytes]:
+    longer = {"gb18030": _FOUR + b"|", "euc-jp": _THREE + b"|"}.get(encoding, b"")
+    return re.compile(rb"[\x00-\x7f]+|" + longer + encoding_indexes.pair_pattern(encoding), re.DOTALL)
 
 
-def _keys(octets: Octets) -> NDArray[np.uint16]:
-    """Each octet with the next one: the indexes' keys."""
-    return (octets[:-1].astype(np.uint16) << np.uint16(8)) | octets[1:]
-
-
-class _EucJp(_Paired):
+@cache
+def _euc_jp() -> encoding_indexes.Index:
     """As pairs; and 0x8F before those of JIS X 0212."""
-
-    def _look(self, octets: Octets, size: int) -> tuple[Points, Mask]:
-        if not (octets == 0x8F).any():
-            return super()._look(octets, size)
-        keys = _keys(octets)
-        points, lengths = self._index.points[keys[:size]], self._index.pairs[keys[:size]] + np.uint8(1)
-        three = np.flatnonzero((octets[:size] == 0x8F) & (octets[1 : size + 1] > 0xA0) & (octets[1 : size + 1] < 0xFF))
-        points[three] = encoding_indexes.jis0212()[keys[three + 1]]
-        lengths[three] = np.where((points[three] == MALFORMED) & (octets[three + 2] < 0x80), 2, 3)
-        several, free, taken = np.flatnonzero(lengths > 1), 0, []
-        for at, length in zip(several.tolist(), lengths[several].tolist(), strict=True):
-            if at >= free:
-                taken.append(at)
-                free = at + length
-        begins = np.array(taken, np.intp)
-        return points, but(size, begins + 1, begins[lengths[begins] == 3] + 2)
+    return encoding_indexes.Index({**encoding_indexes.pairs("euc-jp"), **encoding_indexes.jis0212()})
 
 
-class _Gb18030(_Paired):
-    """As pairs; and four octets, two halves of an octet and a digit each."""
+class _Fours(encoding_indexes.Index):
+    """As pairs; and four octets, which are read when they are met."""
 
-    def _look(self, octets: Octets, size: int) -> tuple[Points, Mask]:
-        keys = _keys(octets)[:size]
-        points = self._index.points[keys]
-        lead, digit = (octets > 0x80) & (octets < 0xFF), (octets > 0x2F) & (octets < 0x3A)
-        half = lead[:size] & digit[1 : size + 1]
-        begun = alternate(np.flatnonzero(self._index.pairs[keys] | half))
-        halves = begun[half[begun]]
-        four = alternate(halves, 2)
-        four = four[np.isin(four + 2, halves, assume_unique=True)]
-        first, second, third, fourth = (octets[four + at].astype(np.int64) for at in range(4))
-        pointer = ((first * 10 + second) * 126 + third) * 10 + fourth - (((0x81 * 10 + 0x30) * 126 + 0x81) * 10 + 0x30)
-        basic = encoding_indexes.gb18030_fours()
-        code_points = np.where(pointer < len(basic), basic[np.minimum(pointer, len(basic) - 1)], MALFORMED)
-        points[four] = np.where((pointer >= 189_000) & (pointer < 1_237_576), pointer - 189_000 + 0x10000, code_points)
-        return points, but(size, begun[~half[begun]] + 1, four + 1, four + 2, four + 3)
+    def __missing__(self, octets: bytes) -> str:
+        if len(octets) != 4 or octets.isascii():
+            return super().__missing__(octets)
+        if octets == b"\x81\x35\xf4\x37":
+            return "\ue7c7"
+        return octets.decode("gb18030", "replace")[0]
 
-    def _end(self, block: bytes, begins: Mask) -> None:
-        # A digit that is read again when a wrong octet follows it belongs to what the end cuts.
-        for at in range(max(len(block) - 3, 0), len(block)):
-            if begins[at] and _CUT_FOUR.match(block, at):
-                begins[at + 1 :] = False
+
+@cache
+def _gb18030() -> encoding_indexes.Index:
+    return _Fours(encoding_indexes.pairs("gb18030"))

@@ -1,19 +1,22 @@
 """The indexes of the Encoding Standard (section 5): which character an octet or a pair of octets is, and back.
 
 Python's codecs have nearly the same; what stands below is where the standard differs. An index is made when it is first
-needed (some hundredths of a second) and kept (320 KiB for one of pairs).
+needed (some hundredths of a second) and kept (3 MiB for one of pairs).
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from functools import cache
-from typing import Final, NamedTuple
+from typing import Final
 
-import numpy as np
-from numpy.typing import NDArray
-
-MALFORMED: Final = 0xFFFD
-SEQUENCES: Final = {"\ue000": "\xca\u0304", "\ue001": "\xca\u030c", "\ue002": "\xea\u0304", "\ue003": "\xea\u030c"}
-"""The pairs of Big5 that are two characters each, and the private character that is in its index for each."""
+MALFORMED: Final = "\ufffd"
+_SEQUENCES: Final = {
+    b"\x88\x62": "\xca\u0304",
+    b"\x88\x64": "\xca\u030c",
+    b"\x88\xa3": "\xea\u0304",
+    b"\x88\xa5": "\xea\u030c",
+}
+"""The pairs of Big5 that are two characters each."""
 
 _LEADS: Final = range(0x81, 0xFF)
 _ROW: Final = range(0xA1, 0xFF)
@@ -68,13 +71,19 @@ _LAST_IN_BIG5: Final = frozenset({0x2550, 0x255E, 0x2561, 0x256A, 0x5341, 0x5345
 """Characters of which the last of two ways to write them is taken."""
 
 
-class Pairs(NamedTuple):
-    """What stands at an octet, by it and the one behind it (the first times 256, plus the second)."""
+class Table(dict[bytes, str]):
+    """What octets are read as that are a character, or a fault."""
 
-    points: NDArray[np.uint32]
-    """The code point: MALFORMED for what is none."""
-    pairs: NDArray[np.bool_]
-    """Whether that takes both octets."""
+    def __missing__(self, octets: bytes) -> str:
+        self[octets] = MALFORMED  # there are few, and who reads nonsense meets them again and again
+        return MALFORMED
+
+
+class Index(Table):
+    """Of octets of ASCII, which are themselves, several may come at once."""
+
+    def __missing__(self, octets: bytes) -> str:
+        return octets.decode("ascii") if octets.isascii() else super().__missing__(octets)
 
 
 @cache
@@ -92,79 +101,80 @@ def single(encoding: str) -> str:
 
 
 @cache
-def pairs(encoding: str) -> Pairs:
-    """The index of an encoding in which some octets lead a pair: shift_jis, euc-jp, euc-kr, big5 or gb18030."""
-    points = np.full((0x100, 0x100), MALFORMED, np.uint32)
-    points[:0x80] = np.arange(0x80, dtype=np.uint32)[:, None]
+def pairs(encoding: str) -> Mapping[bytes, str]:
+    """An encoding in which some octets lead a pair: shift_jis, euc-jp, euc-kr, big5 or gb18030 (without fours)."""
+    index = Index((bytes((octet,)), chr(octet)) for octet in range(0x80))
     match encoding:
         case "shift_jis":
-            points[0x80] = 0x80
-            points[0xA1:0xE0] = np.arange(0xFF61, 0xFFA0, dtype=np.uint32)[:, None]
-            leads = _paired(points, "cp932", [*range(0x81, 0xA0), *range(0xE0, 0xFD)])
+            index[b"\x80"] = "\x80"
+            index |= {bytes((0xA1 + at,)): chr(0xFF61 + at) for at in range(63)}
+            index |= _paired("cp932", [*range(0x81, 0xA0), *range(0xE0, 0xFD)])
         case "euc-jp":
-            points[0xA1:0xFF, 0xA1:0xFF] = jis0208()[:94]
-            points[0x8E, 0xA1:0xE0] = np.arange(0xFF61, 0xFFA0, dtype=np.uint32)
-            leads = [0x8E, 0x8F, *_ROW]
+            index |= {bytes((row + 0x80, cell + 0x80)): read for (row, cell), read in jis0208_pairs()}
+            index |= {bytes((0x8E, 0xA1 + at)): chr(0xFF61 + at) for at in range(63)}
         case "euc-kr":
-            leads = _paired(points, "cp949", _LEADS)
+            index |= _paired("cp949", _LEADS)
         case "big5":
-            leads = _paired(points, "big5hkscs", _LEADS)
+            index |= _paired("big5hkscs", _LEADS)
             ideographs = {int(row[:4], 16): row[4:] for row in _BIG5_IDEOGRAPHS.split()}
-            _replace(points, ideographs | _BIG5_SYMBOLS, (*range(0x40, 0x7F), *_ROW))
-            points[0x88, (0x62, 0x64, 0xA3, 0xA5)] = [ord(character) for character in SEQUENCES]
+            index |= _replaced(ideographs | _BIG5_SYMBOLS, (*range(0x40, 0x7F), *_ROW)) | _SEQUENCES
         case _:
-            points[0x80] = 0x20AC
-            leads = _paired(points, "gb18030", _LEADS)
-            _replace(points, _GB18030, (*range(0x40, 0x7F), *range(0x80, 0xFF)))
-    both = np.zeros((0x100, 0x100), np.bool_)
-    both[leads] = True
-    # Of what is no pair, an octet of ASCII is not lost: it may be the "<" of a tag.
-    both[:, :0x80] &= points[:, :0x80] != MALFORMED
-    return Pairs(points.reshape(-1), both.reshape(-1))
+            index[b"\x80"] = "\u20ac"
+            index |= _paired("gb18030", _LEADS) | _replaced(_GB18030, (*range(0x40, 0x7F), *range(0x80, 0xFF)))
+    return index
+
+
+_PAIR_LEADS: Final = {
+    "shift_jis": [*range(0x81, 0xA0), *range(0xE0, 0xFD)],
+    "euc-jp": [0x8E, 0x8F, *_ROW],
+}
+
+
+def pair_pattern(encoding: str) -> bytes:
+    """What matches a pair of octets, one fault of two, and a lead that is alone.
+
+    Of what is no pair, an octet of ASCII is not lost: it may be the "<" of a tag.
+    """
+    behind: dict[int, set[int]] = {lead: set(range(0x80, 0x100)) for lead in _PAIR_LEADS.get(encoding, _LEADS)}
+    for octets, read in list(pairs(encoding).items()):
+        if len(octets) == 2 and read != MALFORMED:
+            behind[octets[0]].add(octets[1])
+    leads: dict[bytes, list[int]] = {}
+    for lead, trails in behind.items():
+        leads.setdefault(_one_of(sorted(trails)), []).append(lead)
+    return b"|".join(_one_of(alike) + trails for trails, alike in leads.items()) + rb"|[\x80-\xff]"
+
+
+def _one_of(octets: Iterable[int]) -> bytes:
+    return b"[" + b"".join(rb"\x%02x" % octet for octet in octets) + b"]"
+
+
+def jis0208_pairs() -> list[tuple[bytes, str]]:
+    """The characters of JIS X 0208 by their two octets."""
+    return [(octets, read) for octets, read in list(jis0208().items()) if read != MALFORMED]
 
 
 @cache
-def jis0208() -> NDArray[np.uint32]:
-    """Rows of 94 characters: 94 that EUC-JP and ISO-2022-JP reach, and more that only Shift_JIS does."""
-    points, _ = pairs("shift_jis")
-    trails = np.array([*range(0x40, 0x7F), *range(0x80, 0xFD)])
-    leads = np.array([*range(0x81, 0xA0), *range(0xE0, 0xFD)])
-    rows = points.reshape(0x100, 0x100)[leads[:, None], trails].reshape(-1, 94)
-    return np.where((rows >= 0xE000) & (rows < 0xF900), MALFORMED, rows).astype(np.uint32)
+def jis0208() -> Mapping[bytes, str]:
+    """By two octets from 0x21 on, the characters that EUC-JP and ISO-2022-JP reach; more are in Shift_JIS only."""
+    trails = [*range(0x40, 0x7F), *range(0x80, 0xFD)]
+    leads = [*range(0x81, 0xA0), *range(0xE0, 0xF0)]
+    index, shift_jis = Table(), pairs("shift_jis")
+    for row in range(94):
+        for cell in range(94):
+            lead, trail = leads[row // 2], trails[94 * (row % 2) + cell]
+            read = shift_jis.get(bytes((lead, trail)), MALFORMED)
+            if not "\ue000" <= read < "\uf900" and read != MALFORMED:
+                index[bytes((0x21 + row, 0x21 + cell))] = read
+    return index
 
 
 @cache
-def iso2022_singles() -> NDArray[np.uint32]:
-    """What an octet is in ASCII, in JIS X 0201's Roman and in its Katakana, and by itself in JIS X 0208."""
-    points = np.full((4, 0x100), MALFORMED, np.uint32)
-    points[:2, :0x80] = np.arange(0x80)
-    points[:2, (0x0E, 0x0F, 0x1B)] = MALFORMED
-    points[1, (0x5C, 0x7E)] = 0xA5, 0x203E
-    points[2, 0x21:0x60] = np.arange(0xFF61, 0xFFA0)
-    return points
-
-
-@cache
-def jis0212() -> NDArray[np.uint32]:
-    """The characters that EUC-JP writes behind 0x8F, by the two octets there as in :class:`Pairs`."""
-    points = np.full((0x100, 0x100), MALFORMED, np.uint32)
-    for row in _ROW:
-        for cell in _ROW:
-            points[row, cell] = _point(bytes((0x8F, row, cell)), "euc_jp")
-    points[0xA2, 0xB7] = 0xFF5E
-    return points.reshape(-1)
-
-
-@cache
-def gb18030_fours() -> NDArray[np.uint32]:
-    """The characters of the basic plane that gb18030 writes in four octets, in their order."""
-    rest, fourth = np.divmod(np.arange(_FOURS), 10)
-    rest, third = np.divmod(rest, 126)
-    first, second = np.divmod(rest, 10)
-    octets = np.stack((0x81 + first, 0x30 + second, 0x81 + third, 0x30 + fourth), axis=1).astype(np.uint8)
-    points = np.frombuffer(octets.tobytes().decode("gb18030").encode("utf-32-le"), "<u4").astype(np.uint32)
-    points[7457] = 0xE7C7
-    return points
+def jis0212() -> Mapping[bytes, str]:
+    """The characters that EUC-JP writes behind 0x8F, with it."""
+    index = _read("euc_jp", (bytes((0x8F, row, cell)) for row in _ROW for cell in _ROW))
+    index[b"\x8f\xa2\xb7"] = "\uff5e"
+    return index
 
 
 @cache
@@ -176,50 +186,58 @@ def octets_by_point(encoding: str) -> dict[int, bytes]:
         return {
             ord(character): bytes((octet,)) for octet, character in table if octet >= 0x80 and character != "\ufffd"
         }
-    points, both = pairs("gb18030" if encoding == "gbk" else encoding)
-    keys = np.flatnonzero(both & (points != MALFORMED))
-    if encoding == "shift_jis":
-        keys = keys[((keys < 0xED00) | (keys > 0xEEFF)) & ((keys < 0xF000) | (keys > 0xF9FF))]
-    elif encoding == "big5":
-        keys = keys[keys > 0xA100]
     by_point: dict[int, bytes] = {}
-    for key, point in zip(keys.tolist(), points[keys].tolist(), strict=True):
+    for octets, read in sorted(pairs("gb18030" if encoding == "gbk" else encoding).items()):
+        if len(octets) != 2 or len(read) != 1 or read == MALFORMED or not _is_written(encoding, octets):
+            continue
+        point = ord(read)
         if point not in by_point or (encoding == "big5" and point in _LAST_IN_BIG5):
-            by_point[point] = key.to_bytes(2, "big")
+            by_point[point] = octets
     if encoding in ("shift_jis", "euc-jp"):
         by_point |= {0xA5: b"\\", 0x203E: b"~", 0x2212: by_point[0xFF0D]}
     if encoding == "shift_jis":
         by_point |= {0x80: b"\x80"} | {0xFF61 + at: bytes((0xA1 + at,)) for at in range(63)}
     elif encoding in ("gbk", "gb18030"):
         # The private characters that these had before are still written as they.
-        replaced = [
-            by_point[ord(character)] for character in "".join(_GB18030.values()) if character not in "\u3000\u1e3f"
-        ]
-        by_point |= {_point(octets, "gb18030"): octets for octets in replaced}
+        replaced = {by_point[ord(read)] for read in "".join(_GB18030.values()) if read not in "\u3000\u1e3f"}
+        by_point |= {ord(read): octets for octets, read in _read("gb18030", replaced).items()}
         by_point |= {0x20AC: b"\x80"} if encoding == "gbk" else {}
     return by_point
 
 
-def _paired(points: NDArray[np.uint32], codec: str, leads: Iterable[int]) -> list[int]:
-    """Fills in what Python's codec reads behind each of the leads, which it returns."""
-    leads = list(leads)
-    for lead in leads:
-        for trail in range(0x30, 0x100):
-            points[lead, trail] = _point(bytes((lead, trail)), codec)
-    return leads
+def _is_written(encoding: str, octets: bytes) -> bool:
+    """Whether an encoder writes a pair, and not another one for the same character."""
+    pair = int.from_bytes(octets, "big")
+    match encoding:
+        case "shift_jis":
+            return not (0xED00 <= pair <= 0xEEFF or 0xF000 <= pair <= 0xF9FF)
+        case "big5":
+            return pair > 0xA100
+        case _:
+            return True
 
 
-def _point(octets: bytes, codec: str) -> int:
-    try:
-        read = octets.decode(codec)
-    except UnicodeDecodeError:
-        return MALFORMED
-    return ord(read) if len(read) == 1 else MALFORMED
+def _paired(codec: str, leads: Iterable[int]) -> dict[bytes, str]:
+    """What Python's codec reads behind each of the leads."""
+    return _read(codec, (bytes((lead, trail)) for lead in leads for trail in range(0x30, 0x100)))
 
 
-def _replace(points: NDArray[np.uint32], rows: dict[int, str], trails: tuple[int, ...]) -> None:
+def _read(codec: str, octets: Iterable[bytes]) -> dict[bytes, str]:
+    """What Python's codec reads as one character."""
+    read = {}
+    for several in octets:
+        with suppress(UnicodeDecodeError):
+            character = several.decode(codec)
+            if len(character) == 1:
+                read[several] = character
+    return read
+
+
+def _replaced(rows: dict[int, str], trails: tuple[int, ...]) -> dict[bytes, str]:
+    index = {}
     for start, row in rows.items():
         at = trails.index(start & 0xFF)
         for offset, character in enumerate(row, at):
             further, trail = divmod(offset, len(trails))
-            points[(start >> 8) + further, trails[trail]] = ord(character)
+            index[bytes(((start >> 8) + further, trails[trail]))] = character
+    return index

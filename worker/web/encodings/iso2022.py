@@ -1,65 +1,76 @@
 """ISO-2022-JP, as the Encoding Standard reads it (section 12.2)."""
 
+import codecs
 import re
+from functools import lru_cache
 from typing import Final
-
-import numpy as np
-from numpy.typing import NDArray
 
 from gregor.worker.web.encodings import indexes as encoding_indexes
 from gregor.worker.web.encodings.indexes import MALFORMED
-from gregor.worker.web.encodings.several import NOTHING, Mask, Octets, Places, Points, Several, alternate, but
 
 _SHIFT: Final = re.compile(rb"[\x0e\x0f\x1b]")
-_JIS: Final = 3
-_ESCAPES: Final = ((b"(B", 0), (b"(J", 1), (b"(I", 2), (b"$@", _JIS), (b"$B", _JIS))
-"""What ISO-2022-JP switches to: ASCII, JIS X 0201's Roman letters and its Katakana, JIS X 0208."""
+_ESCAPE: Final = re.compile(rb"\x1b(\([BJI]|\$[@B])")
+_CUT: Final = re.compile(rb"\x1b[($]?\Z")
+_PAIR: Final = re.compile(rb"[\x21-\x7e][^\x1b]|[\x00-\xff]", re.DOTALL)
+_ASCII: Final = b"(B"
+_JIS: Final = frozenset((b"$@", b"$B"))
+_TABLES: Final = {
+    _ASCII: "".join(MALFORMED if octet in b"\x0e\x0f\x1b" else chr(octet) for octet in range(0x80)) + 128 * MALFORMED,
+    b"(I": MALFORMED * 0x21 + "".join(map(chr, range(0xFF61, 0xFFA0))) + 160 * MALFORMED,
+}
+_TABLES[b"(J"] = _TABLES[_ASCII].replace("\\", "\xa5").replace("~", "\u203e")
+"""What an octet is in ASCII, in JIS X 0201's Katakana and in its Roman letters."""
 
 
-class Iso2022Jp(Several):
+class Iso2022Jp:
     """Octets of ASCII alone, read by the last escape before them. Any escape octet ends what is before it."""
 
     def __init__(self) -> None:
-        super().__init__()
-        self._mode = 0
+        self._mode = _ASCII
         self._escaped = False
         """Whether the last of what was read is an escape: of two in a row the second is malformed."""
-        self._escapes: Places = np.empty(0, np.intp)
-        self._modes: NDArray[np.int8] = np.empty(0, np.int8)
+        self._rest = b""
 
-    def _plain(self, block: bytes) -> bool:
-        return not self._mode and not self._escaped and block.isascii() and not _SHIFT.search(block)
+    def decode(self, octets: bytes, final: bool = False, /) -> str:
+        octets, self._rest = self._rest + octets, b""
+        if self._mode == _ASCII and not self._escaped and octets.isascii() and not _SHIFT.search(octets):
+            return octets.decode("ascii")
+        if not final and (cut := _CUT.search(octets)):
+            octets, self._rest = octets[: cut.start()], octets[cut.start() :]
+        first, *others = _ESCAPE.split(octets)
+        texts = [self._text(first)]
+        for mode, between in zip(others[::2], others[1::2], strict=True):
+            if self._escaped:
+                texts.append(MALFORMED)
+            self._mode, self._escaped = mode, True
+            if between:
+                texts.append(self._text(between))
+        last = others[-1] if others else first
+        if not final and self._lead_is_cut(last):
+            texts[-1] = texts[-1][:-1]
+            self._rest = last[-1:] + self._rest
+            self._escaped = len(last) == 1 and bool(others)
+        return "".join(texts)
 
-    def _look(self, octets: Octets, size: int) -> tuple[Points, Mask]:
-        self._find_escapes(octets, size)
-        spans = np.diff(self._escapes, prepend=0, append=size)
-        mode = np.repeat(np.concatenate(([np.int8(self._mode)], self._modes)), spans)
-        points, pair = _by_mode(octets[:size], octets[1 : size + 1], mode)
-        points[self._escapes] = NOTHING
-        again = self._escapes[np.diff(self._escapes, prepend=-3 if self._escaped else -4) == 3]
-        points[again] = MALFORMED
-        inside = but(size, self._escapes, self._escapes + 1, self._escapes + 2)
-        pairs = alternate(np.flatnonzero(pair & inside))
-        return points, but(size, pairs + 1, self._escapes + 1, self._escapes + 2)
+    def _lead_is_cut(self, octets: bytes) -> bool:
+        """Whether what follows an escape, or began before, ends in the first of two octets."""
+        if self._mode not in _JIS or not octets:
+            return False
+        last = _PAIR.findall(octets)[-1]
+        return len(last) == 1 and b"\x21" <= last <= b"\x7e"
 
-    def _find_escapes(self, octets: Octets, size: int) -> None:
-        places = np.flatnonzero(octets[:size] == 0x1B)
-        modes = np.full(len(places), -1, np.int8)
-        for (second, third), mode in _ESCAPES:
-            modes[(octets[places + 1] == second) & (octets[places + 2] == third)] = mode
-        self._escapes, self._modes = places[modes >= 0], modes[modes >= 0]
-
-    def _pass(self, passed: int) -> None:
-        done = int(np.searchsorted(self._escapes, passed))
-        if done:
-            self._mode = int(self._modes[done - 1])
-        self._escaped = bool(done) and int(self._escapes[done - 1]) + 3 == passed
+    def _text(self, octets: bytes) -> str:
+        """What stands between two escapes."""
+        self._escaped = self._escaped and not octets
+        return (_read_often if len(octets) < _OFTEN else _read)(octets, self._mode)
 
 
-def _by_mode(first: Octets, second: Octets, mode: NDArray[np.int8]) -> tuple[Points, Mask]:
-    """What ISO-2022-JP reads at each octet but its escapes, and whether it takes the next octet too."""
-    points = encoding_indexes.iso2022_singles()[mode, first]
-    lead = (mode == _JIS) & (first > 0x20) & (first < 0x7F)
-    pair = np.flatnonzero(lead & (second > 0x20) & (second < 0x7F))
-    points[pair] = encoding_indexes.jis0208()[first[pair] - 0x21, second[pair] - 0x21]
-    return points, lead & (second != 0x1B)
+def _read(octets: bytes, mode: bytes) -> str:
+    if mode not in _JIS:
+        return codecs.charmap_decode(octets, "strict", _TABLES[mode])[0]
+    return "".join(map(encoding_indexes.jis0208().__getitem__, _PAIR.findall(octets)))
+
+
+_OFTEN: Final = 5
+_read_often = lru_cache(4096)(_read)
+"""Nonsense is escapes around a few octets, again and again."""

@@ -44,7 +44,7 @@ def _escape(octet: re.Match[bytes]) -> bytes:
 
 
 def _octets_by_point(encoding: str) -> Mapping[int, bytes]:
-    from gregor.worker.web.encodings import indexes  # with numpy, which most URLs do without
+    from gregor.worker.web.encodings import indexes  # which most URLs do without
 
     return indexes.octets_by_point(encoding)
 
