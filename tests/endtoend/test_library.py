@@ -97,6 +97,10 @@ def test_a_crawl_that_is_left_goes_on(settled: None, folder: Path, tmp_path: Pat
     more = asyncio.run(rest(tmp_path / "data"))
     with gregor.open(tmp_path / "data") as archive:
         stored = {page.url for page in archive.pages()}
+        items = list(archive.items())
+        assert [item["title"] for page in archive.pages() for item in page.items()] == [item["title"] for item in items]
+        assert archive.arrow("items").num_rows == len(items) > 5
+    assert {item["_url"] for item in items} <= stored and {item["_change"] for item in items} == {"new"}
     assert len(stored) > 5 and set(first) | set(more) <= stored and not set(first) & set(more)
     assert asyncio.run(rest(tmp_path / "data")) == []
     with pytest.warns(RuntimeWarning, match=r"settings of this crawl change: .*delay was 0, now 0\.03"):

@@ -22,6 +22,7 @@ from gregor.worker.commands.output import output
 from gregor.worker.config.settings import Config
 from gregor.worker.inspect import report
 from gregor.worker.inspect.selection import Selection
+from gregor.worker.inspect.tables import TABLES
 
 FORMS: Final = ("warc", "jsonl", "csv", "parquet", "sqlite", "duckdb")
 _DATABASES: Final = ("sqlite", "duckdb")
@@ -36,8 +37,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     text += "csv, parquet, sqlite, duckdb: tables"
     parser.add_argument("form", choices=FORMS, help=text)
-    text = "pages (default): each in its newest version; links: those of each page; hosts: sums of their URLs"
-    parser.add_argument("what", nargs="?", default="pages", choices=("pages", "links", "hosts"), help=text)
+    text = "pages (default): each in its newest version; links, items: those of each page; hosts: sums of their URLs"
+    parser.add_argument("what", nargs="?", default="pages", choices=tuple(TABLES), help=text)
     text = "default: standard output; of sqlite and duckdb the database, whose table is replaced; with --by a folder"
     parser.add_argument("--output", "-o", default="-", metavar="FILE", help=text)
     text = "csv, parquet: a folder for each day on which pages were fetched, or for each host"
@@ -76,8 +77,8 @@ def _check(arguments: argparse.Namespace) -> None:
         raise BadInput("hosts are summed over all of their URLs: leave --since, --cursor, --changed and --part out")
     if arguments.cursor and arguments.part != WHOLE:
         raise BadInput("--cursor is of a whole export, and --part leaves the other parts out: give one of them")
-    if what == "links" and form in _DATABASES and arguments.cursor:
-        raise BadInput("the links of a database are written anew each time: leave --cursor out")
+    if what in ("links", "items") and form in _DATABASES and arguments.cursor:
+        raise BadInput(f"the {what} of a database are written anew each time: leave --cursor out")
     if arguments.since and arguments.cursor:
         raise BadInput("--since and --cursor both say since when: give one of them")
     if form in ("parquet", "duckdb"):

@@ -1,7 +1,7 @@
 """The settings that belong to a crawl: what of them is kept with it, and what differs when it goes on. Pure.
 
-What may hold a secret is not kept: a proxy with a password, headers beyond those that are known to hold none. It has
-to be given again.
+What may hold a secret is not kept: a proxy with a password, headers beyond those that are known to hold none; nor are
+plug-ins, which are code. They have to be given again.
 """
 
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ from gregor.worker.config.settings import Config
 
 _OF_A_RUN: Final = frozenset(
     {
-        *Api.__struct_fields__,
+        *(name for name in Api.__struct_fields__ if name not in ("rules", "plugins")),
         *("data", "engine", "crawl", "max_time", "linger", "progress_interval", "stop_grace"),
         *("log_level", "log_format", "log_file", "trace_endpoint", "trace_share"),
     }
@@ -36,7 +36,7 @@ _HARMLESS: Final = frozenset(
     {"accept", "accept-language", "dnt", "from", "referer", "save-data", "upgrade-insecure-requests"}
 )
 """Headers that hold no secret."""
-_PATHS: Final = ("host_table", "ca_file")
+_PATHS: Final = ("host_table", "ca_file", "rules")
 _MASKED: Final = ("headers", "hosts")
 
 
@@ -65,19 +65,23 @@ def to_keep(config: Config, sources: Mapping[str, str]) -> Kept:
     plain: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(config))
     values = {name: plain[name] for name in OF_A_CRAWL if name in sources}
     withheld = tuple(
-        name for name in ("proxy", "headers", "hosts") if name in values and _is_secret(name, values[name])
+        name for name in ("proxy", "headers", "hosts", "plugins") if name in values and _is_secret(name, values[name])
     )
     for secret in withheld:
         del values[secret]
     for path in _PATHS:
-        if values.get(path):
-            values[path] = str(Path(values[path]).absolute())
+        if isinstance(value := values.get(path), list):
+            values[path] = [str(Path(file).absolute()) for file in value]
+        elif value:
+            values[path] = str(Path(value).absolute())
     return Kept(values, withheld)
 
 
 def _is_secret(name: str, value: Any) -> bool:
     if name == "proxy":
         return "@" in value
+    if name == "plugins":  # code: no folder that comes from elsewhere says what is run here
+        return bool(value)
     tables = [value] if name == "headers" else [table.get("headers", {}) for table in value]
     return any(header.lower() not in _HARMLESS for table in tables for header in table)
 
@@ -86,9 +90,10 @@ def refuse_missing(kept: Kept, sources: Mapping[str, str]) -> None:
     """Raises `BadInput` when the crawl was made with what is not kept, and nothing stands in its place."""
     for name in kept.withheld:
         if name not in sources:
-            empty = "[]" if name == "hosts" else "{}" if name == "headers" else ""
+            empty = "[]" if name in ("hosts", "plugins") else "{}" if name == "headers" else ""
+            reason = "which is code" if name == "plugins" else "which may hold a secret"
             raise BadInput(
-                f"this crawl was made with {name}, which may hold a secret and is not kept: give it again, or "
+                f"this crawl was made with {name}, {reason} and is not kept: give it again, or "
                 f"--set {name}={empty} to go on without"
             )
 

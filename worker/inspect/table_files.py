@@ -22,7 +22,7 @@ ROWS: Final = 20_000
 """Rows of a row group, or of a batch, at most."""
 WEIGHT: Final = 16 << 20
 """Characters of text in it at most."""
-_SQLITE: Final = {"text": "TEXT", "int": "INTEGER", "bool": "INTEGER", "time": "TEXT", "texts": "TEXT"}
+_SQLITE: Final = {"text": "TEXT", "int": "INTEGER", "bool": "INTEGER", "time": "TEXT", "texts": "TEXT", "json": "TEXT"}
 
 
 class Writer(Protocol):
@@ -76,6 +76,7 @@ def _schema(table: Table) -> Any:
         "bool": pa.bool_(),
         "time": pa.timestamp("us", tz="UTC"),
         "texts": pa.list_(pa.string()),
+        "json": pa.string(),
     }
     return pa.schema([(column.name, types[column.kind]) for column in table.columns])
 
@@ -141,6 +142,10 @@ def _cell(value: Any, is_time: bool) -> Any:
     return defused(value) if isinstance(value, str) else plain(value)
 
 
+_OF_JSON: Final[dict[str, Callable[[Any], Any]]] = {"time": rfc3339, "json": json.loads}
+"""How values of a kind stand in JSON."""
+
+
 class JsonLines:
     """An object a line."""
 
@@ -150,7 +155,7 @@ class JsonLines:
 
     def put(self, values: Values) -> None:
         row = {
-            column.name: rfc3339(value) if column.kind == "time" and value is not None else value
+            column.name: _OF_JSON[column.kind](value) if column.kind in _OF_JSON and value is not None else value
             for column, value in zip(self._columns, values, strict=True)
         }
         self._file.write(json.dumps(row, ensure_ascii=False).encode("utf-8", "replace") + b"\n")

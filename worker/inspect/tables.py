@@ -1,4 +1,4 @@
-"""What a crawl knows as tables: pages, links, hosts; a row at a time, each value of the type of its column."""
+"""What a crawl knows as tables: pages, links, hosts, items; a row at a time, each value of the type of its column."""
 
 import json
 import sqlite3
@@ -8,12 +8,12 @@ from typing import Any, Final, Literal, NamedTuple, get_args
 from gregor.schemas.messages import Page, Row, State
 from gregor.worker.base.streams import in_order
 from gregor.worker.borders.reader import Part, Reader
-from gregor.worker.inspect import selection, url_record
+from gregor.worker.inspect import selection, stored_items, url_record
 from gregor.worker.inspect.selection import Selection
 from gregor.worker.settle.rows import KEPT, last_visit
 
-Kind = Literal["text", "int", "bool", "time", "texts"]
-"""Of a column. ``time``: unix seconds; ``texts``: a list."""
+Kind = Literal["text", "int", "bool", "time", "texts", "json"]
+"""Of a column. ``time``: unix seconds; ``texts``: a list; ``json``: a text of JSON."""
 Values = tuple[Any, ...]
 """Those of a row, None where there is nothing to say."""
 
@@ -60,6 +60,12 @@ HOSTS: Final = (
     *(Column("pages", "int"), Column("bytes", "int"), Column("first_seen", "time"), Column("last_visit", "time")),
 )
 
+ITEMS: Final = (
+    *(Column("url"), Column("key"), Column("host"), Column("version", "int"), Column("number", "int")),
+    *(Column("item"), Column("rule"), Column("rule_version"), Column("id", "json"), Column("change")),
+    *(Column("changed_fields", "texts"), Column("fetched_at", "time"), Column("label"), Column("fields", "json")),
+)
+
 
 async def pages(reader: Reader, wanted: Selection, part: Part) -> AsyncIterator[Values]:
     """Each stored page in its newest version, with what became of its URL."""
@@ -97,6 +103,18 @@ async def links(reader: Reader, wanted: Selection, part: Part) -> AsyncIterator[
             yield (
                 *(page.href, page.key, page.host, position, link.url, link.kind, link.nofollow, link.fate),
                 *(link.text or None, page.fetched_at),
+            )
+
+
+async def items(reader: Reader, wanted: Selection, part: Part) -> AsyncIterator[Values]:
+    """Each item that was stored with a page, of its newest version."""
+    async for page, row in selection.pages(reader, wanted, part):
+        for number, item in enumerate(page.items):
+            change = stored_items.change_of(item, page, row)
+            yield (
+                *(page.href, page.key, page.host, page.visit, number, item.item, item.rule, item.version),
+                *(item.id or None, change, list(item.changed_fields) if change == item.change else []),
+                *(page.fetched_at, page.label or None, item.fields.decode()),
             )
 
 
@@ -163,6 +181,7 @@ class _Sums:
 TABLES: Final = {
     "pages": Table("pages", PAGES, ("key",), pages, "host", "fetched_at"),
     "links": Table("links", LINKS, ("source_key", "position"), links, "source_host", "found_at"),
+    "items": Table("items", ITEMS, ("key", "number"), items, "host", "fetched_at"),
     "hosts": Table("hosts", HOSTS, ("host",), hosts, "host", "last_visit"),
 }
 """What can be exported, by name."""

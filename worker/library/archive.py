@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from gregor.schemas.messages import Page
+from gregor.schemas.messages import Page, Row
 from gregor.worker.base.errors import BadInput
 from gregor.worker.borders.reader import WHOLE
 from gregor.worker.compose.engine import engine_of
@@ -25,7 +25,7 @@ from gregor.worker.links.configured import scope_rules
 from gregor.worker.links.scope import Scope
 from gregor.worker.web.urls import Url
 
-TableName = Literal["pages", "links", "hosts"]
+TableName = Literal["pages", "links", "items", "hosts"]
 _MENTIONS = 10
 _NEVER = 2**31
 """So many visits no URL has."""
@@ -78,26 +78,31 @@ class Archive:
         unless ``requisites`` are asked for, too."""
         wanted = _selected(host, state, since)
 
-        async def stored() -> AsyncIterator[Page]:
+        async def stored() -> AsyncIterator[tuple[Page, Row | None]]:
             async for page, row in selection.pages(self._reader, wanted, versions=versions):
                 if requisites or not selection.is_requisite(page, row):
-                    yield page
+                    yield page, row
 
-        for page in self._loop.iterate(stored()):
-            yield StoredPage(page, self._body)
+        for page, row in self._loop.iterate(stored()):
+            yield StoredPage(page, self._body, row)
 
     def page(self, url: str, version: int | None = None) -> StoredPage | None:
         """A page in its newest version, or that of a visit; None where none is kept. Raises `BadInput` for no URL."""
         if version is not None and not 0 < version < _NEVER:
             return None
-        page = self._loop.run(self._reader.page(self._url(url).key, version))
-        return None if page is None else StoredPage(page, self._body)
+        key = self._url(url).key
+        page = self._loop.run(self._reader.page(key, version))
+        return None if page is None else StoredPage(page, self._body, self._loop.run(self._reader.row(key)))
 
-    def items(self, rules: RulesFiles, *, host: str | None = None) -> Iterator[dict[str, Any]]:
-        """What rules make of the stored pages. Raises `BadInput` for rules that cannot be used."""
-        ruleset = read_rules(rules)
-        for page in self.pages(host=host):
-            yield from page.extracted(ruleset)
+    def items(
+        self, rules: RulesFiles | None = None, *, host: str | None = None, versions: bool = False
+    ) -> Iterator[dict[str, Any]]:
+        """The items that the crawl stored with its pages, with ``_change`` and the like; or what ``rules`` make of the
+        stored pages now. With ``versions`` of all versions of pages. Raises `BadInput` for rules that cannot be used.
+        """
+        ruleset = None if rules is None else read_rules(rules)
+        for page in self.pages(host=host, versions=versions):
+            yield from page.items() if ruleset is None else page.extracted(ruleset)
 
     def links(self, *, host: str | None = None) -> Iterator[dict[str, Any]]:
         """Each link of each stored page: source, target, kind, fate and so on, as `gregor export links` has them."""

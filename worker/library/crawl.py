@@ -15,12 +15,13 @@ from gregor.worker.base.errors import BadInput
 from gregor.worker.base.tasks import cancel
 from gregor.worker.compose import worker as composition
 from gregor.worker.compose.engine import engine_of
+from gregor.worker.compose.extraction import extraction_of
 from gregor.worker.config import kept
 from gregor.worker.config.settings import Config
 from gregor.worker.library.arguments import settings
 from gregor.worker.library.follow import StoredPages
 from gregor.worker.library.loop import Loop
-from gregor.worker.library.page import RulesFiles, StoredPage, read_rules
+from gregor.worker.library.page import RulesFiles, StoredPage
 from gregor.worker.links.configured import urls_of
 from gregor.worker.operate.seeds_input import Seeds, open_seeds
 from gregor.worker.run.ending import Ending
@@ -46,15 +47,17 @@ class Crawl:
         config: str | None = None,
         **arguments: object,
     ) -> None:
-        """``arguments``: settings by the names of the configuration; ``rules``: files for `StoredPage.items`.
+        """``arguments``: settings by the names of the configuration; ``rules``: files by which items are stored.
 
         Raises `BadInput` for what cannot be used.
         """
+        if rules is not None:
+            arguments["rules"] = [rules] if isinstance(rules, str | PathLike) else list(rules)
         self._settings = settings(data, arguments, config)
         self._config = self._settings.config
         if not self._config.on_one_machine:
             raise BadInput("gregor.Crawl is for one machine: on servers `gregor worker` crawls, and gregor.open reads")
-        self._ruleset = () if rules is None else read_rules(rules)
+        extraction_of(self._config)  # what cannot be used is said before anything is made
         self._goes_on = holds_crawl(self._config.data)
         self._seeds = self._checked([seeds] if isinstance(seeds, str) else list(seeds))
         self._is_entered = False
@@ -85,7 +88,7 @@ class Crawl:
             self._crawling = Loop()
             if not self._goes_on:
                 self._crawling.run(_made(self._config))
-            self._stored = StoredPages(self._config, self._ruleset)  # before it crawls: then nobody waits to write
+            self._stored = StoredPages(self._config)  # before it crawls: then nobody waits to write
             self._crawling.run(self._begin())
         except BaseException:
             self._end()

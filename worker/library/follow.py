@@ -10,7 +10,6 @@ from gregor.worker.borders.errors import Damaged
 from gregor.worker.borders.reader import Reader
 from gregor.worker.compose.engine import Engine, engine_of
 from gregor.worker.config.settings import Config
-from gregor.worker.extract.model import Rule
 from gregor.worker.inspect import selection, url_record
 from gregor.worker.library.loop import Loop
 from gregor.worker.library.page import StoredPage, warn
@@ -23,8 +22,7 @@ _REMEMBERED: Final = 10_000
 class StoredPages:
     """What a crawl has stored since this was made, and then since the last look."""
 
-    def __init__(self, config: Config, ruleset: tuple[Rule, ...]) -> None:
-        self._ruleset = ruleset
+    def __init__(self, config: Config) -> None:
         self._passed: OrderedDict[tuple[str, int], None] = OrderedDict()
         self._loop = Loop()
         try:
@@ -38,8 +36,8 @@ class StoredPages:
         while changes := self._loop.run(self._feed.changes(self._position, _AT_ONCE)):
             self._position = changes[-1].position
             stored = ((change.page, change.row) for change in changes if change.page is not None)
-            pages = (page for page, row in stored if not selection.is_requisite(page, row))
-            if new := [StoredPage(page, self._body, self._ruleset) for page in pages if self._is_new(page)]:
+            pages = ((page, row) for page, row in stored if not selection.is_requisite(page, row))
+            if new := [StoredPage(page, self._body, row) for page, row in pages if self._is_new(page)]:
                 return new
         return []
 

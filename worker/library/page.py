@@ -8,7 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from gregor.schemas.messages import Link, Page
+from gregor.schemas.messages import Link, Page, Row
 from gregor.worker.borders.errors import Damaged
 from gregor.worker.extract import rules, schema_org, text, writing
 from gregor.worker.extract.items import extract
@@ -16,6 +16,7 @@ from gregor.worker.extract.model import Rule
 from gregor.worker.extract.page import Parsed, of_stored
 from gregor.worker.extract.scopes import Place
 from gregor.worker.extract.selectors import Css, Json, XPath
+from gregor.worker.inspect import stored_items
 from gregor.worker.web.urls import Url
 
 RulesFiles = str | PathLike[str] | Iterable[str | PathLike[str]]
@@ -24,10 +25,10 @@ RulesFiles = str | PathLike[str] | Iterable[str | PathLike[str]]
 class StoredPage:
     """One version of one page. Its body is read when something asks for it, and then kept."""
 
-    def __init__(self, page: Page, read: Callable[[Page], bytes | None], ruleset: tuple[Rule, ...] = ()) -> None:
+    def __init__(self, page: Page, read: Callable[[Page], bytes | None], row: Row | None = None) -> None:
         self._page = page
         self._read = read
-        self._ruleset = ruleset
+        self._row = row
 
     def __repr__(self) -> str:
         return f"<StoredPage {self.url} {self.status}>"
@@ -133,11 +134,12 @@ class StoredPage:
         return schema_org.entities(self._place.page, kind)
 
     def items(self, files: RulesFiles | None = None) -> list[dict[str, Any]]:
-        """What rules make of the page: files as `gregor extract` reads them, or those that the crawl was given.
+        """The items that were stored with the page, by the rules of its crawl; or what files of rules make of it, as
+        `gregor extract` reads them.
 
         Raises `gregor.BadInput`.
         """
-        return list(self.extracted(self._ruleset if files is None else read_rules(files)))
+        return list(stored_items.records(self._page, self._row) if files is None else self.extracted(read_rules(files)))
 
     def extracted(self, ruleset: tuple[Rule, ...]) -> Iterable[dict[str, Any]]:
         """What rules that were read make of the page."""

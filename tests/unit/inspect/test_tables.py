@@ -13,6 +13,7 @@ import duckdb
 import pyarrow.parquet as parquet
 import pytest
 
+from gregor.schemas.items import StoredItem
 from gregor.schemas.messages import Attempt, Link
 from gregor.worker.borders.reader import WHOLE, Part
 from gregor.worker.inspect import table_files
@@ -47,6 +48,58 @@ async def collected(table: Table, wanted: Selection = EVERYTHING, part: Part = W
 
 def rows_of(name: str, wanted: Selection = EVERYTHING, part: Part = WHOLE) -> list[dict[str, Any]]:
     return asyncio.run(collected(TABLES[name], wanted, part))
+
+
+ITEMS = [
+    StoredItem("job", "Job", "v1", b'{"title":"\xc3\xbc","n":12345678901234567890123}', '["1"]', "changed", ("title",)),
+    StoredItem("job", "Job", "v1", b'{"title":"x"}', "", "gone"),
+]
+
+
+def with_items(**of_row: Any) -> MemoryReader:
+    stored = page("http://a.test/", items=ITEMS, label="l")
+    return MemoryReader([row(stored, **{"page": stored.visit, **of_row})], [stored], [])
+
+
+@pytest.mark.parametrize(
+    ("of_row", "changes"),
+    [
+        ({}, [("changed", ["title"]), ("gone", [])]),
+        ({"visits": 2, "outcome": "unchanged"}, [("unchanged", []), ("gone", [])]),
+        ({"visits": 2, "state": "gone", "outcome": "status 410"}, [("gone", []), ("gone", [])]),
+        ({"visits": 2, "state": "waiting", "outcome": "status 503"}, [("changed", ["title"]), ("gone", [])]),
+    ],
+)
+def test_items_as_they_stand_by_the_last_visit(of_row: dict[str, Any], changes: list[Any]) -> None:
+    async def all_rows() -> list[dict[str, Any]]:
+        names = [column.name for column in TABLES["items"].columns]
+        some = with_items(**of_row)
+        return [dict(zip(names, each, strict=True)) async for each in TABLES["items"].rows(some, EVERYTHING, WHOLE)]
+
+    told = asyncio.run(all_rows())
+    assert [(each["change"], each["changed_fields"]) for each in told] == changes
+    first = told[0]
+    assert (first["rule"], first["item"], first["rule_version"], first["id"], first["number"], first["label"]) == (
+        *("job", "Job", "v1", '["1"]', 0), "l",
+    )  # fmt: skip
+
+
+def test_the_fields_of_an_item_are_an_object_in_json_and_a_text_elsewhere() -> None:
+    async def rows() -> list[Any]:
+        return [each async for each in TABLES["items"].rows(with_items(), EVERYTHING, WHOLE)]
+
+    values = asyncio.run(rows())
+    lines, cells = io.BytesIO(), io.BytesIO()
+    for made in (table_files.JsonLines(TABLES["items"], lines), table_files.Csv(TABLES["items"], cells)):
+        for each in values:
+            made.put(each)
+        made.close()
+    first = json.loads(lines.getvalue().splitlines()[0])
+    assert (first["fields"], first["id"]) == ({"title": "ü", "n": 12345678901234567890123}, ["1"])
+    (read, _) = csv.DictReader(io.StringIO(cells.getvalue().decode()))
+    assert (read["fields"], read["changed_fields"]) == (ITEMS[0].fields.decode(), '["title"]')
+    batch = table_files.record_batch(TABLES["items"], [list(column) for column in zip(*values, strict=True)])
+    assert batch.column("fields").to_pylist()[1] == '{"title":"x"}'
 
 
 def test_pages() -> None:
