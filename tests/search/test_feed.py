@@ -122,7 +122,7 @@ def test_a_program_is_given_what_becomes_a_page_then(tmp_path: Path) -> None:
             pass
 
     asyncio.run(make())
-    stored = StoredPages(Config(data=str(tmp_path / "d")), ())
+    stored = StoredPages(Config(data=str(tmp_path / "d")))
     try:
         asyncio.run(write())
         assert stored.next() == []
