@@ -17,6 +17,7 @@ SEEDS ?= 0:300
 ROUNDS ?= 1
 SEED ?= 1
 ITEMS ?= $(SHARED)/search/known_open.jsonl
+ENGINE ?= tantivy
 DATA ?= data
 
 .PHONY: help setup check format test mutants crawl bench conformance reported realweb fuzz simulation \
@@ -77,8 +78,8 @@ fuzz: setup  ## INPUTS=n generated inputs of every kind
 simulation: setup  ## Whole crawls on a virtual clock with faults, SEEDS=first:last
 	@$(PY) -m tests.simulation --seeds $(SEEDS)
 
-search-quality: setup  ## How well known items of ITEMS=file are found in WEB=folder
-	@$(PY) -m tests.search.quality $(ITEMS) $(WEB)
+search-quality: setup  ## How well known items of ITEMS=file are found in WEB=folder; ENGINE=opensearch: by that
+	@$(PY) -m tests.search.quality $(ITEMS) $(WEB) --engine $(ENGINE)
 
 bench: setup  ## Everything that is measured, into build/bench.json
 	@$(PY) -m pip install -q --disable-pip-version-check -e '.[bench]'

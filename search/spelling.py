@@ -11,6 +11,10 @@ FEW: Final = 5
 _SHORTEST: Final = 4
 """Characters of a term that is looked at: of shorter ones nearly all are near each other."""
 _LONGEST: Final = 30
+LONG: Final = 7
+"""Characters of a term that may be two slips from another."""
+MOST_NEAR: Final = 5
+"""Terms near one that are looked up among the documents that are there."""
 _COMMONER: Final = 20
 """A term that documents have is taken for another one that so many times as many have."""
 _LETTERS: Final = (

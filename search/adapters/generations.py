@@ -46,14 +46,17 @@ def _named(folder: Path) -> tuple[Path, int] | None:
     return None
 
 
-def next_one(folder: Path) -> Path:
-    """A new generation beside those that are there, which were begun but not finished aside: they are deleted."""
+def next_one(folder: Path, above: int = 0) -> Path:
+    """A new generation beside those that are there, which were begun but not finished aside: they are deleted.
+
+    Its number is higher than theirs, and than ``above``.
+    """
     in_use = _named(folder)
     used = None if in_use is None else in_use[0]
     for begun in _numbered(folder):
         if begun != used:
             shutil.rmtree(begun)
-    made = folder / str(int(used.name) + 1 if used else 1)
+    made = folder / str(max(int(used.name) if used else 0, above) + 1)
     made.mkdir()
     return made
 

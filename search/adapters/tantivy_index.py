@@ -12,37 +12,19 @@ from typing import Any, Final
 import msgspec
 import tantivy
 
-from gregor.search.adapters.tantivy_query import POSITION, QUICK, TEXTS, Queries, Weights
+from gregor.search.adapters.tantivy_query import POSITION, Queries
 from gregor.search.borders import FARTHEST, Answer, Hit, Reason, Unusable
-from gregor.search.documents import (
-    MOST_TERMS,
-    MOST_URLS,
-    Document,
-    anchor_terms,
-    languages,
-    sites,
-    types,
-    url_terms,
-)
+from gregor.search.documents import Document
+from gregor.search.fields import EXACT, QUICK, RANK_WORTH, SPOKEN, TEXTS, Weights, boost, fields, least, shown
 from gregor.search.query import Asked
-from gregor.search.spelling import apart, edits
+from gregor.search.spelling import LONG, MOST_NEAR, apart, edits
 from gregor.search.terms import terms
 
 _HEAP: Final = 64 * 1024 * 1024
-_MAY_LACK: Final = 4
-"""One in so many words of a query may be missing in what is found."""
-_LOOKED_AT: Final = 5
-"""Terms near one that are looked up among the documents that are there."""
 _TITLES: Final = 50
 """Documents of whose titles terms are taken that are farther from one."""
-_LONG: Final = 7
-"""Characters of a term that may be two slips from another."""
 _RANK: Final = "rank"
-_RANK_WORTH: Final = 0.25
-"""By so much of its score the best ranked document is put up; one that is not ranked stays as it is."""
 _ANALYSER: Final = "terms"
-_SPOKEN: Final = {"title": "title", "text": "text", "anchors": "words of links to it", "url": "address"}
-_EXACT: Final = ("id", "host", "site", "language", "type")
 
 
 class TantivyIndex:
@@ -106,7 +88,7 @@ class TantivyIndex:
     def search(self, asked: Asked, limit: int = 10, offset: int = 0, *, quick: bool = False) -> Answer:
         if asked.is_empty:
             return Answer(partial=quick)
-        most = asked.least or len(asked.words) - len(asked.words) // _MAY_LACK
+        most = least(asked)
         queries, offset = self._quick if quick else self._queries, min(offset, FARTHEST)
         limit = min(limit, FARTHEST - offset)
         result, any_word = self._best(queries.query_of(asked, most), limit, offset), False
@@ -123,9 +105,9 @@ class TantivyIndex:
 
     def near(self, term: str) -> dict[str, int]:
         counts = {other: self.frequency(other) for other in dict.fromkeys(edits(term))}
-        if not any(counts.values()) and len(term) >= _LONG:
+        if not any(counts.values()) and len(term) >= LONG:
             counts = {other: self.frequency(other) for other in self._of_titles(term)}
-        commonest = sorted(filter(counts.__getitem__, counts), key=lambda other: -counts[other])[:_LOOKED_AT]
+        commonest = sorted(filter(counts.__getitem__, counts), key=lambda other: -counts[other])[:MOST_NEAR]
         # The dictionary has words of documents that are gone, too, until the files that they are in are merged.
         there = {other: _count(self._searcher.search(self._queries.anywhere(other), 1)) for other in commonest}
         return {other: count for other, count in there.items() if count}
@@ -149,9 +131,9 @@ class TantivyIndex:
         reasons = [reason for word in asked.words for reason in self._worth(word, name)]
         for field, phrase in self._queries.phrases_of(asked.words):
             if score := self._score(phrase, name):
-                reasons.append(Reason(f"words together in the {_SPOKEN[field]}", " ".join(asked.words), score))
+                reasons.append(Reason(f"words together in the {SPOKEN[field]}", " ".join(asked.words), score))
         if hit.rank and reasons:
-            ranked = sum(reason.score for reason in reasons) * _RANK_WORTH * hit.rank
+            ranked = sum(reason.score for reason in reasons) * RANK_WORTH * hit.rank
             reasons.append(Reason("links that lead there (rank)", "", ranked))
         return reasons
 
@@ -161,7 +143,7 @@ class TantivyIndex:
         best = max(scores, key=scores.__getitem__)
         tie = self._queries.weights.tie
         parts = {field: score if field == best else score * tie for field, score in scores.items() if score}
-        return [Reason(_SPOKEN[field], word, score) for field, score in parts.items()]
+        return [Reason(SPOKEN[field], word, score) for field, score in parts.items()]
 
     def _score(self, query: "tantivy.Query", name: str) -> float:
         """What a query is worth for one document."""
@@ -197,7 +179,7 @@ def _count(found: "tantivy.SearchResult") -> int:
 
 def _schema() -> "tantivy.Schema":
     builder = tantivy.SchemaBuilder()
-    for name in _EXACT:
+    for name in ("id", *EXACT):
         builder.add_text_field(name, tokenizer_name="raw", index_option="basic")
     for name in TEXTS:
         builder.add_text_field(name, tokenizer_name=_ANALYSER, index_option="position")
@@ -213,35 +195,10 @@ def _analyser() -> "tantivy.TextAnalyzer":
 
 
 def _indexed(document: Document) -> "tantivy.Document":
-    keys = [key for key, _ in document.keys[:MOST_URLS]]
-    shown = Hit(
-        id=document.id,
-        key=document.key,
-        visit=document.visit,
-        keys=tuple(keys),
-        href=document.href,
-        host=document.host,
-        title=document.title,
-        language=document.language,
-        content_type=document.content_type,
-        at=document.at,
-        size=document.size,
-        score=0.0,
-        near=document.near,
-        rank=document.rank,
-    )
-    fields: dict[str, Any] = {
+    values: dict[str, Any] = {
+        **fields(document),
         "id": document.id,
-        "host": document.host,
-        "site": sites(document.host),
-        "language": languages(document.language),
-        "type": types(document.content_type),
-        "title": " ".join(terms(document.title)),
-        "text": " ".join(terms(document.text)[:MOST_TERMS]),
-        "anchors": " ".join(anchor_terms(document.anchors)),
-        "url": " ".join(url_terms(keys)),
-        "at": document.at,
-        _RANK: 2.0 ** (1.0 + _RANK_WORTH * document.rank) - 2.0,  # the engine multiplies by log2(2 + this)
-        "shown": msgspec.msgpack.encode(shown),
+        _RANK: 2.0 ** boost(document.rank) - 2.0,  # the engine multiplies by log2(2 + this)
+        "shown": msgspec.msgpack.encode(shown(document)),
     }
-    return tantivy.Document(**fields)
+    return tantivy.Document(**values)

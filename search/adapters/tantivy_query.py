@@ -3,32 +3,13 @@
 from collections.abc import Sequence
 from typing import Final
 
-import msgspec
 import tantivy
 
+from gregor.search.fields import TEXTS, Weights, phrase_worth
 from gregor.search.query import Asked, Filter, Phrase
 
-TEXTS: Final = ("title", "text", "anchors", "url")
-"""Fields of terms."""
-QUICK: Final = ("title", "anchors")
-"""Those that are short, and looked through in a small part of the time."""
 POSITION: Final = "position"
 """The name of the document that says how far the index is."""
-_LONGEST_PHRASE: Final = 6
-"""Words of a query that are looked for together in texts: more of them are a title, and seldom stand in a text."""
-
-
-class Weights(msgspec.Struct, frozen=True):
-    """What a term counts in each field, and what it is worth that words stand together."""
-
-    title: float = 3.0
-    text: float = 1.0
-    anchors: float = 1.5
-    url: float = 0.7
-    title_phrase: float = 2.0
-    text_phrase: float = 1.0
-    tie: float = 0.4
-    """What a field counts that is not the one where the term is worth most."""
 
 
 class Queries:
@@ -65,14 +46,9 @@ class Queries:
 
     def phrases_of(self, words: Phrase) -> list[tuple[str, "tantivy.Query"]]:
         """The words of a query next to each other, in the fields where that is worth something."""
-        worth = {"title": self.weights.title_phrase, "text": self.weights.text_phrase}
-        if len(words) > _LONGEST_PHRASE or "text" not in self._texts:
-            del worth["text"]
-        if len(words) < 2:
-            return []
         return [
             (field, tantivy.Query.boost_query(tantivy.Query.phrase_query(self._schema, field, list(words)), boost))
-            for field, boost in worth.items()
+            for field, boost in phrase_worth(words, self.weights, self._texts).items()
         ]
 
     def named(self, name: str) -> "tantivy.Query":

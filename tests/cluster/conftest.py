@@ -78,6 +78,17 @@ def cassandra_secure(servers: Servers) -> Service:
     return need(servers, "cassandra_secure")
 
 
+@pytest.fixture(scope="session")
+def opensearch(servers: Servers) -> Service:
+    return need(servers, "opensearch")
+
+
+@pytest.fixture(scope="session")
+def opensearch3(servers: Servers) -> Service:
+    """Three nodes."""
+    return need(servers, "opensearch3")
+
+
 def need(servers: Servers, name: str) -> Service:
     """A service; the test is skipped, visibly, when there is no way to it."""
     try:

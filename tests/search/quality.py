@@ -1,7 +1,8 @@
 """How well known items are found: `make search-quality ITEMS=file WEB=folder`.
 
-`python -m tests.search.quality ITEMS WEB [--file PATTERN]`. ITEMS is a file of JSON lines: `query`, `kind` ("title":
-the page's own; "anchor": what links to it say), `language`, and `relevant`, the keys of all pages with that content.
+`python -m tests.search.quality ITEMS WEB [--file PATTERN] [--engine opensearch]`. ITEMS is a file of JSON lines:
+`query`, `kind` ("title": the page's own; "anchor": what links to it say), `language`, and `relevant`, the keys of all
+pages with that content.
 WEB is a folder of WARC files. The pages are indexed as `gregor index` does it, with two exceptions: no anchor text that
 is equal to an anchor query, which would give the answer away; and pages that ask not to be indexed are, since items
 were made of all. The last line is JSON: the mean reciprocal rank among the first ten (MRR@10) by kind and by kind and
@@ -15,7 +16,7 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import msgspec
@@ -23,13 +24,18 @@ import msgspec
 from gregor.schemas.messages import Page
 from gregor.search.adapters.book import Book
 from gregor.search.adapters.tantivy_index import TantivyIndex
+from gregor.search.borders import Index
 from gregor.search.indexer import Indexer
 from gregor.search.query import parse
 from gregor.search.terms import terms
 from gregor.worker.borders.changes import Change
 from gregor.worker.web.urls import Urls
+from tests.cluster.servers import Servers, Service
+from tests.search import opensearch
 from tests.search.recorded_web import page_files, pages
 
+Opener = Callable[[Path], Index]
+"""Opens the index that is measured; the folder is for one that lies in a folder."""
 FIRST = 10
 """Hits that count."""
 
@@ -95,8 +101,8 @@ def without_answers(web: Iterable[Page], items: Iterable[Item]) -> list[Page]:
     return kept
 
 
-def index(web: Sequence[Page], folder: Path) -> float:
-    """Index pages; seconds of the processor that it took, of all threads."""
+def index(web: Sequence[Page], folder: Path, open_index: Opener) -> float:
+    """Index pages; seconds of this process' processor that it took, of all threads."""
     urls = Urls()
 
     def key_of(url: str) -> str | None:
@@ -110,7 +116,7 @@ def index(web: Sequence[Page], folder: Path) -> float:
             pass
 
     begun = time.process_time()
-    made, book = TantivyIndex(folder / "tantivy", writable=True), Book(folder / "book.db", key_of)
+    made, book = open_index(folder), Book(folder / "book.db", key_of)
     try:
         asyncio.run(run())
     finally:
@@ -127,10 +133,21 @@ def reciprocal_rank(item: Item, found: Iterable[Iterable[str]]) -> float:
     return 0.0
 
 
-def measure(items: Sequence[Item], web: Sequence[Page], folder: Path) -> Measured:
+def in_folder(folder: Path) -> Index:
+    """The index of one machine."""
+    return TantivyIndex(folder / "tantivy", writable=True)
+
+
+def on_nodes(service: Service) -> Opener:
+    """A new index of OpenSearch."""
+    made = opensearch.made(service)
+    return lambda folder: opensearch.writing(made)
+
+
+def measure(items: Sequence[Item], web: Sequence[Page], folder: Path, open_index: Opener = in_folder) -> Measured:
     """Index the pages in a folder, ask all queries, and say how well they were answered."""
-    seconds = index(web, folder)
-    searched = TantivyIndex(folder / "tantivy")
+    seconds = index(web, folder, open_index)
+    searched = open_index(folder)
     ranks: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     spent = []
     for item in items:
@@ -163,6 +180,8 @@ def main() -> int:
     parser.add_argument("items", type=Path)
     parser.add_argument("web", type=Path)
     parser.add_argument("--file", default="*", metavar="PATTERN", help="of the WARC files, default: all")
+    text = "tantivy, or opensearch: a node that is started for it; default: tantivy"
+    parser.add_argument("--engine", choices=["tantivy", "opensearch"], default="tantivy", help=text)
     options = parser.parse_args()
     items = read_items(options.items)
     files = [file for file in page_files(options.web) if file.match(options.file)]
@@ -170,8 +189,9 @@ def main() -> int:
         print("no items, or no WARC files with pages", file=sys.stderr)
         return 2
     web = without_answers(pages(files), items)
-    with tempfile.TemporaryDirectory() as folder:
-        found = measure(items, web, Path(folder))
+    with tempfile.TemporaryDirectory() as folder, Servers() as servers:
+        open_index = in_folder if options.engine == "tantivy" else on_nodes(servers.get("opensearch"))
+        found = measure(items, web, Path(folder), open_index)
     for kind, languages in found.by_language.items():
         best = sorted(languages.items(), key=lambda one: one[1])
         print(f"{kind:8} {found.mrr[kind]:.4f}   " + "  ".join(f"{name or '?'} {value:.3f}" for name, value in best))

@@ -11,23 +11,35 @@ from gregor.search.adapters.tantivy_index import TantivyIndex
 from gregor.search.borders import FARTHEST, Index, Unusable
 from gregor.search.documents import Anchor, Document
 from gregor.search.query import parse
+from tests.search import opensearch
 
 Opener = Callable[[], Index]
 
 
-@pytest.fixture(params=["tantivy"])
-def open_index(tmp_path: Path) -> Iterator[Opener]:
+@pytest.fixture(params=["tantivy", "opensearch"])
+def open_index(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Opener]:
     """Opens the same index again and again, for writing; what was open before is closed."""
+    engine = in_folder(tmp_path / "index") if request.param == "tantivy" else on_nodes(request)
     opened: list[Index] = []
 
     def again() -> Index:
         if opened:
             opened[-1].close()
-        opened.append(TantivyIndex(tmp_path / "index", writable=True))
+        opened.append(engine())
         return opened[-1]
 
     yield again
-    opened[-1].close()
+    if opened:
+        opened[-1].close()
+
+
+def in_folder(folder: Path) -> Opener:
+    return lambda: TantivyIndex(folder, writable=True)
+
+
+def on_nodes(request: pytest.FixtureRequest) -> Opener:
+    made = opensearch.made(request.getfixturevalue("opensearch"))
+    return lambda: opensearch.writing(made)
 
 
 def document(name: str, title: str = "", text: str = "", **more: object) -> Document:

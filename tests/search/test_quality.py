@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cluster.servers import Service
 from tests.search import quality
 from tests.search.quality import Item, measure, read_items, reciprocal_rank, without_answers
 from tests.search.recorded_web import pages
@@ -16,13 +17,19 @@ SITES = [SHARED / "realweb" / f"site-{name}.warc.gz" for name in ("ant", "flink"
 
 @needs("realweb")
 @needs("search")
-def test_known_items_of_some_sites_are_found(tmp_path: Path) -> None:
+def test_known_items_of_some_sites_are_found_by_both_engines(tmp_path: Path, request: pytest.FixtureRequest) -> None:
     items = read_items(SHARED / "search" / "known_open.jsonl")
     web = without_answers(pages(SITES), items)
     there = {one.key for one in web}
-    found = measure([item for item in items if item.relevant <= there], web, tmp_path)
+    asked = [item for item in items if item.relevant <= there]
+    found = measure(asked, web, tmp_path)
+    (tmp_path / "beside").mkdir()
     assert found.items > 100
     assert found.mrr["title"] >= 0.985 and found.mrr["anchor"] >= 0.62
+    service: Service = request.getfixturevalue("opensearch")
+    on_servers = measure(asked, web, tmp_path / "beside", quality.on_nodes(service))
+    assert on_servers.documents == found.documents
+    assert on_servers.mrr == pytest.approx(found.mrr, abs=0.01)
 
 
 def test_the_rank_of_the_first_wanted_page_counts() -> None:

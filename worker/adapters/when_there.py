@@ -52,4 +52,4 @@ async def when_there(
 
 def _where(error: Unavailable, settings: Servers) -> str:
     name = error.service.lower()
-    return f" at {', '.join(getattr(settings, name))}" if name in SERVERS else ""
+    return f" at {', '.join(getattr(settings, name))}" if name in (*SERVERS, "opensearch") else ""

@@ -21,8 +21,8 @@ EXIT_CODES = "exit codes: 0 finished or a budget reached, 1 failed, 2 bad input 
 
 _OF_SERVERS = ("cassandra", "confluent_kafka", "kazoo", "redis")
 """What the extra "cluster" installs."""
-_OF_SEARCH = ("tantivy", "scipy")
-"""What the extra "search" installs."""
+_OF_SEARCH = {"tantivy": "search", "scipy": "search", "opensearchpy": "opensearch"}
+"""What is installed by which extra for searching."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -135,8 +135,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return FAILED
     except ModuleNotFoundError as error:
         missing = (error.name or "").partition(".")[0]
-        if missing in _OF_SEARCH:
-            complain("an index needs its engine: pip install 'gregor-crawler[search]'", "error")
+        if extra := _OF_SEARCH.get(missing):
+            complain(f"an index needs its engine: pip install 'gregor-crawler[{extra}]'", "error")
             return BAD_INPUT
         if missing not in _OF_SERVERS:
             raise

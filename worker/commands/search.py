@@ -75,13 +75,13 @@ async def _search(arguments: argparse.Namespace, config: Config) -> int:
     from gregor.search.borders import Unusable
     from gregor.search.query import parse
     from gregor.worker.api.searching import Searching
-    from gregor.worker.compose.search import index_folder, searchable
+    from gregor.worker.compose.search import opened
 
     asked = parse(" ".join(arguments.words))
     for hint in asked.hints:
         complain(hint, "info")
     async with reading(config) as crawl:
-        searching = Searching(lambda: searchable(index_folder(config)), crawl.reader)
+        searching = Searching(lambda: opened(config), crawl.reader)
         try:
             answer, better = await searching.answer(asked, arguments.limit, arguments.offset)
         except Unusable as error:

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TypeVar
 
+from gregor.schemas.messages import DeadLetter
 from gregor.worker.adapters.cluster import engine as cluster
 from gregor.worker.adapters.cluster.coordinator import ClusterCoordinator
 from gregor.worker.adapters.cluster.probes import PROBES
@@ -124,6 +125,12 @@ class Cluster:
 
     async def feed(self, on_damage: Callable[[Damaged], None]) -> ChangeFeed:
         raise BadInput("an index is made of a crawl on one machine: name its data folder with --data")
+
+    async def identity(self) -> str:
+        raise BadInput("an index is made of a crawl on one machine: name its data folder with --data")
+
+    def put_letter(self, letter: DeadLetter) -> None:
+        raise BadInput("a crawl on servers has its dead letters from who follows its events")
 
     @asynccontextmanager
     async def controlled(self, *, make: bool = False) -> AsyncIterator[Control]:

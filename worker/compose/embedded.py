@@ -7,6 +7,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from gregor.schemas.messages import DeadLetter
 from gregor.worker.adapters import embedded
 from gregor.worker.adapters.embedded.folder import connect_reading
 from gregor.worker.adapters.embedded.mending import EmbeddedMending
@@ -122,6 +123,12 @@ class Embedded:
         self.there()
         return await asyncio.to_thread(embedded.EmbeddedFeed, self._path, on_damage)
 
+    async def identity(self) -> str:
+        return embedded.identity(self._path)
+
+    def put_letter(self, letter: DeadLetter) -> None:
+        embedded.put_letter(self._path, letter)
+
     @asynccontextmanager
     async def controlled(self, *, make: bool = False) -> AsyncIterator[Control]:
         config = self._config if make else self._made_for()[0]
@@ -153,11 +160,11 @@ class Embedded:
         from gregor.worker.api.archive import Archive
         from gregor.worker.api.folder_backend import FolderBackend, serve
         from gregor.worker.api.kept_rows import KeptRows
-        from gregor.worker.compose.search import Latest, index_folder
+        from gregor.worker.compose.search import latest
 
         config, urls = self._made_for()
         async with _reading(self._path) as reader:
-            archive = Archive(reader, urls, config, Latest(index_folder(config), clock.monotonic).now)
+            archive = Archive(reader, urls, config, latest(config, clock.monotonic))
             book = embedded.FolderBook(self._path, clock)
             control = FolderControl(book, self.controlled)
             backend = FolderBackend(

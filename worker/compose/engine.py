@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from gregor.schemas.messages import DeadLetter
 from gregor.worker.borders.changes import ChangeFeed
 from gregor.worker.borders.clock import Clock
 from gregor.worker.borders.coordinator import Coordinator
@@ -111,6 +112,12 @@ class Engine(Protocol):
 
     async def feed(self, on_damage: Callable[[Damaged], None]) -> ChangeFeed:
         """What the crawl stores, changes and removes, and what it holds already. Raises `BadInput` on servers."""
+
+    async def identity(self) -> str:
+        """A random text that no other crawl has, made with the crawl."""
+
+    def put_letter(self, letter: DeadLetter) -> None:
+        """Keep a dead letter of what follows the crawl, beside its workers. Waits. Raises `BadInput` on servers."""
 
     def controlled(self, *, make: bool = False) -> AbstractAsyncContextManager[Control]:
         """Change a crawl beside its workers; on one machine, while none runs. ``make`` it if it is not there."""

@@ -9,17 +9,21 @@ from typing import TYPE_CHECKING, Final
 from gregor.search.adapters import generations
 from gregor.search.borders import Unusable
 from gregor.search.indexer import Indexer, Progress
+from gregor.worker.adapters.when_there import when_there
 from gregor.worker.base.errors import BadInput
 from gregor.worker.base.tasks import cancel
-from gregor.worker.borders.errors import Damaged
+from gregor.worker.borders.errors import Damaged, Unavailable
 from gregor.worker.compose.engine import engine_of
 from gregor.worker.config.api import address, is_loopback
 from gregor.worker.config.settings import Config
+from gregor.worker.observe.logging import logs
 
 if TYPE_CHECKING:
     from gregor.search.adapters.tantivy_index import TantivyIndex
+    from gregor.search.borders import Index
     from gregor.search.ranking import Result, Rules
 
+_log = logs("index")
 _FOLDER: Final = "index"
 _BOOK: Final = "book.db"
 _INDEX: Final = "tantivy"
@@ -47,12 +51,12 @@ async def index(
     With ``rebuild`` into a new generation, which is searched once it has caught up. Raises `BadInput`.
     """
     try:
-        async with _indexer(config, on_damage, rebuild=rebuild) as (indexer, generation):
+        async with _indexer(config, on_damage, rebuild=rebuild) as (indexer, use):
             await _catch_up(indexer, stop)
             if rebuild and not stop.is_set():
-                generations.use(generation)
+                use()
             while not enough.is_set() and not stop.is_set():
-                if await indexer.step() < _FEW:
+                if await _step(indexer) < _FEW:
                     await _first_of((stop, enough), _LOOK)
             await _catch_up(indexer, stop)
             return indexer.progress
@@ -106,7 +110,16 @@ async def forgotten(config: Config, on_damage: Told, wait: float) -> bool:
             end = await feed.end()
         finally:
             await feed.close()
-        return await _reached(folder, end, wait)
+        return await _reached(config, end, wait)
+
+
+async def _step(indexer: Indexer) -> int:
+    """A step; none where the engine is away, which is told: the next one begins where this one did."""
+    try:
+        return await indexer.step()
+    except Unavailable as error:
+        _log.warning("the index cannot be written now", why=str(error))
+        return 0
 
 
 async def _catch_up(indexer: Indexer, stop: asyncio.Event) -> None:
@@ -121,16 +134,16 @@ async def _first_of(events: Iterable[asyncio.Event], seconds: float) -> None:
     await cancel(waiting)
 
 
-async def _reached(folder: Path, position: int, wait: float) -> bool:
+async def _reached(config: Config, position: int, wait: float) -> bool:
     loop = asyncio.get_running_loop()
     deadline = loop.time() + wait
     while loop.time() < deadline:
-        searched = searchable(folder)
+        index_of_it = opened(config)
         try:
-            if searched.position() >= position:
+            if index_of_it.position() >= position:
                 return True
         finally:
-            searched.close()
+            index_of_it.close()
         await asyncio.sleep(_LOOK)
     return False
 
@@ -145,12 +158,14 @@ async def serve(
 
     if not public and not is_loopback(address(config)[0]):
         raise BadInput(f"{config.listen} is reached by others: with --public whoever reaches it may search")
-    latest = Latest(index_folder(config), asyncio.get_running_loop().time)
+    current = latest(config, asyncio.get_running_loop().time)
+    if current is None:
+        raise BadInput("a crawl on servers is indexed by OpenSearch: say where it is with the setting opensearch")
     reader, _ = await engine_of(config).read()
     reader.on_damage = on_damage
     try:
-        latest.now()
-        searching = Searching(latest.now, reader)
+        current()
+        searching = Searching(current, reader)
         async with served(application(searching, config.api_rate, public=public), config, stop.set) as url:
             started(url)
             await stop.wait()
@@ -185,6 +200,26 @@ class Latest:
         return index
 
 
+def latest(config: Config, clock: Callable[[], float]) -> "Callable[[], Index] | None":
+    """What gives the index of a crawl as it was committed last; None where there cannot be one."""
+    if config.opensearch:
+        from gregor.worker.compose.opensearch import LatestOnNodes
+
+        return LatestOnNodes(config, clock).now
+    return Latest(index_folder(config), clock).now if config.on_one_machine else None
+
+
+def opened(config: Config) -> "Index":
+    """The index of a crawl as it was committed last, to be searched. Raises `Unusable`, `Unavailable`, `BadInput`."""
+    if config.opensearch:
+        from gregor.worker.compose.opensearch import searched
+
+        return searched(config)
+    if not config.on_one_machine:
+        raise BadInput("a crawl on servers is indexed by OpenSearch: say where it is with the setting opensearch")
+    return searchable(index_folder(config))
+
+
 def searchable(folder: Path) -> "TantivyIndex":
     """The generation in use, as it was committed last. Raises `Unusable`."""
     from gregor.search.adapters.tantivy_index import TantivyIndex
@@ -196,10 +231,11 @@ def searchable(folder: Path) -> "TantivyIndex":
 
 
 @asynccontextmanager
-async def _indexer(config: Config, on_damage: Told, *, rebuild: bool) -> AsyncIterator[tuple[Indexer, Path]]:
-    """What follows the crawl into the index, and the generation that it writes."""
+async def _indexer(
+    config: Config, on_damage: Told, *, rebuild: bool
+) -> AsyncIterator[tuple[Indexer, Callable[[], None]]]:
+    """What follows the crawl into the index, and what has the generation searched that it writes."""
     from gregor.search.adapters.book import Book
-    from gregor.search.adapters.tantivy_index import TantivyIndex
 
     folder = index_folder(config)
     engine = engine_of(config)
@@ -215,17 +251,47 @@ async def _indexer(config: Config, on_damage: Told, *, rebuild: bool) -> AsyncIt
         try:
             with generations.writing(folder):
                 used = None if rebuild else generations.current(folder)
-                generation = used or generations.next_one(folder)
-                index_of_it = TantivyIndex(generation / _INDEX, writable=True)
-                book = Book(generation / _BOOK, key_of)
-                if used is None and not rebuild:
-                    generations.use(generation)  # it is searched while it grows
-                try:
-                    yield Indexer(feed, reader.page, book, index_of_it), generation
-                finally:
-                    book.close()
-                    index_of_it.close()
+                async with _generation(config, used) as (generation, index_of_it, use):
+                    book = Book(generation / _BOOK, key_of)
+                    if used is None and not rebuild:
+                        use()  # it is searched while it grows
+                    try:
+                        yield Indexer(feed, reader.page, book, index_of_it), use
+                    finally:
+                        book.close()
+                        index_of_it.close()
         finally:
             await reader.close()
     finally:
         await feed.close()
+
+
+@asynccontextmanager
+async def _generation(config: Config, used: Path | None) -> "AsyncIterator[tuple[Path, Index, Callable[[], None]]]":
+    """The generation in use, or a new one; its index; and what has it searched."""
+    folder = index_folder(config)
+    if not config.opensearch:
+        from gregor.search.adapters.tantivy_index import TantivyIndex
+
+        generation = used or generations.next_one(folder)
+        yield generation, TantivyIndex(generation / _INDEX, writable=True), lambda: generations.use(generation)
+        return
+    from gregor.worker.compose.opensearch import Writing, letters
+
+    crawl = await engine_of(config).identity()
+
+    async def begun() -> Writing:
+        return await asyncio.to_thread(Writing, config, crawl)
+
+    with await when_there(begun, config.start_timeout, config) as writing:
+        generation = used or generations.next_one(folder, writing.newest())
+        number = int(generation.name)
+        index = writing.open(number, letters(config))
+
+        def use() -> None:
+            writing.use(number)
+            generations.use(generation)
+
+        if used is not None:
+            use()  # a rebuild may have been cut short between the two
+        yield generation, index, use

@@ -107,12 +107,11 @@ async def _serving(
     from gregor.worker.api.archive import Archive
     from gregor.worker.api.serving import serving
     from gregor.worker.api.worker_backend import WorkerBackend
-    from gregor.worker.compose.search import Latest, index_folder
+    from gregor.worker.compose.search import latest
 
     async with AsyncExitStack() as stack:
         reader, services = await engine.reader(stack), runtime.services
-        latest = Latest(index_folder(config), clock.monotonic).now if config.on_one_machine else None
-        archive = Archive(reader, urls_of(config), config, latest)
+        archive = Archive(reader, urls_of(config), config, latest(config, clock.monotonic))
         control = Control(services.log, services.store, services.coordinator, reader)
         members = engine.members(runtime, clock)
         backend = WorkerBackend(runtime, config, clock, archive, control, measure, members)

@@ -15,11 +15,11 @@ from gregor.worker.base.errors import BadInput, why
 from gregor.worker.base.printable import one_line
 
 SERVERS: Final = ("kafka", "zookeeper", "redis", "cassandra")
-"""As their settings begin."""
+"""As their settings begin: those that the cluster engine needs. OpenSearch is for the index alone."""
 
 
 class Servers(Struct, frozen=True, kw_only=True):
-    """Where Kafka, ZooKeeper, Redis and Cassandra are, and how they are spoken to. Times are seconds."""
+    """Where Kafka, ZooKeeper, Redis, Cassandra and OpenSearch are, and how they are spoken to. Times are seconds."""
 
     server_timeout: Annotated[float, Meta(gt=0, description="one answer of a server of the cluster")] = 10.0
     start_timeout: Annotated[float, Meta(ge=0, description="how long servers are waited for at start")] = 60.0
@@ -90,6 +90,29 @@ class Servers(Struct, frozen=True, kw_only=True):
     cassandra_retention: Annotated[
         int, Meta(ge=0, le=630_720_000, description="how long page versions and bodies are kept; 0: for ever")
     ] = 0
+
+    # OpenSearch, which holds the index of what was crawled, if it is to be searched
+    opensearch: Annotated[
+        tuple[str, ...],
+        Meta(description="OpenSearch nodes, HOST:PORT; none: the index lies in the data folder, on one machine only"),
+    ] = ()
+    opensearch_username: Annotated[str, Meta(description="user of OpenSearch")] = ""
+    opensearch_password_env: Annotated[str, Meta(description="environment variable with its password")] = ""
+    opensearch_password_file: Annotated[str, Meta(description="file with its password")] = ""
+    opensearch_tls: Annotated[bool, Meta(description="speak TLS with OpenSearch")] = False
+    opensearch_ca_file: Annotated[
+        str, Meta(description="PEM file of the CAs of OpenSearch; default: the usual ones")
+    ] = ""
+    opensearch_documents: Annotated[
+        int,
+        Meta(
+            ge=1, le=10_000_000_000, description="documents that are expected: the shards of an index are made for them"
+        ),
+    ] = 1_000_000
+    opensearch_replicas: Annotated[int, Meta(ge=0, le=20, description="replicas of each shard of the index")] = 1
+    opensearch_refresh: Annotated[
+        float, Meta(ge=0.1, le=3600, description="how long until what was written to the index is found")
+    ] = 1.0
 
 
 def password(settings: Servers, server: str, environ: Mapping[str, str]) -> str:

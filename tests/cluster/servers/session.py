@@ -7,7 +7,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
-from tests.cluster.servers import cassandra, docker, kafka, redis, zookeeper
+from tests.cluster.servers import cassandra, docker, kafka, opensearch, redis, zookeeper
 from tests.cluster.servers.guard import Guard
 from tests.cluster.servers.service import Missing, Service
 
@@ -25,6 +25,8 @@ _STARTS: Final[Mapping[str, Start]] = {
     "cassandra": cassandra.start,
     "cassandra3": lambda folder, guard: cassandra.start(folder / "three", guard, count=3),
     "cassandra_secure": cassandra.start_secure,
+    "opensearch": opensearch.start,
+    "opensearch3": lambda folder, guard: opensearch.start(folder / "three", guard, count=3),
 }
 # What the environment can give; GREGOR_TEST_SENTINEL and the like have no use, since nobody could stop those servers.
 ANSWERS: Final[Mapping[str, Answers]] = {
@@ -32,9 +34,11 @@ ANSWERS: Final[Mapping[str, Answers]] = {
     "zookeeper": zookeeper.answers,
     "redis": redis.answers,
     "cassandra": cassandra.answers,
+    "opensearch": opensearch.answers,
 }
 NAMES: Final = tuple(_STARTS)
-"""Kafka, Cassandra: one, three, one with TLS and passwords. ZooKeeper: one, three. Redis: a pair, one watched."""
+"""Kafka, Cassandra: one, three, one with TLS and passwords. ZooKeeper, OpenSearch: one, three. Redis: a pair, one
+watched."""
 
 
 class Servers:

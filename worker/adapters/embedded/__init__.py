@@ -12,7 +12,7 @@ from gregor.worker.adapters.embedded.coordinator import (
 )
 from gregor.worker.adapters.embedded.database import Database
 from gregor.worker.adapters.embedded.erasing import erase
-from gregor.worker.adapters.embedded.feed import EmbeddedFeed
+from gregor.worker.adapters.embedded.feed import EmbeddedFeed, identity, put_letter
 from gregor.worker.adapters.embedded.folder import Folder, FolderError, FolderInUse
 from gregor.worker.adapters.embedded.log import EmbeddedLog
 from gregor.worker.adapters.embedded.reader import EmbeddedReader
@@ -29,8 +29,10 @@ __all__ = [
     "FolderInUse",
     "change_orders",
     "erase",
+    "identity",
     "open_engine",
     "open_reader",
+    "put_letter",
     "recorded_changes",
     "standing_orders",
 ]

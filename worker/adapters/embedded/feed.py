@@ -10,7 +10,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from gregor.schemas.messages import Page, Row
+import xxhash
+
+from gregor.schemas.messages import DeadLetter, Page, Row, encode
 from gregor.worker.adapters.embedded.folder import connect_reading, connect_writable
 from gregor.worker.adapters.embedded.queries import read_page, read_rows
 from gregor.worker.adapters.embedded.reader import EmbeddedReader
@@ -63,6 +65,21 @@ def followed(path: Path) -> None:
             connection.execute(_PUT_IN, (after, last))
             after = last
         connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (_WHOLE, _KEPT_BY))
+
+
+def identity(path: Path) -> str:
+    """The random text that a folder's crawl was made with. Raises `FolderError`."""
+    connection, facts = connect_reading(path)
+    connection.close()
+    return facts["crawl_id"]
+
+
+def put_letter(path: Path, letter: DeadLetter) -> None:
+    """Keep a dead letter, beside a running crawl; named by its content, so that a repeated one adds nothing."""
+    data = encode(letter)
+    with contextlib.closing(connect_writable(path)) as connection:
+        values = (xxhash.xxh3_64_intdigest(data) >> 1, data)
+        connection.execute("INSERT OR IGNORE INTO dead_letters (id, data) VALUES (?, ?)", values)
 
 
 class EmbeddedFeed:

@@ -1,0 +1,95 @@
+"""Queries as they were understood, for OpenSearch: which documents, and what each word is worth in each field."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from gregor.search.fields import TEXTS, Weights, phrase_worth
+from gregor.search.query import Asked, Filter, Phrase
+
+NAME: Final = "name"
+"""The field that every document has, and what is no document has not: its name in the index."""
+BOOST: Final = "boost"
+"""The field by which a document's score is multiplied."""
+
+Query = dict[str, Any]
+
+
+def query_of(asked: Asked, least: int, weights: Weights, texts: Sequence[str] = TEXTS) -> Query:
+    """All of a query; ``least``: so many of the words have to be there, in these fields."""
+    must: list[Query] = []
+    if asked.words:
+        anywhere = [_anywhere_at_best(word, weights, texts) for word in asked.words]
+        must.append({"bool": {"should": anywhere, "minimum_should_match": least}})
+    required = [_phrase(phrase, texts) for phrase in asked.phrases] + _wanted(asked)
+    unwanted = [_phrase(phrase) for phrase in asked.without]
+    unwanted += [_condition(condition) for condition in asked.filters if condition.without]
+    query = {
+        "bool": {
+            "must": must,
+            "should": [phrase for _, phrase in phrases_of(asked.words, weights, texts)],
+            "filter": [{"exists": {"field": NAME}}, *required],
+            "must_not": unwanted,
+        }
+    }
+    return ranked(query)
+
+
+def ranked(query: Query) -> Query:
+    """A query whose scores are put up by the rank."""
+    factor = {"field": BOOST, "missing": 1.0}
+    return {"function_score": {"query": query, "field_value_factor": factor, "boost_mode": "multiply"}}
+
+
+def of_document(name: str, query: Query) -> Query:
+    """A query, of the document of a name alone."""
+    return {"bool": {"must": [query], "filter": [{"term": {NAME: name}}]}}
+
+
+def term(field: str, word: str, weights: Weights) -> Query:
+    """A term in a field, by its weight."""
+    return {"term": {field: {"value": word, "boost": getattr(weights, field)}}}
+
+
+def phrases_of(words: Phrase, weights: Weights, texts: Sequence[str] = TEXTS) -> list[tuple[str, Query]]:
+    """The words of a query next to each other, in the fields where that is worth something."""
+    return [(field, _side_by_side(field, words, worth)) for field, worth in phrase_worth(words, weights, texts).items()]
+
+
+def _anywhere_at_best(word: str, weights: Weights, texts: Sequence[str]) -> Query:
+    return {"dis_max": {"tie_breaker": weights.tie, "queries": [term(field, word, weights) for field in texts]}}
+
+
+def _side_by_side(field: str, words: Phrase, worth: float = 1.0) -> Query:
+    return {"match_phrase": {field: {"query": " ".join(words), "boost": worth}}}
+
+
+def anywhere(word: str) -> Query:
+    """A term in any of the texts."""
+    return _phrase((word,))
+
+
+def _phrase(phrase: Phrase, texts: Sequence[str] = TEXTS) -> Query:
+    """Terms next to each other in one of the texts."""
+    return {"bool": {"should": [_side_by_side(field, phrase) for field in texts], "minimum_should_match": 1}}
+
+
+def _wanted(asked: Asked) -> list[Query]:
+    wanted: dict[str, list[Query]] = {}
+    for condition in asked.filters:
+        if not condition.without:
+            wanted.setdefault(condition.name, []).append(_condition(condition))
+    conditions: list[Query] = [{"bool": {"should": any_of, "minimum_should_match": 1}} for any_of in wanted.values()]
+    bounds = {"gte": asked.since, "lt": asked.until}
+    if set_bounds := {name: bound for name, bound in bounds.items() if bound is not None}:
+        conditions.append({"range": {"at": set_bounds}})
+    return conditions
+
+
+def _condition(condition: Filter) -> Query:
+    match condition.name:
+        case "inurl":
+            return _side_by_side("url", condition.value)
+        case "intitle":
+            return _side_by_side("title", condition.value)
+        case name:
+            return {"term": {{"lang": "language"}.get(name, name): condition.value[0]}}

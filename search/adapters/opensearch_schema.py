@@ -1,0 +1,150 @@
+"""Indexes of OpenSearch: how they are made, and which of a crawl's generations is searched.
+
+A crawl has an alias, `gregor-CRAWL`, that names the generation in use, `gregor-CRAWL-N`. The engine moves it at once:
+whoever searches sees the old one or the new one, never none. A template makes every generation alike; what operators
+set in one of a higher priority wins.
+"""
+
+import re
+from typing import Any, Final
+
+import msgspec
+
+from gregor.search.adapters.opensearch_client import Client, Refused
+from gregor.search.adapters.opensearch_query import BOOST, NAME
+from gregor.search.borders import Unusable
+from gregor.search.fields import EXACT, TEXTS
+
+FORMAT: Final = 1
+"""Of the fields, and of how texts become terms: an index of another one is made anew."""
+DOCUMENTS_A_SHARD: Final = 2_500_000
+"""So many documents of the web are about 25 GB: beyond 50 a shard is slow to move and to recover."""
+MOST_SHARDS: Final = 256
+_REMEMBERED: Final = "1h"
+"""How long a deleted document's version is known: a write that was on its way for so long is refused."""
+
+
+class Shape(msgspec.Struct, frozen=True):
+    """How the index of a crawl is laid out; ``crawl`` names what it is made of, so that no other crawl writes it."""
+
+    alias: str
+    crawl: str = ""
+    documents: int = 1_000_000  # that are expected
+    replicas: int = 1
+    refresh: float = 1.0  # seconds until what was written is found
+
+    @property
+    def shards(self) -> int:
+        """Enough for the expected documents."""
+        return max(1, min(MOST_SHARDS, -(-self.documents // DOCUMENTS_A_SHARD)))
+
+
+class Generation(msgspec.Struct, frozen=True, order=True):
+    """An index that may be searched under the alias."""
+
+    number: int
+    index: str
+
+    @property
+    def writers(self) -> str:
+        """The alias by which it is written: what is written by no alias would make an index that was deleted anew."""
+        return writers_of(self.index)
+
+
+def writers_of(index: str) -> str:
+    """The alias by which an index is written."""
+    return f"{index}-written"
+
+
+def gone(index: str) -> Unusable:
+    """That an index is not there any more."""
+    return Unusable(f"OpenSearch has no index {index} now: make one with `gregor index`")
+
+
+def current(client: Client, shape: Shape) -> Generation | None:
+    """The generation in use; None when there is none. Raises `Unusable` for one of another format or crawl."""
+    if not client.there(f"/_alias/{shape.alias}"):
+        return None
+    index = max(client.ask("GET", f"/_alias/{shape.alias}"))
+    check(client, shape, index)
+    return Generation(_number(shape, index), index)
+
+
+def check(client: Client, shape: Shape, index: str) -> None:
+    """Raises `Unusable` for an index of another format or crawl."""
+    about = client.ask("GET", f"/{index}/_mapping")[index]["mappings"].get("_meta", {})
+    anew = "make it anew with `gregor index --rebuild`"
+    if about.get("format") != FORMAT:
+        raise Unusable(f"{index} is of format {about.get('format')}, this version reads format {FORMAT}: {anew}")
+    if shape.crawl and about.get("crawl") != shape.crawl:
+        raise Unusable(f"{index} is of another crawl of this name: {anew}")
+
+
+def generations(client: Client, shape: Shape) -> list[Generation]:
+    """Those that there are, in use or not."""
+    names = client.ask("GET", f"/{shape.alias}-*", params={"filter_path": "*.aliases"})
+    return sorted(Generation(_number(shape, name), name) for name in names if _number(shape, name))
+
+
+def create(client: Client, shape: Shape, number: int) -> Generation:
+    """Make a generation, if it is not there."""
+    generation = Generation(number, f"{shape.alias}-{number}")
+    template = {"index_patterns": [f"{shape.alias}-*"], "priority": 100, "template": template_of(shape)}
+    client.ask("PUT", f"/_index_template/{shape.alias}", template)
+    try:
+        about = {"_meta": {"format": FORMAT, "crawl": shape.crawl}}
+        client.ask("PUT", f"/{generation.index}", {"mappings": about, "aliases": {generation.writers: {}}})
+    except Refused as refused:
+        if "exists" not in str(refused):
+            raise Unusable(f"OpenSearch makes no index {generation.index}: {refused}") from None
+    return generation
+
+
+def use(client: Client, shape: Shape, generation: Generation) -> None:
+    """Search this one from now on, at once."""
+    actions = [
+        {"remove": {"index": f"{shape.alias}-*", "alias": shape.alias, "must_exist": False}},
+        {"add": {"index": generation.index, "alias": shape.alias}},
+    ]
+    client.ask("POST", "/_aliases", {"actions": actions})
+
+
+def delete_others(client: Client, shape: Shape, kept: Generation) -> None:
+    """Free what generations hold that are not used any more."""
+    for other in generations(client, shape):
+        if other != kept:
+            client.ask("DELETE", f"/{other.index}", params={"ignore_unavailable": "true"})
+
+
+def template_of(shape: Shape) -> dict[str, Any]:
+    """Settings and fields. Texts come as terms and are split at spaces alone; what a word is, is decided by
+    `gregor.search.terms`. They are not kept: the crawl has them."""
+    text = {"type": "text", "analyzer": "whitespace", "index_options": "positions"}
+    exact = {"type": "keyword", "ignore_above": 8000, "doc_values": False, "norms": False}
+    properties: dict[str, Any] = {
+        **dict.fromkeys(TEXTS, text),
+        **dict.fromkeys(EXACT, exact),
+        NAME: {"type": "keyword"},
+        "at": {"type": "double"},
+        BOOST: {"type": "float", "index": False},
+        "shown": {"type": "object", "enabled": False},
+        "position": {"type": "long", "index": False, "doc_values": False},
+    }
+    return {
+        "settings": {
+            "number_of_shards": shape.shards,
+            "number_of_replicas": shape.replicas,
+            "refresh_interval": f"{max(1, round(shape.refresh * 1000))}ms",
+            "gc_deletes": _REMEMBERED,
+        },
+        "mappings": {
+            "dynamic": False,
+            "_source": {"excludes": [*TEXTS, *EXACT, NAME, "at", BOOST]},
+            "properties": properties,
+        },
+    }
+
+
+def _number(shape: Shape, index: str) -> int:
+    found = re.fullmatch(re.escape(shape.alias) + r"-([0-9]{1,9})", index)
+    return int(found[1]) if found else 0

@@ -1,0 +1,133 @@
+"""Puts together what indexes into and searches in OpenSearch: nodes, generations, what is refused."""
+
+import os
+import time
+from collections.abc import Callable, Mapping
+from typing import Final, Self
+
+from gregor.schemas.messages import DeadLetter
+from gregor.search.adapters import opensearch_schema as schema
+from gregor.search.adapters.opensearch_client import Client, Nodes
+from gregor.search.adapters.opensearch_index import OpenSearchIndex
+from gregor.search.adapters.opensearch_schema import Shape
+from gregor.search.adapters.opensearch_writer import Refusal
+from gregor.search.borders import Unusable
+from gregor.search.documents import Document
+from gregor.worker.compose.engine import engine_of
+from gregor.worker.config.servers import address, check_server, password, trusting
+from gregor.worker.config.settings import Config
+from gregor.worker.observe.logging import logs
+
+_log = logs("index")
+_PORT: Final = 9200
+_FRESH: Final = 1.0
+"""Seconds for which the search page takes the index for unchanged."""
+CAUSE: Final = "index"
+"""Of dead letters of documents that the engine refuses."""
+
+
+def shape_of(config: Config, crawl: str = "") -> Shape:
+    """How the index of a crawl is laid out; ``crawl`` names what it is made of."""
+    return Shape(
+        f"gregor-{config.crawl}",
+        crawl,
+        config.opensearch_documents,
+        config.opensearch_replicas,
+        config.opensearch_refresh,
+    )
+
+
+def nodes_of(config: Config, environ: Mapping[str, str] = os.environ) -> Nodes:
+    """Where OpenSearch is. Raises `BadInput` naming a setting that cannot be used."""
+    check_server(config, "opensearch", environ)
+    return Nodes(
+        tuple((host, port or _PORT) for host, port in (address("opensearch", text) for text in config.opensearch)),
+        config.opensearch_username,
+        password(config, "opensearch", environ),
+        trusting("opensearch", config.opensearch_ca_file) if config.opensearch_tls else None,
+        config.server_timeout,
+    )
+
+
+def searched(config: Config) -> OpenSearchIndex:
+    """The generation in use, as it is now. Raises `Unusable`, `Unavailable`, `BadInput`."""
+    client, shape = Client(nodes_of(config)), shape_of(config)
+    generation = schema.current(client, shape)
+    if generation is None:
+        raise Unusable(f"OpenSearch holds no index of crawl {config.crawl}: make one with `gregor index`")
+    return OpenSearchIndex(client, generation.index)
+
+
+class LatestOnNodes:
+    """The index of a crawl as it is found now, pinned so that pages of results are one list."""
+
+    def __init__(self, config: Config, clock: Callable[[], float] = time.monotonic) -> None:
+        self._config = config
+        self._clock = clock
+        self._client: Client | None = None
+        self._index: OpenSearchIndex | None = None
+        self._seen = ("", 0)
+        self._looked = 0.0
+
+    def now(self) -> OpenSearchIndex:
+        """The same object while nothing is new; what is new may be missed for a second. Raises `Unusable`,
+        `Unavailable`."""
+        now = self._clock()
+        if self._index is not None and now - self._looked < _FRESH:
+            return self._index
+        if self._client is None:
+            self._client = Client(nodes_of(self._config))
+        generation = schema.current(self._client, shape_of(self._config))
+        if generation is None:
+            raise Unusable(f"OpenSearch holds no index of crawl {self._config.crawl}")
+        index = OpenSearchIndex(self._client, generation.index)
+        seen = (generation.index, index.write_count())
+        if self._index is None or seen != self._seen or not self._index.is_kept():
+            self._index, self._seen = index.pinned(), seen
+        self._looked = now
+        return self._index
+
+
+class Writing:
+    """The generations of a crawl's index as who writes it sees them. Raises `Unusable`, `Unavailable`, `BadInput`."""
+
+    def __init__(self, config: Config, crawl: str) -> None:
+        self._client = Client(nodes_of(config))
+        self._shape = shape_of(config, crawl)
+        self._client.ask("GET", "/")  # it is there, and answers who this is
+
+    def newest(self) -> int:
+        """The highest number of a generation that there is; 0: none is."""
+        return max((generation.number for generation in schema.generations(self._client, self._shape)), default=0)
+
+    def open(self, number: int, on_refused: Refusal) -> OpenSearchIndex:
+        """A generation to write, made if it is not there."""
+        generation = schema.create(self._client, self._shape, number)
+        schema.check(self._client, self._shape, generation.index)
+        index = OpenSearchIndex(self._client, generation.index, on_refused=on_refused)
+        index.begin()
+        return index
+
+    def use(self, number: int) -> None:
+        """Search this one from now on; the others are deleted."""
+        generation = schema.Generation(number, f"{self._shape.alias}-{number}")
+        schema.use(self._client, self._shape, generation)
+        schema.delete_others(self._client, self._shape, generation)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._client.close()
+
+
+def letters(config: Config) -> Refusal:
+    """What makes dead letters of documents that the engine refuses; one that is there already is not made again."""
+    put = engine_of(config).put_letter
+
+    def refused(document: Document, reason: str) -> None:
+        _log.warning("the engine refuses a document", url=document.key, why=reason)
+        source = f"index, visit {document.visit}"  # it is of no key: the URL itself was not given up
+        put(DeadLetter("", document.href, document.host, CAUSE, reason, document.at, source=source))
+
+    return refused
