@@ -32,8 +32,8 @@ from gregor.search.spelling import LONG, MOST_NEAR, apart
 from gregor.worker.borders.errors import Unavailable
 
 _POSITION: Final = "position"
-_SUGGESTED: Final = 20
 _SPELLING: Final = {
+    "size": 20,
     "analyzer": "whitespace",
     "suggest_mode": "always",
     "max_edits": 2,
@@ -172,12 +172,11 @@ class OpenSearchIndex:
         return max(int(bucket["doc_count"]) for bucket in buckets.values())
 
     def near(self, term: str) -> dict[str, int]:
-        suggested = {field: {"term": {"field": field, "size": _SUGGESTED, **_SPELLING}} for field in TEXTS}
-        answer = self._ask_search({"size": 0, "suggest": {"text": term, **suggested}})
+        by_field = {f"in {field}": {"text": term, "term": {"field": field, **_SPELLING}} for field in TEXTS}
+        suggested = self._ask_search({"size": 0, "suggest": by_field})["suggest"]
         counts: dict[str, int] = {}
-        for field in TEXTS:
-            for option in (option for entry in answer["suggest"][field] for option in entry["options"]):
-                counts[option["text"]] = max(option["freq"], counts.get(option["text"], 0))
+        for option in (option for entries in suggested.values() for entry in entries for option in entry["options"]):
+            counts[option["text"]] = max(option["freq"], counts.get(option["text"], 0))
         slips = {other: apart(term, other, 2) for other in counts if other != term}
         close = [other for other, many in slips.items() if many <= 1]
         if not close and len(term) >= LONG:
