@@ -74,7 +74,7 @@ class Follower:
         loop = asyncio.get_running_loop()
         while True:
             begun = loop.time()
-            code = await self._one()
+            code = await self._one_process()
             if code == _REFUSED:
                 self._tell("the index does not follow this crawl any more: `gregor index` takes in what is missing")
                 return
@@ -87,7 +87,7 @@ class Follower:
                 await asyncio.wait_for(self._over.wait(), self._pause)
             self._pause = min(_LONGEST_PAUSE, 2 * self._pause)
 
-    async def _one(self) -> int:
+    async def _one_process(self) -> int:
         """Begin it, and wait for its end, which is asked for once the crawl is over."""
         self.process = process = await asyncio.create_subprocess_exec(
             *self._line,
@@ -122,12 +122,12 @@ class Word:
 
     def __enter__(self) -> None:
         os.set_blocking(self._descriptor, False)
-        asyncio.get_running_loop().add_reader(self._descriptor, self._heard)
+        asyncio.get_running_loop().add_reader(self._descriptor, self._note_news)
 
     def __exit__(self, *_: object) -> None:
         asyncio.get_running_loop().remove_reader(self._descriptor)
 
-    def _heard(self) -> None:
+    def _note_news(self) -> None:
         try:
             said = os.read(self._descriptor, 16)
         except BlockingIOError:
