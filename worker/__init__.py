@@ -9,8 +9,8 @@
     politeness  when a host may be asked         robots     robots.txt
     settle      outcome to page and row          examine.py, crawl.py: one URL's way
     operate     seeds, retries, opt-outs         run        the life of a worker
-    adapters    engines, transports              inspect    explain, report, metrics
-    archives    WARC files taken in              capacity   gregor plan
+    adapters    engines, transports              archives   WARC in, WARC and WACZ out
+    inspect     explain, report, metrics         capacity   gregor plan
     api         the API and the console          compose    which parts make a process
     library     gregor.Crawl, gregor.open        commands, demo: what people type
 

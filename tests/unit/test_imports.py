@@ -13,7 +13,7 @@ LAYERS = ("schemas", "partitioner", "worker")
 
 WINGS = (
     *("base", "web", "config", "orders", "read", "borders", "links", "extract", "observe", "frontier", "fetch"),
-    *("politeness", "robots", "settle", "examine", "crawl", "operate", "run", "adapters", "inspect", "archives"),
+    *("politeness", "robots", "settle", "examine", "crawl", "operate", "run", "adapters", "archives", "inspect"),
     *("capacity", "api"),
     *("compose", "library", "commands", "demo"),
 )

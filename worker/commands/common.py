@@ -224,6 +224,28 @@ def positive(text: str) -> int:
     return number
 
 
+_UNITS: Final = {
+    "": 1,
+    "k": 10**3,
+    "m": 10**6,
+    "g": 10**9,
+    "t": 10**12,
+    "ki": 2**10,
+    "mi": 2**20,
+    "gi": 2**30,
+    "ti": 2**40,
+}
+
+
+def octets(text: str) -> int:
+    """A size above 0 for argparse: "1GB", "500 MiB", "1048576"."""
+    number = text.rstrip("bBiIkKmMgGtT ")
+    unit = text[len(number) :].strip().lower().removesuffix("b")
+    if not (number.isascii() and number.isdecimal()) or unit not in _UNITS:
+        raise argparse.ArgumentTypeError(f"expected a size, as 1GB or 500MiB, not {text!r}")
+    return positive(number) * _UNITS[unit]
+
+
 def part_of(text: str) -> "Part":
     """A part for argparse: "2/4" is the second of four."""
     from gregor.worker.borders.reader import Part

@@ -5,6 +5,7 @@ import time
 from typing import Final, get_args
 
 from gregor.schemas.messages import State
+from gregor.worker.archives import places
 from gregor.worker.base.errors import BadInput, complain
 from gregor.worker.borders.reader import WHOLE
 from gregor.worker.commands import cursors
@@ -12,6 +13,7 @@ from gregor.worker.commands.common import (
     Crawl,
     add_selection,
     add_settings,
+    octets,
     part_of,
     reading,
     run_reading,
@@ -27,7 +29,7 @@ from gregor.worker.inspect.tables import TABLES
 FORMS: Final = ("warc", "jsonl", "csv", "parquet", "sqlite", "duckdb")
 _DATABASES: Final = ("sqlite", "duckdb")
 _SHARED: Final = ("csv", "parquet")
-_BINARY: Final = {"warc": "a WARC is no text for a terminal", "parquet": "Parquet is no text for a terminal"}
+_BINARY: Final = {"parquet": "Parquet is no text for a terminal"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -43,6 +45,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--output", "-o", default="-", metavar="FILE", help=text)
     text = "csv, parquet: a folder for each day on which pages were fetched, or for each host"
     parser.add_argument("--by", choices=("date", "host"), help=text)
+    text = "warc: files of at most so much each, as 1GB: -o site.warc.gz is site-00001.warc.gz, site-00002.warc.gz …"
+    parser.add_argument("--size", type=octets, metavar="SIZE", help=text)
+    parser.add_argument("--cdxj", action="store_true", help="warc: with an index beside it, site.cdxj")
+    text = "warc: one WACZ of WARC files, index and list of pages; also where the name of the file ends in .wacz"
+    parser.add_argument("--wacz", action="store_true", help=text)
     text = "only the I-th of N parts, so that N processes write a large crawl together, a file each"
     parser.add_argument("--part", type=part_of, default=WHOLE, metavar="I/N", help=text)
     add_selection(parser)
@@ -69,6 +76,7 @@ def _check(arguments: argparse.Namespace) -> None:
         raise BadInput("--bodies and --headers are for jsonl of pages")
     if form == "warc" and what != "pages":
         raise BadInput(f"a WARC has pages alone: {what} are for {', '.join(FORMS[1:])}")
+    _check_place(arguments)
     if form in _DATABASES and arguments.output == "-":
         raise BadInput(f"{form} wants the name of the database: --output FILE")
     if arguments.by and (form not in _SHARED or arguments.output == "-"):
@@ -83,6 +91,22 @@ def _check(arguments: argparse.Namespace) -> None:
         raise BadInput("--since and --cursor both say since when: give one of them")
     if form in ("parquet", "duckdb"):
         _needed(form)
+
+
+def _check_place(arguments: argparse.Namespace) -> None:
+    """Raises `BadInput` for a place that does not go with what is written."""
+    several = arguments.size is not None or arguments.cdxj
+    if arguments.form != "warc" and (several or arguments.wacz):
+        raise BadInput("--size, --cdxj and --wacz are for warc")
+    if arguments.output == "-" and several:
+        raise BadInput("--size and --cdxj want the name of a file: --output site.warc.gz")
+    if arguments.cdxj and (arguments.wacz or arguments.output.lower().endswith(".wacz")):
+        raise BadInput("a WACZ has its index in it: leave --cdxj out")
+    places.refuse_spreadsheet(arguments.output)
+    if arguments.form in _DATABASES and places.is_remote(arguments.output):
+        raise BadInput(f"{arguments.form} writes a database here: name a file, and copy it")
+    if places.is_remote(arguments.output):
+        places.place_of(arguments.output)
 
 
 def _needed(form: str) -> None:
@@ -102,7 +126,7 @@ async def _export(arguments: argparse.Namespace, config: Config) -> int:
         wanted = cursors.since(wanted, arguments.cursor)
     async with reading(config) as crawl:
         if arguments.form in ("warc", "jsonl") and arguments.what == "pages":
-            count = await _pages(arguments, config, crawl, wanted)
+            count = await _pages(arguments, config, crawl, wanted, now)
         else:
             from gregor.worker.commands.exporting import rows
 
@@ -113,14 +137,15 @@ async def _export(arguments: argparse.Namespace, config: Config) -> int:
         return crawl.code
 
 
-async def _pages(arguments: argparse.Namespace, config: Config, crawl: Crawl, wanted: Selection) -> int:
+async def _pages(arguments: argparse.Namespace, config: Config, crawl: Crawl, wanted: Selection, now: float) -> int:
     """Pages as records of their own form; how many."""
+    if arguments.form == "warc":
+        from gregor.worker.commands.exporting_warc import warc
+
+        return await warc(arguments, config, crawl.reader, wanted, now)
     from gregor.worker.inspect import export
 
-    with output(arguments.output, refused(arguments.form)) as file:
-        if arguments.form == "warc":
-            said = {"agent": config.user_agent, "robots": config.robots}
-            return await export.warc(crawl.reader, file, wanted, arguments.part, **said)
+    with output(arguments.output) as file:
         parts = {"body": arguments.bodies, "headers": arguments.headers}
         return await export.jsonl(crawl.reader, file, wanted, arguments.part, **parts)
 

@@ -3,15 +3,16 @@
 import argparse
 import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from gregor.worker.archives import places
 from gregor.worker.base.errors import BadInput, why
 from gregor.worker.base.printable import one_line
 from gregor.worker.borders.reader import Reader
 from gregor.worker.commands.export import refused
 from gregor.worker.commands.output import output
-from gregor.worker.inspect import table_files
+from gregor.worker.inspect import datasets, table_files
 from gregor.worker.inspect.selection import Selection
 from gregor.worker.inspect.table_files import NewWriter, Writer
 from gregor.worker.inspect.tables import TABLES, Table
@@ -45,12 +46,24 @@ def _writer(arguments: argparse.Namespace, table: Table, now: float) -> Iterator
         yield _database(arguments, table)
     elif arguments.by:
         number = f"{now:.0f}-{arguments.part.number}"
-        if Path(place).exists() and not Path(place).is_dir():
+        if not places.is_remote(place) and Path(place).exists() and not Path(place).is_dir():
             raise BadInput(f"cannot write {one_line(place)}: it is no folder")
-        yield table_files.Folder(table, Path(place), arguments.by, form, number, _FILES[form])
+        with places.writing(place):
+            folder = datasets.Folder(table, places.place_of(place), arguments.by, form, number, _FILES[form])
+            try:
+                yield folder
+            except BaseException:
+                folder.drop()
+                raise
     else:
         with output(place, refused(form)) as file:
-            yield _FILES[form](table, file)
+            writer = _FILES[form](table, file)
+            try:
+                yield writer
+            except BaseException:
+                with suppress(Exception):
+                    writer.close()
+                raise
 
 
 def _database(arguments: argparse.Namespace, table: Table) -> Writer:

@@ -1,14 +1,14 @@
-"""Where a command writes: standard output, or a file that gets its name when it is whole."""
+"""Where a command writes: standard output, or a file or object that gets its name when it is whole."""
 
-import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
+from gregor.worker.archives import places
 from gregor.worker.base.crawl_folder import DATABASE, holds_crawl
-from gregor.worker.base.errors import BadInput, why
+from gregor.worker.base.errors import BadInput
 from gregor.worker.base.printable import one_line
 
 
@@ -33,24 +33,24 @@ def output(path: str, refused: str = "") -> Iterator[BinaryIO]:
         return
     if not path:
         raise BadInput("--output wants the name of a file")
+    places.refuse_spreadsheet(path)
     target = Path(path).resolve()  # a link stays a link
-    if target.is_dir():
-        raise BadInput(f"cannot write {one_line(path)}: it is a folder")
-    if _is_of_a_crawl(target):
-        raise BadInput(f"cannot write {one_line(path)}: it is a file of a crawl")
-    part = target.with_name(f"{target.name}.{os.getpid()}.part")  # two exports to one name do not meet
-    if target.exists() and not target.is_file():  # a pipe or a device: it cannot be replaced, only written to
-        with target.open("wb") as file:
-            yield file
-        return
-    try:
-        with part.open("wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(target)
-    except OSError as error:
-        raise BadInput(f"cannot write {one_line(path)}: {why(error)}") from None
-    finally:
-        with suppress(OSError):  # where nothing can be written there is nothing to remove
-            part.unlink(missing_ok=True)
+    if not places.is_remote(path):
+        if target.is_dir():
+            raise BadInput(f"cannot write {one_line(path)}: it is a folder")
+        if _is_of_a_crawl(target):
+            raise BadInput(f"cannot write {one_line(path)}: it is a file of a crawl")
+        if target.exists() and not target.is_file():  # a pipe or a device: it cannot be replaced, only written to
+            with target.open("wb") as file:
+                yield file
+            return
+    folder, name = places.split(path) if places.is_remote(path) else (str(target.parent), target.name)
+    place = places.place_of(folder)
+    with places.writing(path):
+        new = place.create(name)
+        try:
+            yield new.file
+            new.keep()
+        except BaseException:
+            new.drop()
+            raise

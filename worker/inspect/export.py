@@ -3,14 +3,13 @@
 import io
 import shutil
 import tempfile
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from functools import partial
 from itertools import pairwise
 from typing import Any, BinaryIO, Final, NamedTuple, cast
 
-from warcio.warcwriter import WARCWriter
-
 from gregor.schemas.messages import Page, RobotsCopy, RobotsRecord, Row, url_fingerprint
+from gregor.worker.archives.segments import Output
 from gregor.worker.base.streams import in_order
 from gregor.worker.borders.reader import WHOLE, Part, Reader
 from gregor.worker.inspect import heads, selection, url_record, warc_records
@@ -49,36 +48,32 @@ async def jsonl(
 
 async def warc(
     reader: Reader,
-    file: BinaryIO,
+    output: Output,
     wanted: Selection = EVERYTHING,
     part: Part = WHOLE,
-    *,
-    agent: str = "",
-    robots: str = "obey",
+    on_page: Callable[[Page], None] = lambda _: None,
 ) -> int:
     """Every version of every stored page as request and response, exact copies as revisit records; then the answers of
-    which no page was made, 304s as revisit records, and each robots.txt. gzip per record. Returns how many versions.
+    which no page was made, 304s as revisit records, and each robots.txt. Returns how many versions.
 
-    ``robots``: the setting of that name, told in the warcinfo record; ``agent``: the User-Agent that is named there
-    when no stored request has one. Credentials and cookies of requests are masked.
+    ``on_page`` hears of each version that is a response of its own. Credentials and cookies of requests are masked.
     """
-    writer = WARCWriter(file, gzip=True, warc_version=warc_records.VERSION)
-    policy = "RFC 9309" if robots == "obey" else robots
-    writer.write_record(warc_records.warcinfo(await _agent(reader) or agent, policy))
     count = 0
     async for stored in in_order(selection.pages(reader, wanted, part, versions=True), partial(_stored, reader)):
-        _write_page(writer, stored)
+        _write_page(output, stored)
+        if stored.original is None:
+            on_page(stored.page)
         count += 1
     async for records in in_order(_with_answers(reader, wanted, part), partial(_answers, reader)):
         for record in records:
-            writer.write_record(record)
+            output.write(record)
     with url_record.Once() as once:  # one answer may be for the origins of many hosts
         async for answer in reader.all_robots():
             if wanted.host not in (None, answer.origin.partition("://")[2]):
                 continue
             for record in _robots(answer):
                 if _within(part, record) and once.first(record.rec_headers.get_header("WARC-Record-ID")):
-                    writer.write_record(record)
+                    output.write(record)
     return count
 
 
@@ -98,7 +93,7 @@ async def _stored(reader: Reader, wanted: tuple[Page, Row | None]) -> _Stored:
     return _Stored(page, payload, decoded, warc_records.original(first, payload) if first is not None else None)
 
 
-def _write_page(writer: Any, stored: _Stored) -> None:
+def _write_page(output: Output, stored: _Stored) -> None:
     page, payload, decoded, original = stored
     with payload:
         answer = warc_records.of_page(page)
@@ -108,11 +103,7 @@ def _write_page(writer: Any, stored: _Stored) -> None:
             lost = page.size > 0 == warc_records.size_of(payload)
             answer = answer._replace(truncated=page.truncated or ("unspecified" if lost else ""))
             record = warc_records.response(answer, payload, decoded=decoded)
-        request = warc_records.request(page)
-        if request is None:
-            writer.write_record(record)
-        else:
-            writer.write_request_response_pair(request, record)
+        output.write(record, warc_records.request(page))
 
 
 async def _payload(reader: Reader, page: Page) -> tuple[BinaryIO, bool, bool]:
@@ -196,8 +187,8 @@ def _robots(record: RobotsRecord) -> Iterator[Any]:
         yield warc_records.response(answer, io.BytesIO(body), decoded=True)
 
 
-async def _agent(reader: Reader) -> str:
-    """The User-Agent that asked, as the first request that is found has it."""
+async def agent(reader: Reader) -> str:
+    """The User-Agent that asked, as the first request that is found has it; "" if none has."""
     async for page in reader.pages():
         _, headers = heads.parse(page.request_head)
         return next((value for name, value in headers if name.lower() == "user-agent"), "")

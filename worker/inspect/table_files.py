@@ -7,12 +7,9 @@ import csv
 import io
 import json
 import sqlite3
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO, Final, Protocol
-from urllib.parse import quote
 
 from gregor.schemas.events import rfc3339
 from gregor.worker.extract.writing import defused
@@ -114,8 +111,11 @@ class Parquet:
         self.put = self._batches.put
 
     def close(self) -> None:
-        self._batches.flush()
-        self._writer.close()
+        try:
+            self._batches.flush()
+            self._writer.close()
+        finally:
+            self._writer.is_open = False  # else it is tried again when nobody is there to hear of it
 
 
 class Csv:
@@ -236,61 +236,3 @@ class DuckDb:
         self._batches.flush()
         self._database.execute("COMMIT")
         self._database.close()
-
-
-class Folder:
-    """A folder with a folder in it for each day or host, as Hive, DuckDB and Arrow read them: ``date=2026-11-29/…``."""
-
-    OPEN: Final = 32
-    """Files that are written at a time: one that had to be closed is followed by another."""
-
-    def __init__(self, table: Table, folder: Path, by: str, ending: str, run: str, write: NewWriter) -> None:
-        """``by``: "date" or "host"; ``run`` names the files of this export, beside those of others."""
-        self._folder = folder
-        self._column = table.place_of(table.date if by == "date" else table.host)
-        self._by_date = by == "date"
-        self._named = "date" if self._by_date else table.host
-        columns = table.columns
-        if not self._by_date:  # the folder says it: a column of its name would contradict that
-            columns = columns[: self._column] + columns[self._column + 1 :]
-        self._table = table._replace(columns=columns)
-        self._name = run
-        self._ending = ending
-        self._write = write
-        self._open: OrderedDict[str, tuple[Writer, BinaryIO]] = OrderedDict()
-        self._number = 0
-
-    def put(self, values: Values) -> None:
-        """To the file of its day or host."""
-        value = values[self._column]
-        share = day_of(value) if self._by_date else quote(str(value), safe="")
-        if not self._by_date:
-            values = values[: self._column] + values[self._column + 1 :]
-        if share not in self._open:
-            if len(self._open) == self.OPEN:
-                self._end(self._open.popitem(last=False)[1])
-            self._open[share] = self._begin(share)
-        self._open.move_to_end(share)
-        self._open[share][0].put(values)
-
-    def _begin(self, share: str) -> tuple[Writer, BinaryIO]:
-        place = self._folder / f"{self._named}={share}"
-        place.mkdir(parents=True, exist_ok=True)
-        self._number += 1
-        file = (place / f"{self._name}-{self._number}.{self._ending}").open("xb")
-        return self._write(self._table, file), file
-
-    @staticmethod
-    def _end(opened: tuple[Writer, BinaryIO]) -> None:
-        writer, file = opened
-        writer.close()
-        file.close()
-
-    def close(self) -> None:
-        while self._open:
-            self._end(self._open.popitem()[1])
-
-
-def day_of(seconds: float | None) -> str:
-    """The day of a time, UTC; "unknown" for none."""
-    return "unknown" if seconds is None else datetime.fromtimestamp(seconds, UTC).date().isoformat()

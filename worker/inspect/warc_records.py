@@ -60,16 +60,16 @@ class Original(NamedTuple):
     digest: str
 
 
-def warcinfo(agent: str, robots: str) -> Any:
-    """The first record: which program wrote the file, as which User-Agent it asked, who answers for that, and what it
-    made of robots.txt."""
+def warcinfo(agent: str, robots: str, name: str = "") -> Any:
+    """The first record of a file of a ``name``: which program wrote it, as which User-Agent it asked, who answers for
+    that, and what it made of robots.txt (the setting of that name)."""
     fields = {"software": f"gregor/{__version__}", "format": "WARC File Format 1.1", "conformsTo": _CONFORMS}
-    fields["robots"] = robots
+    fields["robots"] = "RFC 9309" if robots == "obey" else robots
     if agent:
         fields["http-header-user-agent"] = agent
     if contact := _CONTACT.search(agent):
         fields["operator"] = contact[0]
-    return _BUILDER.create_warcinfo_record("", fields)
+    return _BUILDER.create_warcinfo_record(name, fields)
 
 
 def of_page(page: Page) -> Answer:

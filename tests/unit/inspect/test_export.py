@@ -14,9 +14,10 @@ from warcio.archiveiterator import ArchiveIterator
 from warcio.checker import Checker
 
 from gregor.schemas.messages import AnswerHead, Attempt, Page, RobotsCopy, RobotsRecord, Row
+from gregor.worker.archives.segments import Segments
 from gregor.worker.borders.errors import Damaged
-from gregor.worker.borders.reader import Part
-from gregor.worker.inspect import export
+from gregor.worker.borders.reader import WHOLE, Part
+from gregor.worker.inspect import export, warc_records
 from tests.reading import AT, MemoryReader, page, row, ticket
 
 BODY = b"<title>One</title><p>one"
@@ -45,10 +46,16 @@ def crawled() -> MemoryReader:
     return reader
 
 
+async def write(reader: MemoryReader, file: io.BytesIO, part: Part = WHOLE) -> int:
+    agent = await export.agent(reader)
+    output = Segments(lambda _: ("x.warc.gz", file), lambda name: warc_records.warcinfo(agent, "obey", name))
+    return await export.warc(reader, output, part=part)
+
+
 def warc() -> bytes:
     file = io.BytesIO()
     MISSING.clear()
-    assert asyncio.run(export.warc(crawled(), file)) == 7
+    assert asyncio.run(write(crawled(), file)) == 7
     assert [str(damage) for damage in MISSING] == ["the body of http://[::1]/lost is damaged: it is missing"]
     return file.getvalue()
 
@@ -118,7 +125,7 @@ def test_a_body_of_which_only_the_decoded_form_is_kept() -> None:
     one = page("http://a.test/", BODY, wire=sha256(CODED).hexdigest())
     one.response_head = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n"
     file = io.BytesIO()
-    asyncio.run(export.warc(MemoryReader([row(one)], [one], [BODY]), file))
+    asyncio.run(write(MemoryReader([row(one)], [one], [BODY]), file))
     _, _, _, http, content = read(file.getvalue())[1]
     assert content == BODY
     assert http.get_header("Content-Encoding") is None
@@ -126,7 +133,7 @@ def test_a_body_of_which_only_the_decoded_form_is_kept() -> None:
 
 def exported(reader: MemoryReader) -> list[tuple[str, str, Any, Any, bytes]]:
     file = io.BytesIO()
-    asyncio.run(export.warc(reader, file))
+    asyncio.run(write(reader, file))
     return read(file.getvalue())
 
 
@@ -264,7 +271,7 @@ def test_an_answer_for_many_origins_is_there_once_over_all_parts() -> None:
     robots = [RobotsRecord(f"http://{host}.test", "parsed", AT, AT, b"text", 200, answer=answer) for host in "abcdefgh"]
     file = io.BytesIO()
     for number in range(3):
-        asyncio.run(export.warc(MemoryReader(robots=robots), file, part=Part(number, 3)))
+        asyncio.run(write(MemoryReader(robots=robots), file, part=Part(number, 3)))
     assert [url for kind, url, *_ in read(file.getvalue()) if kind != "warcinfo"] == [answer.href]
 
 

@@ -15,8 +15,9 @@ import pytest
 
 from gregor.schemas.items import StoredItem
 from gregor.schemas.messages import Attempt, Link
+from gregor.worker.archives import places
 from gregor.worker.borders.reader import WHOLE, Part
-from gregor.worker.inspect import table_files
+from gregor.worker.inspect import datasets, table_files
 from gregor.worker.inspect.selection import EVERYTHING, Selection
 from gregor.worker.inspect.tables import TABLES, Table
 from tests.reading import AT, MemoryReader, page, row, ticket
@@ -222,9 +223,12 @@ def test_a_database_is_replaced_or_added_to(form: str, tmp_path: Path) -> None:
 
 
 def test_a_folder_for_each_day_or_host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(table_files.Folder, "OPEN", 1)
+    monkeypatch.setattr(datasets.Folder, "OPEN", 1)
     for by, names in (("date", {"date=2023-11-14", "date=2023-11-15"}), ("host", {"host=a.test", "host=b.test"})):
-        filled(table_files.Folder(TABLES["pages"], tmp_path / by, by, "parquet", "run", table_files.Parquet), "pages")
+        filled(
+            datasets.Folder(TABLES["pages"], places.Folder(tmp_path / by), by, "parquet", "run", table_files.Parquet),
+            "pages",
+        )
         assert {folder.name for folder in (tmp_path / by).iterdir()} == names
         read = parquet.read_table(tmp_path / by)
         assert sorted(read.column("host").to_pylist()) == ["a.test", "a.test", "b.test"]

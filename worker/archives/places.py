@@ -1,0 +1,167 @@
+"""Where exports go: files here, or objects elsewhere by fsspec (``s3://`` and whatever is installed for it).
+
+A file gets its name when it is whole; whatever ends an export before leaves nothing of it.
+"""
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, BinaryIO, Final, Protocol, cast
+
+from gregor.worker.base.errors import BadInput, why
+from gregor.worker.base.printable import mask_user_info, one_line
+
+_SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://|(?:[a-z]+::)+[a-z]", re.ASCII)
+_OWN: Final = ("builtins", "gregor", "pyarrow", "sqlite3", "_duckdb", "duckdb", "asyncio")
+"""Packages whose errors say nothing of where something is written."""
+_SPREADSHEETS: Final = (".xlsx", ".xls", ".ods", ".xlsm")
+
+
+class NewFile(Protocol):
+    """A file that is being written."""
+
+    @property
+    def file(self) -> BinaryIO:
+        """What takes its bytes."""
+
+    def keep(self) -> None:
+        """It is whole: give it its name."""
+
+    def drop(self) -> None:
+        """Leave nothing of it, kept or not. May be repeated."""
+
+
+class Place(Protocol):
+    """A folder, here or elsewhere."""
+
+    def create(self, name: str) -> NewFile:
+        """A new file of this name, which may have folders in it; it takes the place of one that is there."""
+
+
+def is_remote(path: str) -> bool:
+    """Whether a path is a URL of another file system."""
+    return _SCHEME.match(path) is not None
+
+
+def refuse_spreadsheet(path: str) -> None:
+    """Raises `BadInput` for the name of a spreadsheet, which nothing here writes."""
+    if path.lower().endswith(_SPREADSHEETS):
+        csv = path[: path.rindex(".")] + ".csv"
+        raise BadInput(f"spreadsheets are not written: write CSV, which they open, as -o {one_line(csv)}")
+
+
+class _Local:
+    def __init__(self, target: Path) -> None:
+        self._target = target
+        self._part = target.with_name(f"{target.name}.{os.getpid()}.part")  # two exports to one name do not meet
+        self._kept = False
+        self.file: BinaryIO = self._part.open("wb")
+
+    def keep(self) -> None:
+        self.file.flush()
+        os.fsync(self.file.fileno())
+        self.file.close()
+        self._part.replace(self._target)
+        self._kept = True
+
+    def drop(self) -> None:
+        self.file.close()
+        with suppress(OSError):  # where nothing can be written there is nothing to remove
+            (self._target if self._kept else self._part).unlink(missing_ok=True)
+
+
+class Folder:
+    """`Place` in the file system. The folders of a name are made, the place itself too then."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def create(self, name: str) -> NewFile:
+        target = self._path / name
+        if "/" in name:
+            target.parent.mkdir(parents=True, exist_ok=True)
+        return _Local(target)
+
+
+class _Object:
+    """A file of fsspec that exists from when it is committed on."""
+
+    def __init__(self, system: Any, path: str) -> None:
+        self._system = system
+        self._path = path
+        self._kept = self._over = False
+        self.file = cast(BinaryIO, system.open(path, "wb", autocommit=False))
+
+    def keep(self) -> None:
+        self.file.close()
+        cast(Any, self.file).commit()
+        self._kept = True
+
+    def drop(self) -> None:
+        if self._over:
+            return
+        self._over = True
+        with suppress(Exception):
+            if self._kept:
+                self._system.rm_file(self._path)
+            else:
+                cast(Any, self.file).discard()
+        with suppress(Exception):  # else what is left of it would be sent when nobody holds it any more
+            cast(Any, self.file).closed = True
+
+
+class Remote:
+    """`Place` behind fsspec."""
+
+    def __init__(self, url: str) -> None:
+        """Raises `BadInput` where the package that it needs is missing, or nobody knows such a URL."""
+        try:
+            import fsspec  # heavy: only where it is written to
+
+            self._system, self._path = fsspec.core.url_to_fs(url.rstrip("/"))
+        except ModuleNotFoundError:
+            raise BadInput(f"{_shown(url)} needs packages more: pip install 'gregor-crawler[export]'") from None
+        except ImportError as error:
+            advice = "pip install 'gregor-crawler[export]'" if url.startswith(("s3:", "s3a:")) else why(error)
+            raise BadInput(f"{_shown(url)} needs a package more: {advice}") from None
+        except ValueError as error:
+            raise BadInput(f"cannot write {_shown(url)}: {why(error)}") from None
+
+    def create(self, name: str) -> NewFile:
+        path = f"{self._path}/{name}"
+        if getattr(self._system, "local_file", False) or self._system.protocol in ("memory",):
+            self._system.makedirs(path.rpartition("/")[0], exist_ok=True)
+        return _Object(self._system, path)
+
+
+def split(path: str) -> tuple[str, str]:
+    """The folder of a file elsewhere, and its name. Raises `BadInput` where there is none."""
+    scheme, _, rest = path.rpartition("://")
+    if "/" not in rest or not rest.rpartition("/")[2]:
+        raise BadInput(f"{_shown(path)} names no file: write {one_line(scheme)}://BUCKET/FILE")
+    folder, _, name = path.rpartition("/")
+    return folder, name
+
+
+def place_of(path: str) -> Place:
+    """The folder that a path names."""
+    return Remote(path) if is_remote(path) else Folder(Path(path))
+
+
+@contextmanager
+def writing(path: str) -> Iterator[None]:
+    """Where something is written to a path: whatever fails of it is `BadInput`, one line."""
+    try:
+        yield
+    except OSError as error:
+        raise BadInput(f"cannot write {_shown(path)}: {why(error)}") from None
+    except Exception as error:
+        if not is_remote(path) or type(error).__module__.partition(".")[0] in _OWN or isinstance(error, BadInput):
+            raise
+        raise BadInput(f"cannot write {_shown(path)}: {why(error)}") from None
+
+
+def _shown(path: str) -> str:
+    return one_line(mask_user_info(path), 300)
