@@ -19,3 +19,21 @@ class StoredItem(msgspec.Struct, frozen=True, array_like=True, gc=False):
     id: str = ""  # the values of the rule's id fields, a JSON list; "": it has none
     change: ItemChange = "new"
     changed_fields: tuple[str, ...] = ()  # of a changed one, in the order of its fields
+
+
+class DayShare(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """On how many pages of a day a field had a value."""
+
+    day: int  # since 1970, UTC
+    pages: int  # on which it was looked for
+    values: int  # those of them that had one
+
+
+class FieldShare(msgspec.Struct, frozen=True, array_like=True):
+    """How often a field of a rule has a value, see `extract.drift`."""
+
+    days: tuple[DayShare, ...] = ()  # the last ones, the newest at the end
+    recent: int = 0  # a bit for each of the last pages, the newest is the lowest: whether it had a value
+    recent_pages: int = 0  # how many of these bits are told, 64 at most
+    required: bool = False  # without it an item is lost
+    examples: tuple[str, ...] = ()  # of a required one: the last pages without, the newest at the end

@@ -9,7 +9,7 @@ from typing import Final, Literal, TypeAlias, TypeVar
 import msgspec
 import xxhash
 
-from gregor.schemas.items import StoredItem
+from gregor.schemas.items import FieldShare, StoredItem
 
 TicketKind = Literal["new", "retry", "revisit", "robots", "wake", "recrawl"]
 State = Literal["fetched", "duplicate", "redirected", "denied", "gone", "dead", "refused", "waiting"]
@@ -303,6 +303,7 @@ class PartitionRecord(msgspec.Struct, frozen=True, array_like=True):
     counts: dict[str, int] = {}  # by name, see `frontier.counts`
     takeovers: tuple[Takeover, ...] = ()  # the last ones, the newest at the end
     domains: dict[str, int] = {}  # pages of those that have a budget, by target ("*.example.org")
+    fields: dict[str, FieldShare] = {}  # how often the fields of rules have values, by "rule", a tab, "field"
 
 
 T = TypeVar("T")

@@ -160,7 +160,7 @@ class Crawl:
             turn.host.pushbacks = turn.host.pushbacks + 1 if visited.pushed_back else 0
         verdict = conclude(visited, self.policy, turn.host.pushbacks, self.services.coordinator.now(), self.chance)
         if visited.page is not None and visited.response is not None:
-            await self.pages.store(visited.page, visited.response, visited.url)  # 1 page, links, body; the fingerprint
+            await self.pages.store(visited)  # 1 page, links, items, body; the fingerprint
         await self._conclude(turn, item, visited, verdict)
         if (result := turn_result(visited, verdict, turn.used)) is not None:
             await turn.over(result)  # 6 the next turn

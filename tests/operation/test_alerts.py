@@ -74,6 +74,10 @@ CASES: dict[str, tuple[Series, Series]] = {
         {worker("gregor_too_close_total"): "0x438 1 1"},
         {worker("gregor_too_close_total"): "1x440", worker("gregor_politeness_margin"): "1.0x440"},
     ),
+    "GregorItemsFallen": (
+        {worker("gregor_item_fields_fallen", 'rule="job", field="title"'): "_x420 1x20"},
+        {worker("gregor_item_fields_fallen", 'rule="job", field="title"'): "_x400 1x4 _x36"},
+    ),
     "GregorFrontierStalled": (
         {worker("gregor_frontier_stalled_seconds"): "0+60x440"},
         {worker("gregor_frontier_stalled_seconds"): "900x440"},

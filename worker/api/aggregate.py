@@ -58,6 +58,7 @@ def added_up(
         buckets=sum(worker.buckets for worker in now),
         due=sum(worker.due for worker in now),
         overdue=max((worker.overdue for worker in now), default=0.0),
+        drift=tuple({(away.rule, away.field): away for worker in now for away in worker.drift}.values()),
     )
     rates = Rates(*(sum(getattr(status.rates, name) for status in statuses) for name in Rates.__struct_fields__))
     counts = _counts([status.counts for status in statuses]) if kept is None else _of_crawl(kept)

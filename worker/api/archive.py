@@ -34,6 +34,7 @@ from gregor.worker.borders.errors import Damaged
 from gregor.worker.borders.members import HandOver, hand_overs
 from gregor.worker.borders.reader import Reader
 from gregor.worker.config.settings import Config
+from gregor.worker.extract.drift import Fallen, fallen
 from gregor.worker.frontier.counts import total
 from gregor.worker.inspect import url_record
 from gregor.worker.inspect.explain import Explanation, explain
@@ -100,6 +101,10 @@ class Archive:
     async def counts(self) -> dict[str, int]:
         """Of the crawl, as `frontier.counts` names them. Raises `Unavailable`."""
         return total([record.counts async for record in self._reader.partitions()])
+
+    async def drift(self) -> tuple[Fallen, ...]:
+        """Fields of rules that have fallen away on the pages of the crawl. Raises `Unavailable`."""
+        return fallen([record.fields async for record in self._reader.partitions()])
 
     async def handovers(self, partition: int | None, limit: int, after: str) -> HandOvers:
         """Who took which partition of whom, behind the one that ``after`` names. Raises `BadInput`, `Unavailable`."""

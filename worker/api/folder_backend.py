@@ -19,6 +19,7 @@ from gregor.worker.borders.clock import Clock
 from gregor.worker.borders.coordinator import OrderBook
 from gregor.worker.borders.members import Members, Owner
 from gregor.worker.config.settings import Config
+from gregor.worker.extract.drift import Fallen
 from gregor.worker.frontier.counts import ERROR, STATUS, of_kind
 from gregor.worker.inspect import machine
 from gregor.worker.inspect.host_views import HOST_STATES, HostView
@@ -70,7 +71,7 @@ class FolderBackend(Backend):
         counts = Counts(pages, ok, size, requests, dict(kept), dict(sorted(statuses.items())), errors, ok, size)
         free, room = machine.disk(Path(self._config.data))
         outlook = Outlook(waiting=await self._lag(), disk_free=free, disk_size=room)
-        return Status(self._condition(), Rates(0.0, 0.0, 0.0), counts, outlook)
+        return Status(self._condition(await self.archive.drift()), Rates(0.0, 0.0, 0.0), counts, outlook)
 
     async def hosts(self, asked: HostsQuery) -> list[HostView]:
         """Those of the URLs that are kept: none takes a turn."""
@@ -95,7 +96,7 @@ class FolderBackend(Backend):
     def _stop(self) -> None:
         self._end()
 
-    def _condition(self) -> Condition:
+    def _condition(self, drift: tuple[Fallen, ...]) -> Condition:
         return Condition(
             crawl=self._config.crawl,
             worker=self.name,
@@ -115,6 +116,7 @@ class FolderBackend(Backend):
             buckets=0,
             due=0,
             overdue=0.0,
+            drift=drift,
         )
 
 

@@ -113,7 +113,7 @@ class TakesIn:
         page = visited.page
         if page is not None:
             page.links = [_unfollowed(link) if link.fate == "sent" else link for link in page.links]
-            await owner.pages.store(page, response, None)
+            await owner.pages.store(msgspec.structs.replace(visited, url=None))  # it teaches traps nothing
         if verdict.state in GIVEN_UP:
             letter = dead_letter(visited, verdict, at)
             await effect(lambda: self._store.put_dead_letter(letter))

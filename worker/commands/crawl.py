@@ -27,6 +27,7 @@ from gregor.worker.run.signals import stopping
 
 if TYPE_CHECKING:
     from gregor.worker.compose.following import Follower
+    from gregor.worker.extract.drift import Fallen
     from gregor.worker.operate.seeds_input import Seeds
     from gregor.worker.run.runtime import Runtime
 
@@ -141,9 +142,15 @@ async def _crawl(in_force: Settings, seeds: "Seeds", arguments: argparse.Namespa
         ending = Ending(ending.reason, ending.detail or failure)
     code = INTERRUPTED if ending.reason == "stopped" else FAILED if failure else FINISHED
     place = engine_of(config).place
-    return report.report(
-        ending, run.stats, place.name, time.monotonic() - run.begun, code, counted_before=place.counted
-    )
+    seconds, drift = time.monotonic() - run.begun, await _drift(config)
+    return report.report(ending, run.stats, place.name, seconds, code, counted_before=place.counted, drift=drift)
+
+
+async def _drift(config: Config) -> "tuple[Fallen, ...]":
+    """What rules find no more on the pages of the crawl."""
+    from gregor.worker.compose.drift import drift_of
+
+    return await drift_of(config) if config.rules else ()
 
 
 def _follower(config: Config, arguments: argparse.Namespace) -> "Follower":

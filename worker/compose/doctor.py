@@ -5,9 +5,12 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 from typing import Final
 
 from gregor.worker.base.errors import BadInput, why
+from gregor.worker.base.printable import one_line
 from gregor.worker.borders.resolver import DnsFailure
 from gregor.worker.compose import network
+from gregor.worker.compose.drift import drift_of
 from gregor.worker.compose.engine import engine_of
+from gregor.worker.compose.extraction import extraction_of
 from gregor.worker.compose.findings import Finding, no_connection
 from gregor.worker.compose.process import SystemClock
 from gregor.worker.config.api import address, token
@@ -31,6 +34,8 @@ async def examine(config: Config, name: str, environ: Mapping[str, str]) -> Asyn
         yield await _listen(config)
     async for finding in engine_of(config).examine(environ):
         yield finding
+    async for finding in items(config):
+        yield finding
 
 
 def _settings(config: Config, environ: Mapping[str, str]) -> Iterator[Finding]:
@@ -39,6 +44,7 @@ def _settings(config: Config, environ: Mapping[str, str]) -> Iterator[Finding]:
     try:
         authorizations(config, environ)
         scope_rules(config)
+        extraction_of(config)
         network.host_table(config)
         for role in ("viewer", "operator"):
             token(config, role, environ)
@@ -46,6 +52,18 @@ def _settings(config: Config, environ: Mapping[str, str]) -> Iterator[Finding]:
     except BadInput as error:
         findings.append(Finding("fail", "config", str(error)))
     yield from findings or [Finding("ok", "config", "every setting can hold")]
+
+
+async def items(config: Config) -> AsyncIterator[Finding]:
+    """What rules find no more on the pages of the crawl that is there."""
+    try:
+        away = await drift_of(config)
+    except BadInput:  # there is no crawl, or it was told of already
+        return
+    for field in away:
+        yield Finding("warn", "items", one_line(field.text))
+    if config.rules and not away:
+        yield Finding("ok", "items", "every required field of the rules is found as before")
 
 
 def _clock() -> Finding:

@@ -18,6 +18,7 @@ from gregor.worker.borders.resolver import DnsFailure
 from gregor.worker.borders.services import Services
 from gregor.worker.borders.transport import Failure, FetchResult, Limits, Permit, Request
 from gregor.worker.compose.engine import OpenEngine, engine_of
+from gregor.worker.compose.extraction import extraction_of
 from gregor.worker.compose.process import worker_name
 from gregor.worker.config.settings import Config
 from gregor.worker.examine import Examiner
@@ -71,6 +72,7 @@ async def taking_in(
             processors=installed(),
             sent=_AllSent(0),
             traps=Traps(),
+            extraction=extraction_of(config),
         )
         owners = _Owners(config, engine, stats)
         stack.push_async_callback(owners.release)

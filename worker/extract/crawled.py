@@ -34,6 +34,8 @@ class Extracted:
     """The rules that were applied, and whether an item of it was lost."""
     values: dict[tuple[str, str], bool] = field(default_factory=dict)
     """Whether the page gave a value, by rule and field; by rule and "" whether it gave an item."""
+    required: set[tuple[str, str]] = field(default_factory=set)
+    """Of these what must have one."""
     losses: list[Loss] = field(default_factory=list)
     links: dict[str, Weight] = field(default_factory=dict)
     """What rules say of the page's references, as they stand there."""
@@ -99,6 +101,7 @@ class Extraction:
             items = [item for item in result.items if item.rule == rule.name]
             losses = [loss for loss in result.losses if loss.rule == rule.name]
             extracted.values[rule.name, ITEMS] = bool(items)
+            extracted.required |= {(rule.name, name) for name in (ITEMS, *rule.required())}
             if rule.name in result.matched:
                 extracted.values |= dict(_values(rule, items, losses))
             self._add(extracted, items, losses, rule.name, rule.id, rule.version)

@@ -148,7 +148,7 @@ def _from_file(text: str) -> Any:
         raise BadInput(f"plug-in {one_line(text)}: there is no file {one_line(name)}")
 
     def attribute_of() -> Any:
-        spec = importlib.util.spec_from_file_location(f"gregor_plugin_{Path(name).stem}", name)
+        spec = importlib.util.spec_from_file_location(f"gregor_plugin_{Path(name).stem}", Path(name).absolute())
         if spec is None or spec.loader is None:
             raise ImportError("it is no file of Python: its name ends in .py")
         module = importlib.util.module_from_spec(spec)
@@ -176,7 +176,8 @@ def _line(error: Exception, file: str) -> str:
     """Where in the file it is."""
     if isinstance(error, SyntaxError) and error.lineno:
         return f", line {error.lineno}"
-    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if file and frame.filename == file]
+    whole = str(Path(file).absolute())
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if file and frame.filename == whole]
     return f", line {lines[-1]}" if lines else ""
 
 

@@ -6,6 +6,7 @@ from typing import Final
 
 import msgspec
 
+from gregor.worker.extract.crawled import Extracted
 from gregor.worker.extract.model import Found, Loss
 
 EXAMPLES: Final = 3
@@ -32,6 +33,8 @@ class Tally(msgspec.Struct):
     """Items of each rule."""
     lost: dict[tuple[str, str], Lost] = {}
     """By rule and cause."""
+    lost_items: dict[str, int] = {}
+    """How many each rule lost."""
     damaged: int = 0
     """Records of the crawl that could not be read."""
 
@@ -44,8 +47,22 @@ class Tally(msgspec.Struct):
         for loss in extracted.losses:
             self._lose(loss, url)
 
+    def add_crawled(self, extracted: Extracted, url: str) -> None:
+        """A page was read while it was crawled."""
+        self.pages += 1
+        there = [item for item in extracted.items if item.change not in ("gone", "lost")]
+        self.items += len(there)
+        for item in there:
+            self.by_rule[item.rule] = self.by_rule.get(item.rule, 0) + 1
+        for rule in extracted.asked:
+            self.matched[rule] = self.matched.get(rule, 0) + 1
+        for loss in extracted.losses:
+            self._lose(loss, url)
+
     def _lose(self, loss: Loss, url: str) -> None:
         key = (loss.rule, loss.cause)
+        if loss.costs_item:
+            self.lost_items[loss.rule] = self.lost_items.get(loss.rule, 0) + 1
         if key not in self.lost and len(self.lost) >= MOST:
             return
         lost = self.lost.setdefault(key, Lost(loss.costs_item))
@@ -60,6 +77,7 @@ class Tally(msgspec.Struct):
         self.damaged += other.damaged
         self.matched = dict(Counter(self.matched) + Counter(other.matched))
         self.by_rule = dict(Counter(self.by_rule) + Counter(other.by_rule))
+        self.lost_items = dict(Counter(self.lost_items) + Counter(other.lost_items))
         for key, theirs in other.lost.items():
             ours = self.lost.setdefault(key, Lost(theirs.costs_item))
             ours.count += theirs.count

@@ -48,7 +48,9 @@ async def checkpoint(
         budgets, cursor = orders.table("budget"), max(cursor, record.cursor)
         by_domain = {name: pages for name, pages in added(record.domains, domains).items() if name in budgets}
         kept = added(record.counts, counts)
-        record = msgspec.structs.replace(record, cursor=cursor, counts=kept, domains=by_domain)
+        record = msgspec.structs.replace(
+            record, cursor=cursor, counts=kept, domains=by_domain, fields=partition.fields.kept()
+        )
         await effect(partial(store.put_partition, record, partition.stamp()))
         partition.counts.subtract(counts)  # only now: what is cut short is counted by the next one
         partition.domain_pages.subtract(domains)

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from gregor.schemas import messages
 from gregor.schemas.messages import PRIORITIES, Ticket
 from gregor.worker.borders.coordinator import Lease
+from gregor.worker.extract.drift import FieldShares
 from gregor.worker.frontier.back_queue import FromBucket, FromChunk, FromLog, Item, Judge, Source, open_to_all
 from gregor.worker.frontier.calendar import Calendar
 from gregor.worker.frontier.host import Host
@@ -43,6 +44,7 @@ class Partition:
         self.counts: Counter[str] = Counter()  # what `counts.py` names, and is not kept with the record yet
         self.unkept = 0  # checkpoints since there is something to keep of them
         self.domain_pages: Counter[str] = Counter()  # of stored pages by domain that has a budget, not kept either
+        self.fields = FieldShares()  # how often the fields of rules have values on its pages
         self._counter = 0
         self._most_hosts = FEW_HOSTS
 

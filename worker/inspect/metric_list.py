@@ -71,6 +71,7 @@ _STATES: Final = (*TERMINAL, "waiting")
 _STATE: Final = {"state": ", ".join(_STATES)}
 _BORDER: Final = {"border": ", ".join(_BORDERS)}
 _CALL: Final = {**_BORDER, "call": "the methods of the border, fixed by the program"}
+_RULE: Final = {"rule": "the rules and extractors of the crawl that were for a page"}
 _PRIORITY: Final = {"priority": "1 (highest) to 4, a topic each"}
 _TOPIC: Final = {"partition": "0 to partitions - 1, those owned", **_PRIORITY}
 _SERVICE: Final = {"service": ", ".join(SERVICES)}
@@ -93,6 +94,14 @@ METRICS: Final = (
     Metric("gregor_documents_unread", "counter", "Documents not read to their end, by what was too much.",
            lambda look: _by(("size", "tags", "entries", "embedded", "links"), look.stats.unread),
            {"reason": "size, tags, entries, embedded, links"}),
+    Metric("gregor_items", "counter", "Items that rules and extractors made of pages.",
+           lambda look: [((rule,), count) for rule, count in sorted(look.stats.extracted.by_rule.items())], _RULE),
+    Metric("gregor_items_lost", "counter", "Items that were lost or dropped, on their pages.",
+           lambda look: [((rule,), count) for rule, count in sorted(look.stats.extracted.lost_items.items())], _RULE),
+    Metric("gregor_item_fields_fallen", "gauge",
+           "1 for what must have a value on the pages of a rule and has it no more: the site may have changed.",
+           lambda look: [((away.rule, away.field), 1) for away in look.condition.drift],
+           {**_RULE, "field": "a field that is required; empty for the items of the rule"}),
     Metric("gregor_churn_links", "counter",
            "Links published, by whether the worker that found them owns the partition of their host.",
            lambda look: _by(("stays", "crosses"), look.stats.churn), {"way": "stays, crosses"}),

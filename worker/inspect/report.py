@@ -1,13 +1,18 @@
 """What a crawl did, told at its end: to a person, or as one JSON object to a program."""
 
+from collections.abc import Iterable
+from itertools import islice
+
 from msgspec import Struct
 
 from gregor.worker.base.printable import one_line
+from gregor.worker.extract.drift import Fallen
 from gregor.worker.observe.stats import Stats
 from gregor.worker.run.ending import Ending
 
 _GIVEN_UP = {"dead", "refused"}
 _UNFETCHED = ("dead", "refused", "denied")
+_LOST = 10
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 
 
@@ -15,7 +20,8 @@ class Report(Struct, frozen=True):
     """One run. ``pages`` to ``links`` count this run; ``total_…`` count the data folder, None on servers, where nobody
     has counted it. ``requisites``: of ``pages``, those that are none, less those that became pages. ``unfetched``: URLs
     that were given up or denied in this run; ever, where nothing was left to do. ``data`` says where the crawl is;
-    ``seconds`` is the run's length."""
+    ``seconds`` is the run's length. ``items``: those of this run by rule; ``items_lost``: by rule and cause, with
+    examples, the most first; ``drift``: fields of rules that have fallen away."""
 
     reason: str
     detail: str
@@ -35,12 +41,22 @@ class Report(Struct, frozen=True):
     total_bytes: int | None
     unfetched: dict[str, int] = {}
     requisites: int = 0
+    items: dict[str, int] = {}
+    items_lost: list[str] = []
+    drift: list[str] = []
 
 
 def report(
-    ending: Ending, stats: Stats, data: str, seconds: float, exit_code: int, *, counted_before: bool = True
+    ending: Ending,
+    stats: Stats,
+    data: str,
+    seconds: float,
+    exit_code: int,
+    *,
+    counted_before: bool = True,
+    drift: Iterable[Fallen] = (),
 ) -> Report:
-    """Gather it; ``counted_before``: the counts before this run are known."""
+    """Gather it; ``counted_before``: the counts before this run are known; ``drift``: of the crawl."""
     return Report(
         reason=ending.reason,
         detail=ending.detail,
@@ -59,6 +75,9 @@ def report(
         total_pages_200=stats.total_pages_200 if counted_before else None,
         total_bytes=stats.total_bytes if counted_before else None,
         requisites=stats.requisites,
+        items=_sorted(stats.extracted.by_rule),
+        items_lost=list(islice(stats.extracted.lines(iter(())), _LOST)),
+        drift=[away.text for away in drift],
         unfetched=_sorted({state: n for state in _UNFETCHED if (n := (stats.states or stats.before).get(state, 0))}),
     )
 
@@ -87,6 +106,10 @@ def as_text(report: Report) -> str:
     ):
         if counts:
             lines.append(f"  {name:<10} {one_line(', '.join(f'{what} {n}' for what, n in counts.items()))}")
+    if report.items or report.items_lost:
+        lines.append(f"  items      {one_line(', '.join(f'{rule} {n}' for rule, n in report.items.items()) or 'none')}")
+    lines += [f"  lost       {one_line(text)}" for text in report.items_lost]
+    lines += [f"  fell away  {one_line(text)}" for text in report.drift]
     lines += _unfetched(report)
     if report.reason == "budget" and not report.detail.startswith("max_time"):  # the only one that each run begins anew
         lines.append("  With a larger budget the same command goes on from here.")

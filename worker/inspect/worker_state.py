@@ -11,6 +11,7 @@ from gregor.schemas.messages import PRIORITIES
 from gregor.worker.borders.errors import Unavailable
 from gregor.worker.borders.members import Members, Owner, Worker
 from gregor.worker.config.settings import Config
+from gregor.worker.extract.drift import Fallen, fallen
 from gregor.worker.frontier.partition import Partition
 from gregor.worker.inspect.host_views import HOST_STATES, state_of
 from gregor.worker.inspect.rates import Rates
@@ -22,6 +23,7 @@ LAG_SECONDS: Final = 5.0
 """How old the ends of the log may be that a lag is told by."""
 _SILENCE: Final = 30.0
 _COUNT_AGAIN: Final = 1.0
+_LOOK_AGAIN: Final = 10.0
 
 
 WorkerState = Literal["starting", "crawling", "paused", "drained", "stopping", "stopped"]
@@ -30,7 +32,7 @@ WorkerState = Literal["starting", "crawling", "paused", "drained", "stopping", "
 
 class Condition(Struct, frozen=True):
     """One worker at one moment. Durations are seconds. ``overdue``: how late the oldest of the
-    ``due`` buckets of the calendar is."""
+    ``due`` buckets of the calendar is. ``drift``: fields of rules that must have a value and have it no more."""
 
     crawl: str
     worker: str
@@ -50,6 +52,7 @@ class Condition(Struct, frozen=True):
     buckets: int
     due: int
     overdue: float
+    drift: tuple[Fallen, ...] = ()
 
 
 def _state_of(runtime: Runtime, orders: Orders) -> WorkerState:
@@ -92,7 +95,16 @@ def look(runtime: Runtime, config: Config, monotonic: float) -> Condition:
         buckets=sum(partition.calendar.held for partition in owned),
         due=sum(partition.calendar.overdue(now) for partition in owned),
         overdue=max(0.0, now - min(due)) if due else 0.0,
+        drift=drift(runtime, monotonic),
     )
+
+
+def drift(runtime: Runtime, monotonic: float) -> tuple[Fallen, ...]:
+    """Fields that have fallen away on the pages of its partitions; looked at every ten seconds at most."""
+    stats = runtime.stats
+    if monotonic - stats.drift_at >= _LOOK_AGAIN:
+        stats.drift, stats.drift_at = fallen(partition.fields.kept() for partition in partitions(runtime)), monotonic
+    return stats.drift
 
 
 def host_states(runtime: Runtime, monotonic: float) -> dict[str, int]:

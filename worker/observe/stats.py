@@ -8,6 +8,8 @@ from typing import Final
 from gregor.schemas.messages import Row, State
 from gregor.worker.borders.errors import Unavailable
 from gregor.worker.borders.transport import Response
+from gregor.worker.extract.drift import Fallen
+from gregor.worker.extract.tally import Tally
 from gregor.worker.observe.bottleneck import Sample
 from gregor.worker.observe.cpu_time import CpuTime
 from gregor.worker.observe.health import Health
@@ -42,6 +44,9 @@ class Stats:
     statuses: Counter[int] = field(default_factory=Counter)
     links: Counter[str] = field(default_factory=Counter)
     unread: Counter[str] = field(default_factory=Counter)  # documents not read to their end, by what was too much
+    extracted: Tally = field(default_factory=Tally)  # what rules made of pages, and what was lost
+    drift: tuple[Fallen, ...] = ()  # fields of rules that had fallen away at `drift_at`
+    drift_at: float = -math.inf
     before: dict[str, int] = field(default_factory=dict)
     running: int = 0
     queued: int = 0

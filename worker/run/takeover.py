@@ -10,6 +10,7 @@ from gregor.worker.borders.coordinator import Lease
 from gregor.worker.borders.effects import Effects
 from gregor.worker.borders.services import Services
 from gregor.worker.config.settings import Config
+from gregor.worker.extract.drift import FieldShares
 from gregor.worker.frontier.calendar import FAR_BUCKET, MOST_BUCKETS, Calendar
 from gregor.worker.frontier.partition import Partition
 from gregor.worker.observe.logging import logs
@@ -46,6 +47,7 @@ class TakeOver:
         buckets = await effect(store.buckets, number, record.cursor + 1, FAR_BUCKET, MOST_BUCKETS)
         calendar = Calendar(record.cursor, buckets, self._config.bucket_width, self._config.bucket_size)
         partition = Partition(lease, begin, ends, calendar)
+        partition.fields = FieldShares(record.fields)
         takeover = Takeover(self._name, lease.epoch, lease.taken_at)
         takeovers = (*record.takeovers, takeover)[-KEPT_TAKEOVERS:]
         record = msgspec.structs.replace(record, partition=number, epoch=lease.epoch, takeovers=takeovers)

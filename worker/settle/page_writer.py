@@ -7,11 +7,10 @@ from gregor.schemas.messages import Page, Row, Ticket
 from gregor.worker.borders.effects import Effects
 from gregor.worker.borders.seen import SeenSet
 from gregor.worker.borders.store import PageStore
-from gregor.worker.borders.transport import Response
 from gregor.worker.frontier.partition import Partition
 from gregor.worker.links.traps import Traps
 from gregor.worker.observe.stats import Stats
-from gregor.worker.web.urls import Url
+from gregor.worker.settle.visited import Visited
 
 SHOWN: Final = frozenset({"img", "source", "video", "audio", "embed", "object"})
 """Kinds of links to what a page shows: a page with other pictures is another page."""
@@ -46,8 +45,11 @@ class PageWriter:
             return None
         return await self._effect(lambda: self._store.page(ticket.key, row.page))
 
-    async def store(self, page: Page, response: Response, url: Url | None) -> None:
-        """A fingerprint names a stored page: look up, store, then set if absent; the loser is relabelled."""
+    async def store(self, visited: Visited) -> None:
+        """Store the page that an answer brought. A fingerprint names a stored page: look up, store, then set if absent;
+        the loser is relabelled. What rules made of it is counted."""
+        page, response, url, extracted = visited.page, visited.response, visited.url, visited.extracted
+        assert page is not None and response is not None
         store, seen, stamp = self._store, self._seen, self._partition.stamp
         owner = await self._effect(lambda: seen.content(page.fingerprint))
         contents = self._stats.contents
@@ -66,6 +68,9 @@ class PageWriter:
         await self._effect(put)
         if owner in (None, page.key):  # its own: it may be owned for a time only, which begins anew
             await self.claim(page)
+        if extracted is not None:
+            self._partition.fields.note(extracted, page.href, page.fetched_at)
+            self._stats.extracted.add_crawled(extracted, page.href)
         if url is not None and page.kind != "revisit" and not page.requisite:
             media = [link.url for link in page.links if link.kind in SHOWN]
             text = f"{page.title or ''}\n{page.text}"

@@ -30,6 +30,7 @@ def status(
         "front_queues": {1: 1},
         "window": {1: 3},
         "overdue": float(queued),
+        "drift": (),
     }
     counts = Counts(pages, pages, 10, 2, {"fetched": pages}, {"200": pages}, {"dns": 1}, total or pages, 10)
     return Status(msgspec.convert(condition, Condition), Rates(1.5, 2.0, 30.0), counts)

@@ -4,14 +4,21 @@ import asyncio
 import io
 import random
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
-from gregor.schemas.messages import Page, Row, Ticket
+from gregor.schemas.messages import PRIORITIES, Page, Row, Ticket
+from gregor.worker.borders.coordinator import Lease
 from gregor.worker.borders.effects import Retries
+from gregor.worker.extract.crawled import Extracted
+from gregor.worker.extract.model import Loss
+from gregor.worker.frontier.calendar import Calendar
+from gregor.worker.frontier.partition import Partition
+from gregor.worker.links.traps import Traps
 from gregor.worker.observe.stats import Stats
 from gregor.worker.settle.page_writer import PageWriter
+from gregor.worker.settle.visited import Visited
 
 ME, OTHER = "http://h/me", "http://h/other"
 
@@ -52,11 +59,17 @@ def writer_of(servers: Servers) -> PageWriter:
     )
 
 
-def stored(servers: Servers) -> Page:
+def visited(extracted: Extracted | None = None) -> Visited:
     page = Page(ME, ME, "h", 1, "new", 200, 1.0, fingerprint=b"f" * 16)
     response: Any = SimpleNamespace(wire_body=None, body=SimpleNamespace(open=lambda: io.BytesIO(b"")))
-    asyncio.run(writer_of(servers).store(page, response, None))
-    return page
+    return Visited(Ticket(ME, ME, "h"), None, None, response=response, page=page, extracted=extracted)
+
+
+def stored(servers: Servers) -> Page:
+    visit = visited()
+    asyncio.run(writer_of(servers).store(visit))
+    assert visit.page is not None
+    return visit.page
 
 
 @pytest.mark.parametrize("owner", [None, ME])
@@ -90,3 +103,28 @@ def test_a_revisit_is_compared_with_the_newest_version_and_so_is_its_retry(
     writer = writer_of(Servers(None, winner=ME))
     version = asyncio.run(writer.version(Ticket(ME, ME, "h", visit=3, kind=kind), row))
     assert (version and version.visit) == visit
+
+
+def partition_of() -> Partition:
+    lease = cast(Lease, SimpleNamespace(partition=0, epoch=1))
+    return Partition(lease, dict.fromkeys(PRIORITIES, 0), {}, cast(Calendar, None))
+
+
+def test_what_rules_made_of_a_page_is_counted_once_it_is_stored() -> None:
+    stats, partition = Stats(), partition_of()
+    values = {("job", ""): False, ("job", "title"): False}
+    extracted = Extracted(values=values, required=set(values), losses=[Loss("job", "title is missing")])
+    some: Any = Servers(None, winner=ME)
+    lease: Any = SimpleNamespace(holds=lambda: True)
+    writer = PageWriter(
+        partition,
+        store=some,
+        seen=some,
+        effects=Retries(stats, random.Random(1)).under(lease),
+        traps=cast(Traps, None),
+        stats=stats,
+        near_duplicate_bits=3,
+    )
+    asyncio.run(writer.store(visited(extracted)))
+    assert stats.extracted.lost_items == {"job": 1}
+    assert partition.fields.kept()["job\ttitle"].examples == (ME,)

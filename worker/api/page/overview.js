@@ -73,6 +73,8 @@ views.overview = {
     said.append(...coded(advice));
     el("limiting").replaceChildren(node("span", over ? "A look at what is kept" : "Limited by", "quiet"),
       node("b", over ? "This console crawls nothing itself." : now.limiting), said);
+    el("drift").hidden = !now.drift.length;
+    el("drift").replaceChildren(node("b", "Rules find no more what they found"), ...now.drift.map(away => node("p", away.text)));
     tiles(now, counts, outlook, over);
     counted("states", "state", counts.states, "none settled yet");
     counted("statuses", "status", counts.statuses, "none yet");

@@ -1,0 +1,129 @@
+"""Items while crawling: what a revisit says of them, what goes with a page, which links are weighed, and drift."""
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gregor.worker.compose import doctor
+from gregor.worker.compose.findings import Finding
+from gregor.worker.config.settings import Config
+from tests.endtoend.site import Here, Web
+
+RULES = """
+[[item]]
+name = "job"
+match = "http://a.test/jobs"
+each = "li"
+id = "n"
+[item.fields]
+n = { css = "::attr(id)", required = true }
+title = { css = "b" }
+[[item]]
+name = "page"
+match = "http://a.test/*"
+[item.fields]
+title = { css = "h1", required = true }
+[[links]]
+name = "no filters"
+select = "nav"
+follow = false
+"""
+
+
+@pytest.fixture
+def flags(web: Web) -> list[str]:
+    (web.folder / "rules.toml").write_text(RULES)
+    return [*web.flags, "--rules", str(web.folder / "rules.toml")]
+
+
+def jobs(*lines: tuple[int, str]) -> str:
+    return "<h1>Jobs</h1>" + "".join(f"<li id={number}><b>{title}</b>" for number, title in lines)
+
+
+def items(web: Web, here: Here, rule: str) -> list[Any]:
+    lines = here.said("export", "jsonl", "items", *web.flags[:2]).splitlines()
+    told = [each for each in map(json.loads, lines) if each["rule"] == rule]
+    return sorted([each["fields"]["title"], each["change"], *each["changed_fields"]] for each in told)
+
+
+def test_what_a_revisit_says_and_what_becomes_of_items(web: Web, here: Here, flags: list[str]) -> None:
+    nav = "<nav><a href=/never>f</a></nav>"
+    web.page("a.test/", f"<h1>First</h1><a href=/jobs>j</a><a href=/b>b</a>{nav}", ETag='"one"')
+    web.page("a.test/jobs", jobs((1, "one"), (2, "two"), (3, "three")))
+    web.page("a.test/b", "<h1>B</h1>")
+    report = here.report("http://a.test/", *flags)
+    assert report["items"] == {"job": 3, "page": 3} and not report["items_lost"] and not report["drift"]
+    assert items(web, here, "job") == [["one", "new"], ["three", "new"], ["two", "new"]]
+    assert "a.test/never" not in web.paths()
+    assert "links: no filters" in here.said("explain", "http://a.test/never", *web.flags[:2])
+
+    web.page("a.test/jobs", jobs((4, "four"), (2, "TWO"), (1, "one")))
+    web.page("a.test/b", status=410)
+    here.said("recrawl", "--all", *web.flags[:2])
+    assert here.report(*web.flags)["items"] == {"job": 3, "page": 1}, "the rules are kept with the crawl"
+    assert items(web, here, "job") == [
+        ["TWO", "changed", "title"],
+        ["four", "new"],
+        ["one", "unchanged"],
+        ["three", "gone"],
+    ]
+    assert items(web, here, "page") == [["B", "gone"], ["First", "unchanged"], ["Jobs", "unchanged"]]
+
+    web.page("a.test/jobs", "<h2>moved</h2>")
+    here.said("recrawl", "http://a.test/jobs", *web.flags[:2])
+    lost = here.report(*web.flags)["items_lost"]
+    assert lost == ["page: title is missing: 1 item lost, as at http://a.test/jobs"]
+    assert items(web, here, "page")[1:] == [["First", "unchanged"], ["Jobs", "lost"]]
+    assert items(web, here, "job") == [["TWO", "gone"], ["four", "gone"], ["one", "gone"]]
+
+    here.said("optout", "a.test", *web.flags[:2])
+    assert items(web, here, "page") == []
+
+
+def found_by_doctor(web: Web, rules: str) -> list[Finding]:
+    async def found() -> list[Finding]:
+        config = Config(data=str(web.folder / "data"), rules=(rules,))
+        return [finding async for finding in doctor.items(config)]
+
+    return asyncio.run(found())
+
+
+def test_a_site_that_changes_its_layout_is_told_of(web: Web, here: Here, flags: list[str]) -> None:
+    places = [f"a.test/{number}" for number in range(30)]
+    for number, place in enumerate(places):
+        web.page(place, f"<h1>Page {number} of its own</h1><a href=/{number + 1}>next</a>")
+    assert not here.report("http://a.test/0", *flags)["drift"]
+    assert [finding.level for finding in found_by_doctor(web, flags[-1])] == ["ok"]
+    for number, place in enumerate(places):
+        web.page(place, f"<h2>Page {number} of another layout</h2><a href=/{number + 1}>next</a>")
+    here.said("recrawl", "--state", "fetched", *web.flags[:2])
+    (drift,) = here.report(*web.flags)["drift"]
+    assert drift.startswith("page: title is missing on 20 of the last 20 pages, before that on ")
+    assert drift.count("http://a.test/") == 3
+    (finding,) = found_by_doctor(web, flags[-1])
+    assert (finding.level, finding.what, finding.text) == ("warn", "items", drift)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--rules", "none.toml"], "cannot read none.toml"),
+        (["--rules", "bad.toml"], "bad.toml, line 2: 'nam' means nothing here (did you mean name?)"),
+        (["--rules", "twice.toml"], "twice.toml, line 6: there is a rule 'x' already"),
+        (["--plugin", "none.py:X"], "there is no file none.py"),
+        (["--plugin", "broken.py:X"], "broken.py:X, line 1 cannot be loaded: ZeroDivisionError"),
+    ],
+)
+def test_what_cannot_be_used_is_one_line_before_anything_is_fetched(
+    words: list[str], said: str, web: Web, here: Here, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(web.folder)
+    Path("bad.toml").write_text('[[item]]\nnam = "x"\n')
+    rule = '[[item]]\nname = "x"\nfields = {a = "h1"}\n'
+    Path("twice.toml").write_text(f"{rule}\n{rule}")
+    Path("broken.py").write_text("x = 1 / 0\n")
+    assert said in here.said("crawl", "http://a.test/", *web.flags, *words, code=2)
+    assert not web.paths() and not (web.folder / "data").exists()

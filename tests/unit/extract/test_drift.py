@@ -1,0 +1,120 @@
+"""A field that falls away is told of with its last pages; small numbers, chance and what never was are not."""
+
+import random
+from collections.abc import Iterable
+
+import pytest
+
+from gregor.schemas.items import FieldShare
+from gregor.schemas.messages import PartitionRecord, decode, encode
+from gregor.worker.extract.crawled import Extracted
+from gregor.worker.extract.drift import DAYS, MOST, FieldShares, fallen, shares
+
+DAY = 86_400.0
+TITLE, ITEMS = ("job", "title"), ("job", "")
+
+
+def page(has_title: bool, has_pay: bool = True) -> Extracted:
+    values = {ITEMS: has_title, TITLE: has_title, ("job", "pay"): has_pay}
+    return Extracted(values=values, required={ITEMS, TITLE})
+
+
+def noted(pages: Iterable[tuple[float, bool]], known: FieldShares | None = None) -> FieldShares:
+    """Pages at days, each with a title or not."""
+    known = known or FieldShares()
+    for number, (day, has_title) in enumerate(pages):
+        known.note(page(has_title), f"http://a.test/{day:g}/{number}", day * DAY)
+    return known
+
+
+def told(*partitions: FieldShares) -> list[tuple[str, str]]:
+    return [(share.rule, share.field) for share in fallen(partition.kept() for partition in partitions)]
+
+
+def test_a_site_that_changes_its_layout_is_told_of_with_the_last_pages() -> None:
+    known = noted([(day, True) for day in range(5) for _ in range(50)])
+    assert told(known) == []
+    noted([(5, False)] * 20, known)
+    (share,) = fallen([known.kept()])
+    assert (share.rule, share.field, share.before, share.now, share.pages) == ("job", "title", 1.0, 0.0, 20)
+    assert len(share.examples) == 3 and share.examples[0].endswith("/5/19")
+    assert share.text.startswith("job: title is missing on 20 of the last 20 pages, before that on 0%: has the site")
+    days = next(share.days for share in shares([known.kept()]) if share.field == "title")
+    assert list(days.values()) == [1.0] * 5 + [0.0]
+    noted([(6, True)] * 64, known)
+    assert told(known) == [], "it is back"
+
+
+def test_a_part_of_a_site_that_changes_is_told_of_once_it_is_half_of_the_pages() -> None:
+    known = noted([(0, True)] * 500)
+    noted([(1, number % 10 < 2) for number in range(64)], known)
+    assert told(known) == [TITLE]
+
+
+def test_within_a_day_and_over_partitions() -> None:
+    assert told(noted([(0, True)] * 40 + [(0, False)] * 20)) == [TITLE]
+    parts = [noted([(0, True)] * 30 + [(0, False)] * 5) for _ in range(8)]
+    assert told(*parts) == [] or told(*parts) == [TITLE]
+    parts = [noted([(0, True)] * 30 + [(1, False)] * 20) for _ in range(8)]
+    assert told(*parts) == [TITLE]
+
+
+@pytest.mark.parametrize(
+    "pages",
+    [
+        [(0, True)] * 10 + [(1, False)] * 40,  # of too few something was known
+        [(0, True)] * 400 + [(1, False)] * 9,  # too few are missing
+        [(0, False)] * 400,  # it never was there
+        [(0, number % 5 == 0) for number in range(400)] + [(1, False)] * 64,  # it was seldom there
+        [(0, True)] * 400 + [(1, number % 3 > 0) for number in range(300)],  # a third less
+    ],
+)
+def test_no_false_alarm(pages: list[tuple[float, bool]]) -> None:
+    assert told(noted(pages)) == []
+
+
+@pytest.mark.parametrize("share", [0.35, 0.5, 0.8, 0.97])
+def test_chance_is_no_change(share: float) -> None:
+    chance, known = random.Random(share), FieldShares()
+    for number in range(3000):
+        noted([(number / 300, chance.random() < share)], known)
+        assert number % 7 or told(known) == [], number
+
+
+def test_what_need_not_be_there_may_go_and_is_shown_all_the_same() -> None:
+    known = FieldShares()
+    for number in range(200):
+        known.note(page(True, has_pay=number < 100), "http://a.test/", number / 100 * DAY)
+    assert told(known) == []
+    assert {share.name: list(share.days.values()) for share in shares([known.kept()])} == {
+        "job: items": [1.0, 1.0], "job: pay": [1.0, 0.0], "job: title": [1.0, 1.0],
+    }  # fmt: skip
+
+
+def test_a_rule_that_finds_no_item_any_more_is_told_of() -> None:
+    known = FieldShares()
+    for number in range(200):
+        values = {ITEMS: number < 150}
+        known.note(Extracted(values=values, required={ITEMS}), f"http://a.test/{number}", 0.0)
+    (share,) = fallen([known.kept()])
+    assert share.text.startswith("job: no item on 20 of the last 20 pages")
+
+
+def test_what_is_kept_is_bounded_and_survives_a_restart() -> None:
+    known = noted([(day, True) for day in range(40) for _ in range(5)])
+    record = decode(encode(PartitionRecord(0, fields=known.kept())), PartitionRecord)
+    assert record.fields == known.kept()
+    assert len(record.fields["job\ttitle"].days) == DAYS
+    again = FieldShares(record.fields)
+    noted([(40, False)] * 30, again)
+    assert told(again) == [TITLE]
+    for number in range(2 * MOST):
+        again.note(Extracted(values={("job", str(number)): True}), "http://a.test/", 0.0)
+    assert len(again.kept()) == MOST
+    again.note(page(False), "http://a.test/" + "x" * 5000, 40 * DAY)
+    assert all(len(example) < 3000 for share in again.kept().values() for example in share.examples)
+    assert FieldShare().days == ()
+
+
+def test_a_record_of_before_is_read() -> None:
+    assert decode(encode(PartitionRecord(3)), PartitionRecord).fields == {}
