@@ -192,6 +192,7 @@ class Page(msgspec.Struct, array_like=True):
     unread: str = ""  # of what there was too much to read all, joined by ", ": size, tags, links …; "": nothing
     requisite: bool = False  # it was visited as what a page needs; links with the fate "requisite" wait for a page
     items: list[StoredItem] = []  # what the rules of the crawl found, with what became of those of the version before
+    headings: tuple[str, ...] = ()  # its first headings, of the first three ranks, white space collapsed, capped
 
 
 class Failing(msgspec.Struct, frozen=True, array_like=True):

@@ -2,12 +2,14 @@
 
 import re
 from collections.abc import Iterable
-from typing import Final
+from typing import Any, Final
 from urllib.parse import unquote
 
 import msgspec
 
+from gregor.schemas.items import StoredItem
 from gregor.schemas.messages import Page, Row
+from gregor.search.query import LONGEST_FACET
 from gregor.search.terms import terms
 
 MOST_TERMS: Final = 100_000
@@ -17,6 +19,9 @@ MOST_URLS: Final = 100
 MOST_ANCHORS: Final = 200
 """Anchor texts that are indexed with a document, those that most hosts use first."""
 
+MOST_ITEM_VALUES: Final = 500
+"""Values of a page's items that are indexed."""
+_THERE: Final = ("new", "changed", "unchanged")
 _KEPT: Final = ("fetched", "duplicate", "waiting")
 _HIDDEN: Final = frozenset({"noindex", "none"})
 _SHORT_TYPES: Final = {
@@ -58,6 +63,8 @@ class Document(msgspec.Struct, frozen=True):
     host: str
     title: str
     text: str
+    headings: tuple[str, ...] = ()
+    items: tuple[str, ...] = ()  # names of its items, and "field=value" of their fields, lower case
     anchors: tuple[Anchor, ...] = ()
     language: str = ""  # lower case, "" when the page says none
     content_type: str = ""
@@ -118,6 +125,8 @@ def document(shown: Page, members: Iterable[Member], anchors: Iterable[Anchor] =
         host=shown.host,
         title=shown.title or "",
         text=shown.text,
+        headings=shown.headings,
+        items=tuple(item_values(shown.items)),
         anchors=tuple(anchors),
         language=shown.language.lower().replace("_", "-")[:35],
         content_type=shown.content_type[:100],
@@ -128,6 +137,24 @@ def document(shown: Page, members: Iterable[Member], anchors: Iterable[Anchor] =
         near=shown.near_duplicate_of,
         rank=rank,
     )
+
+
+def item_values(items: Iterable[StoredItem]) -> list[str]:
+    """What items are called, and their fields that are one value or a list of such, as filters ask for them."""
+    values: dict[str, None] = {}
+    for item in items:
+        if item.change in _THERE:
+            values[facet(item.item)] = None
+            for name, value in msgspec.json.decode(item.fields, type=dict[str, Any]).items():
+                for part in value if isinstance(value, list) else [value]:
+                    if isinstance(part, str | int | float):
+                        values[facet(f"{name}={part}")] = None
+    return list(values)[:MOST_ITEM_VALUES]
+
+
+def facet(text: str) -> str:
+    """A value as it is compared: lower case, white space collapsed, and not longer than filters are."""
+    return " ".join(text.lower().split())[:LONGEST_FACET]
 
 
 def anchor_terms(anchors: Iterable[Anchor]) -> list[str]:

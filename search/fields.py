@@ -19,13 +19,19 @@ from gregor.search.documents import (
 from gregor.search.query import Asked, Phrase
 from gregor.search.terms import terms
 
-TEXTS: Final = ("title", "text", "anchors", "url")
+TEXTS: Final = ("title", "headings", "text", "anchors", "url")
 """Fields of terms."""
 QUICK: Final = ("title", "anchors")
 """Those that are short, and looked through in a small part of the time."""
-EXACT: Final = ("host", "site", "language", "type")
+EXACT: Final = ("host", "site", "language", "type", "label", "item")
 """Fields of values that are met or not."""
-SPOKEN: Final = {"title": "title", "text": "text", "anchors": "words of links to it", "url": "address"}
+SPOKEN: Final = {
+    "title": "title",
+    "headings": "headings",
+    "text": "text",
+    "anchors": "words of links to it",
+    "url": "address",
+}
 """The fields, for people."""
 MAY_LACK: Final = 4
 """One in so many words of a query may be missing in what is found."""
@@ -39,6 +45,7 @@ class Weights(msgspec.Struct, frozen=True):
     """What a term counts in each field, and what it is worth that words stand together."""
 
     title: float = 3.0
+    headings: float = 1.3
     text: float = 1.0
     anchors: float = 1.5
     url: float = 0.7
@@ -63,6 +70,8 @@ def shown(document: Document) -> Hit:
         at=document.at,
         size=document.size,
         score=0.0,
+        depth=document.depth,
+        label=document.label,
         near=document.near,
         rank=document.rank,
     )
@@ -75,7 +84,10 @@ def fields(document: Document) -> dict[str, Any]:
         "site": sites(document.host),
         "language": languages(document.language),
         "type": types(document.content_type),
+        "label": document.label.lower(),
+        "item": [*document.items],
         "title": " ".join(terms(document.title)),
+        "headings": " ".join(terms("\n".join(document.headings))),
         "text": " ".join(terms(document.text)[:MOST_TERMS]),
         "anchors": " ".join(anchor_terms(document.anchors)),
         "url": " ".join(url_terms(key for key, _ in document.keys[:MOST_URLS])),

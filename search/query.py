@@ -7,6 +7,7 @@
     lang:de            in this language                       type:pdf               of this media type
     before:2026-11     fetched before that began              after:2026             fetched then or later
     inurl:word         in its address                         intitle:word           in its title
+    label:word         found from a seed of this label       item:field=value   with an item (see docs/extraction.md)
 
 Filters take a minus too; several of one name mean any of them. Nothing that can be typed is an error: what cannot be
 read is left out or taken as words, and a hint says so. Length and number of words are bounded.
@@ -26,12 +27,20 @@ LONGEST: Final = 1000
 MOST_TERMS: Final = 32
 """Terms of a query that are looked for, in all its parts."""
 MOST_FILTERS: Final = 16
+LONGEST_FACET: Final = 150
+"""Characters of a field of an item and its value that are compared."""
+
+_EXAMPLES: Final = {
+    "lang": "a language as de or pt-br",
+    "type": "a type as html, pdf or text/plain",
+    "label": "one word, as a seed's label is",
+}
 
 Phrase = tuple[str, ...]
 
 
 class Filter(msgspec.Struct, frozen=True):
-    """A condition that is met or not: ``name`` is site, host, lang, type, inurl or intitle.
+    """A condition that is met or not: ``name`` is site, host, lang, type, label, item, inurl or intitle.
 
     ``value`` is one exact value, or the terms that stand next to each other.
     """
@@ -52,6 +61,7 @@ class Asked(msgspec.Struct, frozen=True):
     until: float | None = None  # fetched before, unix seconds
     said: str = ""  # what was understood, as a query
     hints: tuple[str, ...] = ()  # what was not, for people
+    newest: bool = False  # in the order of when they were fetched, the newest first
     least: int = 0  # so many of the words have to be there; 0: all, or nearly
 
     @property
@@ -124,6 +134,8 @@ class _Parser:
             "host": self._of_host,
             "lang": self._exact,
             "type": self._exact,
+            "label": self._exact,
+            "item": self._facet,
             "inurl": self._within,
             "intitle": self._within,
             "before": self._dated,
@@ -173,7 +185,7 @@ class _Parser:
             self._hint(f"only the first {MOST_FILTERS} filters were read")
             return
         self._filters.append(Filter(name, value, without))
-        shown = value[0] if len(value) == 1 else f'"{" ".join(value)}"'
+        shown = value[0] if len(value) == 1 and " " not in value[0] else f'"{" ".join(value)}"'
         self._said.append(f"{'-' * without}{name}:{shown}")
 
     def _of_host(self, name: str, text: str, without: bool) -> None:
@@ -187,10 +199,16 @@ class _Parser:
         self._filter(name, (_ascii_host(host[1]),), without)
 
     def _exact(self, name: str, text: str, without: bool) -> None:
-        value = text.lower().replace("_", "-")
+        value = text.lower() if name == "label" else text.lower().replace("_", "-")
         if not _TOKEN.fullmatch(value):
-            example = "a language as de or pt-br" if name == "lang" else "a type as html, pdf or text/plain"
-            self._hint(f"{name}: wants {example}; left out")
+            self._hint(f"{name}: wants {_EXAMPLES[name]}; left out")
+            return
+        self._filter(name, (value,), without)
+
+    def _facet(self, name: str, text: str, without: bool) -> None:
+        value = " ".join(text.lower().split())[:LONGEST_FACET]
+        if not value:
+            self._hint(f"{name}: wants what items are called, or field=value; left out")
             return
         self._filter(name, (value,), without)
 

@@ -88,6 +88,18 @@ def _fold(character: str) -> str:
     return character
 
 
+class _Signs(dict[int, str]):
+    """Characters, in NFKC and case-folded, to what stands for them in a term; most are met again and again."""
+
+    def __missing__(self, code: int) -> str:
+        sign = chr(code)
+        self[code] = folded = _NO_WORD.sub("", _fold(sign)) if _DROPPED.match(sign) is None else ""
+        return folded
+
+
+_signs: Final = _Signs()
+
+
 class _Folded(dict[str, str]):
     """Runs of letters to their terms; most of a text are words that were met before."""
 
@@ -97,8 +109,7 @@ class _Folded(dict[str, str]):
         term = word.lower()
         if not term.isascii():
             normal = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", word).casefold())
-            term = "".join(map(_fold, _DROPPED.sub("", normal)))
-            term = _NO_WORD.sub("", term)
+            term = normal.translate(_signs)
         self[word] = term = sys.intern(term[:LONGEST])
         return term
 
@@ -114,9 +125,10 @@ def terms(text: str) -> list[str]:
     if _HAS_UNSPACED.search(text) is None:
         return list(filter(None, map(_folded.__getitem__, _WORD.findall(text))))
     mixed: list[str] = []
+    plain = unicodedata.is_normalized("NFKC", text) and _HAS_MARK.search(text) is None
     for word, run in _PIECE.findall(text):
         if run:
-            mixed.extend(_pairs(run))
+            mixed.extend((map(add, run, run[1:]) if len(run) > 1 else run) if plain else _pairs(run))
         elif term := _folded[word]:
             mixed.append(term)
     return mixed

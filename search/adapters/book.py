@@ -6,14 +6,20 @@ both positions, and taking in the same page again changes nothing.
 """
 
 import sqlite3
+import sys
+from array import array
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing, suppress
+from itertools import chain
 from pathlib import Path
 from typing import Final
+from urllib.parse import quote
 
 import numpy as np
 import xxhash
 
-from gregor.schemas.messages import Page, url_fingerprint
+from gregor.schemas.messages import Link, Page, url_fingerprint
 from gregor.search.documents import Anchor, Member, content_of
 from gregor.search.ranking import NOFOLLOW, Links, Node, Ranked
 from gregor.search.ranks import BUCKETS
@@ -39,10 +45,9 @@ MOST_LINKS: Final = 2000
 """Links of a page that are kept, each target and text once."""
 _READ: Final = 1000
 """Anchors of a target that are looked at."""
-_ADD: Final = """INSERT INTO anchors VALUES (?, ?, ?, ?, 1) ON CONFLICT DO UPDATE SET count = count + 1
+_ADD: Final = """INSERT INTO anchors VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO UPDATE SET count = count + ?5
     RETURNING count"""
-_AGAIN: Final = "UPDATE anchors SET count = count + 1 WHERE target = ? AND host = ? AND name = ?"
-_TAKE: Final = "UPDATE anchors SET count = count - 1 WHERE target = ? AND host = ? AND name = ? RETURNING count"
+_TAKE: Final = "UPDATE anchors SET count = count + ?4 WHERE target = ?1 AND host = ?2 AND name = ?3 RETURNING count"
 _LATER: Final = """INSERT OR IGNORE INTO unwritten
     SELECT content, 0 FROM pages WHERE key = (SELECT key FROM names WHERE id = ?)"""
 
@@ -52,12 +57,19 @@ _RERANKED: Final = """INSERT OR IGNORE INTO unwritten SELECT ?1, 0
 _SLICE: Final = 2000
 """Ranks that are put in at once: who follows the crawl waits for them."""
 _BUSY_SECONDS: Final = 60.0
+_NO_TARGET: Final = 0
+"""In the place of what a link leads to that is no URL of a crawl; no URL has this number in practice."""
 _REMEMBERED: Final = 200_000
 
 
 def _signed(number: int) -> int:
     """As SQLite has it."""
     return number - (1 << 64) if number >> 63 else number
+
+
+def _is_anchor(name: int) -> bool:
+    """Whether the words of a link count: it has some, and does not say nofollow."""
+    return bool(name) and not name & NOFOLLOW
 
 
 def _id(text: str) -> int:
@@ -75,7 +87,9 @@ class Book:
         self._connection.executescript(_SCHEMA)
         self._key_of = key_of
         self._ids: dict[str, int | None] = {}
-        self._anchored: set[tuple[int, int, int]] = set()  # anchors that are there: pages of a site repeat them
+        self._linked: dict[tuple[str, str, bool], tuple[int, int]] = {}  # pages of a site repeat their links
+        self._changed: Counter[tuple[int, int, int]] = Counter()  # pages more that have an anchor, in what is taken in
+        self._texts: dict[tuple[int, int, int], str] = {}  # of these
 
     @property
     def position(self) -> int:
@@ -92,12 +106,15 @@ class Book:
         try:
             for key, page in pages:
                 self._take_in(key, page)
+            self._change_anchors()
             self._connection.execute("INSERT OR REPLACE INTO facts VALUES ('position', ?)", (position,))
             self._connection.execute("COMMIT")
         except BaseException:
             self._connection.execute("ROLLBACK")
-            self._anchored.clear()
             raise
+        finally:
+            self._changed.clear()
+            self._texts.clear()
 
     def unwritten(self, limit: int, *, soon: bool) -> list[str]:
         """Contents whose documents have to be written; ``soon``: without those of which only anchors changed."""
@@ -149,6 +166,14 @@ class Book:
         run("DELETE FROM ranks WHERE content NOT IN (SELECT content FROM pages)")
         return changed
 
+    def keep_ranks(self, file: Path) -> None:
+        """Take over the ranks of another book, which is left as it is; of one that cannot be read, none."""
+        with suppress(sqlite3.Error), closing(sqlite3.connect(f"file:{quote(str(file))}?mode=ro", uri=True)) as other:
+            ranks = other.execute("SELECT content, rank, bucket FROM ranks")
+            self._connection.execute("BEGIN IMMEDIATE")
+            self._connection.executemany("INSERT OR REPLACE INTO ranks VALUES (?, ?, ?)", ranks)
+            self._connection.execute("COMMIT")
+
     def nodes(self) -> Iterator[Node]:
         """Every page that is to be found."""
         statement = "SELECT key, content, hosts.host FROM pages LEFT JOIN hosts ON hosts.id = pages.host"
@@ -186,58 +211,76 @@ class Book:
         self._link(_id(key), page)
 
     def _link(self, source: int, page: Page | None) -> None:
-        """Replace the links of a page; what leads to others and is new to them, or gone, makes them unwritten."""
+        """Replace the links of a page, and note which anchors one page more has, or one less."""
         run = self._connection.execute
         kept = run("SELECT data FROM links WHERE source = ?", (source,)).fetchone()
         old = dict.fromkeys(map(tuple, np.frombuffer(kept[0], dtype="<i8").reshape(-1, 3).tolist())) if kept else {}
         new = dict(self._links(source, page)) if page is not None else {}
-        for target, name, host in old:
-            if (target, name, host) not in new and name and not name & NOFOLLOW:
-                self._take_away(target, host, name)
-        again = []
-        for (target, name, host), text in new.items():
-            if (target, name, host) in old or not name or name & NOFOLLOW:
-                continue
-            if (target, host, name) in self._anchored:
-                again.append((target, host, name))
-                continue
-            ((count,),) = run(_ADD, (target, host, name, text)).fetchall()
-            self._anchored.add((target, host, name))
-            if count == 1:
-                run(_LATER, (target,))
-        self._connection.executemany(_AGAIN, again)
-        if len(self._anchored) > _REMEMBERED:
-            self._anchored.clear()
+        changed, texts = self._changed, self._texts
+        for link in old:
+            if link not in new and _is_anchor(link[1]):
+                changed[link] -= 1
+        for link, text in new.items():
+            if link not in old and _is_anchor(link[1]):
+                changed[link] += 1
+                texts[link] = text
         if new:
-            data = np.array(list(new), dtype="<i8").tobytes()
-            run("INSERT OR REPLACE INTO links VALUES (?, ?)", (source, data))
+            data = array("q", chain.from_iterable(new))
+            if sys.byteorder == "big":
+                data.byteswap()
+            run("INSERT OR REPLACE INTO links VALUES (?, ?)", (source, data.tobytes()))
         elif kept:
             run("DELETE FROM links WHERE source = ?", (source,))
 
-    def _take_away(self, target: int, host: int, name: int) -> None:
-        counts = self._connection.execute(_TAKE, (target, host, name)).fetchall()
-        if counts and counts[0][0] <= 0:
-            statement = "DELETE FROM anchors WHERE target = ? AND host = ? AND name = ?"
-            self._connection.execute(statement, (target, host, name))
-            self._anchored.discard((target, host, name))
-            self._connection.execute(_LATER, (target,))
+    def _change_anchors(self) -> None:
+        """Count the pages that have each anchor, once for all that was taken in: pages of a site repeat them.
+
+        What an anchor that is new leads to, or one that is gone, becomes unwritten.
+        """
+        run = self._connection.execute
+        for (target, name, host), more in self._changed.items():
+            if more > 0:
+                ((count,),) = run(_ADD, (target, host, name, self._texts[target, name, host], more)).fetchall()
+                is_new = count == more
+            else:
+                counts = run(_TAKE, (target, host, name, more)).fetchall() if more else []
+                is_new = bool(counts) and counts[0][0] <= 0
+                if is_new:
+                    statement = "DELETE FROM anchors WHERE target = ? AND host = ? AND name = ?"
+                    run(statement, (target, host, name))
+            if is_new:
+                run(_LATER, (target,))
 
     def _links(self, source: int, page: Page) -> Iterator[tuple[tuple[int, int, int], str]]:
         """Where a page leads to, by which words: target, words (0: none), its host; and the words."""
-        host, count = _id(page.host), 0
+        host, count, linked = _id(page.host), 0, self._linked
         for link in page.links:
-            if link.kind not in _KINDS or (target := self._target(link.url)) is None or target == source:
+            if link.kind not in _KINDS:
                 continue
-            text = link.text.strip()
-            name = (
-                (xxhash.xxh3_64_intdigest(text.encode(errors="surrogatepass")) & ~NOFOLLOW) | link.nofollow
-                if text
-                else int(link.nofollow)
-            )
-            yield (target, _signed(name), host), text
+            said = (link.url, link.text, link.nofollow)
+            row = linked.get(said)
+            if row is None:
+                if len(linked) >= _REMEMBERED:
+                    linked.clear()
+                linked[said] = row = self._row(link)
+            target, name = row
+            if target in (_NO_TARGET, source):
+                continue
+            yield (target, name, host), link.text.strip()
             count += 1
             if count >= MOST_LINKS:
                 return
+
+    def _row(self, link: Link) -> tuple[int, int]:
+        """Where a link leads to, and its words."""
+        target = self._target(link.url)
+        if target is None:
+            return _NO_TARGET, 0
+        text = link.text.strip()
+        if not text:
+            return target, int(link.nofollow)
+        words = xxhash.xxh3_64_intdigest(text.encode(errors="surrogatepass"))
+        return target, _signed((words & ~NOFOLLOW) | link.nofollow)
 
     def _target(self, url: str) -> int | None:
         if url not in self._ids:

@@ -16,7 +16,7 @@ from typing import Final
 from gregor.search.borders import Unusable
 
 _CURRENT: Final = "current"
-FORMAT: Final = 1
+FORMAT: Final = 2
 """Of the fields, of the book, and of how texts become terms: an index of another one is made anew."""
 
 
@@ -34,6 +34,12 @@ def current(folder: Path) -> Path | None:
         reads = f"is of format {made_as}, this version reads format {FORMAT}"
         raise Unusable(f"{folder} {reads}: make it anew with `gregor index --rebuild`")
     return generation
+
+
+def before(folder: Path) -> Path | None:
+    """The generation in use, whatever its format; None when there is none."""
+    in_use = _named(folder)
+    return None if in_use is None else in_use[0]
 
 
 def _named(folder: Path) -> tuple[Path, int] | None:

@@ -157,11 +157,11 @@ class OpenSearchIndex:
         offset = min(offset, FARTHEST)
         limit = min(limit, FARTHEST - offset)
         most, texts = least(asked), QUICK if quick else TEXTS
-        answer = self._search(query_of(asked, most, self._weights, texts), limit, offset)
+        answer = self._search(query_of(asked, most, self._weights, texts), limit, offset, newest=asked.newest)
         any_word = False
         if not answer["hits"]["total"]["value"] and most > 1 and not answer["timed_out"]:
             any_word = True
-            answer = self._search(query_of(asked, 1, self._weights, texts), limit, offset)
+            answer = self._search(query_of(asked, 1, self._weights, texts), limit, offset, newest=asked.newest)
         hits, total = answer["hits"]["hits"], answer["hits"]["total"]["value"]
         return Answer(tuple(map(_hit, hits)), total, any_word, quick or bool(answer["timed_out"]))
 
@@ -237,8 +237,10 @@ class OpenSearchIndex:
         answers = self._asked("POST", "/_msearch", body)["responses"] if queries else []
         return [sum(float(hit["_score"]) for hit in answer["hits"]["hits"]) for answer in answers]
 
-    def _search(self, query: Query, limit: int, offset: int) -> Any:
-        return self._ask_search(self._body(query, limit, offset))
+    def _search(self, query: Query, limit: int, offset: int, *, newest: bool = False) -> Any:
+        body = self._body(query, limit, offset)
+        by_time = {"sort": [{"at": "desc"}, {NAME: "asc"}], "track_scores": False} if newest else {}
+        return self._ask_search({**body, **by_time})
 
     def _ask_search(self, body: dict[str, object]) -> Any:
         path = "/_search" if self._state else f"/{self._index}/_search"

@@ -91,14 +91,19 @@ class TantivyIndex:
         most = least(asked)
         queries, offset = self._quick if quick else self._queries, min(offset, FARTHEST)
         limit = min(limit, FARTHEST - offset)
-        result, any_word = self._best(queries.query_of(asked, most), limit, offset), False
+        chosen = self._newest if asked.newest else self._best
+        result, any_word = chosen(queries.query_of(asked, most), limit, offset), False
         if not _count(result) and most > 1:
-            result, any_word = self._best(queries.query_of(asked, 1), limit, offset), True
-        hits = [self._hit(score, address) for score, address in result.hits] if limit > 0 else []
+            result, any_word = chosen(queries.query_of(asked, 1), limit, offset), True
+        scored = [(0.0 if asked.newest else score, address) for score, address in result.hits]
+        hits = [self._hit(score, address) for score, address in scored] if limit > 0 else []
         return Answer(tuple(hits), _count(result), any_word, quick)
 
     def _best(self, query: "tantivy.Query", limit: int, offset: int) -> "tantivy.SearchResult":
         return self._searcher.search(query, max(1, limit), offset=offset, weight_by_field=_RANK)
+
+    def _newest(self, query: "tantivy.Query", limit: int, offset: int) -> "tantivy.SearchResult":
+        return self._searcher.search(query, max(1, limit), offset=offset, order_by_field="at")
 
     def frequency(self, term: str) -> int:
         return max(self._searcher.doc_freq(field, term) for field in TEXTS)

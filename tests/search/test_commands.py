@@ -78,7 +78,7 @@ def _code(line: list[str]) -> object:
 def test_a_new_generation_takes_the_place_of_the_old(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["index", "--once", "--data", str(data)]) == 0
     assert main(["index", "--once", "--rebuild", "--data", str(data)]) == 0
-    assert (data / "index" / "current").read_text() == "2 1\n" and not (data / "index" / "1").exists()
+    assert (data / "index" / "current").read_text() == "2 2\n" and not (data / "index" / "1").exists()
     assert searched(data, capsys, "fox")[0].startswith("1. Fox")
     assert main(["index", "--once", "--data", str(data)]) == 0
     assert "0 changes" in capsys.readouterr().err
@@ -119,6 +119,9 @@ def test_ranks_are_listed_and_put_into_the_index(
     (best,) = map(json.loads, captured.out.splitlines())
     assert (best["host"], best["documents"], best["harmonic"]) == ("b.example.org", 1, 4.0)
     assert "5 documents of 5 hosts ranked by 4 links" in captured.err and "1 written anew" in captured.err
+    ranks = [json.loads(line)["rank"] for line in searched(data, capsys, "--jsonl", "dogs")[0].splitlines()]
+    assert ranks == [1.0, 0.0, 0.0, 0.0]
+    assert main(["index", "--once", "--rebuild", "--data", str(data)]) == 0  # which keeps them
     ranks = [json.loads(line)["rank"] for line in searched(data, capsys, "--jsonl", "dogs")[0].splitlines()]
     assert ranks == [1.0, 0.0, 0.0, 0.0]
     trusted = tmp_path / "trusted"

@@ -3,19 +3,23 @@
 import msgspec
 import pytest
 
+from gregor.schemas.items import StoredItem
 from gregor.schemas.messages import Page, Row, State
 from gregor.search.documents import (
+    MOST_ITEM_VALUES,
     Anchor,
     Member,
     anchor_terms,
     content_of,
     document,
     is_found,
+    item_values,
     languages,
     sites,
     types,
     url_terms,
 )
+from gregor.search.query import LONGEST_FACET
 
 
 def page(key: str = "http://a.org/x", **more: object) -> Page:
@@ -82,3 +86,14 @@ def test_what_filters_compare() -> None:
     assert languages("zh-hant-tw") == ["zh", "zh-hant", "zh-hant-tw"] and languages("") == []
     assert types("application/xhtml+xml")[1:] == ["xhtml+xml", "html", "xhtml"] and types("") == []
     assert "pdf" in types("application/pdf") and "text" in types("text/plain")
+
+
+def test_items_are_facets_by_name_and_value() -> None:
+    fields = b'{"brand": "Acme  Corp", "price": 3.5, "tags": ["A", 1, {"no": 1}], "offer": {"x": 1}, "none": null}'
+    items = [
+        StoredItem("shop", "Product", "1", fields),
+        StoredItem("shop", "Old", "1", b'{"brand": "gone"}', change="gone"),
+    ]
+    assert item_values(items) == ["product", "brand=acme corp", "price=3.5", "tags=a", "tags=1"]
+    many = StoredItem("shop", "p", "1", msgspec.json.encode({f"f{n}": "x" * 1000 for n in range(2000)}))
+    assert len(item_values([many])) == MOST_ITEM_VALUES and max(map(len, item_values([many]))) <= LONGEST_FACET

@@ -56,10 +56,18 @@ WEB = [
     document(
         "fox", "The quick fox", "A fox jumps over the lazy dog", language="en", content_type="text/html", at=100.0
     ),
-    document("dog", "Dogs", "A dog sleeps. The fox is far.", language="en-gb", content_type="application/pdf", at=2e9),
+    document(
+        "dog",
+        "Dogs",
+        "A dog sleeps. The fox is far.",
+        language="en-gb",
+        content_type="application/pdf",
+        at=2e9,
+        label="Press",
+    ),
     document("fuchs", "Füchse", "Der Fuchs und der Hund", language="de", anchors=(Anchor("red animal", "b"),), at=1e9),
-    document("kyoto", "京都", "京都は日本の都市です"),
-    document("other", "Other", "jumps the fox over all"),
+    document("kyoto", "京都", "京都は日本の都市です", headings=("Old Ruins",)),
+    document("other", "Other", "jumps the fox over all", items=("product", "brand=acme corp", "price=3.5")),
 ]
 
 
@@ -76,6 +84,12 @@ def index(open_index: Opener) -> Index:
     [
         ("fuchse", {"fuchs"}),
         ("京都", {"kyoto"}),
+        ("ruins", {"kyoto"}),
+        ("label:press", {"dog"}),
+        ("fox -label:press", {"fox", "other"}),
+        ("item:product", {"other"}),
+        ('item:"brand=acme corp"', {"other"}),
+        ("fox -item:price=3.5", {"fox", "dog"}),
         ("animal", {"fuchs"}),
         ('"fox jumps"', {"fox"}),
         ('fox -"fox jumps"', {"dog", "other"}),
@@ -223,3 +237,11 @@ def test_terms_nearly_like_one_are_of_documents_that_are_there(index: Index, ope
     index.commit(8)
     assert index.near("sleps") == {} == open_index().near("sleps")  # its words may be in the files still
     assert open_index().near("wolkemkratser") == {"wolkenkratzer": 1}
+
+
+def test_the_newest_come_first_where_that_is_asked_for(index: Index, open_index: Opener) -> None:
+    asked = msgspec.structs.replace(parse("site:example.org"), newest=True)
+    for searched in (index, open_index()):
+        hits = searched.search(asked, 3).hits
+        assert [hit.id for hit in hits] == ["dog", "fuchs", "fox"] and {hit.score for hit in hits} == {0.0}
+        assert [hit.id for hit in searched.search(asked, 1, 1).hits] == ["fuchs"]

@@ -56,6 +56,8 @@ class HitView(msgspec.Struct, frozen=True):
     rank: float
     urls: list[str]
     snippet: list[Piece]
+    depth: int = 0
+    label: str = ""
     more_of_host: int = 0
     nearly_the_same: int = 0
 
@@ -85,6 +87,7 @@ class Found(msgspec.Struct, frozen=True):
     hits: list[HitView]
     partial: bool = False
     suggestion: str = ""
+    order: str = "best"
     like: Like | None = None
 
 
@@ -185,16 +188,21 @@ def _snippet(pieces: list[Piece]) -> str:
 
 def _pages(listing: Found, everything: bool) -> str:
     every, like = 1 if everything else None, listing.like.id if listing.like else None
+    order = "" if listing.order == "best" else listing.order
+    asked = {"q": listing.query, "like": like}
     entries = []
     if listing.page > 1:
-        back = link(".", q=listing.query, like=like, page=listing.page - 1, all=every, at=listing.position)
+        back = link(".", **asked, page=listing.page - 1, all=every, order=order, at=listing.position)
         entries.append(f'<a rel="prev" href="{back}">Previous</a>')
     entries.append(f'<span aria-current="page">Page {listing.page}</span>')
     if listing.more:
-        on = link(".", q=listing.query, like=like, page=listing.page + 1, all=every, at=listing.position)
+        on = link(".", **asked, page=listing.page + 1, all=every, order=order, at=listing.position)
         entries.append(f'<a rel="next" href="{on}">Next</a>')
     if not everything and not listing.more and listing.total > len(listing.hits) + (listing.page - 1) * PER_PAGE:
-        entries.append(f'<a href="{link(".", q=listing.query, like=like, all=1)}">All of every host</a>')
+        entries.append(f'<a href="{link(".", **asked, order=order, all=1)}">All of every host</a>')
+    if listing.hits:
+        other, words = ("", "Best first") if order else ("newest", "Newest first")
+        entries.append(f'<a href="{link(".", **asked, order=other, all=every)}">{words}</a>')
     return f'<nav aria-label="Pages of results"><ul>{"".join(f"<li>{entry}</li>" for entry in entries)}</ul></nav>'
 
 

@@ -3,7 +3,7 @@
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
-from typing import Annotated, Final, TypeVar
+from typing import Annotated, Final, Literal, TypeVar
 
 import msgspec
 from msgspec import Meta
@@ -39,12 +39,13 @@ _Id = Annotated[str, Meta(max_length=8192)]
 
 class SearchQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """``q``: the query; ``like``: the ``id`` of a document instead, for those that are like it; ``all``: 1 for all hits
-    of every host; ``at``: the ``position`` that the first page named, so that the pages of results are one list while
-    the crawl goes on."""
+    of every host; ``order``: by worth, or the newest first; ``at``: the ``position`` that the first page named, so that
+    the pages of results are one list while the crawl goes on."""
 
     q: Annotated[str, Meta(max_length=8192)] = ""
     page: Annotated[int, Meta(ge=1, le=FARTHEST // PER_PAGE)] = 1
     all: Annotated[int, Meta(ge=0, le=1)] = 0
+    order: Literal["best", "newest"] = "best"
     at: Annotated[int, Meta(ge=0)] = 0
     like: _Id = ""
 
@@ -77,6 +78,7 @@ class Searching:
         position, index = await self._state(asked.at)
         likeness = await self._about(asked.like, index) if asked.like else None
         understood = parse(asked.q) if likeness is None else likeness[1]
+        understood = msgspec.structs.replace(understood, newest=asked.order == "newest")
         first = (asked.page - 1) * PER_PAGE
         limit, offset = (PER_PAGE, first) if asked.all else (LOOKED_AT, 0)
         answer = await self._answer(index, understood, limit, offset)
@@ -99,6 +101,7 @@ class Searching:
             hits=await self._views(chosen, understood),
             partial=answer.partial,
             suggestion=better,
+            order=asked.order,
             like=views.Like(asked.like, likeness[0].title, likeness[0].href) if likeness else None,
         )
 
@@ -212,6 +215,8 @@ def _view(entry: Shown, pieces: tuple[Piece, ...]) -> views.HitView:
         rank=hit.rank,
         urls=list(hit.keys),
         snippet=list(pieces),
+        depth=hit.depth,
+        label=hit.label,
         more_of_host=entry.of_host,
         nearly_the_same=entry.alike,
     )

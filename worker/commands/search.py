@@ -33,6 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--public", action="store_true", help="with --serve: also where others reach it")
     parser.add_argument("--limit", type=positive, default=10, metavar="N", help="at most so many; default: 10")
     parser.add_argument("--offset", type=not_negative, default=0, metavar="N", help="without the first N")
+    parser.add_argument("--newest", action="store_true", help="the newest first, instead of the best")
     parser.add_argument("--json", "--jsonl", action="store_true", dest="json", help="one JSON object a line")
     add_settings(parser)
 
@@ -77,7 +78,7 @@ async def _search(arguments: argparse.Namespace, config: Config) -> int:
     from gregor.worker.api.searching import Searching
     from gregor.worker.compose.search import opened
 
-    asked = parse(" ".join(arguments.words))
+    asked = msgspec.structs.replace(parse(" ".join(arguments.words)), newest=arguments.newest)
     for hint in asked.hints:
         complain(hint, "info")
     async with reading(config) as crawl:

@@ -250,9 +250,12 @@ async def _indexer(
 
         try:
             with generations.writing(folder):
+                ranked = generations.before(folder)
                 used = None if rebuild else generations.current(folder)
                 async with _generation(config, used) as (generation, index_of_it, use):
                     book = Book(generation / _BOOK, key_of)
+                    if rebuild and ranked is not None:
+                        book.keep_ranks(ranked / _BOOK)
                     if used is None and not rebuild:
                         use()  # it is searched while it grows
                     try:

@@ -46,6 +46,8 @@ class Extract(msgspec.Struct):
     """Seconds after which a browser would follow ``refresh``."""
     truncated: bool = False
     """Whether there were more links than were kept."""
+    headings: list[str] = []
+    """Texts of its first headings (``h1`` to ``h3``), white space collapsed, capped; none of a page without a tree."""
     cut: str = ""
     """Of what there was too much to read the document to its end (``size``, ``tags``, ``embedded``); empty: it was."""
 

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from gregor.worker.read.document import Reference
 from gregor.worker.read.html import parse as html
 from gregor.worker.read.html import references
+from gregor.worker.read.html.collector import MAX_HEADING, MAX_HEADINGS
 
 PAGE = """<!doctype html><html lang="de"><head><title> A
  title </title><base href="/b/"><base href="/c/">
@@ -185,3 +186,13 @@ def test_any_refresh_can_be_read(content: str) -> None:
 )
 def test_a_base_that_cannot_be_one_is_none(reference: str | None, base: str) -> None:
     assert references.base_url(reference, "http://a.test/d/p") == base
+
+
+def test_the_first_headings_are_kept_by_their_texts() -> None:
+    text = "<h1>A <b>great</b>\n heading</h1><h4>no</h4><div><h3> </h3><h2>second<!-- x --></h2></div>"
+    text += "<template><h1>t</h1></template>"
+    assert html.extract(text).headings == ["A great heading", "second"]
+    many = html.extract("".join(f"<h2>{number} {'x' * 1000}</h2>" for number in range(100)))
+    assert len(many.headings) == MAX_HEADINGS and {*map(len, many.headings)} == {MAX_HEADING}
+    nested = html.extract("<h1><div>" * 60 + "word " * 20_000)
+    assert sum(map(len, nested.headings)) <= MAX_HEADINGS * MAX_HEADING

@@ -21,6 +21,11 @@ MAX_WORDS: Final = 4096
 """Characters of an attribute that is a list of words (``rel``) that are read."""
 MAX_ANCHOR = 200
 """Characters of an anchor text that are kept."""
+MAX_HEADINGS: Final = 50
+"""Headings of one page that are kept."""
+MAX_HEADING: Final = 200
+"""Characters of each."""
+HEADINGS: Final = frozenset({"h1", "h2", "h3"})
 _NOFOLLOW = frozenset({"nofollow", "ugc", "sponsored"})
 _DRAWN = frozenset({"svg", "g", "symbol", "path", "use", "circle", "rect"})
 """Parents whose ``title`` is a tool tip of SVG, not the title of the page, and whose ``base`` is none."""
@@ -96,7 +101,7 @@ class Collector:
         """``embed`` reads what the page embeds as a text; without it that is left out."""
         self._embed = embed
         self._embedded, self._embedded_cost = MAX_EMBEDDED, MAX_EMBEDDED_COST
-        self._extract = Extract(encoding=encoding, links=[], meta_robots=[])
+        self._extract = Extract(encoding=encoding, links=[], meta_robots=[], headings=[])
         self._links = self._extract.links
         self._max_links = max_links
         self.parts: list[str] = []
@@ -136,13 +141,21 @@ class Collector:
         attributes = node.attributes
         if "href" not in attributes:
             return
-        text = ""
-        if self._anchor_budget > 0:
-            text = node.text()
-            self._anchor_budget -= len(text)
-            text = collapse(text[: 4 * MAX_ANCHOR])[:MAX_ANCHOR]
+        text = self._text_within(node, MAX_ANCHOR)
         nofollow = "rel" in attributes and _nofollow(attributes)
         self.add(_stripped(attributes["href"]), "a", nofollow, text)
+
+    def _text_within(self, node: Element, most: int) -> str:
+        """The text of an element, as far as there is room for it: elements may nest."""
+        if self._anchor_budget <= 0:
+            return ""
+        text = node.text()
+        self._anchor_budget -= len(text)
+        return collapse(text[: 4 * most])[:most]
+
+    def heading(self, node: Element) -> None:
+        if len(self._extract.headings) < MAX_HEADINGS and (text := self._text_within(node, MAX_HEADING)):
+            self._extract.headings.append(text)
 
     def area(self, node: Element) -> None:
         attributes = node.attributes
@@ -261,6 +274,7 @@ def _listed(words: str | None) -> list[str]:
 
 HANDLERS: Final[dict[str, Callable[[Collector, Element], None]]] = {
     **dict.fromkeys(_SOURCES, Collector.sources),
+    **dict.fromkeys(HEADINGS, Collector.heading),
     "iframe": Collector.iframe,
     "a": Collector.anchor,
     "area": Collector.area,

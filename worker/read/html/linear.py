@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Final
 
 from gregor.worker.read.document import Extract
-from gregor.worker.read.html.collector import BLOCKS, HANDLERS, HIDDEN, MAX_ANCHOR, Collector, names
+from gregor.worker.read.html.collector import BLOCKS, HANDLERS, HEADINGS, HIDDEN, MAX_ANCHOR, Collector, names
 
 MAX_COST: Final = 305_000
 """Tags and comments that are read (some 0.4 s), each that refers to something as several; there the page is cut."""
@@ -234,7 +234,7 @@ class _Reader:
             self._anchor, self._anchor_texts = -1, []
 
 
-_HANDLED: Final = frozenset(HANDLERS)
+_HANDLED: Final = frozenset(HANDLERS) - HEADINGS
 _MATTERING: Final = names("template plaintext") | _HANDLED | _RAW | BLOCKS | _FOREIGN | _BREAKOUT
 """Elements that say something, or change how what follows is read."""
 _ALWAYS_RAW: Final = names("script style title")
