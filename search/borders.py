@@ -31,10 +31,10 @@ class Hit(msgspec.Struct, frozen=True):
     at: float  # when it was fetched, unix seconds
     size: int
     score: float
-    depth: int = 0  # links from a seed
-    label: str = ""  # of the seed
     near: str = ""  # the key of a page with nearly the same text; "": none
     rank: float = 0.0  # of the document, from 0 to 1
+    depth: int = 0  # links from a seed
+    label: str = ""  # of the seed
 
 
 class Reason(msgspec.Struct, frozen=True):
