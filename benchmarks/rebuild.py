@@ -8,6 +8,7 @@ JSON object.
 import argparse
 import asyncio
 import random
+import resource
 import subprocess
 import sys
 import time
@@ -51,13 +52,18 @@ async def fill(config: Config, pages: int) -> None:
     await cassandra.close()
 
 
-def measure(file: Path, processes: int) -> float:
-    """Seconds that the command takes."""
+def measure(file: Path, processes: int) -> tuple[float, float]:
+    """Seconds that the command takes, and of how many it uses a processor."""
     command = "import sys; from gregor.worker.commands.cli import main; sys.exit(main(sys.argv[1:]))"
     words = ["rebuild-seen", "--config", str(file), "--processes", str(processes)]
-    began = time.monotonic()
+    began, used = time.monotonic(), _used()
     subprocess.run([sys.executable, "-c", command, *words], check=True, stdout=subprocess.DEVNULL)
-    return time.monotonic() - began
+    return time.monotonic() - began, _used() - used
+
+
+def _used() -> float:
+    ended = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return ended.ru_utime + ended.ru_stime
 
 
 def run(pages: int, processes: list[int]) -> dict[str, Any]:
@@ -75,8 +81,12 @@ def run(pages: int, processes: list[int]) -> dict[str, Any]:
         for number in processes:
             with Redis(host, int(port)) as client:
                 client.flushall()
-            seconds = measure(file, number)
-            results[f"{number} processes"] = {"seconds": round(seconds, 2), "pages_second": round(pages / seconds)}
+            seconds, used = measure(file, number)
+            results[f"{number} processes"] = {
+                "seconds": round(seconds, 2),
+                "processor_seconds": round(used, 2),
+                "pages_second": round(pages / seconds),
+            }
     return results
 
 

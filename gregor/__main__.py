@@ -2,7 +2,7 @@
 
 import sys
 
-from gregor.worker.commands.cli import main
+from gregor.start import main
 
 if __name__ == "__main__":
     sys.exit(main())

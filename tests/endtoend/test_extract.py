@@ -156,7 +156,13 @@ def test_a_page_at_a_prompt(monkeypatch: pytest.MonkeyPatch, capsysbinary: pytes
     captured = capsysbinary.readouterr()
     said = captured.out.decode()
     assert "['=Job 3']" in said and "['2026-11-03']" in said and "'2026-11-03'" in said and "200" in said
-    assert "'li[' is no CSS selector" in captured.err.decode()
+    assert "gregor: 'li[' is no CSS selector" in captured.err.decode() and "Traceback" not in captured.err.decode()
+
+
+@pytest.mark.parametrize("name", ["x.xlsx", "x.parquet", "x.XML"])
+def test_a_name_that_promises_another_form_is_refused(name: str, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+    _, said = extracted(capsysbinary, "--rules", "rules.toml", "-o", name, code=2)
+    assert "items are written as jsonl or csv" in said and not Path(name).exists()
 
 
 def test_the_examples_of_the_docs(capsysbinary: pytest.CaptureFixture[bytes]) -> None:

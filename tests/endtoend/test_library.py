@@ -174,6 +174,10 @@ def test_it_reads_where_a_loop_runs_as_in_a_notebook() -> None:
         (lambda: gregor.open("data", delay=object()), "delay wants a text, a number"),
         (lambda: gregor.open("data").page("nothing"), "not an http(s) URL"),
         (lambda: list(gregor.open("data").pages(since=datetime(2026, 1, 1))), "with a time zone"),  # noqa: DTZ001
+        (lambda: list(gregor.open("data").pages(since="soon")), "an age such as 12h"),
+        (lambda: list(gregor.open("data").pages(since=[])), "unix seconds, a datetime"),  # type: ignore[arg-type]
+        (lambda: list(gregor.open("data").pages(state="nix")), "there are fetched, duplicate"),
+        (lambda: list(gregor.open("data").links(host="a b")), "is no host"),
         (lambda: list(gregor.open("data").items("nowhere.toml")), "cannot read nowhere.toml"),
         (lambda: gregor.Crawl(data="nowhere"), "no seed is given, and there is no crawl in nowhere"),
         (lambda: gregor.Crawl("nothing", data="nowhere"), "seed 1: not an http(s) URL"),
@@ -187,6 +191,22 @@ def test_what_cannot_be_is_one_line(call: object, part: str) -> None:
     with pytest.raises(gregor.BadInput) as caught:
         call()
     assert part in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_what_is_closed_says_so() -> None:
+    with gregor.open("data") as crawl:
+        page = next(iter(crawl.pages(since="2000-01-01", host="HTTP://A.test/")))
+    for call in (lambda: list(crawl.pages()), lambda: crawl.page("http://a.test/"), lambda: page.body):
+        with pytest.raises(RuntimeError, match="this crawl is closed"):
+            call()
+
+
+def test_a_crawl_of_which_nothing_came_says_why(settled: None, tmp_path: Path) -> None:
+    with (
+        pytest.warns(RuntimeWarning, match="the seed could not be fetched: http://nowhere.invalid/"),
+        gregor.Crawl("http://nowhere.invalid/", data=tmp_path / "data", retries=0) as crawl,
+    ):
+        assert list(crawl) == []
 
 
 def test_damage_is_a_warning(folder: Path, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from packaging.requirements import Requirement
 
 _ROOT: Final = Path(__file__).parents[2]
 _BAR: Final = 100 * 2**20
-_HEAVY: Final = {"numpy", "scipy", "tantivy", "duckdb", "pyarrow", "confluent-kafka", "cassandra-driver"}
+_HEAVY: Final = {"numpy", "scipy", "tantivy", "duckdb", "pyarrow", "confluent-kafka", "uvloop", "cassandra-driver"}
 
 
 def _base() -> set[str]:

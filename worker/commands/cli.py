@@ -21,7 +21,7 @@ EXIT_CODES = "exit codes: 0 finished or a budget reached, 1 failed, 2 bad input 
 
 _OF_SERVERS = ("cassandra", "confluent_kafka", "kazoo", "redis")
 """What the extra "cluster" installs."""
-_OF_SEARCH = {"tantivy": "search", "scipy": "search", "opensearchpy": "opensearch"}
+_OF_SEARCH = {"tantivy": "search", "scipy": "search", "numpy": "search", "opensearchpy": "opensearch"}
 """What is installed by which extra for searching."""
 
 

@@ -6,7 +6,7 @@ import gc
 import os
 import time
 from collections.abc import Coroutine, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from gregor.worker.base.crawl_folder import holds_crawl
@@ -175,12 +175,15 @@ def run_crawling(coroutine: Coroutine[Any, Any, T]) -> T:
     Almost nothing that a page makes is cyclic, so the collector of cycles looks seldom, and never at what the start
     made: that would be 3 % of the processor time.
     """
-    import uvloop
+    make_loop = None
+    with suppress(ImportError):  # it comes with the clients of servers: on one machine it is no quicker
+        import uvloop
 
+        make_loop = uvloop.new_event_loop
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+    with asyncio.Runner(loop_factory=make_loop) as runner:
         return runner.run(coroutine)
 
 

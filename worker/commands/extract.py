@@ -24,6 +24,9 @@ FORMS: Final = ("jsonl", "csv")
 _PAGES_A_PROCESS: Final = 250
 """Fewer are done before another process has started."""
 _SPOOLED: Final = 8 << 20
+_TABLES: Final = (".xlsx", ".xls", ".ods", ".tsv", ".parquet", ".arrow", ".feather", ".sqlite", ".db", ".duckdb")
+_OTHERS: Final = frozenset((*_TABLES, ".xml", ".yaml", ".yml", ".html", ".warc", ".gz", ".zip", ".zst"))
+"""Endings of what would be something else than lines of JSON."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -56,7 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
     from gregor.worker.commands.extracting import Job, run_parts  # heavy: only where a crawl is read
 
     job = Job(config, files, selection(arguments), tuple(arguments.urls))
-    form = arguments.format or ("csv" if arguments.output.lower().endswith(".csv") else "jsonl")
+    form = arguments.format or _form_of(arguments.output)
     processes = 1 if job.urls else arguments.processes or asyncio.run(_processes(config))
     with output(arguments.output) as file:
         if form == "jsonl":
@@ -67,6 +70,18 @@ def run(arguments: argparse.Namespace) -> int:
                 spool.seek(0)
                 _left_out(writing.to_csv(spool, writing.columns(ruleset), file))
     return _report_losses(tally, ruleset)
+
+
+def _form_of(output: str) -> str:
+    """The form that the ending of a file's name says; `BadInput` for one that is not written here."""
+    ending = Path(output).suffix.lower()
+    if ending in (".csv", ".jsonl"):
+        return ending[1:]
+    if Path(output).exists() and not Path(output).is_file():  # a device or a pipe
+        return "jsonl"
+    if ending in _OTHERS:
+        raise BadInput(f"{one_line(output)}: items are written as jsonl or csv; --format says which, whatever the name")
+    return "jsonl"
 
 
 async def _processes(config: Config) -> int:

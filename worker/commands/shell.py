@@ -5,15 +5,17 @@ import code
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from gregor.schemas.messages import Page
+from gregor.worker.base.errors import BadInput
+from gregor.worker.base.printable import one_line
 from gregor.worker.commands import FINISHED
 from gregor.worker.commands.common import add_settings, given_url, reading, run_reading, settings
 from gregor.worker.config.settings import Config
 from gregor.worker.extract import rules, text, writing
 from gregor.worker.extract.items import extract
-from gregor.worker.extract.model import Rule
+from gregor.worker.extract.model import Failed, Rule, Spent
 from gregor.worker.extract.page import Parsed, of_stored
 from gregor.worker.extract.scopes import Place
 from gregor.worker.extract.selectors import Css, Json, XPath
@@ -23,6 +25,7 @@ from gregor.worker.web.urls import Url
 _HELP = """css("h1"), xpath("//h1"), json("path"): what a selector gives
 items(): what the rules give; rules("FILE") reads them anew
 page: the record (page.title, page.text); links: where it leads; html: the page as text"""
+_MISTAKES: Final = (BadInput, Failed, Spent, ValueError)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -52,8 +55,20 @@ async def _shell(text_of_url: str, ruleset: tuple[Rule, ...], config: Config) ->
             import readline  # noqa: F401 - lines can be edited and come again
         except ImportError:
             banner += "\n(this Python has no readline: lines cannot be edited)"
-    code.interact(banner=banner, local=names, exitmsg="")
+    Prompt(names).interact(banner, exitmsg="")
     return FINISHED
+
+
+class Prompt(code.InteractiveConsole):
+    """Python's prompt; what a selector or a file of rules lacks is told in a line, as commands do."""
+
+    def showtraceback(self) -> None:
+        """What went wrong."""
+        mistake = sys.exc_info()[1]
+        if isinstance(mistake, _MISTAKES):
+            self.write(f"gregor: {one_line(str(mistake), 2000)}\n")
+        else:
+            super().showtraceback()
 
 
 def prompt(page: Page, parsed: Parsed, url: Url, ruleset: tuple[Rule, ...]) -> dict[str, Any]:

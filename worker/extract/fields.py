@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from gregor.worker.base.errors import BadInput
 from gregor.worker.base.printable import one_line
-from gregor.worker.extract import selectors, values
+from gregor.worker.extract import dates, selectors, values
 from gregor.worker.extract.located import Located, Place
 from gregor.worker.extract.model import Field, Group, Kind, KindName, Source, Unreadable
 from gregor.worker.extract.page import Facts, Parsed
@@ -26,6 +26,7 @@ MOST: Final = 1000
 DEEPEST: Final = 8
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,99}")
 _LIST: Final = re.compile(r"list\[(\w+)\]|list of (\w+)")
+_LANGUAGE: Final = re.compile(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{1,8})*")
 _CONSTANTS: Final = (str, int, float, bool, list, dict)
 
 
@@ -219,8 +220,12 @@ class FieldReader:
                 raise self.refuse(
                     (*place, "zone"), f"{one_line(kind.zone)!r} is no time zone: write one such as Europe/Berlin"
                 ) from None
-        if kind.format and kind.format != "iso" and "%" not in kind.format:
+        if kind.format and kind.format != "iso" and not dates.is_form(kind.format):
             raise self.refuse((*place, "format"), 'format wants "iso", or a form such as "%d.%m.%Y"')
+        if kind.language and not _LANGUAGE.fullmatch(kind.language):
+            raise self.refuse(
+                (*place, "language"), f"{one_line(kind.language)!r} is no language: write one such as de or pt-BR"
+            )
         try:
             values.check(kind)
         except BadInput as error:

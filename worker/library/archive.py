@@ -5,11 +5,11 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 from datetime import datetime
 from os import PathLike
 from types import TracebackType
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import msgspec
 
-from gregor.schemas.messages import Page, Row
+from gregor.schemas.messages import Page, Row, State
 from gregor.worker.base.errors import BadInput
 from gregor.worker.borders.reader import WHOLE
 from gregor.worker.compose.engine import engine_of
@@ -23,6 +23,8 @@ from gregor.worker.library.loop import Loop
 from gregor.worker.library.page import RulesFiles, StoredPage, read_rules, warn
 from gregor.worker.links.configured import scope_rules
 from gregor.worker.links.scope import Scope
+from gregor.worker.operate.choose import moment
+from gregor.worker.web.hostnames import one_host
 from gregor.worker.web.urls import Url
 
 TableName = Literal["pages", "links", "items", "hosts"]
@@ -69,13 +71,13 @@ class Archive:
         *,
         host: str | None = None,
         state: str | None = None,
-        since: datetime | float | None = None,
+        since: datetime | float | str | None = None,
         versions: bool = False,
         requisites: bool = False,
     ) -> Iterator[StoredPage]:
         """The stored pages in their newest version, or with ``versions`` in all; of a host, of URLs in a state now, of
-        what is new or changed since a time (unix seconds, or a datetime with a zone). What only pages show is left out
-        unless ``requisites`` are asked for, too."""
+        what is new or changed since a time (unix seconds, a datetime with a zone, or as after ``--since``: "1d",
+        "2026-11-29"). What only pages show is left out unless ``requisites`` are asked for, too. Raises `BadInput`."""
         wanted = _selected(host, state, since)
 
         async def stored() -> AsyncIterator[tuple[Page, Row | None]]:
@@ -160,9 +162,20 @@ class Archive:
         return self._loop.run(url_record.read_body(self._reader, page))
 
 
-def _selected(host: str | None = None, state: str | None = None, since: datetime | float | None = None) -> Selection:
+def _selected(
+    host: str | None = None, state: str | None = None, since: datetime | float | str | None = None
+) -> Selection:
+    """Raises `BadInput` for what would choose nothing, whatever is stored."""
+    if state is not None and state not in get_args(State):
+        raise BadInput(f"{state!r} is no state: there are {', '.join(get_args(State))}")
     if isinstance(since, datetime):
         if since.tzinfo is None:
             raise BadInput("since wants a datetime with a time zone, or unix seconds")
         since = since.timestamp()
-    return Selection(host, state, since)
+    elif isinstance(since, str):
+        since = moment("since", since, time.time())
+    elif since is not None and (isinstance(since, bool) or not isinstance(since, int | float)):
+        raise BadInput('since wants unix seconds, a datetime with a time zone, or a text such as "1d" or "2026-11-29"')
+    if host is not None and (named := one_host(host)) is None:
+        raise BadInput(f"{host!r} is no host: write www.example.org, or www.example.org:8080")
+    return Selection(None if host is None else named, state, since)

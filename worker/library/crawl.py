@@ -26,6 +26,7 @@ from gregor.worker.links.configured import urls_of
 from gregor.worker.operate.seeds_input import Seeds, open_seeds
 from gregor.worker.run.ending import Ending
 from gregor.worker.run.runtime import Runtime
+from gregor.worker.web.urls import Url
 
 _LOOK: Final = 0.2
 """Seconds between two looks for pages that were stored: whoever waits for a page does not see the difference."""
@@ -60,7 +61,7 @@ class Crawl:
         extraction_of(self._config)  # what cannot be used is said before anything is made
         self._goes_on = holds_crawl(self._config.data)
         self._seeds = self._checked([seeds] if isinstance(seeds, str) else list(seeds))
-        self._is_entered = False
+        self._is_entered = self._gave = False
         self._crawling: Loop | None = None
         self._runtime: Runtime | None = None
         self._task: asyncio.Task[Ending | composition.Finished] | None = None
@@ -163,11 +164,17 @@ class Crawl:
             has_ended = self._task.done()
             self._ready += self._stored.next()
             if self._ready:
+                self._gave = True
                 return True
             if has_ended:
                 self._conclude(self._task)
+                if self.reason == "finished" and not self._gave and (why := self._stored.why_none(self._seed_urls())):
+                    _say(why)
                 return False
             self._crawling.run(_until_done(self._task))
+
+    def _seed_urls(self) -> Iterator[Url]:
+        return (seed.url for seed in self._seeds)
 
     def _conclude(self, task: "asyncio.Task[Ending | composition.Finished]") -> None:
         """Raises what ended the crawl if that is a failure."""

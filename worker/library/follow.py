@@ -1,7 +1,7 @@
 """The pages that a crawl stores, as they come, on a thread that has nothing to do with the crawl's."""
 
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Final
 
 from gregor.schemas.messages import Page
@@ -10,9 +10,10 @@ from gregor.worker.borders.errors import Damaged
 from gregor.worker.borders.reader import Reader
 from gregor.worker.compose.engine import Engine, engine_of
 from gregor.worker.config.settings import Config
-from gregor.worker.inspect import selection, url_record
+from gregor.worker.inspect import selection, unfetched, url_record
 from gregor.worker.library.loop import Loop
 from gregor.worker.library.page import StoredPage, warn
+from gregor.worker.web.urls import Url
 
 _AT_ONCE: Final = 32
 _REMEMBERED: Final = 10_000
@@ -41,6 +42,10 @@ class StoredPages:
                 return new
         return []
 
+    def why_none(self, seeds: Iterable[Url]) -> str:
+        """Why nothing came of the seeds, or of the whole crawl; empty when something did."""
+        return self._loop.run(_why_none(self._reader, seeds))
+
     def _is_new(self, page: Page) -> bool:
         name = (page.key, page.visit)
         if name in self._passed:
@@ -65,3 +70,11 @@ async def _opened(engine: Engine, on_damage: Callable[[Damaged], None]) -> tuple
     reader, _ = await engine.read()
     reader.on_damage = on_damage
     return feed, reader, await feed.end()
+
+
+async def _why_none(reader: Reader, seeds: Iterable[Url]) -> str:
+    if failure := await unfetched.why_no_seed(reader, seeds):
+        return failure
+    async for _ in reader.pages():
+        return ""
+    return await unfetched.why_nothing(reader)

@@ -23,6 +23,11 @@ class Loop:
 
     def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
         """What a coroutine returns; raises what it raises. An interrupt of the caller cancels it."""
+        if self._loop.is_closed():
+            coroutine.close()
+            raise RuntimeError(
+                "this crawl is closed: open it again with gregor.open, or read within the `with` statement"
+            )
         future = asyncio.run_coroutine_threadsafe(coroutine, self._loop)
         try:
             return future.result()

@@ -151,6 +151,36 @@ def test_hints_can_be_typed_here(tmp_path: Path) -> None:
     assert as_typed("see `gregor orders`, not gregor itself") == "see `gregor orders`, not gregor itself"
 
 
+@pytest.mark.parametrize(
+    ("words", "hint", "typed"),
+    [
+        (("status", "--data", "a b"), "`gregor orders`", "`gregor orders --data 'a b'`"),
+        (("status", "--data=d"), "`gregor check --mend`", "`gregor check --mend --data d`"),
+        (("status", "--config", "c.toml"), "`gregor init`", "`gregor init --config c.toml`"),
+        (("status", "--data", "d"), "`gregor pages --data e`", "`gregor pages --data e`"),
+        (("status", "--data"), "`gregor orders`", "`gregor orders`"),
+        (("status",), "`gregor orders`", "`gregor orders`"),
+    ],
+)
+def test_hints_are_about_the_crawl_that_was_named(
+    words: tuple[str, ...], hint: str, typed: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["/nowhere/gregor", *words])
+    monkeypatch.setattr(shutil, "which", lambda name: "/nowhere/gregor")
+    assert as_typed(f"see {hint}, then go on") == f"see {typed}, then go on"
+
+
+def test_a_signal_while_modules_load_ends_it_in_silence(tmp_path: Path) -> None:
+    (tmp_path / "argparse.py").write_text("import os, signal; os.kill(os.getpid(), signal.SIGINT)")
+    ran = subprocess.run(
+        [sys.executable, "-c", "from gregor.start import main; main()"],
+        check=False,
+        capture_output=True,
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+    )
+    assert (ran.returncode, ran.stderr) == (3, b"")
+
+
 @pytest.mark.parametrize("words", [["crawl", "--sed"], ["crawl", "nothing"], ["pages", "--data", "/nowhere"]])
 @pytest.mark.parametrize("how", [{"GREGOR_LOG_FORMAT": "json"}, {}])
 def test_json_is_every_line_of_standard_error(words: list[str], how: dict[str, str], tmp_path: Path) -> None:
