@@ -15,7 +15,7 @@ from typing import Any, Final, Literal, cast
 import msgspec
 
 from gregor.schemas.items import ItemChange
-from gregor.schemas.messages import DeadLetter, Page, State
+from gregor.schemas.messages import Changed, DeadLetter, Page, State
 
 FOLDER: Final = Path(__file__).with_name("json")
 LONGEST: Final = 2000
@@ -53,6 +53,24 @@ class PageEvent(msgspec.Struct, frozen=True, kw_only=True):
     depth: int
     via: str
     links: int
+    requisite: bool = False
+
+
+class StateEvent(msgspec.Struct, frozen=True, kw_only=True):
+    """A page that was stored stands otherwise now, without a new version of it: ``change`` says how.
+
+    A `State` of the URL (gone, redirected, denied …, or fetched where a link made a page of a requisite); or "erased":
+    its host opted out, and nothing of it is kept. ``visit``: the one that found it, or the last.
+    """
+
+    version: Literal[1] = 1
+    crawl: str
+    url: str
+    key: str
+    host: str
+    visit: int
+    change: str
+    at: str
     requisite: bool = False
 
 
@@ -100,6 +118,7 @@ class ItemEvent(msgspec.Struct, frozen=True, kw_only=True):
 
 EVENTS: Final[dict[str, type[msgspec.Struct]]] = {
     "page-event.v1.json": PageEvent,
+    "state-event.v1.json": StateEvent,
     "dead-letter-event.v1.json": DeadLetterEvent,
     "item-event.v1.json": ItemEvent,
 }
@@ -139,6 +158,20 @@ def of_page(crawl: str, page: Page) -> PageEvent:
         via=page.via,
         links=len(page.links),
         requisite=page.requisite,
+    )
+
+
+def of_change(crawl: str, changed: Changed) -> StateEvent:
+    """The event of a page that stands otherwise now."""
+    return StateEvent(
+        crawl=crawl,
+        url=changed.href,
+        key=changed.key,
+        host=changed.host,
+        visit=changed.visit,
+        change=changed.change,
+        at=rfc3339(changed.at),
+        requisite=changed.requisite,
     )
 
 

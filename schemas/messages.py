@@ -274,6 +274,18 @@ class RobotsRecord(msgspec.Struct, frozen=True, array_like=True):
     answer: AnswerHead | None = None  # what came last; None: nothing, or its head is not kept
 
 
+class Changed(msgspec.Struct, frozen=True, array_like=True):
+    """A URL of which a page is stored stands otherwise now; see `gregor.schemas.events.StateEvent`."""
+
+    key: str  # the canonical form
+    href: str  # what is requested
+    host: str  # the politeness key
+    visit: int  # the one that found it, or the last
+    change: str  # its state now; "erased": nothing of it is kept
+    at: float  # unix seconds
+    requisite: bool = False  # whether only what a page shows needs it, still
+
+
 class DeadLetter(msgspec.Struct, frozen=True, array_like=True):
     """A URL that was given up, or a message that could not be read."""
 

@@ -33,6 +33,16 @@ def items(crawl: str) -> str:
     return f"{crawl}.items"
 
 
+def index(crawl: str) -> str:
+    """The topic by which index workers tell each other what is to be looked at and written: msgpack posts."""
+    return f"{crawl}.index"
+
+
+def index_group(crawl: str) -> str:
+    """The consumer group whose offsets say how far the index is."""
+    return f"{crawl}.index"
+
+
 def dead(crawl: str) -> str:
     """The topic of dead letters: JSON, key = host."""
     return f"{crawl}.dead"

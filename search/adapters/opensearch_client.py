@@ -37,11 +37,11 @@ class Nodes(msgspec.Struct, frozen=True):
     timeout: float = 10.0
 
 
-class Refused(Exception):
+class Refused(Unusable):
     """What was asked is refused for what it is: ``status`` of HTTP, and the reason."""
 
     def __init__(self, status: int, reason: str) -> None:
-        super().__init__(reason)
+        super().__init__(f"OpenSearch refuses it ({status}): {reason}")
         self.status = status
 
 

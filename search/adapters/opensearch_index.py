@@ -139,7 +139,7 @@ class OpenSearchIndex:
         """Whether the state that this is pinned to is there still."""
         try:
             self.document("")
-        except (Refused, Unusable):
+        except Unusable:
             return False
         return True
 
@@ -218,7 +218,7 @@ class OpenSearchIndex:
             state, self._state = self._state, ""
             try:
                 self._client.ask("DELETE", "/_search/point_in_time", {"pit_id": [state]})
-            except (Refused, Unavailable, Unusable):
+            except (Unavailable, Unusable):
                 return  # it ends by itself after minutes
 
     def _worth(self, asked: Asked) -> list[Query]:

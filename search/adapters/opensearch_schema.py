@@ -34,6 +34,11 @@ class Shape(msgspec.Struct, frozen=True):
     refresh: float = 1.0  # seconds until what was written is found
 
     @property
+    def next_alias(self) -> str:
+        """The alias of the generation that is made to take the place of the one in use."""
+        return f"{self.alias}-next"
+
+    @property
     def shards(self) -> int:
         """Enough for the expected documents."""
         return max(1, min(MOST_SHARDS, -(-self.documents // DOCUMENTS_A_SHARD)))
@@ -80,6 +85,13 @@ def check(client: Client, shape: Shape, index: str) -> None:
         raise Unusable(f"{index} is of another crawl of this name: {anew}")
 
 
+def targets(client: Client, shape: Shape) -> list[str]:
+    """The indexes that are to be written: the one in use, and the next one while it is made."""
+    aliases = client.ask("GET", f"/{shape.alias}-*/_alias")
+    wanted = {shape.alias, shape.next_alias}
+    return sorted(name for name, about in aliases.items() if wanted.intersection(about["aliases"]))
+
+
 def generations(client: Client, shape: Shape) -> list[Generation]:
     """Those that there are, in use or not."""
     names = client.ask("GET", f"/{shape.alias}-*", params={"filter_path": "*.aliases"})
@@ -104,7 +116,17 @@ def use(client: Client, shape: Shape, generation: Generation) -> None:
     """Search this one from now on, at once."""
     actions = [
         {"remove": {"index": f"{shape.alias}-*", "alias": shape.alias, "must_exist": False}},
+        {"remove": {"index": f"{shape.alias}-*", "alias": shape.next_alias, "must_exist": False}},
         {"add": {"index": generation.index, "alias": shape.alias}},
+    ]
+    client.ask("POST", "/_aliases", {"actions": actions})
+
+
+def prepare(client: Client, shape: Shape, generation: Generation) -> None:
+    """Have it written beside the one in use; one that was begun before is not any more."""
+    actions = [
+        {"remove": {"index": f"{shape.alias}-*", "alias": shape.next_alias, "must_exist": False}},
+        {"add": {"index": generation.index, "alias": shape.next_alias}},
     ]
     client.ask("POST", "/_aliases", {"actions": actions})
 

@@ -11,7 +11,7 @@ from typing import Final
 import msgspec
 import pytest
 
-from gregor.schemas.messages import Attempt, DeadLetter, HostRecord, Page, RobotsRecord, Row, stamp
+from gregor.schemas.messages import Attempt, Changed, DeadLetter, HostRecord, Page, RobotsRecord, Row, stamp
 from gregor.worker.adapters.cluster import erasing
 from gregor.worker.adapters.cluster.cassandra_client import Cassandra
 from gregor.worker.adapters.cluster.contents import Contents
@@ -46,6 +46,10 @@ class Crawl:
         self.reader = ClusterReader(cassandra, 8)
         self._cassandra = cassandra
         self._count = 0
+        self.told: list[str] = []
+
+    async def _announce(self, changed: Changed) -> None:
+        self.told.append(f"{changed.change} {changed.key}")
 
     def stamp(self) -> int:
         self._count += 1
@@ -65,7 +69,7 @@ class Crawl:
         return page
 
     async def erase(self) -> Erased:
-        return await erasing.erase(self._cassandra, self.seen, WHOSE)
+        return await erasing.erase(self._cassandra, self.seen, WHOSE, self._announce)
 
     async def body(self, page: Page) -> bytes | None:
         stream = await self.reader.body(page.body)

@@ -1,5 +1,5 @@
 """Servers by name, for tests of what is searched on servers."""
 
-from tests.cluster.conftest import opensearch, servers
+from tests.cluster.conftest import cassandra, kafka, opensearch, redis, servers, zookeeper
 
-__all__ = ["opensearch", "servers"]
+__all__ = ["cassandra", "kafka", "opensearch", "redis", "servers", "zookeeper"]

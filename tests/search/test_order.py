@@ -14,8 +14,9 @@ KNOWN = (
     "gregor.worker.borders.reader.",
     "gregor.worker.borders.changes.",
     "gregor.worker.borders.errors.",
+    "gregor.worker.borders.shelf.",
 )
-WAITING: set[str] = set()
+WAITING: set[str] = {"search/relay.py"}
 """Modules that wait, or keep something open."""
 MAY_USE = ("worker/commands/", "worker/compose/", "worker/api/")
 """The wings of the worker that may know search."""

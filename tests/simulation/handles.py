@@ -5,7 +5,17 @@ from collections.abc import Callable, Mapping, Sequence
 from contextvars import copy_context
 from typing import BinaryIO
 
-from gregor.schemas.messages import DeadLetter, HostRecord, Page, PartitionRecord, RobotsRecord, Row, Ticket, encode
+from gregor.schemas.messages import (
+    Changed,
+    DeadLetter,
+    HostRecord,
+    Page,
+    PartitionRecord,
+    RobotsRecord,
+    Row,
+    Ticket,
+    encode,
+)
 from gregor.worker.borders.log import Record, Vanished
 from gregor.worker.borders.store import Entry
 from tests.simulation.engine import Machine, Wire, World
@@ -21,7 +31,7 @@ class SimulatedLog:
     async def publish(self, tickets: Sequence[Ticket]) -> None:
         await self._wire.call("publish", self._server.publish, tuple(tickets))
 
-    async def announce(self, news: Page | DeadLetter | Vanished) -> None:
+    async def announce(self, news: Page | DeadLetter | Vanished | Changed) -> None:
         """Nobody listens."""
 
     async def read(self, partition: int, priority: int, offset: int, limit: int) -> list[Record]:

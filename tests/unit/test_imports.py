@@ -20,7 +20,12 @@ WINGS = (
 """The wings of worker/ from ground to roof: what is in one imports from those before it alone."""
 
 ENGINES = {
-    "worker.adapters.cluster": {"worker/compose/cluster.py", "worker/compose/rebuilding.py"},
+    "worker.adapters.cluster": {
+        "worker/compose/cluster.py",
+        "worker/compose/index_worker.py",
+        "worker/compose/rebuilding.py",
+        "worker/compose/search_cluster.py",
+    },
     "worker.adapters.embedded": {"worker/compose/embedded.py", "worker/compose/kept.py"},
 }
 """The engines, each with the modules that put it together."""

@@ -6,6 +6,7 @@ from typing import Protocol
 import msgspec
 
 from gregor.schemas.messages import (
+    Changed,
     DeadLetter,
     Page,
     Ticket,
@@ -74,7 +75,7 @@ class FrontierLog(Protocol):
         same again changes nothing.
         """
 
-    async def announce(self, news: Page | DeadLetter | Vanished) -> None:
+    async def announce(self, news: Page | DeadLetter | Vanished | Changed) -> None:
         """Tell downstream consumers, if the engine has any; durable when it returns. They may hear it again.
 
         Of a page its items as well, each by itself.

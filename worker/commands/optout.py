@@ -56,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 async def _left_in_index(config: Config, wait: float) -> str:
     """Wait until the index, if there is one, has heard of it; why it has not, "" if it has."""
-    if not config.on_one_machine:
+    if not config.on_one_machine and not config.opensearch:
         return ""
     from gregor.search.borders import Unusable
     from gregor.worker.compose import search

@@ -127,7 +127,7 @@ class Cluster:
         raise BadInput("an index is made of a crawl on one machine: name its data folder with --data")
 
     async def identity(self) -> str:
-        raise BadInput("an index is made of a crawl on one machine: name its data folder with --data")
+        raise BadInput("the index of a crawl on servers knows it by its tables")
 
     def put_letter(self, letter: DeadLetter) -> None:
         raise BadInput("a crawl on servers has its dead letters from who follows its events")
@@ -154,13 +154,14 @@ class Cluster:
         """Raises what ended the coordinator, too."""
         from gregor.worker.api.archive import Archive
         from gregor.worker.api.crawl_backend import serve
+        from gregor.worker.compose.search import latest
 
         async with AsyncExitStack() as stack:
             engine = await self.open(listening=True)
             stack.push_async_callback(engine.close)
             reader, coordinator = await engine.reader(stack), engine.coordinator
             control = Control(engine.log, engine.store, coordinator, reader)
-            archive = Archive(reader, urls_of(self._config), self._config)
+            archive = Archive(reader, urls_of(self._config), self._config, latest(self._config, clock.monotonic))
             members = coordinator.members
 
             async def counts() -> dict[str, int]:

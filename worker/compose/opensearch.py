@@ -124,10 +124,11 @@ class Writing:
 def letters(config: Config) -> Refusal:
     """What makes dead letters of documents that the engine refuses; one that is there already is not made again."""
     put = engine_of(config).put_letter
+    return lambda document, reason: put(letter_of(document, reason))
 
-    def refused(document: Document, reason: str) -> None:
-        _log.warning("the engine refuses a document", url=document.key, why=reason)
-        source = f"index, visit {document.visit}"  # it is of no key: the URL itself was not given up
-        put(DeadLetter("", document.href, document.host, CAUSE, reason, document.at, source=source))
 
-    return refused
+def letter_of(document: Document, reason: str) -> DeadLetter:
+    """The dead letter of a document that the engine refuses: of no key, since the URL itself was not given up."""
+    _log.warning("the engine refuses a document", url=document.key, why=reason)
+    source = f"index, visit {document.visit}"
+    return DeadLetter("", document.href, document.host, CAUSE, reason, document.at, source=source)

@@ -14,24 +14,20 @@ from gregor.worker.base.errors import BadInput
 from gregor.worker.base.tasks import cancel
 from gregor.worker.borders.errors import Damaged, Unavailable
 from gregor.worker.compose.engine import engine_of
+from gregor.worker.compose.index_folder import INDEX, Latest, searchable
 from gregor.worker.config.api import address, is_loopback
 from gregor.worker.config.settings import Config
 from gregor.worker.observe.logging import logs
 
 if TYPE_CHECKING:
-    from gregor.search.adapters.tantivy_index import TantivyIndex
     from gregor.search.borders import Index
     from gregor.search.ranking import Result, Rules
 
 _log = logs("index")
 _FOLDER: Final = "index"
 _BOOK: Final = "book.db"
-_INDEX: Final = "tantivy"
 _LOOK: Final = 0.5
 """Seconds between two looks for something new: no other process is told when a crawl stores a page."""
-
-_FRESH: Final = 1.0
-"""Seconds for which the search page takes the index for unchanged."""
 _FEW: Final = 50
 """When fewer things were new, the next look waits: each is a commit, which costs much the same for one and for many."""
 
@@ -50,6 +46,11 @@ async def index(
 
     With ``rebuild`` into a new generation, which is searched once it has caught up. Raises `BadInput`.
     """
+    if not config.on_one_machine:
+        from gregor.worker.compose import search_cluster
+
+        _has_nodes(config)
+        return await search_cluster.index(config, stop, enough, on_damage, rebuild=rebuild)
     try:
         async with _indexer(config, on_damage, rebuild=rebuild) as (indexer, use):
             await _catch_up(indexer, stop)
@@ -72,6 +73,8 @@ async def rank(config: Config, on_damage: Told, rules: "Rules") -> "tuple[Result
     from gregor.search.adapters.book import Book
     from gregor.search.ranking import ranked
 
+    if not config.on_one_machine:
+        raise BadInput("ranks are of a crawl on one machine: name its data folder with --data")
     folder = index_folder(config)
     try:
         generation = generations.current(folder)
@@ -96,6 +99,10 @@ async def forgotten(config: Config, on_damage: Told, wait: float) -> bool:
 
     If nobody follows the crawl, it is done here; else it is waited for, ``wait`` seconds at most.
     """
+    if not config.on_one_machine:
+        from gregor.worker.compose import search_cluster
+
+        return not config.opensearch or await search_cluster.forgotten(config, on_damage, wait)
     folder = index_folder(config)
     generation = generations.current(folder)
     if generation is None:
@@ -158,9 +165,9 @@ async def serve(
 
     if not public and not is_loopback(address(config)[0]):
         raise BadInput(f"{config.listen} is reached by others: with --public whoever reaches it may search")
+    _has_nodes(config)
     current = latest(config, asyncio.get_running_loop().time)
-    if current is None:
-        raise BadInput("a crawl on servers is indexed by OpenSearch: say where it is with the setting opensearch")
+    assert current is not None
     reader, _ = await engine_of(config).read()
     reader.on_damage = on_damage
     try:
@@ -175,31 +182,6 @@ async def serve(
         await reader.close()
 
 
-class Latest:
-    """The index of a crawl as it was committed last."""
-
-    def __init__(self, folder: Path, clock: Callable[[], float]) -> None:
-        self._folder = folder
-        self._clock = clock
-        self._generation: Path | None = None
-        self._index: TantivyIndex | None = None
-        self._looked = 0.0
-
-    def now(self) -> "TantivyIndex":
-        """The same object while nothing is new; what is new may be missed for a second. Raises `Unusable`."""
-        index, now = self._index, self._clock()
-        if index is not None and now - self._looked < _FRESH:
-            return index
-        generation = generations.current(self._folder)
-        if index is None or generation != self._generation:
-            index = searchable(self._folder)
-        else:
-            again = index.refreshed()
-            index = again if again.position() != index.position() else index
-        self._generation, self._index, self._looked = generation, index, now
-        return index
-
-
 def latest(config: Config, clock: Callable[[], float]) -> "Callable[[], Index] | None":
     """What gives the index of a crawl as it was committed last; None where there cannot be one."""
     if config.opensearch:
@@ -209,25 +191,19 @@ def latest(config: Config, clock: Callable[[], float]) -> "Callable[[], Index] |
     return Latest(index_folder(config), clock).now if config.on_one_machine else None
 
 
+def _has_nodes(config: Config) -> None:
+    if not config.on_one_machine and not config.opensearch:
+        raise BadInput("a crawl on servers is indexed by OpenSearch: say where it is with the setting opensearch")
+
+
 def opened(config: Config) -> "Index":
     """The index of a crawl as it was committed last, to be searched. Raises `Unusable`, `Unavailable`, `BadInput`."""
     if config.opensearch:
         from gregor.worker.compose.opensearch import searched
 
         return searched(config)
-    if not config.on_one_machine:
-        raise BadInput("a crawl on servers is indexed by OpenSearch: say where it is with the setting opensearch")
+    _has_nodes(config)
     return searchable(index_folder(config))
-
-
-def searchable(folder: Path) -> "TantivyIndex":
-    """The generation in use, as it was committed last. Raises `Unusable`."""
-    from gregor.search.adapters.tantivy_index import TantivyIndex
-
-    generation = generations.current(folder)
-    if generation is None:
-        raise Unusable(f"{folder} holds no index: make one with `gregor index`")
-    return TantivyIndex(generation / _INDEX)
 
 
 @asynccontextmanager
@@ -277,7 +253,7 @@ async def _generation(config: Config, used: Path | None) -> "AsyncIterator[tuple
         from gregor.search.adapters.tantivy_index import TantivyIndex
 
         generation = used or generations.next_one(folder)
-        yield generation, TantivyIndex(generation / _INDEX, writable=True), lambda: generations.use(generation)
+        yield generation, TantivyIndex(generation / INDEX, writable=True), lambda: generations.use(generation)
         return
     from gregor.worker.compose.opensearch import Writing, letters
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from gregor.schemas.messages import Row, Ticket, url_fingerprint
+from gregor.schemas.messages import Changed, Row, Ticket, url_fingerprint
 from gregor.worker.borders.effects import Effects
 from gregor.worker.borders.log import FrontierLog
 from gregor.worker.borders.store import PageStore
@@ -88,6 +88,9 @@ class News:
         nearer = msgspec.structs.replace(row, depth=ticket.depth)
         if row.requisite:
             nearer = found_as_page(nearer, ticket)
+        if row.requisite and row.page:  # before the row: after it nobody would tell
+            became = Changed(row.key, row.href, row.host, row.visits, row.state, self._now())
+            await self._effect(lambda: self._log.announce(became))
         await self._effect(lambda: self._store.put_rows([nearer], self._partition.stamp()))
         if row.requisite and row.page:
             change = became_page(row)

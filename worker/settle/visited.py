@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from gregor.schemas.messages import Link, Page, Row, State, Ticket
+from gregor.schemas.messages import Changed, Link, Page, Row, State, Ticket
 from gregor.worker.borders.log import Vanished
 from gregor.worker.borders.transport import Response
 from gregor.worker.extract.crawled import Extracted
@@ -48,14 +48,17 @@ class Visited(msgspec.Struct, frozen=True):
         """Whether the document that came says what the stored one says."""
         return self.page is not None and self.stored is not None and self.page.fingerprint == self.stored.fingerprint
 
-    def news(self, state: State, now: float) -> Page | Vanished | None:
-        """What is to be told of its page: that it is stored, or that it and its items are no longer there. ``state``
-        is the verdict's, ``now`` unix seconds."""
-        stored = self.stored
-        if self.page is not None or state != "gone" or stored is None or not (items := of_vanished(stored.items)):
+    def news(self, state: State, now: float) -> Page | Vanished | Changed | None:
+        """What is to be told of its page: that it is stored, that it and its items are no longer there, or that the
+        URL stands otherwise than before. ``state`` is the verdict's, ``now`` unix seconds."""
+        stored, row, visit = self.stored, self.row, self.ticket.visit + 1
+        if self.page is not None:
             return self.page
-        visit = self.ticket.visit + 1
-        return Vanished(msgspec.structs.replace(stored, visit=visit, fetched_at=now, items=items))
+        if state == "gone" and stored is not None and (items := of_vanished(stored.items)):
+            return Vanished(msgspec.structs.replace(stored, visit=visit, fetched_at=now, items=items))
+        if row is None or not row.page or state in (row.state, "waiting"):
+            return None
+        return Changed(row.key, row.href, row.host, visit, state, now, row.requisite)
 
     @property
     def held(self) -> State | None:

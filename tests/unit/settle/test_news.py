@@ -7,7 +7,7 @@ from typing import Any, cast
 import msgspec
 import pytest
 
-from gregor.schemas.messages import Link, Page, Row, Ticket
+from gregor.schemas.messages import Changed, Link, Page, Row, Ticket
 from gregor.worker.borders.effects import Effects, LeaseLost
 from gregor.worker.config.settings import Config
 from gregor.worker.frontier.sent import RecentlySent
@@ -30,7 +30,8 @@ class _Scene:
     """The owner of the one partition, and what its log got."""
 
     def __init__(self, engine: SimulatedEngine, owner: Owner, max_depth: int | None, *, calls: int | None) -> None:
-        self.stats, self.published = Stats(), list[Ticket]()
+        self.stats, self.published, self.told = Stats(), list[Ticket](), list[Changed]()
+        self._store = engine.store
         self._left = calls
         policy = Policy.of(msgspec.structs.replace(Config(), max_depth=max_depth))
         self.news = News(
@@ -60,6 +61,11 @@ class _Scene:
     async def publish(self, tickets: list[Ticket]) -> None:
         self.published += tickets
 
+    async def announce(self, changed: Changed) -> None:
+        (row,) = await self._store.rows([HREF])
+        assert row is not None and row.requisite, "after the row nobody would tell"
+        self.told.append(changed)
+
 
 async def _told(row: Row, max_depth: int | None, cut: int | None) -> tuple[list[Ticket], Row, Stats]:
     clock = ManualClock()
@@ -70,6 +76,7 @@ async def _told(row: Row, max_depth: int | None, cut: int | None) -> tuple[list[
     await engine.store.put_page(PAGE, None, None, stamp())
     await engine.store.put_rows([row], stamp())
     published: list[Ticket] = []
+    told: list[Changed] = []
     for calls in [cut, None] if cut is not None else [None]:
         scene = _Scene(engine, owner, max_depth, calls=calls)
         (known,) = await engine.store.rows([HREF])
@@ -78,15 +85,19 @@ async def _told(row: Row, max_depth: int | None, cut: int | None) -> tuple[list[
             await scene.news.apply(LINKED, known)
         except LeaseLost:
             published += scene.published
+            told += scene.told
             continue
         published += scene.published
+        told += scene.told
+    assert {(changed.change, changed.requisite) for changed in told} <= {("fetched", False)}
+    assert bool(told) == (row.page > 0)
     (after,) = await engine.store.rows([HREF])
     assert after is not None
     await engine.close()
     return published, after, scene.stats
 
 
-@pytest.mark.parametrize("cut", [None, 0, 1, 2])
+@pytest.mark.parametrize("cut", [None, 0, 1, 2, 3])
 def test_its_links_are_published_before_its_row_says_that_it_is_a_page(cut: int | None) -> None:
     published, row, stats = asyncio.run(_told(KNOWN, None, cut))
     assert {(ticket.href, ticket.depth, ticket.requisite) for ticket in published} == {

@@ -66,7 +66,7 @@ def facts(config: Config, canonical: str) -> dict[str, str]:
     }
 
 
-class _Opening:
+class Opening:
     """Opens services one after another, each again while it is away, until the time to start is over.
 
     Raises `BadInput` at once for what cannot be used of the settings: no server has to be there for that.
@@ -98,7 +98,7 @@ async def set_up(
     A line for each thing that was made, and for each that was there already and had to be looked at.
     Raises `BadInput` when one was made for another crawl or number of partitions, or a server stays away.
     """
-    opening = _Opening(config, environ)
+    opening = Opening(config, environ)
     async with opening.stack:
         made = await opening(
             lambda: cassandra_setup.set_up(config, keyspace(config), facts(config, canonical), environ)
@@ -125,7 +125,7 @@ async def open_engine(
     away: Callable[[Unavailable], None] = nobody,
 ) -> ClusterEngine:
     """Connect a worker to a crawl that `gregor init` made; ``away`` hears whom it waits for. Raises `BadInput`."""
-    opening = _Opening(config, environ, away)
+    opening = Opening(config, environ, away)
     async with opening.stack:
         cassandra = await opening(lambda: Cassandra.connect(config, keyspace(config), environ))
         opening.keep(cassandra)
@@ -180,7 +180,7 @@ async def forget_rebuilt(config: Config, canonical: str, environ: Mapping[str, s
 async def _rebuilding(
     config: Config, canonical: str, environ: Mapping[str, str], part: Part
 ) -> AsyncIterator[Rebuilding]:
-    opening = _Opening(config, environ)
+    opening = Opening(config, environ)
     async with opening.stack:
         cassandra = await opening(lambda: Cassandra.connect(config, keyspace(config), environ))
         opening.keep(cassandra)
@@ -197,14 +197,17 @@ def _contents(config: Config, cassandra: Cassandra) -> Contents:
 
 async def erase(config: Config, canonical: str, whose: Whose, environ: Mapping[str, str]) -> Erased:
     """Delete what the crawl has of hosts, beside its workers. Raises `BadInput`, `Unavailable`."""
-    opening = _Opening(config, environ)
+    opening = Opening(config, environ)
     async with opening.stack:
         cassandra = await opening(lambda: Cassandra.connect(config, keyspace(config), environ))
         opening.keep(cassandra)
         crawl_id = await opening(lambda: cassandra_setup.check(cassandra, keyspace(config), facts(config, canonical)))
         seen = await opening(lambda: RedisSeen.open(config, crawl_id, _contents(config, cassandra), environ))
         opening.keep(seen)
-        return await erasing.erase(cassandra, seen, whose)
+        await opening(lambda: asyncio.to_thread(check_topics, config, config.crawl, config.partitions))
+        log = KafkaLog(config, config.crawl, config.partitions)
+        opening.keep(log)
+        return await erasing.erase(cassandra, seen, whose, log.announce)
     raise AssertionError("an exit stack swallows nothing")
 
 
@@ -212,7 +215,7 @@ async def _opened_beside(
     config: Config, canonical: str, environ: Mapping[str, str]
 ) -> tuple[Cassandra, KafkaLog, RedisSeen]:
     """The services of a crawl without its coordinator, for the caller to close. Raises `BadInput`."""
-    opening = _Opening(config, environ)
+    opening = Opening(config, environ)
     async with opening.stack:
         cassandra = await opening(lambda: Cassandra.connect(config, keyspace(config), environ))
         opening.keep(cassandra)
@@ -249,7 +252,7 @@ class _CrawlReader(ClusterReader):
 
 async def open_reader(config: Config, canonical: str, environ: Mapping[str, str]) -> ClusterReader:
     """Read a crawl beside its workers. Raises `BadInput`."""
-    opening = _Opening(config, environ)
+    opening = Opening(config, environ)
     async with opening.stack:
         cassandra = await opening(lambda: Cassandra.connect(config, keyspace(config), environ))
         opening.keep(cassandra)

@@ -8,10 +8,10 @@ the call began stays as well, and so does one that another host's page names.
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import Any, Final
 
-from gregor.schemas.messages import DeadLetter, Page, Row, decode, encode
+from gregor.schemas.messages import Changed, DeadLetter, Page, Row, decode, encode
 from gregor.worker.adapters.cluster.cassandra_client import Cassandra, Found
 from gregor.worker.adapters.cluster.seen import RedisSeen
 from gregor.worker.adapters.cluster.store_pages import Pages, bands_of, signed
@@ -40,14 +40,18 @@ _SLICE: Final = 16
 _FEW: Final = 500
 _AT_ONCE: Final = 8
 
+Announce = Callable[[Changed], Awaitable[None]]
+"""Tells whoever follows the crawl, durably."""
 
-async def erase(cassandra: Cassandra, seen: RedisSeen, whose: Whose) -> Erased:
-    """Delete it. Raises `Unavailable`: then what is left is deleted by the next call."""
-    return await _Eraser(cassandra, seen, whose).run()
+
+async def erase(cassandra: Cassandra, seen: RedisSeen, whose: Whose, announce: Announce) -> Erased:
+    """Delete it, and tell of it. Raises `Unavailable`: then what is left is deleted by the next call."""
+    return await _Eraser(cassandra, seen, whose, announce).run()
 
 
 class _Eraser:
-    def __init__(self, cassandra: Cassandra, seen: RedisSeen, whose: Whose) -> None:
+    def __init__(self, cassandra: Cassandra, seen: RedisSeen, whose: Whose, announce: Announce) -> None:
+        self._announce = announce
         self._cassandra = cassandra
         self._seen = seen
         self._whose = whose
@@ -58,6 +62,10 @@ class _Eraser:
         stored = [record async for some in self._scanned(_KEYS, _FEW) for record in some if self._whose.url(record[0])]
         erased = Erased(pages=len(stored), bodies=await self._erase_bodies([(key, at) for key, at, _ in stored], began))
         await self._cassandra.write_each(_DELETE_PAGE, [(stamp, key, visit) for key, visit, stamp in stored])
+        visits = {key: visit for key, visit, _ in sorted(stored)}
+        await self._tell(
+            [Changed(key, key, self._host(key), visit, "erased", time.time()) for key, visit in visits.items()]
+        )
         async for records in self._cassandra.pages(_ROWS):
             erased.urls += await self._forget([record for record in records if self._whose.covers(record[0])])
         async for records in self._cassandra.pages(_LETTERS):
@@ -69,6 +77,14 @@ class _Eraser:
             await self._cassandra.write_each(_DELETE_ROBOTS, of_it)
             erased.robots += len(of_it)
         return erased
+
+    def _host(self, key: str) -> str:
+        url = self._whose.urls.parse(key)
+        return "" if url is None else url.host
+
+    async def _tell(self, changes: Sequence[Changed]) -> None:
+        for at in range(0, len(changes), _FEW):
+            await asyncio.gather(*map(self._announce, changes[at : at + _FEW]))
 
     def _is_of(self, letter: DeadLetter) -> bool:
         return self._whose.covers(letter.host) or self._whose.url(letter.href)
@@ -134,6 +150,9 @@ class _Eraser:
         """Keep no more of rows than they need, just above their stamps: what their owners write later wins."""
         rows = [(decode(data, Row), stamp) for _, data, stamp in records]
         kept = [(forgotten(row), stamp) for row, stamp in rows if forgotten(row) != row]
+        # Before their rows are forgotten: those of a pass that was cut short are found again, and told of again.
+        had_pages = [row for row, _ in rows if row.page]
+        await self._tell([Changed(row.key, row.href, row.host, row.visits, "erased", time.time()) for row in had_pages])
         await self._cassandra.write_each(
             _FORGET, [(row.key, row.host, row.state, encode(row), stamp + 1) for row, stamp in kept]
         )

@@ -131,5 +131,6 @@ def _settings(crawl: str) -> dict[str, dict[str, str]]:
         **frontier,
         topics.events(crawl): topics.PUBLISHED,
         topics.items(crawl): topics.PUBLISHED,
+        topics.index(crawl): topics.PUBLISHED,
         topics.dead(crawl): topics.PUBLISHED,
     }

@@ -12,7 +12,7 @@ import msgspec
 
 from gregor.partitioner.hashing import partition_of
 from gregor.schemas import events, topics
-from gregor.schemas.messages import PRIORITIES, DeadLetter, Page, Ticket, encode
+from gregor.schemas.messages import PRIORITIES, Changed, DeadLetter, Page, Ticket, encode
 from gregor.worker.adapters.cluster.frontier_record import read_record
 from gregor.worker.adapters.cluster.kafka_client import KafkaFailed, KafkaThread, client_settings
 from gregor.worker.adapters.cluster.kafka_offsets import Offsets
@@ -69,17 +69,23 @@ class KafkaLog:
             ]
         )
 
-    async def announce(self, news: Page | DeadLetter | Vanished) -> None:
+    async def announce(self, news: Page | DeadLetter | Vanished | Changed) -> None:
         crawl = self._crawl
         announced: list[tuple[str, msgspec.Struct]] = []
         if isinstance(news, DeadLetter):
             host = news.host
             announced.append((topics.dead(crawl), events.of_dead_letter(crawl, news)))
+        elif isinstance(news, Changed):
+            host = news.host
+            announced.append((topics.events(crawl), events.of_change(crawl, news)))
         else:
             page = news if isinstance(news, Page) else news.page
             host = page.host
             if page is news:
                 announced.append((topics.events(crawl), events.of_page(crawl, page)))
+            else:
+                gone = Changed(page.key, page.href, host, page.visit, "gone", page.fetched_at, page.requisite)
+                announced.append((topics.events(crawl), events.of_change(crawl, gone)))
             announced += [(topics.items(crawl), event) for event in events.of_items(crawl, page)]
         partition, key = partition_of(host, self._partitions), host.encode()
         await self.publisher.publish(

@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 
 from gregor.partitioner.hashing import partition_of
-from gregor.schemas.messages import PRIORITIES, DeadLetter, Page, Ticket, decode_ticket, encode
+from gregor.schemas.messages import PRIORITIES, Changed, DeadLetter, Page, Ticket, decode_ticket, encode
 from gregor.worker.adapters.embedded.database import Database
 from gregor.worker.borders.log import Record, Unreadable, Vanished
 
@@ -47,7 +47,7 @@ class EmbeddedLog:
             for call in self._listeners:
                 call(partition)
 
-    async def announce(self, news: Page | DeadLetter | Vanished) -> None:
+    async def announce(self, news: Page | DeadLetter | Vanished | Changed) -> None:
         """Nobody listens on one machine."""
 
     async def read(self, partition: int, priority: int, offset: int, limit: int) -> list[Record]:

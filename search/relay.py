@@ -1,0 +1,145 @@
+"""How workers of an index on servers take in what a crawl does, each for partitions of its own.
+
+Two steps, each by who owns the partition. 1 **Note** (partition of the URL's host): a URL that is told of is read from
+the store as it stands; what the index remembers of it is replaced on the shelf; the contents concerned, those that its
+links are new to among them, are posted. 2 **Write** (partition of the content): the document of a content is made from
+all its URLs, wherever they are, and written as of the post's place, or removed.
+
+A place is committed when all before it was acknowledged, so that a crash costs a repeat: each step reads what is there
+and replaces, and can be repeated. What is remembered is written before the post that tells of it; whoever reads it for
+a later post sees it. Two posts for one content are in one partition, in order, and the later one's document wins.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Final, TypeVar
+
+import xxhash
+
+from gregor.schemas.messages import Page, Row
+from gregor.search.documents import (
+    MOST_ANCHORS,
+    MOST_URLS,
+    Anchor,
+    Document,
+    Member,
+    content_of,
+    document,
+    in_order,
+    is_found,
+)
+from gregor.worker.borders.shelf import Heard, Held, Noted, Post, Shelf
+
+A = TypeVar("A")
+T = TypeVar("T")
+_AT_ONCE: Final = 16
+"""URLs, or contents, that are worked at together."""
+MOST_LINKS: Final = 1000
+"""Links of a page that are remembered, each target and text once."""
+_KINDS: Final = frozenset({"a", "area"})
+_REMEMBERED: Final = 200_000
+
+Put = Callable[[str, Document | None], None]
+"""Gathers the document of a content; None: it is to be removed."""
+
+
+class Relay:
+    """The two steps."""
+
+    def __init__(
+        self,
+        shelf: Shelf,
+        page_of: Callable[[str, int | None], Awaitable[Page | None]],
+        row_of: Callable[[str], Awaitable[Row | None]],
+        key_of: Callable[[str], str | None],
+    ) -> None:
+        """``page_of`` gives a version of a page, the newest for None; ``key_of`` the key of a URL as a link has it."""
+        self._shelf = shelf
+        self._page_of = page_of
+        self._row_of = row_of
+        self._key_of = key_of
+        self._linked: set[tuple[str, str, int]] = set()  # what hosts are known to say of targets: pages repeat it
+
+    async def note(self, heard: Sequence[Heard], stamp: Callable[[], int]) -> list[Post]:
+        """Step 1, for what was told last of each URL; the posts that are to be made then."""
+        newest = {notice.key: notice for notice in heard}
+        posts = await _each(list(newest.values()), lambda notice: self._note(notice, stamp))
+        return [Post(write=content) for content in dict.fromkeys(content for some in posts for content in some)]
+
+    async def write(self, contents: Sequence[str], put: Put) -> None:
+        """Step 2, for contents; they are gathered, and whoever calls has them acknowledged."""
+        for content, made in await _each(list(dict.fromkeys(contents)), self._document):
+            put(content, made)
+
+    async def _note(self, notice: Heard, stamp: Callable[[], int]) -> list[str]:
+        page, row, before = await asyncio.gather(
+            self._page_of(notice.key, None), self._row_of(notice.key), self._shelf.noted(notice.key)
+        )
+        before = before or Noted()
+        kept = page if is_found(page, notice.settled(row)) else None
+        links, now = {}, Noted()
+        if kept is not None:
+            links = self._links(kept)
+            now = Noted(content_of(kept), list(links))
+            member = Member.of(kept)
+            await self._shelf.hold(now.content, Held(notice.key, member.visit, member.duplicate, member.depth), stamp())
+        if before.content not in ("", now.content):
+            await self._shelf.let_go(before.content, notice.key, stamp())
+        concerned = {content: None for content in (before.content, now.content) if content}
+        changed = await self._relink(notice.key, kept, before, links, stamp)
+        await self._shelf.note(notice.key, now, stamp())
+        return [*concerned, *await self._shelf.contents_of(changed)]
+
+    async def _relink(
+        self,
+        key: str,
+        page: Page | None,
+        before: Noted,
+        links: Mapping[tuple[str, int], str],
+        stamp: Callable[[], int],
+    ) -> list[str]:
+        """Replace what a page's links say; the targets for which that is new."""
+        host = page.host if page is not None else (key.partition("://")[2].partition("/")[0])
+        old = {(target, words) for target, words in before.links}
+        removed = [link for link in old if link not in links]
+        added = {link: text for link, text in links.items() if (link[0], host, link[1]) not in self._linked}
+        await self._shelf.unlink(key, host, removed, stamp())
+        await self._shelf.link(key, host, added, stamp())
+        if len(self._linked) > _REMEMBERED:
+            self._linked.clear()
+        self._linked |= {(target, host, words) for target, words in added}
+        self._linked -= {(target, host, words) for target, words in removed}
+        return list(dict.fromkeys(target for target, _ in (*added, *removed)))
+
+    def _links(self, page: Page) -> dict[tuple[str, int], str]:
+        """Where a page's links lead, by which words; without those that recommend nothing or say nothing."""
+        links: dict[tuple[str, int], str] = {}
+        for link in page.links:
+            text = link.text.strip()
+            if link.kind not in _KINDS or link.nofollow or not text or len(links) >= MOST_LINKS:
+                continue
+            target = self._key_of(link.url)
+            if target is not None and target != page.key:
+                links[target, xxhash.xxh3_64_intdigest(text.encode(errors="surrogatepass")) >> 1] = text
+        return links
+
+    async def _document(self, content: str) -> tuple[str, Document | None]:
+        members = in_order(
+            Member(held.key, held.visit, held.duplicate, held.depth) for held in await self._shelf.held(content)
+        )
+        for member in members:
+            page = await self._page_of(member.key, member.visit)
+            # One that is stored no more, or was replaced meanwhile, is told of by a post that comes.
+            if page is not None and content_of(page) == content:
+                others = [other for other in members if other.key != member.key]
+                keys = [other.key for other in members][:MOST_URLS]
+                said = await self._shelf.anchors(keys, MOST_ANCHORS)
+                return content, document(page, [member, *others], [Anchor(words.text, words.host) for words in said])
+        return content, None
+
+
+async def _each(items: Sequence[A], work: Callable[[A], Awaitable[T]]) -> list[T]:
+    answers: list[T] = []
+    for at in range(0, len(items), _AT_ONCE):
+        answers += await asyncio.gather(*map(work, items[at : at + _AT_ONCE]))
+    return answers

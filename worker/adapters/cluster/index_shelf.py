@@ -1,0 +1,107 @@
+"""`Shelf` in the crawl's Cassandra keyspace."""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import Final
+
+import msgspec
+import xxhash
+
+from gregor.worker.adapters.cluster.cassandra_client import Cassandra
+from gregor.worker.borders.shelf import Held, Noted, Said
+
+_SLOTS: Final = 4
+"""Pages of a host that are remembered for the same words of links to one target."""
+_MOST: Final = 2000
+"""Anchors of a target that are read."""
+
+_NOTED: Final = "SELECT content, data FROM index_pages WHERE key = ?"
+_CONTENT: Final = "SELECT content FROM index_pages WHERE key = ?"
+_NOTE: Final = "INSERT INTO index_pages (key, content, data) VALUES (?, ?, ?) USING TIMESTAMP ?"
+_FORGET: Final = "DELETE FROM index_pages USING TIMESTAMP ? WHERE key = ?"
+_HOLD: Final = """INSERT INTO index_contents (content, key, visit, duplicate, depth) VALUES (?, ?, ?, ?, ?)
+    USING TIMESTAMP ?"""
+_LET_GO: Final = "DELETE FROM index_contents USING TIMESTAMP ? WHERE content = ? AND key = ?"
+_HELD: Final = "SELECT key, visit, duplicate, depth FROM index_contents WHERE content = ?"
+_LINK: Final = """INSERT INTO index_anchors (target, host, words, slot, text, source) VALUES (?, ?, ?, ?, ?, ?)
+    USING TIMESTAMP ?"""
+_SOURCE: Final = "SELECT source FROM index_anchors WHERE target = ? AND host = ? AND words = ? AND slot = ?"
+_UNLINK: Final = """DELETE FROM index_anchors USING TIMESTAMP ?
+    WHERE target = ? AND host = ? AND words = ? AND slot = ?"""
+_ANCHORS: Final = "SELECT host, text FROM index_anchors WHERE target = ? LIMIT ?"
+_EPOCH: Final = "SELECT epoch FROM index_owners WHERE partition = ?"
+_OWN: Final = "INSERT INTO index_owners (partition, epoch) VALUES (?, ?)"
+_KEYS: Final = "SELECT key FROM index_pages"
+_STORED: Final = "SELECT DISTINCT key FROM pages"
+_Links = list[tuple[str, int]]
+
+
+class CassandraShelf:
+    """`Shelf`."""
+
+    def __init__(self, cassandra: Cassandra) -> None:
+        self._cassandra = cassandra
+
+    async def noted(self, key: str) -> Noted | None:
+        for content, data in await self._cassandra.read(_NOTED, (key,)):
+            return Noted(content, msgspec.msgpack.decode(data, type=_Links))
+        return None
+
+    async def contents_of(self, keys: Sequence[str]) -> list[str]:
+        answers = await self._cassandra.read_each(_CONTENT, [(key,) for key in keys]) if keys else []
+        return list(dict.fromkeys(content for rows in answers for (content,) in rows))
+
+    async def note(self, key: str, noted: Noted, stamp: int) -> None:
+        if noted.content:
+            data = msgspec.msgpack.encode(list(noted.links))
+            await self._cassandra.write(_NOTE, (key, noted.content, data, stamp))
+        else:
+            await self._cassandra.write(_FORGET, (stamp, key))
+
+    async def hold(self, content: str, held: Held, stamp: int) -> None:
+        values = (content, held.key, held.visit, held.duplicate, held.depth, stamp)
+        await self._cassandra.write(_HOLD, values)
+
+    async def let_go(self, content: str, key: str, stamp: int) -> None:
+        await self._cassandra.write(_LET_GO, (stamp, content, key))
+
+    async def held(self, content: str) -> list[Held]:
+        return [Held(*record) for record in await self._cassandra.read(_HELD, (content,))]
+
+    async def link(self, source: str, host: str, added: Mapping[tuple[str, int], str], stamp: int) -> None:
+        slot = _slot(source)
+        values = [(target, host, words, slot, text, source, stamp) for (target, words), text in added.items()]
+        await self._cassandra.write_each(_LINK, values)
+
+    async def unlink(self, source: str, host: str, removed: Sequence[tuple[str, int]], stamp: int) -> None:
+        places = [(target, host, words, _slot(source)) for target, words in removed]
+        sources = await self._cassandra.read_each(_SOURCE, places) if places else []
+        mine = [place for place, rows in zip(places, sources, strict=True) if rows == [(source,)]]
+        await self._cassandra.write_each(_UNLINK, [(stamp, *place) for place in mine])
+
+    async def anchors(self, keys: Sequence[str], limit: int) -> list[Said]:
+        answers = await self._cassandra.read_each(_ANCHORS, [(key, _MOST) for key in keys])
+        said = dict.fromkeys((host, text) for rows in answers for host, text in rows)
+        return [Said(host, text) for host, text in said][: limit * len(keys)]
+
+    async def epoch(self, partition: int) -> int:
+        return max((epoch for (epoch,) in await self._cassandra.read(_EPOCH, (partition,))), default=0)
+
+    async def own(self, partition: int, epoch: int) -> None:
+        await self._cassandra.write(_OWN, (partition, epoch))
+
+    async def keys(self) -> AsyncIterator[list[str]]:
+        """All URLs that are indexed, some at a time."""
+        async for rows in self._cassandra.pages(_KEYS):
+            yield [key for (key,) in rows]
+
+    async def stored_keys(self) -> AsyncIterator[list[str]]:
+        """All URLs of which a page is stored, some at a time."""
+        async for rows in self._cassandra.pages(_STORED):
+            yield [key for (key,) in rows]
+
+    async def close(self) -> None:
+        await self._cassandra.close()
+
+
+def _slot(source: str) -> int:
+    return xxhash.xxh3_64_intdigest(source.encode()) % _SLOTS

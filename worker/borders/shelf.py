@@ -1,0 +1,99 @@
+"""The border to what the workers of an index on servers remember together, beside its documents.
+
+Every write carries a stamp of its partition's owner; an older owner's loses. Each may raise `Unavailable`.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+import msgspec
+
+from gregor.schemas.messages import Row
+
+
+class Heard(msgspec.Struct, frozen=True):
+    """That a URL is to be looked at: a page of it was stored, or it stands otherwise (``change``, see `StateEvent`)."""
+
+    key: str
+    visit: int = 0
+    change: str = ""
+    requisite: bool = False
+
+    def settled(self, row: Row | None) -> Row | None:
+        """The row as it will stand: what is told may come before the row is written."""
+        if row is None or self.visit < row.visits:
+            return row
+        state = self.change or "fetched"
+        if self.change == "erased" or (self.visit == row.visits and row.requisite == self.requisite):
+            return row
+        return msgspec.structs.replace(row, state=state, requisite=self.requisite)
+
+
+class Post(msgspec.Struct, frozen=True, array_like=True):
+    """What index workers tell each other: a URL to be looked at, or a content whose document is to be written."""
+
+    look: str = ""
+    write: str = ""
+
+
+class Noted(msgspec.Struct, frozen=True):
+    """How a URL was indexed: its content ("": it is not to be found), and where its links lead, with their words."""
+
+    content: str = ""
+    links: Sequence[tuple[str, int]] = ()
+
+
+class Held(msgspec.Struct, frozen=True):
+    """A URL of a content."""
+
+    key: str
+    visit: int
+    duplicate: bool
+    depth: int
+
+
+class Said(msgspec.Struct, frozen=True):
+    """What links of a host say that lead to a URL."""
+
+    host: str
+    text: str
+
+
+class Shelf(Protocol):
+    """What is remembered."""
+
+    async def noted(self, key: str) -> Noted | None:
+        """How a URL was indexed last; None when it was not."""
+
+    async def contents_of(self, keys: Sequence[str]) -> list[str]:
+        """The contents of those URLs that have one."""
+
+    async def note(self, key: str, noted: Noted, stamp: int) -> None:
+        """Replace it; forgotten where it has no content."""
+
+    async def hold(self, content: str, held: Held, stamp: int) -> None:
+        """A URL is of a content."""
+
+    async def let_go(self, content: str, key: str, stamp: int) -> None:
+        """A URL is of a content no more."""
+
+    async def held(self, content: str) -> list[Held]:
+        """The URLs of a content."""
+
+    async def link(self, source: str, host: str, added: Mapping[tuple[str, int], str], stamp: int) -> None:
+        """Links of a page, by target and words: what they say."""
+
+    async def unlink(self, source: str, host: str, removed: Sequence[tuple[str, int]], stamp: int) -> None:
+        """Links that a page has no more; what another page of the host says is left."""
+
+    async def anchors(self, keys: Sequence[str], limit: int) -> list[Said]:
+        """What links say that lead to these URLs, each text once for a host."""
+
+    async def epoch(self, partition: int) -> int:
+        """The highest that an owner of an index partition had; 0: there was none."""
+
+    async def own(self, partition: int, epoch: int) -> None:
+        """An owner of a partition begins."""
+
+    async def close(self) -> None:
+        """End what it reads with. Nothing else may be called afterwards, but this again."""

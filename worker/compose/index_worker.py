@@ -1,0 +1,176 @@
+"""A worker of an index on servers: owns partitions by leases, as workers of the crawl do, and takes in what is told."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
+from itertools import count
+from typing import Final
+
+import msgspec
+
+from gregor.schemas.messages import stamp
+from gregor.search.adapters.opensearch_writer import version_of
+from gregor.search.documents import Document
+from gregor.search.relay import Relay
+from gregor.worker.adapters.cluster.index_log import IndexLog, Places
+from gregor.worker.base.tasks import cancel
+from gregor.worker.borders.coordinator import Coordinator, Lease
+from gregor.worker.borders.errors import Unavailable
+from gregor.worker.borders.shelf import Heard, Shelf
+from gregor.worker.observe.logging import logs
+
+_log = logs("index")
+_EVENTS: Final = 200
+_POSTS: Final = 500
+_LOOK: Final = 0.3
+"""Seconds between two looks where nothing was new, and between two looks at who owns what."""
+_LONGEST_PAUSE: Final = 10.0
+
+
+class Progress(msgspec.Struct):
+    """What a worker did since it began; ``newest``: when the last event that it took in was told (RFC 3339)."""
+
+    changes: int = 0
+    documents: int = 0
+    removed: int = 0
+    failures: int = 0
+    partitions: int = 0
+    newest: str = ""
+
+
+Write = Callable[[dict[str, Document | None], int], None]
+"""Writes documents by contents (None: remove), as of a version; acknowledged when it returns. Waits."""
+
+
+class LeaseOver(Exception):
+    """The lease may be over: nothing more is done under it."""
+
+
+class IndexWorker:
+    """Owns what the coordinator wants it to."""
+
+    def __init__(
+        self, coordinator: Coordinator, log: IndexLog, shelf: Shelf, relay: Callable[[], Relay], write: Write
+    ) -> None:
+        """``relay`` makes one for an owned partition."""
+        self._coordinator = coordinator
+        self._log = log
+        self._shelf = shelf
+        self._relay = relay
+        self._write = write
+        self._owned: dict[int, tuple[Lease, asyncio.Task[None]]] = {}
+        self.progress = Progress()
+        self.first: Callable[[], Awaitable[None]] | None = None
+        """What the owner of the first partition does before all else."""
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Until ``stop``. Raises what ended a partition's work, or the coordinator."""
+        try:
+            while not stop.is_set():
+                try:
+                    await self._coordinator.join()
+                    await self._own()
+                except Unavailable as error:
+                    self._warn(error)
+                changed = asyncio.create_task(self._coordinator.changed())
+                waiting = [changed, asyncio.create_task(stop.wait())]
+                await asyncio.wait(waiting, timeout=_LOOK, return_when=asyncio.FIRST_COMPLETED)
+                if changed.done():
+                    changed.result()
+                await cancel(waiting)
+        finally:
+            for number in list(self._owned):
+                await self._drop(number)
+            await self._coordinator.leave()
+
+    async def _own(self) -> None:
+        wanted = self._coordinator.wanted()
+        for number, (lease, task) in list(self._owned.items()):
+            if task.done() or not lease.holds() or number not in wanted:
+                await self._drop(number)
+        for number in sorted(wanted - self._owned.keys()):
+            taken = await self._coordinator.acquire(number, await self._shelf.epoch(number))
+            if taken is not None:
+                self._owned[number] = taken, asyncio.create_task(self._work(taken))
+        self.progress.partitions = len(self._owned)
+
+    async def _drop(self, number: int) -> None:
+        lease, task = self._owned.pop(number)
+        await cancel([task])
+        if not task.cancelled() and (error := task.exception()) is not None and not isinstance(error, LeaseOver):
+            raise error
+        try:
+            await self._coordinator.release(lease)
+        except Unavailable as error:
+            self._warn(error)
+
+    async def _work(self, lease: Lease) -> None:
+        """Take in what is told in a partition, as long as the lease holds; again while a server is away."""
+        pause, counter = _LOOK, count(1)  # of one owner: what it writes again is above what it wrote before
+        while True:
+            try:
+                await self._shelf.own(lease.partition, lease.epoch)
+                await _Desk(self, lease, counter).run()
+            except Unavailable as error:
+                self._warn(error)
+                self.progress.failures += 1
+                await asyncio.sleep(pause)
+                pause = min(2 * pause, _LONGEST_PAUSE)
+
+    def _warn(self, error: Unavailable) -> None:
+        _log.warning("the index cannot be written now", why=str(error))
+
+
+class _Desk:
+    """The work on an owned partition, from where it was committed."""
+
+    def __init__(self, worker: IndexWorker, lease: Lease, counter: Iterator[int]) -> None:
+        self._worker = worker
+        self._lease = lease
+        self._relay = worker._relay()
+        self._counter = counter
+        self._places = Places(0, 0)
+
+    async def run(self) -> None:
+        log, number = self._worker._log, self._lease.partition
+        self._places = await log.start(number)
+        if number == 0 and self._worker.first is not None:
+            await self._worker.first()
+        while True:
+            before = self._places
+            notices, after, at = await log.events(number, before.events, _EVENTS)
+            posts, last = await log.posts(number, before.posts, _POSTS)
+            looks = [Heard(post.look) for _, post in posts if post.look]
+            if notices or looks:
+                await self._note([*notices, *looks])
+                self._worker.progress.changes += len(notices)
+                self._worker.progress.newest = at or self._worker.progress.newest
+            if contents := {post.write: offset for offset, post in posts if post.write}:
+                await self._write(list(contents), max(contents.values()))
+            self._places = Places(after, last)
+            if self._places == before:
+                await asyncio.sleep(_LOOK)
+            else:
+                self._held()
+                await log.commit(number, self._places, self._lease.epoch)
+
+    async def _note(self, notices: list[Heard]) -> None:
+        self._held()
+        posts = await self._relay.note(notices, self._stamp)
+        self._held()
+        await self._worker._log.post(posts)
+
+    async def _write(self, contents: list[str], offset: int) -> None:
+        documents: dict[str, Document | None] = {}
+        await self._relay.write(contents, documents.__setitem__)
+        self._held()
+        await asyncio.to_thread(self._worker._write, documents, version_of(self._lease.epoch, offset))
+        gone = sum(made is None for made in documents.values())
+        self._worker.progress.removed += gone
+        self._worker.progress.documents += len(documents) - gone
+
+    def _stamp(self) -> int:
+        return stamp(self._lease.epoch, next(self._counter))
+
+    def _held(self) -> None:
+        if not self._lease.holds():
+            raise LeaseOver

@@ -1,0 +1,243 @@
+"""Puts together what indexes a crawl on servers: workers that share the partitions of its events, generations."""
+
+import asyncio
+import os
+import time
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Final
+
+from gregor.schemas.messages import DeadLetter, Page
+from gregor.search.adapters import opensearch_schema as schema
+from gregor.search.adapters.opensearch_client import Client
+from gregor.search.adapters.opensearch_schema import Generation
+from gregor.search.adapters.opensearch_writer import Writer
+from gregor.search.borders import Unusable
+from gregor.search.documents import Document
+from gregor.search.indexer import Progress
+from gregor.search.relay import Relay
+from gregor.worker.adapters.cluster.index_engine import indexing
+from gregor.worker.adapters.cluster.index_log import IndexLog
+from gregor.worker.adapters.cluster.index_shelf import CassandraShelf
+from gregor.worker.base.errors import BadInput
+from gregor.worker.base.tasks import cancel
+from gregor.worker.borders.errors import Damaged, Unavailable
+from gregor.worker.borders.shelf import Post
+from gregor.worker.compose.index_worker import IndexWorker
+from gregor.worker.compose.opensearch import letter_of, nodes_of, shape_of
+from gregor.worker.compose.process import SystemClock, worker_name
+from gregor.worker.config.settings import Config
+from gregor.worker.links.configured import canonical_rules, urls_of
+from gregor.worker.web.urls import Urls
+
+_KNOWN: Final = 2.0
+"""Seconds for which a worker writes to the generations that it knows."""
+_LOOK: Final = 0.3
+_SLICE: Final = 1000
+
+Told = Callable[[Damaged], None]
+
+
+class Generations:
+    """The generations that are written. Its methods wait: use a thread."""
+
+    def __init__(self, config: Config, crawl: str, on_letter: Callable[[DeadLetter], None]) -> None:
+        self.client = Client(nodes_of(config))
+        self.shape = shape_of(config, crawl)
+        self._on_letter = on_letter
+        self._targets: list[str] = []
+        self._looked = float("-inf")
+
+    def current(self) -> Generation:
+        """The one in use; the first one is made. Raises `Unusable`, `Unavailable`."""
+        generation = schema.current(self.client, self.shape)
+        if generation is None:
+            generation = self.next()
+            schema.use(self.client, self.shape, generation)
+        return generation
+
+    def next(self) -> Generation:
+        """A new one."""
+        numbers = [generation.number for generation in schema.generations(self.client, self.shape)]
+        return schema.create(self.client, self.shape, max(numbers, default=0) + 1)
+
+    def write(self, documents: dict[str, Document | None], version: int) -> None:
+        """Write documents to all that are written; acknowledged when it returns."""
+        now = time.monotonic()
+        if now - self._looked > _KNOWN or not self._targets:
+            self._targets, self._looked = schema.targets(self.client, self.shape), now
+        try:
+            for index in self._targets:
+                writer = Writer(self.client, index, self._refused)
+                for content, document in documents.items():
+                    if document is None:
+                        writer.remove(content, version)
+                    else:
+                        writer.put(document, version)
+                writer.flush()
+        except Unusable as error:  # a generation went meanwhile: those that are there now are written
+            self._targets = []
+            raise Unavailable("OpenSearch", str(error)) from None
+
+    def is_filled(self, index: str) -> bool:
+        """Whether all that was stored before it was made has been told."""
+        (record,) = self.client.ask("POST", f"/{index}/_mget", {"ids": ["position"]})["docs"]
+        return bool(record.get("found"))
+
+    def filled(self, index: str) -> None:
+        """It has."""
+        params = {"require_alias": "true"}
+        self.client.ask("PUT", f"/{schema.writers_of(index)}/_doc/position", {"position": 1, "epoch": 1}, params)
+
+    def _refused(self, document: Document, reason: str) -> None:
+        self._on_letter(letter_of(document, reason))
+
+
+class Indexing:
+    """What one process has open to index a crawl on servers."""
+
+    def __init__(self, log: IndexLog, shelf: CassandraShelf, generations: Generations, worker: IndexWorker) -> None:
+        self.log = log
+        self.shelf = shelf
+        self.generations = generations
+        self.worker = worker
+
+    async def caught_up(self, stop: asyncio.Event) -> None:
+        """Until all that was told up to now is in the index, whoever does it."""
+        for _ in range(3):  # what is told is noted, then posted, then written
+            ends = await self.log.ends()
+            while not stop.is_set():
+                committed = await self.log.committed()
+                if all(committed[source] >= end for source, end in ends.items()):
+                    break
+                await asyncio.sleep(_LOOK)
+
+
+@asynccontextmanager
+async def indexing_of(config: Config, on_damage: Told) -> AsyncIterator[Indexing]:
+    """Connect. Raises `BadInput`."""
+    canonical = canonical_rules(config).fingerprint()
+    urls = urls_of(config)
+    async with AsyncExitStack() as stack:
+        parts = await indexing(config, canonical, worker_name(), SystemClock(), os.environ, stack)
+        reader, shelf = parts.reader, parts.shelf
+        reader.on_damage = on_damage
+        loop, letters = asyncio.get_running_loop(), parts.letters
+
+        def put_letter(letter: DeadLetter) -> None:
+            asyncio.run_coroutine_threadsafe(letters.put_dead_letter(letter), loop).result()
+
+        generations = await asyncio.to_thread(Generations, config, parts.crawl_id, put_letter)
+
+        async def page_of(key: str, visit: int | None) -> Page | None:
+            try:
+                return await reader.page(key, visit)
+            except Damaged as damage:
+                on_damage(damage)
+                return None
+
+        def key_of(url: str) -> str | None:
+            parsed = urls.parse(url)
+            return None if parsed is None else parsed.key
+
+        worker = IndexWorker(
+            parts.coordinator, parts.log, shelf, lambda: Relay(shelf, page_of, reader.row, key_of), generations.write
+        )
+        current = await asyncio.to_thread(generations.current)
+
+        async def first() -> None:
+            if not await asyncio.to_thread(generations.is_filled, current.index):
+                await _tell_all(parts.log, shelf, urls)
+                await asyncio.to_thread(generations.filled, current.index)
+
+        worker.first = first
+        yield Indexing(parts.log, shelf, generations, worker)
+
+
+async def index(
+    config: Config, stop: asyncio.Event, enough: asyncio.Event, on_damage: Told, *, rebuild: bool
+) -> Progress:
+    """Take in what a crawl tells, as one of any number, until ``stop``, or nothing more is told after ``enough``.
+
+    With ``rebuild`` into a new generation, which is searched once it has caught up. Raises `BadInput`.
+    """
+    try:
+        async with indexing_of(config, on_damage) as opened:
+            ended = asyncio.Event()
+            working = asyncio.create_task(opened.worker.run(ended))
+            doing = asyncio.create_task(_until_done(config, opened, stop, enough, rebuild=rebuild))
+            try:
+                await asyncio.wait([working, doing], return_when=asyncio.FIRST_COMPLETED)
+                for task in (doing, working):
+                    if task.done():
+                        task.result()
+            finally:
+                ended.set()
+                await asyncio.wait([working])
+                await cancel([doing])
+            done = opened.worker.progress
+            return Progress(done.changes, done.documents, done.removed)
+    except Unusable as error:
+        raise BadInput(str(error)) from None
+
+
+async def _until_done(
+    config: Config, opened: Indexing, stop: asyncio.Event, enough: asyncio.Event, *, rebuild: bool
+) -> None:
+    if rebuild:
+        await _rebuild(config, opened, stop)
+    either = [asyncio.ensure_future(event.wait()) for event in (stop, enough)]
+    await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+    await cancel(either)
+    if not stop.is_set():
+        await opened.caught_up(stop)
+        await asyncio.to_thread(opened.generations.client.ask, "POST", f"/{opened.generations.shape.alias}/_refresh")
+
+
+async def _rebuild(config: Config, opened: Indexing, stop: asyncio.Event) -> None:
+    """A new generation beside the one in use: all workers write both, all that is stored is told of once more, and when
+    that has been taken in the new one is searched."""
+    generations = opened.generations
+    client, shape = generations.client, generations.shape
+    made = await asyncio.to_thread(generations.next)
+    await asyncio.to_thread(schema.prepare, client, shape, made)
+    await asyncio.sleep(2 * _KNOWN)  # until every worker knows of it
+    await _tell_all(opened.log, opened.shelf, urls_of(config))
+    await asyncio.to_thread(generations.filled, made.index)
+    await opened.caught_up(stop)
+    if not stop.is_set():
+        await asyncio.to_thread(schema.use, client, shape, made)
+        await asyncio.to_thread(schema.delete_others, client, shape, made)
+
+
+async def forgotten(config: Config, on_damage: Told, wait: float) -> bool:
+    """Whether the index, if there is one, has taken in all that was deleted up to now.
+
+    Taken in here too, beside whoever follows the crawl; ``wait`` seconds at most.
+    """
+    client, shape = await asyncio.to_thread(lambda: (Client(nodes_of(config)), shape_of(config)))
+    if await asyncio.to_thread(schema.current, client, shape) is None:
+        return True
+    try:
+        async with asyncio.timeout(wait):
+            enough = asyncio.Event()
+            enough.set()
+            await index(config, asyncio.Event(), enough, on_damage, rebuild=False)
+    except TimeoutError:
+        return False
+    return True
+
+
+async def _tell_all(log: IndexLog, shelf: CassandraShelf, urls: Urls) -> None:
+    """Have all URLs looked at of which a page is stored, or something is remembered."""
+
+    def host_of(key: str) -> str:
+        parsed = urls.parse(key)
+        return key if parsed is None else parsed.host
+
+    for keys in (shelf.stored_keys(), shelf.keys()):
+        async for some in keys:
+            for at in range(0, len(some), _SLICE):
+                part = some[at : at + _SLICE]
+                hosts: Mapping[str, str] = {key: host_of(key) for key in part}
+                await log.post([Post(look=key) for key in part], hosts)
