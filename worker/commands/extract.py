@@ -12,11 +12,11 @@ from gregor.schemas.messages import State
 from gregor.worker.base.errors import BadInput, complain
 from gregor.worker.base.printable import one_line
 from gregor.worker.commands import FAILED, FINISHED
-from gregor.worker.commands.common import add_selection, add_settings, positive, selection, settings
+from gregor.worker.commands.common import DATA, Flag, add_selection, add_settings, positive, selection, settings
 from gregor.worker.commands.output import output
+from gregor.worker.compose.extraction import extraction_of
 from gregor.worker.config.settings import Config
 from gregor.worker.extract import cases, rules, writing
-from gregor.worker.extract.model import Rule
 from gregor.worker.extract.tally import Tally
 from gregor.worker.inspect import report
 
@@ -31,8 +31,8 @@ _OTHERS: Final = frozenset((*_TABLES, ".xml", ".yaml", ".yml", ".html", ".warc",
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Rules, pages, place."""
-    what = parser.add_mutually_exclusive_group(required=True)
-    text = "a file of rules, TOML or YAML (docs/extraction.md); may be repeated"
+    what = parser.add_mutually_exclusive_group()
+    text = "a file of rules, TOML or YAML (docs/extraction.md); may be repeated; default: those of the crawl"
     what.add_argument("--rules", action="append", metavar="FILE", help=text)
     text = "apply the rules of a file to its tests: saved pages with the items that are expected; may be repeated"
     what.add_argument("--test", action="append", metavar="FILE", help=text)
@@ -44,18 +44,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--processes", type=positive, metavar="N", help=text)
     add_selection(parser)
     parser.add_argument("--state", choices=get_args(State), help="only of URLs in this state now")
-    add_settings(parser)
+    add_settings(parser, (*DATA, Flag("--plugin", "plugins", "FILE.py:CLASS", item=True)))
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Extract; what was lost goes to standard error."""
     if arguments.test:
         return _test([Path(name) for name in arguments.test])
-    files = tuple(Path(name) for name in arguments.rules)
-    ruleset = rules.read(files)  # what is wrong with them is said before anything is opened
+    if arguments.rules:
+        rules.read(map(Path, arguments.rules))  # what is wrong with them is said before anything is opened
+    config = settings(arguments).config
+    files = tuple(map(Path, arguments.rules or config.rules))
+    extraction = extraction_of(config, files)
+    if not extraction.rules and not extraction.extractors:
+        raise BadInput("no rules are given, and this crawl has none: name a file with --rules")
     if arguments.output != "-" and Path(arguments.output).resolve() in {file.resolve() for file in files}:
         raise BadInput(f"cannot write {one_line(arguments.output)}: the rules stand there")
-    config = settings(arguments).config
     from gregor.worker.commands.extracting import Job, run_parts  # heavy: only where a crawl is read
 
     job = Job(config, files, selection(arguments), tuple(arguments.urls))
@@ -68,8 +72,8 @@ def run(arguments: argparse.Namespace) -> int:
             with cast(BinaryIO, tempfile.SpooledTemporaryFile(_SPOOLED)) as spool:
                 tally = run_parts(job, processes, spool.write)
                 spool.seek(0)
-                _left_out(writing.to_csv(spool, writing.columns(ruleset), file))
-    return _report_losses(tally, ruleset)
+                _left_out(writing.to_csv(spool, writing.columns(extraction.rules), file))
+    return _report_losses(tally, extraction.names)
 
 
 def _form_of(output: str) -> str:
@@ -98,8 +102,8 @@ def _left_out(columns: int) -> None:
         complain(f"{columns} columns beyond the first {writing.MOST_COLUMNS} are left out; in jsonl nothing is")
 
 
-def _report_losses(tally: Tally, ruleset: tuple[Rule, ...]) -> int:
-    for line in tally.lines(rule.name for rule in ruleset):
+def _report_losses(tally: Tally, names: list[str]) -> int:
+    for line in tally.lines(iter(names)):
         complain(line)
     complain(f"{report.count(tally.items, 'item')} of {report.count(tally.pages, 'page')}", "info")
     if tally.damaged:

@@ -1,11 +1,15 @@
 """Rules over what is stored, in one process or in several that share the pages and send what they find."""
 
 import asyncio
+import gc
 import signal
 import sqlite3
+import sys
+import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
+from multiprocessing.context import ForkContext, SpawnContext
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -15,15 +19,14 @@ from gregor.worker.base.streams import in_order
 from gregor.worker.borders.errors import Damaged, Unavailable
 from gregor.worker.borders.reader import WHOLE, Part, Reader
 from gregor.worker.commands.common import Crawl, given_url, reading
+from gregor.worker.compose.extraction import extraction_of
 from gregor.worker.config.settings import Config
-from gregor.worker.extract import rules, writing
-from gregor.worker.extract.items import extract
-from gregor.worker.extract.model import Rule
+from gregor.worker.extract import writing
+from gregor.worker.extract.crawled import Extraction
 from gregor.worker.extract.page import is_readable, media_type, of_stored
 from gregor.worker.extract.tally import Tally
 from gregor.worker.inspect import selection, url_record
 from gregor.worker.inspect.selection import Selection
-from gregor.worker.links.scope import Allowed
 from gregor.worker.web.urls import Url
 
 _SENT: Final = 64 * 1024
@@ -46,17 +49,17 @@ class Job(NamedTuple):
 async def run_part(job: Job, write: Write) -> Tally:
     """Do it here; lines of JSON go to ``write``, whole ones. Raises what reading raises."""
     tally, lines = Tally(), bytearray()
-    ruleset = rules.read(job.files)
+    extraction = extraction_of(job.config, job.files)
     async with reading(job.config) as crawl:
 
         async def with_body(page: Page) -> tuple[Page, bytes | None]:
             return page, await url_record.read_body(crawl.reader, page)
 
-        async for page, body in in_order(_pages(job, crawl, ruleset), with_body, _AHEAD):
+        async for page, body in in_order(_pages(job, crawl, extraction), with_body, _AHEAD):
             if body is None:
                 continue
             parsed = of_stored(page, body)
-            extracted = extract(ruleset, parsed, Url(page.href, page.key, page.host))
+            extracted = extraction.of_stored(parsed, Url(page.href, page.key, page.host))
             tally.add(extracted, page.href)
             for item in extracted.items:
                 lines += writing.encode(writing.record(item, parsed.facts))
@@ -68,16 +71,12 @@ async def run_part(job: Job, write: Write) -> Tally:
     return tally
 
 
-async def _pages(job: Job, crawl: Crawl, ruleset: tuple[Rule, ...]) -> AsyncIterator[Page]:
-    """The stored pages that a rule may be for."""
+async def _pages(job: Job, crawl: Crawl, extraction: Extraction) -> AsyncIterator[Page]:
+    """The stored pages that a rule or an extractor may be for."""
     async for page in _chosen(job, crawl):
         url = Url(page.href, page.key, page.host)
-        if page.body and is_readable(media_type(page)) and any(_is_for(rule, url) for rule in ruleset):
+        if page.body and extraction.wants(url, readable=is_readable(media_type(page))):
             yield page
-
-
-def _is_for(rule: Rule, url: Url) -> bool:
-    return rule.match is None or isinstance(rule.match.allows(url), Allowed)
 
 
 async def _chosen(job: Job, crawl: Crawl) -> AsyncIterator[Page]:
@@ -106,14 +105,17 @@ def run_parts(job: Job, processes: int, write: Write) -> Tally:
     """
     if processes == 1 or job.urls:
         return asyncio.run(run_part(job, write))
-    context = get_context("spawn")
+    context = _context(job.config)
     tally = Tally()
     running = []
     receiving: list[Connection] = []
     try:
         for number in range(processes):
             ours, theirs = context.Pipe(duplex=False)
-            process = context.Process(target=_in_process, args=(job._replace(part=Part(number, processes)), theirs))
+            # Of a copy of this process the ends that read are its own, too: it would never hear that nobody reads.
+            copied = [*receiving, ours] if context.get_start_method() == "fork" else []
+            arguments = (job._replace(part=Part(number, processes)), theirs, copied)
+            process = context.Process(target=_in_process, args=arguments)
             process.start()
             theirs.close()
             running.append(process)
@@ -130,6 +132,18 @@ def run_parts(job: Job, processes: int, write: Write) -> Tally:
             process.terminate()
             process.join()
     return tally
+
+
+def _context(config: Config) -> ForkContext | SpawnContext:
+    """How processes are begun: as copies of this one, which has loaded all that they need, where that is safe."""
+    from gregor.worker.compose.engine import engine_of
+
+    if sys.platform != "linux" or threading.active_count() > 1:
+        return get_context("spawn")
+    engine_of(config)  # loads it
+    gc.collect()
+    gc.freeze()  # what is shared stays so
+    return get_context("fork")
 
 
 def _messages(receiving: list[Connection]) -> Iterator[Any]:
@@ -150,8 +164,10 @@ def _messages(receiving: list[Connection]) -> Iterator[Any]:
         raise ChildProcessError("a process that extracted was ended from outside: not all pages were done")
 
 
-def _in_process(job: Job, sending: Connection) -> None:
-    """The main function of a process; whoever started it ends it."""
+def _in_process(job: Job, sending: Connection, copied: list[Connection]) -> None:
+    """The main function of a process; whoever started it ends it. ``copied``: what it has no use for."""
+    for connection in copied:
+        connection.close()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends it to all of us
     speak(job.config.log_format)
     try:

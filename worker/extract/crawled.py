@@ -60,9 +60,11 @@ class Extraction:
         """Those of all rules, of extractors too."""
         return [*(rule.name for rule in self.rules), *(extractor.name for extractor in self.extractors)]
 
-    def wants(self, url: Url) -> bool:
-        """Whether anything is for the page of a URL."""
-        each: list[Rule | LinkRule | LoadedExtractor] = [*self.rules, *self.links, *self.extractors]
+    def wants(self, url: Url, *, readable: bool = True) -> bool:
+        """Whether anything is for the page of a URL; of one that rules cannot read only extractors may be."""
+        each: list[Rule | LinkRule | LoadedExtractor] = [*self.extractors]
+        if readable:
+            each += [*self.rules, *self.links]
         return any(_is_for(one, url) for one in each)
 
     def of(self, page: Page, url: Url, document: Document, steps: int = STEPS) -> Extracted:
@@ -82,12 +84,12 @@ class Extraction:
                 self._add(extracted, items, losses, extractor.name, extractor.id, extractor.version)
         return extracted
 
-    def of_stored(self, parsed: Parsed, url: Url, document: Document) -> Found:
-        """What rules, extractors and pipelines make of a stored page, to be written."""
-        result = extract(self.rules, parsed, url)
+    def of_stored(self, parsed: Parsed, url: Url) -> Found:
+        """What rules, extractors and pipelines make of a stored page. Never raises."""
+        result = extract(self.rules, parsed, url) if is_readable(parsed.facts.content_type) else Found()
         for extractor in self.extractors:
             if _is_for(extractor, url):
-                items, losses = extractor.extract(document)
+                items, losses = extractor.extract(parsed.document)
                 result.matched.append(extractor.name)
                 result.items += items
                 result.losses += losses

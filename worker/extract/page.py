@@ -105,7 +105,7 @@ class Parsed:
         """``most``: the steps that it may cost, see `Work`."""
         self.facts = facts
         self._most = most
-        self._document = document
+        self.document = document
         self._scripts: dict[str, list[Any]] = {}
         self._apart: list[str] = []
         self.renew()
@@ -115,7 +115,7 @@ class Parsed:
     def renew(self) -> None:
         """What it may cost and give begins anew: those who read it now are others."""
         self._room = MOST_TEXT
-        self.work = Work(self._document.size, self._most)
+        self.work = Work(self.document.size, self._most)
 
     def take(self, characters: int) -> None:
         """Values of so many characters are made of it. Raises `Spent` beyond what a page may give: elements within
@@ -127,7 +127,7 @@ class Parsed:
     @cached_property
     def kind(self) -> str:
         """ "html", "xml", "json" or "other"."""
-        media = self._document.content_type
+        media = self.document.content_type
         if media in ("text/html", "application/xhtml+xml"):
             return "html"
         return "json" if _JSON_TYPES.fullmatch(media) else "xml" if _XML_TYPES.fullmatch(media) else "other"
@@ -135,7 +135,7 @@ class Parsed:
     @cached_property
     def markup(self) -> str:
         """The body as text, as far as its size is bounded."""
-        return decoded(self._document)[0]
+        return decoded(self.document)[0]
 
     @cached_property
     def node(self) -> LexborNode | None:
@@ -143,10 +143,10 @@ class Parsed:
         whose tree would be huge."""
         if self.kind != "html":
             return None
-        if self._document.tree is not None:  # whoever read it has parsed it
-            return self._document.tree
+        if self.document.tree is not None:  # whoever read it has parsed it
+            return self.document.tree
         markup = self.markup
-        if self._document.content_type == "application/xhtml+xml" and (root := xhtml.parse_page(markup)) is not None:
+        if self.document.content_type == "application/xhtml+xml" and (root := xhtml.parse_page(markup)) is not None:
             markup = etree.tostring(_plain(root), encoding="unicode", method="html")
         markup = shadow.opened(markup)[0]
         tame = guard(markup)

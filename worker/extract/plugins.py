@@ -176,8 +176,8 @@ def _line(error: Exception, file: str) -> str:
     """Where in the file it is."""
     if isinstance(error, SyntaxError) and error.lineno:
         return f", line {error.lineno}"
-    whole = str(Path(file).absolute())
-    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if file and frame.filename == whole]
+    absolute = str(Path(file).absolute())
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if file and frame.filename == absolute]
     return f", line {lines[-1]}" if lines else ""
 
 

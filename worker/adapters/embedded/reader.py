@@ -58,8 +58,11 @@ _SLICE: Final = 1000
 _PAGES: Final = 32
 
 _ROWS: Final = Table("rows", ("key",), "(:state IS NULL OR state = :state) AND (:host IS NULL OR host = :host)")
-_PAGE: Final = Table("pages AS page", ("key",), "visit = (SELECT max(visit) FROM pages WHERE key = page.key)")
-_VERSIONS: Final = Table("pages", ("key", "visit"))
+# Asked of the key alone, so that nobody reads the pages of another's part.
+_OF_PART: Final = "(:parts = 1 OR part_of(key, :parts) = :number)"
+_NEWEST: Final = "visit = (SELECT max(visit) FROM pages WHERE key = page.key)"
+_PAGE: Final = Table("pages AS page", ("key",), f"{_OF_PART} AND {_NEWEST}")
+_VERSIONS: Final = Table("pages", ("key", "visit"), _OF_PART)
 _ROBOTS: Final = Table("robots", ("origin",))
 _LETTERS: Final = Table("dead_letters", ("number",))
 _CALENDAR: Final = Table("calendar", ("partition", "bucket", "id"))
@@ -78,6 +81,7 @@ class EmbeddedReader:
         """Raises `FolderError`."""
         self._path = path
         self._connection, made_for = connect_reading(path)
+        self._connection.create_function("part_of", 2, _part_of, deterministic=True)
         self._partitions = int(made_for["partitions"])
         self._width = float(made_for["bucket_width"])
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="gregor-reader")
@@ -96,10 +100,9 @@ class EmbeddedReader:
 
     async def pages(self, part: Part = WHOLE, *, versions: bool = False) -> AsyncIterator[Page]:
         after: tuple[Any, ...] = ("", 0) if versions else ("",)
-        async for records in self.slices(_VERSIONS if versions else _PAGE, after, limit=_PAGES):
+        share = {"parts": part.parts, "number": part.number}
+        async for records in self.slices(_VERSIONS if versions else _PAGE, after, share, _PAGES):
             for key, *_, data in records:
-                if url_fingerprint(key) % part.parts != part.number:
-                    continue
                 for page in self._undamaged(partial(decode_page, key, data)):
                     yield page
 
@@ -253,6 +256,11 @@ class EmbeddedReader:
             if is_broken(error):
                 raise Damaged("database", str(self._path / DATABASE), str(error)) from error
             raise
+
+
+def _part_of(key: object, parts: int) -> int:
+    """In which of so many parts a key is; SQLite asks."""
+    return url_fingerprint(key) % parts if isinstance(key, str) else 0
 
 
 def _rows(connection: sqlite3.Connection, keys: list[str]) -> dict[str, Row]:
