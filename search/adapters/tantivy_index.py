@@ -30,8 +30,11 @@ _ANALYSER: Final = "terms"
 class TantivyIndex:
     """`Index`."""
 
-    def __init__(self, folder: Path, *, writable: bool = False, weights: Weights | None = None) -> None:
-        """Open the index in a folder, made if need be when it is to be written. Raises `Unusable`."""
+    def __init__(
+        self, folder: Path, *, writable: bool = False, weights: Weights | None = None, heap: int = _HEAP
+    ) -> None:
+        """Open the index in a folder, made if need be when it is to be written, with so many bytes of memory for what
+        is not in its files yet. Raises `Unusable`."""
         if writable:
             folder.mkdir(parents=True, exist_ok=True)
         elif not folder.is_dir() or not tantivy.Index.exists(str(folder)):
@@ -39,7 +42,7 @@ class TantivyIndex:
         try:
             self._index = tantivy.Index(_schema(), str(folder))
             self._index.register_tokenizer(_ANALYSER, _analyser())
-            self._writer = self._index.writer(_HEAP, 1) if writable else None
+            self._writer = self._index.writer(heap, 1) if writable else None
         except ValueError as error:
             raise Unusable(f"{folder} cannot be used: {error}; `gregor index --rebuild` makes the index anew") from None
         self._schema = self._index.schema
@@ -63,6 +66,10 @@ class TantivyIndex:
         writer = self._writing()
         for name in names:
             writer.delete_documents_by_term("id", name)
+
+    def clear(self) -> None:
+        """Take all documents out; as all that is written, seen after `commit`."""
+        self._writing().delete_all_documents()
 
     def commit(self, position: int) -> None:
         writer = self._writing()

@@ -1,6 +1,7 @@
 """Search in the console: the tab that asks the API, and the page beside it that needs no script."""
 
 import asyncio
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,7 @@ from urllib.parse import quote
 
 import pytest
 
+from tests.endtoend.described import check
 from tests.endtoend.test_folder_console import Ask, shown
 from tests.operation.browser import browser, expect, needs_chromium
 from tests.search.stored import crawl, page, store
@@ -52,6 +54,15 @@ def test_the_page_that_needs_no_script_stands_beside_the_console(folder: Path) -
         like = (await ask("GET", "search", params={"like": name})).json()
         assert like["like"]["id"] == name and name not in [hit["id"] for hit in like["hits"]]
         assert (await ask("GET", "search", params={"like": "nothing"})).status_code == 404
+        check(await ask("GET", "search/logs", params={"q": "x"}))
+        copied = folder.parent / "records"
+        line = [sys.executable, "-m", "gregor", "index", "--once", "--records", "--data", str(copied)]
+        shutil.copytree(folder, copied)
+        assert (await asyncio.to_thread(subprocess.run, line, check=False)).returncode == 0
+        shutil.copytree(copied / "index" / "records", folder / "index" / "records")
+        check(events := await ask("GET", "search/events", params={"q": "host:b.example.org"}))
+        assert [hit["url"] for hit in events.json()["hits"]] == ["http://b.example.org/"]
+        shutil.rmtree(folder / "index" / "records")
 
     asyncio.run(shown(folder, case))
 
@@ -79,6 +90,9 @@ async def looked_at(tab: Any, url: str) -> None:
     await expect(tab.locator("#hits table tbody tr").first).to_be_visible()
     await tab.get_by_role("button", name="pages like Harbour museum").click()
     await expect(tab.locator("#searchnotes")).to_contain_text("Pages like http://b.example.org/")
+    await tab.locator("#place").select_option("/events")
+    await expect(tab.locator("#searchnotes")).to_contain_text("gregor index --records")
+    await tab.locator("#place").select_option("")
     await tab.get_by_label("Words").fill("many words")
     await tab.keyboard.press("Enter")
     await expect(tab.locator("#hits > li")).to_have_count(10)

@@ -6,8 +6,9 @@ Texts of sites leave as JSON strings, within bounds, and nothing of a site is ev
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from heapq import nlargest
+from types import MappingProxyType
 from typing import Final, TypeVar
 
 from gregor.schemas.events import rfc3339
@@ -60,8 +61,17 @@ _SCANS: Final = 2  # scans of whole tables that run at once; others wait
 class Archive:
     """What is kept of a crawl, beside its workers or after them."""
 
-    def __init__(self, reader: Reader, urls: Urls, config: Config, latest: Callable[[], Index] | None = None) -> None:
-        """``latest``: see `Searching`; None where there cannot be an index."""
+    def __init__(
+        self,
+        reader: Reader,
+        urls: Urls,
+        config: Config,
+        latest: Callable[[], Index] | None = None,
+        records: Mapping[str, Callable[[], Index]] = MappingProxyType({}),
+    ) -> None:
+        """``latest``: see `Searching`; None where there cannot be an index. ``records``: the same of what happened, by
+        name."""
+        self.records = {name: Searching(of_name, None) for name, of_name in records.items()}
         self.searching = None if latest is None else Searching(latest, reader)
         self._reader = reader
         self.urls = urls

@@ -1,5 +1,6 @@
 """The endpoints that read what is kept of a crawl, and who runs it."""
 
+from collections.abc import Awaitable, Callable
 from typing import Annotated, Final, Literal
 
 import msgspec
@@ -83,6 +84,16 @@ async def _search(backend: Backend, request: Request) -> Found:
     return await searched(backend.archive.searching, lambda searching: searching.results_of(asked))
 
 
+def _of_records(name: str) -> Callable[[Backend, Request], Awaitable[Found]]:
+    """What answers queries about what happened."""
+
+    async def search(backend: Backend, request: Request) -> Found:
+        asked = query(request, SearchQuery)
+        return await searched(backend.archive.records.get(name), lambda searching: searching.results_of(asked), name)
+
+    return search
+
+
 async def _why(backend: Backend, request: Request) -> Why:
     asked = query(request, HitQuery)
     hit, reasons = await searched(backend.archive.searching, lambda searching: searching.why(asked))
@@ -144,6 +155,12 @@ READING: Final = (
              query=SearchQuery, refuses=(404,)),
     Endpoint("GET", f"{V1}/search/why", "viewer", "What a document's place for a query is made of", _why, Why,
              query=HitQuery, refuses=(404,)),
+    Endpoint("GET", f"{V1}/search/events", "viewer", "How URLs stand, by a query", _of_records("events"), Found,
+             query=SearchQuery, refuses=(404,)),
+    Endpoint("GET", f"{V1}/search/deadletters", "viewer", "URLs given up, by a query", _of_records("deadletters"),
+             Found, query=SearchQuery, refuses=(404,)),
+    Endpoint("GET", f"{V1}/search/logs", "viewer", "Lines of the log, by a query", _of_records("logs"), Found,
+             query=SearchQuery, refuses=(404,)),
     Endpoint("GET", f"{V1}/similar", "viewer", "Near-duplicates of a page", _similar, SimilarPages, query=UrlQuery,
              refuses=(404,)),
     Endpoint("GET", f"{V1}/deadletters", "viewer", "URLs given up, by cause", _dead, DeadLetters, query=DeadQuery),

@@ -63,9 +63,9 @@ class Searching:
     Whatever an index or a snippet takes is waited for beside the event loop.
     """
 
-    def __init__(self, latest: Callable[[], Index], reader: Reader, seconds: float = SECONDS) -> None:
+    def __init__(self, latest: Callable[[], Index], reader: Reader | None, seconds: float = SECONDS) -> None:
         """``latest`` gives the index as it was committed last, the same object while nothing is new. It may raise
-        `Unusable`. It is called by several threads at once."""
+        `Unusable`. It is called by several threads at once. ``reader`` has the texts; None: there are none."""
         self._latest = latest
         self._reader = reader
         self._seconds = seconds
@@ -133,6 +133,8 @@ class Searching:
 
     async def _stored(self, hit: Hit) -> tuple[Page | None, str]:
         """The page of a document, or why there is none. Whoever checks the crawl is told of damage."""
+        if self._reader is None:
+            return None, "There is no text of it:"
         try:
             page = await self._reader.page(hit.key, hit.visit)
         except Damaged:
@@ -222,11 +224,16 @@ def _view(entry: Shown, pieces: tuple[Piece, ...]) -> views.HitView:
     )
 
 
-async def searched(searching: Searching | None, ask: Callable[[Searching], Awaitable[T]]) -> T:
-    """What the index of a crawl answers; None: there cannot be one. Raises `Problem` (404, 429, 503), `Unavailable`."""
+async def searched(searching: Searching | None, ask: Callable[[Searching], Awaitable[T]], records: str = "") -> T:
+    """What an index of a crawl answers, of pages or of these records; None: there cannot be one.
+
+    Raises `Problem` (404, 429, 503), `Unavailable`.
+    """
     try:
         if searching is not None:
             return await within(ask(searching))
     except (Unusable, ModuleNotFoundError) as error:
         _LOG.info("there is nothing to search", why=str(error))
+    if records:
+        raise Problem(404, f"There is no index of {records} of this crawl: `gregor index --records` makes one.")
     raise Problem(404, "There is no index of this crawl that can be searched: `gregor index` makes one.")

@@ -1,7 +1,7 @@
 """Small helpers for asyncio's tasks and events."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 PATIENCE = 0.5  # seconds until a task that did not end is cancelled again
@@ -15,6 +15,13 @@ async def until(event: asyncio.Event, seconds: float) -> None:
             await event.wait()
         finally:
             timer.cancel()
+
+
+async def first_of(events: Iterable[asyncio.Event], seconds: float) -> None:
+    """Until one of them is set, or for so long; none of them is set here."""
+    waiting = [asyncio.ensure_future(event.wait()) for event in events]
+    await asyncio.wait(waiting, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+    await cancel(waiting)
 
 
 async def cancel(tasks: Sequence[asyncio.Future[Any]]) -> None:

@@ -4,11 +4,13 @@ import argparse
 import asyncio
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from gregor.schemas.events import rfc3339
 from gregor.worker.base.errors import BadInput, complain
 from gregor.worker.base.printable import one_line
 from gregor.worker.commands import FINISHED
@@ -17,11 +19,12 @@ from gregor.worker.config.settings import Config, replace
 from gregor.worker.run.signals import stopping
 
 if TYPE_CHECKING:
-    from gregor.search.borders import Answer, Hit
+    from gregor.search.borders import Answer, Hit, Index
     from gregor.search.query import Asked
     from gregor.search.snippets import Piece
 
 _MINUS: Final = re.compile(r"-[^-]")
+RECORDS: Final = ("events", "deadletters", "logs")
 _BOLD, _PLAIN = "\x1b[1m", "\x1b[0m"
 
 
@@ -31,6 +34,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("words", nargs="*", metavar="WORD", help=text)
     parser.add_argument("--serve", metavar="ADDRESS:PORT", help="serve the search page there, until a signal")
     parser.add_argument("--public", action="store_true", help="with --serve: also where others reach it")
+    text = "what is searched: pages; events (how URLs stand), deadletters, logs, of `gregor index --records`"
+    parser.add_argument("--in", choices=("pages", *RECORDS), default="pages", dest="place", help=text)
     parser.add_argument("--limit", type=positive, default=10, metavar="N", help="at most so many; default: 10")
     parser.add_argument("--offset", type=not_negative, default=0, metavar="N", help="without the first N")
     parser.add_argument("--newest", action="store_true", help="the newest first, instead of the best")
@@ -72,17 +77,23 @@ async def _serve(config: Config, *, public: bool) -> int:
     return FINISHED
 
 
+def _index(config: Config, place: str) -> "Callable[[], Index]":
+    """What opens an index, as it was committed last."""
+    from gregor.worker.compose import records, search
+
+    return partial(search.opened, config) if place == "pages" else partial(records.searchable, config, place)
+
+
 async def _search(arguments: argparse.Namespace, config: Config) -> int:
     from gregor.search.borders import Unusable
     from gregor.search.query import parse
     from gregor.worker.api.searching import Searching
-    from gregor.worker.compose.search import opened
 
     asked = msgspec.structs.replace(parse(" ".join(arguments.words)), newest=arguments.newest)
     for hint in asked.hints:
         complain(hint, "info")
     async with reading(config) as crawl:
-        searching = Searching(lambda: opened(config), crawl.reader)
+        searching = Searching(_index(config, arguments.place), crawl.reader)
         try:
             answer, better = await searching.answer(asked, arguments.limit, arguments.offset)
         except Unusable as error:
@@ -110,15 +121,17 @@ async def _write(arguments: argparse.Namespace, crawl: Crawl, asked: "Asked", hi
     from gregor.search.documents import quotable
     from gregor.search.snippets import snippet
 
-    page = await crawl.reader.page(hit.key, hit.visit)
+    page = await crawl.reader.page(hit.key, hit.visit) if arguments.place == "pages" else None
     pieces = snippet(quotable(page), asked.words)
     if arguments.json:
         record = msgspec.to_builtins(hit) | {"snippet": [msgspec.to_builtins(piece) for piece in pieces]}
         sys.stdout.buffer.write(msgspec.json.encode(record) + b"\n")
         return
-    print(f"{number}. {one_line(hit.title or hit.href)}")
+    at = "" if arguments.place == "pages" else f"{rfc3339(hit.at)}  "
+    print(f"{number}. {at}{one_line(hit.title or hit.href, 1000)}")
     more = f"  (and {len(hit.keys) - 1} more)" if len(hit.keys) > 1 else ""
-    print(f"   {one_line(hit.href, 2000)}{more}")
+    if hit.href:
+        print(f"   {one_line(hit.href, 2000)}{more}")
     if text := _shown(pieces, bold=sys.stdout.isatty()):
         print(f"   {text}")
 

@@ -160,11 +160,12 @@ class Embedded:
         from gregor.worker.api.archive import Archive
         from gregor.worker.api.folder_backend import FolderBackend, serve
         from gregor.worker.api.kept_rows import KeptRows
+        from gregor.worker.compose import records
         from gregor.worker.compose.search import latest
 
         config, urls = self._made_for()
         async with _reading(self._path) as reader:
-            archive = Archive(reader, urls, config, latest(config, clock.monotonic))
+            archive = Archive(reader, urls, config, latest(config, clock.monotonic), records.latest(config))
             book = embedded.FolderBook(self._path, clock)
             control = FolderControl(book, self.controlled)
             backend = FolderBackend(

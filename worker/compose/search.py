@@ -1,7 +1,7 @@
 """Puts together what indexes a crawl, and what searches it."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -11,7 +11,7 @@ from gregor.search.borders import Unusable
 from gregor.search.indexer import Indexer, Progress
 from gregor.worker.adapters.when_there import when_there
 from gregor.worker.base.errors import BadInput
-from gregor.worker.base.tasks import cancel
+from gregor.worker.base.tasks import first_of
 from gregor.worker.borders.errors import Damaged, Unavailable
 from gregor.worker.compose.engine import engine_of
 from gregor.worker.compose.index_folder import INDEX, Latest, searchable
@@ -58,7 +58,7 @@ async def index(
                 use()
             while not enough.is_set() and not stop.is_set():
                 if await _step(indexer) < _FEW:
-                    await _first_of((stop, enough), _LOOK)
+                    await first_of((stop, enough), _LOOK)
             await _catch_up(indexer, stop)
             return indexer.progress
     except Unusable as error:
@@ -132,13 +132,6 @@ async def _step(indexer: Indexer) -> int:
 async def _catch_up(indexer: Indexer, stop: asyncio.Event) -> None:
     while not stop.is_set() and await indexer.step():
         pass
-
-
-async def _first_of(events: Iterable[asyncio.Event], seconds: float) -> None:
-    """Until one of them is set, or for so long."""
-    waiting = [asyncio.ensure_future(event.wait()) for event in events]
-    await asyncio.wait(waiting, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
-    await cancel(waiting)
 
 
 async def _reached(config: Config, position: int, wait: float) -> bool:

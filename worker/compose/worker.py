@@ -107,11 +107,12 @@ async def _serving(
     from gregor.worker.api.archive import Archive
     from gregor.worker.api.serving import serving
     from gregor.worker.api.worker_backend import WorkerBackend
+    from gregor.worker.compose import records
     from gregor.worker.compose.search import latest
 
     async with AsyncExitStack() as stack:
         reader, services = await engine.reader(stack), runtime.services
-        archive = Archive(reader, urls_of(config), config, latest(config, clock.monotonic))
+        archive = Archive(reader, urls_of(config), config, latest(config, clock.monotonic), records.latest(config))
         control = Control(services.log, services.store, services.coordinator, reader)
         members = engine.members(runtime, clock)
         backend = WorkerBackend(runtime, config, clock, archive, control, measure, members)

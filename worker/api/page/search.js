@@ -12,9 +12,10 @@ views.search = {
     Object.assign(sought, { q, like: "", page: 1, at: "", all: "" });
   },
   async load() {
+    el("q").labels[0].firstChild.textContent = el("place").value ? "Words, host: type: label: before: after: " : "Words, \"phrases\", -without, site: lang: type: before: after: ";
     if (!sought.q && !sought.like) { el("hits").replaceChildren(); el("searchnotes").replaceChildren(); el("searchactions").replaceChildren(); return; }
     try {
-      found(await latest("search" + query(sought)));
+      found(await latest("search" + el("place").value + query({ ...sought, order: el("place").value && "newest" })));
     } catch (error) {
       if (error.status !== 404) throw error;
       el("hits").replaceChildren();
@@ -43,7 +44,14 @@ function found(answer) {
     ...(!answer.more && !sought.all && answer.total > answer.hits.length && answer.page === 1
       ? [button("All of every host", "", () => seek({ q: sought.q, like: sought.like, all: 1 }))] : []));
 }
+function record(one) {
+  const made = node("li"), said = node("p", one.title);
+  said.dir = "auto";
+  made.append(node("p", one.at ? moment(one.at) : "", "quiet"), ...(/^https?:/.test(one.url) ? [toUrl(one.url)] : []), said);
+  return made;
+}
 function hit(one) {
+  if (el("place").value) return record(one);
   const made = node("li"), head = node("h3"), said = node("p"), why = node("table"), name = one.title || one.url;
   head.dir = said.dir = "auto";
   head.append(to(name, "#url=" + encodeURIComponent(one.url)));
@@ -66,6 +74,7 @@ async function reasons(one, q, shown) {
     fill(shown.id, ["where", "words", "#worth"], found.parts.map(part => [part.what, part.words, number(part.score.toFixed(3), part.score)]), "none");
   } catch (error) { refused(error); }
 }
+el("place").addEventListener("change", () => seek({ q: el("q").value.trim() }));
 el("searchform").addEventListener("submit", event => {
   event.preventDefault();
   const q = el("q").value.trim(), hash = "#search=" + encodeURIComponent(q);

@@ -1,0 +1,93 @@
+"""Lines of a log file that grows and is rotated, from where one stopped; each at least once.
+
+Where one stopped is kept in a file beside the index, by the file's number (inode) and the offset in it: a file that was
+renamed is read to its end first. One that was cut, or copied and cut, is read from its beginning; one that was
+compressed or deleted before it was read is gone, as its lines are.
+"""
+
+import os
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+AT_ONCE: Final = 1 << 20
+"""Bytes that are read at once."""
+LONGEST: Final = 64 * 1024
+"""Bytes of a line; a longer one is left out."""
+
+
+class Place(msgspec.Struct, frozen=True):
+    """Where one stopped."""
+
+    inode: int = 0
+    offset: int = 0
+
+
+class LogFile:
+    """Reads it piece by piece. Nothing is open between two calls."""
+
+    def __init__(self, file: Path, kept: Path) -> None:
+        """``kept``: where it is kept how far it was read."""
+        self._file = file
+        self._kept = kept
+        try:
+            self._place = msgspec.json.decode(kept.read_bytes(), type=Place)
+        except (OSError, msgspec.MsgspecError):
+            self._place = Place()
+
+    def lines(self) -> list[tuple[int, bytes]]:
+        """The next whole lines, each with the offset where it begins; [] when there are none now."""
+        while True:
+            file = self._current()
+            if file is None:
+                return []
+            lines, behind = self._read(file)
+            self._place = msgspec.structs.replace(self._place, offset=behind)
+            if lines or file == self._file:
+                return lines
+            self._place = Place()  # a file that was renamed is read to its end
+
+    def keep(self) -> None:
+        """Remember durably how far it was read."""
+        made = self._kept.with_name(f"{self._kept.name}.new")
+        made.write_bytes(msgspec.json.encode(self._place))
+        made.replace(self._kept)
+
+    def _current(self) -> Path | None:
+        """The file that is to be read on."""
+        known = self._place.inode
+        rotated: list[Path] = sorted(self._file.parent.glob(f"{self._file.name}?*")) if known else []
+        for file in [self._file, *rotated]:
+            if known and _inode(file) == known:
+                if file.stat().st_size < self._place.offset:
+                    self._place = Place(known, 0)
+                return file
+        found = _inode(self._file)
+        self._place = Place(found, 0)
+        return self._file if found else None
+
+    def _read(self, file: Path) -> tuple[list[tuple[int, bytes]], int]:
+        at = self._place.offset
+        try:
+            with file.open("rb") as stream:
+                stream.seek(at)
+                data = stream.read(AT_ONCE)
+        except OSError:
+            return [], at
+        lines: list[tuple[int, bytes]] = []
+        whole = data[: data.rfind(b"\n") + 1]
+        if not whole and len(data) == AT_ONCE:  # the inside of a line that is too long
+            return [(at, b"")], at + len(data)
+        for line in whole.splitlines(keepends=True):
+            if len(line) <= LONGEST:
+                lines.append((at, line))
+            at += len(line)
+        return lines, at
+
+
+def _inode(file: Path) -> int:
+    try:
+        return os.stat(file).st_ino  # noqa: PTH116
+    except OSError:
+        return 0

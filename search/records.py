@@ -1,0 +1,60 @@
+"""What happened in a crawl, as documents: how its URLs stand, which were given up, what its log says. Pure.
+
+A document of these is shown by its title, which holds all that is said of it; there is no text to cut a snippet from.
+"""
+
+from datetime import datetime
+from typing import Any, Final
+
+import msgspec
+import xxhash
+
+from gregor.schemas.messages import DeadLetter, Row
+from gregor.search.documents import Document
+
+LONGEST: Final = 1000
+"""Characters of what is shown and found of a record."""
+_KNOWN: Final = frozenset({"time", "level", "source", "event", "crawl", "worker"})
+
+
+def of_row(row: Row) -> Document:
+    """How a URL stands after its last visit. ``type:`` finds its state."""
+    at = row.attempts[-1].at if row.attempts else row.first_seen
+    details = [row.rule, f"to {row.target}" if row.target else "", f"from {row.via}" if row.via else ""]
+    said = [row.state, str(row.status or ""), row.outcome, *details, f"visit {row.visits}"]
+    return _document(row.key, row.key, row.href, row.host, said, row.state, at, row.label)
+
+
+def of_letter(letter: DeadLetter) -> Document:
+    """A URL that was given up, or a message that could not be read. ``type:`` finds its cause."""
+    place = letter.key or letter.source
+    name = f"{place} {letter.at}"  # a URL may be given up again
+    said = [letter.cause, letter.detail, f"{letter.attempts} attempts" if letter.attempts else "", letter.source]
+    return _document(name, place, letter.href, letter.host, said, letter.cause, letter.at)
+
+
+def of_line(line: bytes, place: int) -> Document | None:
+    """A line of the log in JSON, that began at a place of its file; None for what is none.
+
+    ``type:`` finds its level, ``label:`` the part of the program that wrote it. Its name is made of both, so that the
+    same line read again is the same document.
+    """
+    try:
+        fields = msgspec.json.decode(line, type=dict[str, Any])
+        at = datetime.fromisoformat(str(fields["time"])).timestamp()
+    except (msgspec.MsgspecError, KeyError, ValueError, OverflowError):
+        return None
+    more = [f"{name}={value}" for name, value in fields.items() if name not in _KNOWN and value not in (None, "")]
+    said = [str(fields.get("level", "")), str(fields.get("source", "")), str(fields.get("event", "")), *more]
+    name = f"{place:x}-{xxhash.xxh3_64_hexdigest(line)}"
+    url = str(fields.get("url") or "")
+    level, source = str(fields.get("level", "")), str(fields.get("source", ""))
+    return _document(name, url or name, url, str(fields.get("host") or ""), said, level, at, source)
+
+
+def _document(
+    name: str, key: str, href: str, host: str, said: list[str], kind: str, at: float, label: str = ""
+) -> Document:
+    title = " · ".join(part for part in said if part)[:LONGEST]
+    kind = "-".join(kind.lower().replace("_", "-").split())[:80]
+    return Document(name, ((key, 1),), href, host, title, "", content_type=kind, at=at, label=label)

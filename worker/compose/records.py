@@ -1,0 +1,152 @@
+"""Puts together what indexes what happened in a crawl (its URLs, those given up, its log), and what searches that."""
+
+import asyncio
+import shutil
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import AsyncExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from gregor.schemas.messages import DeadLetter, Row
+from gregor.search.adapters import generations
+from gregor.search.adapters.log_file import LogFile
+from gregor.search.borders import Unusable
+from gregor.search.recorder import Recorder
+from gregor.search.records import of_letter, of_line, of_row
+from gregor.worker.base.errors import BadInput
+from gregor.worker.base.tasks import first_of
+from gregor.worker.compose.engine import engine_of
+from gregor.worker.compose.search import Told, index_folder
+from gregor.worker.config.settings import Config
+from gregor.worker.operate.dead_letters import dead as given_up_of
+
+if TYPE_CHECKING:
+    from gregor.search.adapters.tantivy_index import TantivyIndex
+
+NAMES: Final = ("events", "deadletters", "logs")
+_FOLDER: Final = "records"
+_FORMAT: Final = "2"
+_HEAP: Final = 16 * 1024 * 1024
+_LOOK: Final = 0.5
+"""Seconds between two looks for new lines."""
+_LEAST_REST: Final = 5.0
+_REST: Final = 20.0
+"""Seconds between two times that all URLs are gone through, at least, and against how long that took."""
+
+
+@contextmanager
+def _opened(folder: Path) -> "Iterator[TantivyIndex]":
+    from gregor.search.adapters.tantivy_index import TantivyIndex
+
+    index = TantivyIndex(folder, writable=True, heap=_HEAP)
+    try:
+        yield index
+    finally:
+        index.close()
+
+
+def _delete_others(folder: Path) -> None:
+    """What was made by another version: it is taken in anew."""
+    for other in folder.parent.iterdir():
+        if other != folder:
+            shutil.rmtree(other, ignore_errors=True)
+
+
+class Recorded(msgspec.Struct):
+    """What was taken in."""
+
+    records: int = 0
+    lines: int = 0
+
+
+def folder_of(config: Config) -> Path:
+    """Where these indexes are."""
+    return index_folder(config) / _FOLDER / _FORMAT
+
+
+def searchable(config: Config, name: str) -> "TantivyIndex":
+    """One of them, as it was committed last. Raises `Unusable`."""
+    from gregor.search.adapters.tantivy_index import TantivyIndex
+
+    folder = folder_of(config) / name
+    if not folder.is_dir():
+        raise Unusable(f"{index_folder(config)} has no {name}: `gregor index --records` takes them in")
+    return TantivyIndex(folder)
+
+
+def latest(config: Config) -> dict[str, "Callable[[], TantivyIndex]"]:
+    """What gives each of them as it was committed last, by its name; nothing where there cannot be any."""
+    if not config.on_one_machine:
+        return {}
+    return {name: lambda name=name: searchable(config, name) for name in NAMES}  # type: ignore[misc]
+
+
+async def record(
+    config: Config, files: Sequence[Path], stop: asyncio.Event, enough: asyncio.Event, on_damage: Told
+) -> Recorded:
+    """Take in what happens, and the lines of these files, until ``stop``, or once all is taken in after ``enough``.
+
+    URLs are gone through again and again, and rest in between for longer than that took. Raises `BadInput`.
+    """
+    if not config.on_one_machine:
+        raise BadInput("--records is for a crawl on one machine")
+    folder, done = folder_of(config), Recorded()
+    loop = asyncio.get_running_loop()
+    try:
+        async with AsyncExitStack() as stack:
+            stack.enter_context(generations.writing(folder))
+            _delete_others(folder)
+            recorders = await _recorders(config, stack, folder, on_damage)
+            shipping = _Shipping(stack.enter_context(_opened(folder / "logs")), folder, files)
+            due = loop.time()
+            while not stop.is_set():
+                last = enough.is_set()
+                if last or loop.time() >= due:
+                    begun = loop.time()
+                    done.records += sum([await recorder.scan() for recorder in recorders])
+                    due = loop.time() + max(_LEAST_REST, _REST * (loop.time() - begun))
+                while lines := shipping.step():
+                    done.lines += lines
+                    await asyncio.sleep(0)
+                if last:
+                    break
+                await first_of((stop, enough), _LOOK)
+    except Unusable as error:
+        raise BadInput(str(error)) from None
+    return done
+
+
+async def _recorders(
+    config: Config, stack: AsyncExitStack, folder: Path, on_damage: Told
+) -> "tuple[Recorder[Row], Recorder[DeadLetter]]":
+    reader, _ = await engine_of(config).read()
+    reader.on_damage = on_damage
+    stack.push_async_callback(reader.close)
+    events, dead = (stack.enter_context(_opened(folder / name)) for name in NAMES[:2])
+
+    async def letters() -> AsyncIterator[DeadLetter]:
+        async for given_up in given_up_of(reader, None):
+            yield given_up.letter
+
+    return Recorder(lambda: reader.rows(None, None), of_row, events), Recorder(letters, of_letter, dead)
+
+
+class _Shipping:
+    """Puts lines of files into an index: a commit, then how far each was read is kept."""
+
+    def __init__(self, index: "TantivyIndex", folder: Path, files: Sequence[Path]) -> None:
+        self._index = index
+        self._files = [LogFile(file, folder / f"{file.name}.place") for file in files]
+
+    def step(self) -> int:
+        """The next lines of each; how many there were."""
+        lines = [line for file in self._files for line in file.lines()]
+        if lines:
+            documents = [document for place, line in lines if (document := of_line(line, place)) is not None]
+            self._index.put(documents)
+            self._index.commit(self._index.position() + 1)
+            for file in self._files:
+                file.keep()
+        return len(lines)
