@@ -17,15 +17,18 @@ import trustme
 from cassandra import AuthenticationFailed, InvalidRequest
 from cassandra.cluster import NoHostAvailable
 
+from gregor.schemas.items import StoredItem
 from gregor.schemas.messages import Link, Page, PartitionRecord, Row
 from gregor.worker.adapters.cluster import engine
 from gregor.worker.adapters.cluster.cassandra_client import Cassandra
 from gregor.worker.adapters.cluster.cassandra_connect import make_cluster, translation
 from gregor.worker.adapters.cluster.cassandra_setup import check, set_up, versions
+from gregor.worker.adapters.cluster.item_writer import ClusterItems
 from gregor.worker.adapters.cluster.reader import ClusterReader
 from gregor.worker.adapters.cluster.store import ClusterStore
 from gregor.worker.base.errors import BadInput
 from gregor.worker.borders.errors import Unavailable
+from gregor.worker.borders.items import ItemSet
 from gregor.worker.borders.store import Entry
 from gregor.worker.config.servers import Servers
 from gregor.worker.config.settings import Config
@@ -71,6 +74,29 @@ def row(key: str, visits: int = 1) -> Row:
 
 def page(key: str, fetched_at: float = 1.0, **fields: Any) -> Page:
     return Page(key, key, "example.org", 1, "new", 200, fetched_at, **fields)
+
+
+def test_items_made_anew_go_with_their_page_and_its_owner_wins_later(settings: Servers) -> None:
+    made = [StoredItem("job", "job", "2", b'{"title":"b"}', "[1]")]
+    large = [StoredItem("job", "job", "1", b'{"title":"' + random.Random(1).randbytes(400_000).hex().encode() + b'"}')]
+
+    async def case(cassandra: Cassandra) -> None:
+        store = ClusterStore(cassandra, 3600)
+        for key, items in (("anew", large), ("gone", [])):
+            await store.put_page(page(key, items=items, text="x"), None, None, 100)
+        sets = [ItemSet(key, 1, made, frozenset({"job"})) for key in ("anew", "none")]
+        writer = ClusterItems(cassandra)
+        for _ in range(2):
+            assert await writer.put(sets) == 1
+        kept = await store.page("anew", 1)
+        assert kept is not None and (kept.items, kept.text) == (made, "x")
+        ((left,),) = await cassandra.read("SELECT TTL(data) FROM pages WHERE key = ? AND visit = ?", ("anew", 1))
+        assert 0 < left <= 3600
+        await store.put_page(page("anew", items=large), None, None, 101 + 10)
+        owned = await store.page("anew", 1)
+        assert owned is not None and owned.items == large
+
+    play(settings, case)
 
 
 # ---------------------------------------------------------------- set-up

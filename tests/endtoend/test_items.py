@@ -83,6 +83,27 @@ def test_what_a_revisit_says_and_what_becomes_of_items(web: Web, here: Here, fla
     assert items(web, here, "page") == []
 
 
+def test_items_of_stored_pages_are_made_anew_and_put_into_the_store(web: Web, here: Here, flags: list[str]) -> None:
+    web.page("a.test/jobs", jobs((1, "one"), (2, "two")))
+    here.report("http://a.test/jobs", *web.flags)
+    assert items(web, here, "job") == []
+    web.paths()
+    for words in ([], ["--processes", "2"]):
+        assert here.said("extract", *flags[-2:], "--store", *words, *web.flags[:2]) == ""
+        assert "3 items of 1 page" in here.err
+        assert items(web, here, "job") == [["one", "new"], ["two", "new"]]
+    assert items(web, here, "page") == [["Jobs", "new"]]
+    other = web.folder / "other.toml"
+    other.write_text(
+        '[[item]]\nname = "job"\neach = "li"\nid = "n"\n[item.fields]\nn = "::attr(id)"\ntitle = {constant = "x"}'
+    )
+    here.said("extract", "--rules", str(other), "--store", *web.flags[:2])
+    assert items(web, here, "job") == [["x", "new"], ["x", "new"]] and items(web, here, "page") == [["Jobs", "new"]]
+    assert "--output" in here.said("extract", *flags[-2:], "--store", "-o", "x", *web.flags[:2], code=2)
+    assert "no rules are given" in here.said("extract", *web.flags[:2], code=2)
+    assert not web.paths(), "nothing is fetched"
+
+
 def found_by_doctor(web: Web, rules: str) -> list[Finding]:
     async def found() -> list[Finding]:
         config = Config(data=str(web.folder / "data"), rules=(rules,))

@@ -38,6 +38,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     what.add_argument("--test", action="append", metavar="FILE", help=text)
     parser.add_argument("urls", nargs="*", metavar="URL", help="only these pages; default: all that are stored")
     parser.add_argument("--output", "-o", default="-", metavar="FILE", help="default: standard output")
+    text = "put the items into the store, with their pages, in the place of those that the same rules made before"
+    parser.add_argument("--store", action="store_true", help=text)
     text = "default: by the ending of the file's name, else jsonl"
     parser.add_argument("--format", choices=FORMS, help=text)
     text = "how many processes share the pages; default: one for each processor, fewer for few pages"
@@ -63,6 +65,11 @@ def run(arguments: argparse.Namespace) -> int:
     from gregor.worker.commands.extracting import Job, run_parts  # heavy: only where a crawl is read
 
     job = Job(config, files, selection(arguments), tuple(arguments.urls))
+    if arguments.store:
+        if arguments.output != "-" or arguments.format:
+            raise BadInput("with --store the items go into the store: leave --output and --format out")
+        processes = 1 if job.urls else arguments.processes or asyncio.run(_processes(config))
+        return _report_losses(run_parts(job._replace(stores=True), processes, lambda _: None), extraction.names)
     form = arguments.format or _form_of(arguments.output)
     processes = 1 if job.urls else arguments.processes or asyncio.run(_processes(config))
     with output(arguments.output) as file:

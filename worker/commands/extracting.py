@@ -6,7 +6,8 @@ import signal
 import sqlite3
 import sys
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkContext, SpawnContext
@@ -17,6 +18,7 @@ from gregor.schemas.messages import Page
 from gregor.worker.base.errors import BadInput, speak
 from gregor.worker.base.streams import in_order
 from gregor.worker.borders.errors import Damaged, Unavailable
+from gregor.worker.borders.items import ItemSet
 from gregor.worker.borders.reader import WHOLE, Part, Reader
 from gregor.worker.commands.common import Crawl, given_url, reading
 from gregor.worker.compose.extraction import extraction_of
@@ -31,6 +33,8 @@ from gregor.worker.web.urls import Url
 
 _SENT: Final = 64 * 1024
 """Bytes of lines that are handed on at once."""
+_SETS: Final = 32
+"""Sets of items that are written at once: a crawl that runs waits for it."""
 _AHEAD: Final = 8
 """Bodies that are read ahead."""
 Write = Callable[[bytes], object]
@@ -44,13 +48,15 @@ class Job(NamedTuple):
     wanted: Selection
     urls: tuple[str, ...] = ()
     part: Part = WHOLE
+    stores: bool = False
+    """The items go to the store, to their pages, and no lines are written."""
 
 
 async def run_part(job: Job, write: Write) -> Tally:
     """Do it here; lines of JSON go to ``write``, whole ones. Raises what reading raises."""
     tally, lines = Tally(), bytearray()
     extraction = extraction_of(job.config, job.files)
-    async with reading(job.config) as crawl:
+    async with reading(job.config) as crawl, _storing(job) as keep:
 
         async def with_body(page: Page) -> tuple[Page, bytes | None]:
             return page, await url_record.read_body(crawl.reader, page)
@@ -61,6 +67,9 @@ async def run_part(job: Job, write: Write) -> Tally:
             parsed = of_stored(page, body)
             extracted = extraction.of_stored(parsed, Url(page.href, page.key, page.host))
             tally.add(extracted, page.href)
+            if keep is not None:
+                await keep(ItemSet(page.key, page.visit, extraction.kept(extracted), frozenset(extraction.names)))
+                continue
             for item in extracted.items:
                 lines += writing.encode(writing.record(item, parsed.facts))
             if len(lines) > _SENT:
@@ -69,6 +78,29 @@ async def run_part(job: Job, write: Write) -> Tally:
         tally.damaged = crawl.damages.count
     write(bytes(lines))
     return tally
+
+
+@asynccontextmanager
+async def _storing(job: Job) -> AsyncIterator[Callable[[ItemSet], Awaitable[None]] | None]:
+    """What takes sets of items for the store, some at a time; None where they do not go there."""
+    if not job.stores:
+        yield None
+        return
+    from gregor.worker.compose.engine import engine_of
+
+    writer, sets = await engine_of(job.config).items(), list[ItemSet]()
+
+    async def keep(made: ItemSet) -> None:
+        sets.append(made)
+        if len(sets) == _SETS:
+            await writer.put(sets)
+            sets.clear()
+
+    try:
+        yield keep
+        await writer.put(sets)
+    finally:
+        await writer.close()
 
 
 async def _pages(job: Job, crawl: Crawl, extraction: Extraction) -> AsyncIterator[Page]:

@@ -17,6 +17,7 @@ from gregor.worker.borders.changes import ChangeFeed
 from gregor.worker.borders.clock import Clock
 from gregor.worker.borders.coordinator import Coordinator
 from gregor.worker.borders.errors import Damaged, Unavailable
+from gregor.worker.borders.items import ItemWriter
 from gregor.worker.borders.members import ClusterStatus, Members
 from gregor.worker.borders.reader import Part, Reader
 from gregor.worker.borders.stock import Mending, Stock
@@ -145,6 +146,9 @@ class Cluster:
 
     async def mending(self) -> Mending:
         return await cluster.open_mending(self._config, self._canonical, os.environ)
+
+    async def items(self) -> ItemWriter:
+        return await cluster.open_items(self._config, self._canonical, os.environ)
 
     async def erase(self, target: str) -> Erased:
         whose = Whose.of(target, urls_of(self._config))

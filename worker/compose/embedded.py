@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Final
 from gregor.schemas.messages import DeadLetter
 from gregor.worker.adapters import embedded
 from gregor.worker.adapters.embedded.folder import connect_reading
+from gregor.worker.adapters.embedded.item_writer import EmbeddedItems
 from gregor.worker.adapters.embedded.mending import EmbeddedMending
 from gregor.worker.adapters.embedded.stock import EmbeddedStock
 from gregor.worker.base.errors import BadInput
 from gregor.worker.borders.changes import ChangeFeed
 from gregor.worker.borders.clock import Clock
 from gregor.worker.borders.errors import Damaged
+from gregor.worker.borders.items import ItemWriter
 from gregor.worker.borders.members import FolderStatus
 from gregor.worker.borders.reader import Part, Reader
 from gregor.worker.borders.stock import Mending, Stock
@@ -150,6 +152,10 @@ class Embedded:
             return EmbeddedMending(self._path, config.partitions, canonical, config.bucket_width)
         except embedded.FolderInUse as error:
             raise BadInput(f"{error}; to check beside it, leave --mend out") from None
+
+    async def items(self) -> ItemWriter:
+        self.there()
+        return EmbeddedItems(self._path)
 
     async def erase(self, target: str) -> Erased:
         _, urls = self._made_for()

@@ -10,6 +10,7 @@ from gregor.worker.borders.changes import ChangeFeed
 from gregor.worker.borders.clock import Clock
 from gregor.worker.borders.coordinator import Coordinator
 from gregor.worker.borders.errors import Damaged
+from gregor.worker.borders.items import ItemWriter
 from gregor.worker.borders.log import FrontierLog
 from gregor.worker.borders.members import ClusterStatus, FolderStatus, Members
 from gregor.worker.borders.reader import Part, Reader
@@ -127,6 +128,9 @@ class Engine(Protocol):
 
     async def mending(self) -> Mending:
         """What mends what a check found; on one machine, while no crawl runs."""
+
+    async def items(self) -> ItemWriter:
+        """What puts items that were made anew with the stored pages, beside the crawl's workers."""
 
     async def erase(self, target: str) -> Erased:
         """Delete what the crawl has of a host or domain, beside its workers."""

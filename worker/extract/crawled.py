@@ -97,6 +97,12 @@ class Extraction:
             result.items = list(self._passed(result.items, result.losses))
         return result
 
+    def kept(self, result: Found) -> list[StoredItem]:
+        """The items of a stored page as they are kept with it."""
+        known = {rule.name: (rule.id, rule.version) for rule in self.rules}
+        known |= {extractor.name: (extractor.id, extractor.version) for extractor in self.extractors}
+        return [identity.stored(item, *known.get(item.rule, ((), ""))) for item in result.items]
+
     def _apply(self, rules: Sequence[Rule], parsed: Parsed, url: Url, extracted: Extracted) -> None:
         result = extract(tuple(rules), parsed, url)
         for rule in rules:

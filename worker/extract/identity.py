@@ -1,7 +1,7 @@
 """An item is known again on the next version of its page: by its rule's id fields, or where it stands alone. Pure."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -73,16 +73,20 @@ def _changed(item: StoredItem, earlier: StoredItem) -> StoredItem:
     return msgspec.structs.replace(item, change="changed", changed_fields=tuple(names))
 
 
-def carried(items: Iterable[StoredItem], before: Sequence[StoredItem]) -> list[StoredItem]:
-    """Items of a version that was extracted anew: what was told of those that it had already stays."""
-    known_before = {(earlier.rule, earlier.id): earlier for earlier in before if earlier.id}
-    made = []
+def carried(items: Iterable[StoredItem], before: Sequence[StoredItem], asked: Collection[str]) -> list[StoredItem]:
+    """Items of a version that was extracted anew: what was told of those that it had already stays, and so does what
+    other rules than those ``asked`` had found, and what is gone."""
+    rest = {(earlier.rule, earlier.id): earlier for earlier in before if earlier.id and earlier.rule in asked}
+    made: list[StoredItem] = []
     for item in items:
-        earlier = known_before.get((item.rule, item.id)) if item.id else None
-        if earlier is not None and earlier.change in ("changed", "unchanged"):
+        earlier = rest.pop((item.rule, item.id), None)
+        if earlier is not None and earlier.change == "lost":
+            item = _changed(item, earlier)
+        elif earlier is not None and earlier.change in ("changed", "unchanged"):
             item = msgspec.structs.replace(item, change=earlier.change, changed_fields=earlier.changed_fields)
         made.append(item)
-    return made
+    gone = [earlier for earlier in rest.values() if earlier.change == "gone"]
+    return [*made, *gone, *(earlier for earlier in before if earlier.rule not in asked)]
 
 
 def of_vanished(items: Iterable[StoredItem]) -> list[StoredItem]:

@@ -86,6 +86,13 @@ def test_what_vanished_and_what_was_extracted_anew() -> None:
     items = compared([job(1, "A"), job(2, "b")], [job(1, "a"), job(3, "c")], ASKED)
     assert [each.change for each in items] == ["changed", "new", "gone"]
     assert [each.change for each in of_vanished(items)] == ["gone", "gone"]
-    assert [(each.change, each.changed_fields) for each in carried([job(2, "b"), job(1, "A")], items)] == [
-        ("new", ()), ("changed", ("title",)),
+    other = item({"title": "x"}, rule="other")
+    anew = carried([job(2, "b"), job(1, "A")], [*items, other], ASKED)
+    assert [(each.id, each.change, each.changed_fields) for each in anew] == [
+        ("[2]", "new", ()), ("[1]", "changed", ("title",)), ("[3]", "gone", ()), ("", "new", ()),
     ]  # fmt: skip
+    lost = compared([], [job(1, "a")], {"job": True})
+    assert [(each.change, each.changed_fields) for each in carried([job(1, "A")], lost, ASKED)] == [
+        ("changed", ("title",))
+    ]
+    assert carried([], lost, ASKED) == []

@@ -11,6 +11,7 @@ from gregor.worker.adapters.cluster import cassandra_setup, erasing
 from gregor.worker.adapters.cluster.cassandra_client import Cassandra
 from gregor.worker.adapters.cluster.contents import Contents
 from gregor.worker.adapters.cluster.coordinator import ClusterCoordinator
+from gregor.worker.adapters.cluster.item_writer import ClusterItems
 from gregor.worker.adapters.cluster.kafka_setup import check_topics, create_topics
 from gregor.worker.adapters.cluster.log import KafkaLog
 from gregor.worker.adapters.cluster.look import look
@@ -261,4 +262,16 @@ async def open_reader(config: Config, canonical: str, environ: Mapping[str, str]
         log = KafkaLog(config, config.crawl, config.partitions)
         opening.stack.pop_all()
         return _CrawlReader(config, cassandra, log)
+    raise AssertionError("an exit stack swallows nothing")
+
+
+async def open_items(config: Config, canonical: str, environ: Mapping[str, str]) -> ClusterItems:
+    """Make items of stored pages anew, beside the workers. Raises `BadInput`."""
+    opening = Opening(config, environ)
+    async with opening.stack:
+        cassandra = await opening(lambda: Cassandra.connect(config, keyspace(config), environ))
+        opening.keep(cassandra)
+        await opening(lambda: cassandra_setup.check(cassandra, keyspace(config), facts(config, canonical)))
+        opening.stack.pop_all()
+        return ClusterItems(cassandra)
     raise AssertionError("an exit stack swallows nothing")
