@@ -121,6 +121,7 @@ def schema() -> _Schema:
                 "enabled": {"type": "boolean"},
                 "interval": {"type": "string", "pattern": "^[0-9]+(ms|s|m)$"},
                 "labels": _TEXTS,
+                "runbook": {"type": "string", "pattern": "^https?://[^#\\s]+$"},
             }
         ),
     }

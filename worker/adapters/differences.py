@@ -54,7 +54,7 @@ class Differences:
             return set(chain.from_iterable(self._blocks(side)))
         return {value for block in self._blocks(side) for value in block if value % passes == number}
 
-    def _blocks(self, side: int) -> Iterator[array[int]]:
+    def _blocks(self, side: int) -> Iterator["array[int]"]:
         file = self._files[side]
         file.seek(0)
         while data := file.read(_BLOCK * 8):

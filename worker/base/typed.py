@@ -27,7 +27,8 @@ def as_typed(text: str) -> str:
 
     def hint(found: re.Match[str]) -> str:
         words = found["words"]
-        missing = "".join(f" {option} {shlex.quote(value)}" for option, value in given if option not in words)
+        wanted = [] if "--help" in words else [pair for pair in given if pair[0] not in words]
+        missing = "".join(f" {option} {shlex.quote(value)}" for option, value in wanted)
         return f"`{typed} {words}{missing}`"
 
     return _HINT.sub(hint, text)

@@ -75,6 +75,7 @@ async def rank(config: Config, on_damage: Told, rules: "Rules") -> "tuple[Result
 
     if not config.on_one_machine:
         raise BadInput("ranks are of a crawl on one machine: name its data folder with --data")
+    engine_of(config).there()
     folder = index_folder(config)
     try:
         generation = generations.current(folder)

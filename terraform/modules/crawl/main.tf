@@ -190,6 +190,7 @@ module "console" {
   repository_arn    = var.repository_arn
   instance_type     = var.worker_instance_type
   topic_arn         = module.monitoring.topic_arn
+  runbook           = var.runbook
   workers_min       = 1
   workers_max       = 1
 }

@@ -144,6 +144,12 @@ variable "mail" {
   description = "Who hears alarms."
 }
 
+variable "runbook" {
+  type        = string
+  default     = "https://github.com/gregor-crawler/gregor/blob/main/docs/runbook.md"
+  description = "Where alerts send who is woken, and each adds its anchor: a copy of docs/runbook.md of your own, perhaps."
+}
+
 variable "budget" {
   type        = number
   default     = 500

@@ -56,6 +56,7 @@ resource "aws_launch_template" "this" {
       alertmanager = var.alertmanager_image
       grafana      = var.grafana_image
       topic        = var.topic_arn
+      runbook      = var.runbook
       workers      = "${var.name}-workers"
       jobs = [
         { job = "gregor-zookeeper", port = 7000, purposes = "${var.name}-zookeeper" },

@@ -128,6 +128,17 @@ variable "topic_arn" {
   }
 }
 
+variable "runbook" {
+  type        = string
+  default     = "https://github.com/gregor-crawler/gregor/blob/main/docs/runbook.md"
+  description = "Where alerts send who is woken, and each adds its anchor: a copy of docs/runbook.md of your own, perhaps."
+
+  validation {
+    condition     = can(regex("^https?://[0-9A-Za-z._~/:?=%-]+$", var.runbook))
+    error_message = "runbook must be an http(s) URL without a fragment."
+  }
+}
+
 variable "prometheus_image" {
   type        = string
   default     = "docker.io/prom/prometheus:v3.5.0"

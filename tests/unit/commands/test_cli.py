@@ -159,6 +159,7 @@ def test_hints_can_be_typed_here(tmp_path: Path) -> None:
         (("status", "--config", "c.toml"), "`gregor init`", "`gregor init --config c.toml`"),
         (("status", "--data", "d"), "`gregor pages --data e`", "`gregor pages --data e`"),
         (("status", "--data"), "`gregor orders`", "`gregor orders`"),
+        (("status", "--data", "d"), "`gregor status --help`", "`gregor status --help`"),
         (("status",), "`gregor orders`", "`gregor orders`"),
     ],
 )
