@@ -19,13 +19,15 @@ from confluent_kafka.cimpl import NewTopic
 
 from gregor.partitioner.hashing import partition_of
 from gregor.schemas import topics
-from gregor.schemas.messages import Ticket, encode
+from gregor.schemas.events import ItemEvent
+from gregor.schemas.items import StoredItem
+from gregor.schemas.messages import Page, Ticket, encode
 from gregor.worker.adapters.cluster.kafka_client import KafkaFailed
 from gregor.worker.adapters.cluster.kafka_setup import check_topics, create_topics
 from gregor.worker.adapters.cluster.log import KafkaLog
 from gregor.worker.base.errors import BadInput
 from gregor.worker.borders.errors import Unavailable
-from gregor.worker.borders.log import Record, RecordsLost, Unreadable
+from gregor.worker.borders.log import Record, RecordsLost, Unreadable, Vanished
 from gregor.worker.config.servers import Servers
 from tests.cluster.conftest import stoppable
 from tests.cluster.kafka_engine import KafkaFactory, settings
@@ -100,6 +102,29 @@ async def test_other_clients_find_the_partition_of_a_host(crawl: Crawl, kafka: S
 
 async def has(crawl: Crawl, end: int) -> bool:
     return (await crawl.log.ends(HOME))[2] == end
+
+
+@over_kafka
+async def test_items_are_told_each_by_itself_and_so_are_those_of_a_page_that_vanished(
+    crawl: Crawl, kafka: Service
+) -> None:
+    items = [StoredItem("job", "job", "1", b'{"n":%d}' % number, f"[{number}]") for number in (1, 2)]
+    page = Page("http://example.org/", "http://example.org/", HOST, 1, "new", 200, 1.0, items=items)
+    gone = msgspec.structs.replace(page, visit=2, items=[msgspec.structs.replace(items[1], change="gone")])
+    await crawl.log.announce(page)
+    await crawl.log.announce(Vanished(gone))
+    consumer = Consumer({**crawl.client, "group.id": "items", "enable.auto.commit": False})
+    try:
+        consumer.assign([TopicPartition(topics.items(crawl.name), HOME, 0)])
+        messages = await asyncio.to_thread(consumer.consume, 3, 60)
+        told = [msgspec.json.decode(message.value() or b"", type=ItemEvent) for message in messages]
+        assert [(event.id, event.change, event.visit, event.fields) for event in told] == [
+            ([1], "new", 1, {"n": 1}),
+            ([2], "new", 1, {"n": 2}),
+            ([2], "gone", 2, {"n": 2}),
+        ]
+    finally:
+        consumer.close()
 
 
 @over_kafka

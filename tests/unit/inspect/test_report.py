@@ -5,6 +5,10 @@ from collections import Counter
 import msgspec
 import pytest
 
+from gregor.schemas.items import StoredItem
+from gregor.worker.extract.crawled import Extracted
+from gregor.worker.extract.drift import Fallen
+from gregor.worker.extract.model import Loss
 from gregor.worker.inspect.report import Report, as_text, duration, report, size
 from gregor.worker.inspect.url_record import encode
 from gregor.worker.observe.stats import Stats
@@ -34,6 +38,26 @@ def test_a_program_reads_one_object() -> None:
     assert found["total_pages_200"] == 10
     assert found["statuses"] == {"200": 3, "404": 1}
     assert list(found["states"]) == ["fetched", "dead", "gone"]
+
+
+def test_items_what_was_lost_and_what_fell_away() -> None:
+    stats = some()
+    missing, unreadable = Loss("job", "title is missing"), Loss("job", "pay is not a price", costs_item=False)
+    asked, kept = {"job": True}, [StoredItem("job", "job", "1", b"{}")]
+    stats.extracted.add_crawled(Extracted(kept, asked, losses=[missing]), "http://a/1")
+    stats.extracted.add_crawled(Extracted([], asked, losses=[missing, unreadable]), "http://a/2")
+    away = Fallen("job", "title", "job: title is missing on 20 of the last 20 pages", 1.0, 0.0, 20, ())
+    made = report(Ending("finished"), stats, "./data", 2.0, 0, drift=[away])
+    shown = [line for line in as_text(made).splitlines() if line.split()[0] in ("items", "lost", "fell")]
+    assert shown == [
+        "  items      job 1",
+        "  lost       job: title is missing: 2 items lost, as at http://a/1 http://a/2",
+        "  lost       job: pay is not a price: 1 without a value, as at http://a/2",
+        "  fell away  job: title is missing on 20 of the last 20 pages",
+    ]
+    found = msgspec.json.decode(encode(made))
+    assert (found["items"], len(found["items_lost"]), found["drift"]) == ({"job": 1}, 2, [away.text])
+    assert "items" not in as_text(report(Ending("finished"), some(), "./data", 2.0, 0))
 
 
 def test_a_person_reads_what_happened() -> None:
