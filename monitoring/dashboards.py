@@ -5,13 +5,14 @@ import re
 from pathlib import Path
 from typing import Any, Final
 
+from gregor.worker.inspect.index_metrics import INDEX_METRICS
 from gregor.worker.inspect.metric_list import METRICS as LIST
 from monitoring.panels import DASHBOARDS, DESCRIPTIONS, THRESHOLDS, Dashboard, Panel
 from monitoring.servers import SERVERS
 
 FOLDER: Final = Path(__file__).parent / "dashboards"
 _SOURCE: Final = {"type": "prometheus", "uid": "${source}"}
-METRICS: Final = {metric.name: metric.meaning for metric in LIST}
+METRICS: Final = {metric.name: metric.meaning for metric in (*LIST, *INDEX_METRICS)}
 _WIDTH: Final = {"stat": 6, "timeseries": 12}
 _HEIGHT: Final = {"stat": 5, "timeseries": 8}
 

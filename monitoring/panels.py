@@ -191,4 +191,15 @@ DASHBOARDS: Final = (
                                 Query(f"gregor_disk_size_bytes{{{_OURS}}}", f"{_WORKER} size"))),
         Panel("Bytes a page", "bytes", (Query(_share(_rate("gregor_page_bytes_total"), _PAGES), "bytes"),)),
     )),
+    Dashboard("index", "Gregor: the index", (
+        Panel("Records that the index has not taken in", "short",
+              (Query(f"max by (kind) (gregor_index_behind_records{{{_OURS}}})", "{{kind}}"),), "stat"),
+        Panel("Behind the crawl", "s", (Query(f"max (gregor_index_behind_seconds{{{_OURS}}})", "oldest"),), "stat"),
+        Panel("Changes taken in a second", "reqps", (Query(_rate("gregor_index_changes_total"), "changes"),)),
+        Panel("Documents a second", "reqps", (_by("gregor_index_documents_total", "what"),)),
+        Panel("Failures to write the index", "reqps", (Query(_rate("gregor_index_failures_total"), "failures"),)),
+        Panel("Documents that the engine refuses", "reqps", (Query(_rate("gregor_index_refused_total"), "refused"),)),
+        Panel("Partitions of the index", "short", (Query(f"gregor_index_partitions{{{_OURS}}}", _WORKER),)),
+        Panel("Time of a step", "s", _quantiles("gregor_index_step_seconds", "instance")),
+    )),
 )  # fmt: skip

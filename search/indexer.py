@@ -47,6 +47,7 @@ class Progress(msgspec.Struct):
     changes: int = 0
     documents: int = 0
     removed: int = 0
+    newest: float = 0.0  # when the page was fetched that was taken in last, unix seconds; 0: none was
 
 
 class Indexer:
@@ -59,6 +60,10 @@ class Indexer:
         self._index = index
         self._position = min(notes.position, index.position())
         self.progress = Progress()
+
+    async def behind(self) -> int:
+        """How many changes are not taken in, at most."""
+        return max(0, await self._feed.end() - self._position)
 
     async def step(self) -> int:
         """Take in the next changes, or, where there are none, write what waited for that; how many there were."""
@@ -84,6 +89,8 @@ class Indexer:
             await self._write(contents, at_hand)
             contents = self._notes.unwritten(BATCH, soon=True)
         self.progress.changes += len(changes)
+        fetched = [change.page.fetched_at for change in changes if change.page is not None]
+        self.progress.newest = fetched[-1] if fetched else self.progress.newest
 
     async def _write(self, contents: Sequence[str], at_hand: dict[tuple[str, int], Page]) -> None:
         for content in contents:

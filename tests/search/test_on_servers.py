@@ -1,99 +1,24 @@
 """A crawl on servers is indexed from its events, by any number of workers, and searched."""
 
-import asyncio
 import json
-import os
+import random
 import signal
-import subprocess
-import sys
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import msgspec
 import pytest
 
-from gregor.schemas.messages import Changed, Page, State, stamp
+from gregor.schemas.messages import Page
 from gregor.search.adapters import opensearch_schema as schema
-from gregor.worker.adapters.cluster import engine as cluster
-from gregor.worker.adapters.cluster.engine import ClusterEngine
-from gregor.worker.commands.cli import main
 from gregor.worker.compose.opensearch import shape_of
-from gregor.worker.compose.process import SystemClock
-from gregor.worker.config.settings import Config
-from gregor.worker.config.sources import load
-from gregor.worker.links.configured import canonical_rules
+from tests.cluster.conftest import stoppable
 from tests.cluster.servers import Service
-from tests.cluster.servers.__main__ import config as servers_config
-from tests.search.opensearch import client_of
-from tests.search.stored import link, page, row
+from tests.search.kills import run
+from tests.search.on_servers import Crawl, follow
+from tests.search.stored import link, page
 
-PARTITIONS = 4
 A, B, C = "http://a.example.org/", "http://b.example.org/", "http://c.example.org/"
-
-
-class Crawl:
-    """A crawl of its own on the servers."""
-
-    def __init__(self, services: dict[str, Service], folder: Path) -> None:
-        self.name = f"indexed-{os.getpid()}-{id(self) % 10_000_000}"
-        self.file = folder / "gregor.toml"
-        settings = servers_config({name: service.addresses for name, service in services.items()})
-        more = "opensearch_replicas = 0\nserver_timeout = 30.0\nsession_timeout = 4.0\nlease_margin = 1.0"
-        self.file.write_text(f'{settings}\n{more}\ncrawl = "{self.name}"\npartitions = {PARTITIONS}\n')
-        self.client = client_of(services["opensearch"])
-        self._count = 0
-
-    @property
-    def config(self) -> Config:
-        return load(str(self.file), {}, ()).config
-
-    def run(self, command: str, *words: str) -> int:
-        return main([command, "--config", str(self.file), *words])
-
-    @asynccontextmanager
-    async def opened(self) -> AsyncIterator[ClusterEngine]:
-        config = self.config
-        engine = await cluster.open_engine(config, canonical_rules(config).fingerprint(), "w", SystemClock(), {})
-        try:
-            yield engine
-        finally:
-            await engine.close()
-
-    def stamp(self) -> int:
-        self._count += 1
-        return stamp(1, self._count)
-
-    async def store(self, engine: ClusterEngine, *pages: Page, state: State | None = None) -> None:
-        """Settle pages in the order of a settle; with ``state`` they are found so, and nothing is stored."""
-        for one in pages:
-            if state is None:
-                await engine.store.put_page(one, None, None, self.stamp())
-                await engine.log.announce(one)
-            else:
-                await engine.log.announce(Changed(one.key, one.href, one.host, one.visit, state, 1e9))
-            settled = msgspec.structs.replace(row(one.key, one.visit, state or one.state), page=1)
-            await engine.store.put_rows([settled], self.stamp())
-
-    def settle(self, *pages: Page, state: State | None = None) -> None:
-        async def whole() -> None:
-            async with self.opened() as engine:
-                await self.store(engine, *pages, state=state)
-
-        asyncio.run(whole())
-
-    def documents(self) -> dict[str, int]:
-        """What is in the index: URLs, each with the version that its document was made of."""
-        query = {"query": {"exists": {"field": "name"}}, "size": 10_000}
-        alias = shape_of(self.config).alias
-        if not self.client.there(f"/_alias/{alias}"):
-            return {}
-        self.client.ask("POST", f"/{alias}/_refresh")
-        hits = self.client.ask("POST", f"/{alias}/_search", query)["hits"]["hits"]
-        found = [(hit["_source"]["shown"]["key"], hit["_source"]["shown"]["visit"]) for hit in hits]
-        assert len(dict(found)) == len(found)
-        return dict(found)
 
 
 @pytest.fixture
@@ -139,11 +64,6 @@ def test_what_a_crawl_tells_is_found_and_what_is_gone_is_not(crawl: Crawl, capsy
     assert used.number == 2
 
 
-def follow(crawl: Crawl) -> subprocess.Popen[bytes]:
-    line = [sys.executable, "-m", "gregor", "index", "--config", str(crawl.file)]
-    return subprocess.Popen(line, stderr=subprocess.DEVNULL)
-
-
 def test_workers_share_the_partitions_and_nothing_is_lost_or_doubled_when_one_is_killed(crawl: Crawl) -> None:
     def some(first: int, visit: int) -> list[Page]:
         return [page(f"http://h{number}.org/", f"text {number} {visit}", visit) for number in range(first, first + 40)]
@@ -171,3 +91,7 @@ def until(holds: Callable[[], bool]) -> None:
     while not holds():
         assert time.monotonic() < patience
         time.sleep(0.2)
+
+
+def test_nothing_is_lost_or_doubled_when_the_engine_is_killed(crawl: Crawl, opensearch: Service) -> None:
+    assert run(crawl, stoppable(opensearch), 1, "node", random.Random(1)).is_right

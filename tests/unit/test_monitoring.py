@@ -5,12 +5,14 @@ import json
 import re
 from pathlib import Path
 
-from gregor.worker.inspect.metric_list import METRICS
+from gregor.worker.inspect import metric_list
+from gregor.worker.inspect.index_metrics import INDEX_METRICS
 from monitoring import RUNBOOK, dashboards
 from monitoring.panels import DASHBOARDS, DESCRIPTIONS, THRESHOLDS
 from monitoring.servers import JOBS, SERVERS
 
 ROOT = Path(__file__).parents[2]
+METRICS = (*metric_list.METRICS, *INDEX_METRICS)
 ALERTS = ROOT / "monitoring" / "alerts.yml"
 NAMES = re.findall(r"- alert: (\w+)", ALERTS.read_text())
 

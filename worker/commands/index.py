@@ -23,6 +23,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--records", action="store_true", help=text)
     text = "with --records: lines of this log, in JSON; may be repeated; default: log_file, where log_format is json"
     parser.add_argument("--log", action="append", type=Path, default=[], metavar="FILE", help=text)
+    text = "serve the metrics of this process there, at /metrics"
+    parser.add_argument("--metrics", metavar="ADDRESS:PORT", help=text)
     # How `gregor crawl --index` begins it: its standard input says when the crawl is over.
     parser.add_argument("--beside", action="store_true", help=argparse.SUPPRESS)
     add_settings(parser)
@@ -40,7 +42,7 @@ def _files(arguments: argparse.Namespace, config: Config) -> list[Path]:
 
 
 async def _index(arguments: argparse.Namespace, config: Config) -> int:
-    from gregor.worker.compose import following, records, search
+    from gregor.worker.compose import following, index_metrics, records, search
 
     if arguments.records and arguments.rebuild:
         raise BadInput("--records takes in what is new: there is nothing to rebuild")
@@ -56,7 +58,8 @@ async def _index(arguments: argparse.Namespace, config: Config) -> int:
             counts = f"{report.count(recorded.records, 'record')}, {report.count(recorded.lines, 'line')} of the log"
             complain(f"{counts} taken in", "info")
             return FAILED if damages.count else FINISHED
-        done = await search.index(config, stop, enough, damages, rebuild=arguments.rebuild)
+        async with index_metrics.serving(config, arguments.metrics, stop) as stats:
+            done = await search.index(config, stop, enough, damages, stats, rebuild=arguments.rebuild)
     counts = f"{report.count(done.documents, 'document')} written, {done.removed} removed"
     complain(f"{report.count(done.changes, 'change')} taken in: {counts}", "info")
     damages.advise()

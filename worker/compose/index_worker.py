@@ -1,11 +1,10 @@
 """A worker of an index on servers: owns partitions by leases, as workers of the crawl do, and takes in what is told."""
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, Iterator
 from itertools import count
 from typing import Final
-
-import msgspec
 
 from gregor.schemas.messages import stamp
 from gregor.search.adapters.opensearch_writer import version_of
@@ -16,6 +15,7 @@ from gregor.worker.base.tasks import cancel
 from gregor.worker.borders.coordinator import Coordinator, Lease
 from gregor.worker.borders.errors import Unavailable
 from gregor.worker.borders.shelf import Heard, Shelf
+from gregor.worker.observe.indexing import IndexStats
 from gregor.worker.observe.logging import logs
 
 _log = logs("index")
@@ -24,17 +24,6 @@ _POSTS: Final = 500
 _LOOK: Final = 0.3
 """Seconds between two looks where nothing was new, and between two looks at who owns what."""
 _LONGEST_PAUSE: Final = 10.0
-
-
-class Progress(msgspec.Struct):
-    """What a worker did since it began; ``newest``: when the last event that it took in was told (RFC 3339)."""
-
-    changes: int = 0
-    documents: int = 0
-    removed: int = 0
-    failures: int = 0
-    partitions: int = 0
-    newest: str = ""
 
 
 Write = Callable[[dict[str, Document | None], int], None]
@@ -49,7 +38,13 @@ class IndexWorker:
     """Owns what the coordinator wants it to."""
 
     def __init__(
-        self, coordinator: Coordinator, log: IndexLog, shelf: Shelf, relay: Callable[[], Relay], write: Write
+        self,
+        coordinator: Coordinator,
+        log: IndexLog,
+        shelf: Shelf,
+        relay: Callable[[], Relay],
+        write: Write,
+        stats: IndexStats,
     ) -> None:
         """``relay`` makes one for an owned partition."""
         self._coordinator = coordinator
@@ -58,7 +53,9 @@ class IndexWorker:
         self._relay = relay
         self._write = write
         self._owned: dict[int, tuple[Lease, asyncio.Task[None]]] = {}
-        self.progress = Progress()
+        self.stats = stats
+        self.newest = ""
+        """When the last event was told that was taken in (RFC 3339); "": none was."""
         self.first: Callable[[], Awaitable[None]] | None = None
         """What the owner of the first partition does before all else."""
 
@@ -91,7 +88,7 @@ class IndexWorker:
             taken = await self._coordinator.acquire(number, await self._shelf.epoch(number))
             if taken is not None:
                 self._owned[number] = taken, asyncio.create_task(self._work(taken))
-        self.progress.partitions = len(self._owned)
+        self.stats.partitions = len(self._owned)
 
     async def _drop(self, number: int) -> None:
         lease, task = self._owned.pop(number)
@@ -112,7 +109,7 @@ class IndexWorker:
                 await _Desk(self, lease, counter).run()
             except Unavailable as error:
                 self._warn(error)
-                self.progress.failures += 1
+                self.stats.failures += 1
                 await asyncio.sleep(pause)
                 pause = min(2 * pause, _LONGEST_PAUSE)
 
@@ -136,14 +133,14 @@ class _Desk:
         if number == 0 and self._worker.first is not None:
             await self._worker.first()
         while True:
-            before = self._places
+            before, begun = self._places, time.monotonic()
             notices, after, at = await log.events(number, before.events, _EVENTS)
             posts, last = await log.posts(number, before.posts, _POSTS)
             looks = [Heard(post.look) for _, post in posts if post.look]
             if notices or looks:
                 await self._note([*notices, *looks])
-                self._worker.progress.changes += len(notices)
-                self._worker.progress.newest = at or self._worker.progress.newest
+                self._worker.stats.changes += len(notices)
+                self._worker.newest = at or self._worker.newest
             if contents := {post.write: offset for offset, post in posts if post.write}:
                 await self._write(list(contents), max(contents.values()))
             self._places = Places(after, last)
@@ -151,6 +148,7 @@ class _Desk:
                 await asyncio.sleep(_LOOK)
             else:
                 self._held()
+                self._worker.stats.steps.observe(time.monotonic() - begun)
                 await log.commit(number, self._places, self._lease.epoch)
 
     async def _note(self, notices: list[Heard]) -> None:
@@ -165,8 +163,8 @@ class _Desk:
         self._held()
         await asyncio.to_thread(self._worker._write, documents, version_of(self._lease.epoch, offset))
         gone = sum(made is None for made in documents.values())
-        self._worker.progress.removed += gone
-        self._worker.progress.documents += len(documents) - gone
+        self._worker.stats.removed += gone
+        self._worker.stats.documents += len(documents) - gone
 
     def _stamp(self) -> int:
         return stamp(self._lease.epoch, next(self._counter))

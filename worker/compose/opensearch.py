@@ -16,6 +16,7 @@ from gregor.search.documents import Document
 from gregor.worker.compose.engine import engine_of
 from gregor.worker.config.servers import address, check_server, password, trusting
 from gregor.worker.config.settings import Config
+from gregor.worker.observe.indexing import IndexStats
 from gregor.worker.observe.logging import logs
 
 _log = logs("index")
@@ -121,10 +122,15 @@ class Writing:
         self._client.close()
 
 
-def letters(config: Config) -> Refusal:
+def letters(config: Config, stats: IndexStats) -> Refusal:
     """What makes dead letters of documents that the engine refuses; one that is there already is not made again."""
     put = engine_of(config).put_letter
-    return lambda document, reason: put(letter_of(document, reason))
+
+    def refused(document: Document, reason: str) -> None:
+        stats.refused += 1
+        put(letter_of(document, reason))
+
+    return refused
 
 
 def letter_of(document: Document, reason: str) -> DeadLetter:

@@ -1,6 +1,7 @@
 """Puts together what indexes a crawl, and what searches it."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -15,8 +16,10 @@ from gregor.worker.base.tasks import first_of
 from gregor.worker.borders.errors import Damaged, Unavailable
 from gregor.worker.compose.engine import engine_of
 from gregor.worker.compose.index_folder import INDEX, Latest, searchable
+from gregor.worker.compose.index_metrics import counts, measured
 from gregor.worker.config.api import address, is_loopback
 from gregor.worker.config.settings import Config
+from gregor.worker.observe.indexing import IndexStats
 from gregor.worker.observe.logging import logs
 
 if TYPE_CHECKING:
@@ -40,7 +43,7 @@ def index_folder(config: Config) -> Path:
 
 
 async def index(
-    config: Config, stop: asyncio.Event, enough: asyncio.Event, on_damage: Told, *, rebuild: bool
+    config: Config, stop: asyncio.Event, enough: asyncio.Event, on_damage: Told, stats: IndexStats, *, rebuild: bool
 ) -> Progress:
     """Take in what a crawl stores, until there is nothing more after ``enough``, or until ``stop``.
 
@@ -50,16 +53,18 @@ async def index(
         from gregor.worker.compose import search_cluster
 
         _has_nodes(config)
-        return await search_cluster.index(config, stop, enough, on_damage, rebuild=rebuild)
+        return await search_cluster.index(config, stop, enough, on_damage, stats, rebuild=rebuild)
     try:
-        async with _indexer(config, on_damage, rebuild=rebuild) as (indexer, use):
-            await _catch_up(indexer, stop)
-            if rebuild and not stop.is_set():
-                use()
-            while not enough.is_set() and not stop.is_set():
-                if await _step(indexer) < _FEW:
-                    await first_of((stop, enough), _LOOK)
-            await _catch_up(indexer, stop)
+        async with _indexer(config, on_damage, rebuild=rebuild, stats=stats) as (indexer, use):
+            async with measured(stats, *counts(indexer, stats)):
+                if rebuild:
+                    await _catch_up(indexer, stop)
+                    if not stop.is_set():
+                        use()
+                while not enough.is_set() and not stop.is_set():
+                    if await _step(indexer, stats) < _FEW:
+                        await first_of((stop, enough), _LOOK)
+                await _catch_up(indexer, stop)
             return indexer.progress
     except Unusable as error:
         raise BadInput(str(error)) from None
@@ -121,11 +126,16 @@ async def forgotten(config: Config, on_damage: Told, wait: float) -> bool:
         return await _reached(config, end, wait)
 
 
-async def _step(indexer: Indexer) -> int:
+async def _step(indexer: Indexer, stats: IndexStats) -> int:
     """A step; none where the engine is away, which is told: the next one begins where this one did."""
+    begun = time.monotonic()
     try:
-        return await indexer.step()
+        count = await indexer.step()
+        if count:
+            stats.steps.observe(time.monotonic() - begun)
+        return count
     except Unavailable as error:
+        stats.failures += 1
         _log.warning("the index cannot be written now", why=str(error))
         return 0
 
@@ -202,7 +212,7 @@ def opened(config: Config) -> "Index":
 
 @asynccontextmanager
 async def _indexer(
-    config: Config, on_damage: Told, *, rebuild: bool
+    config: Config, on_damage: Told, *, rebuild: bool, stats: IndexStats | None = None
 ) -> AsyncIterator[tuple[Indexer, Callable[[], None]]]:
     """What follows the crawl into the index, and what has the generation searched that it writes."""
     from gregor.search.adapters.book import Book
@@ -222,7 +232,7 @@ async def _indexer(
             with generations.writing(folder):
                 ranked = generations.before(folder)
                 used = None if rebuild else generations.current(folder)
-                async with _generation(config, used) as (generation, index_of_it, use):
+                async with _generation(config, used, stats or IndexStats()) as (generation, index_of_it, use):
                     book = Book(generation / _BOOK, key_of)
                     if rebuild and ranked is not None:
                         book.keep_ranks(ranked / _BOOK)
@@ -240,7 +250,9 @@ async def _indexer(
 
 
 @asynccontextmanager
-async def _generation(config: Config, used: Path | None) -> "AsyncIterator[tuple[Path, Index, Callable[[], None]]]":
+async def _generation(
+    config: Config, used: Path | None, stats: IndexStats
+) -> "AsyncIterator[tuple[Path, Index, Callable[[], None]]]":
     """The generation in use, or a new one; its index; and what has it searched."""
     folder = index_folder(config)
     if not config.opensearch:
@@ -259,7 +271,7 @@ async def _generation(config: Config, used: Path | None) -> "AsyncIterator[tuple
     with await when_there(begun, config.start_timeout, config) as writing:
         generation = used or generations.next_one(folder, writing.newest())
         number = int(generation.name)
-        index = writing.open(number, letters(config))
+        index = writing.open(number, letters(config, stats))
 
         def use() -> None:
             writing.use(number)

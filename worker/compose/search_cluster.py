@@ -4,7 +4,8 @@ import asyncio
 import os
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from datetime import datetime
 from typing import Final
 
 from gregor.schemas.messages import DeadLetter, Page
@@ -19,15 +20,18 @@ from gregor.search.relay import Relay
 from gregor.worker.adapters.cluster.index_engine import indexing
 from gregor.worker.adapters.cluster.index_log import IndexLog
 from gregor.worker.adapters.cluster.index_shelf import CassandraShelf
+from gregor.worker.adapters.when_there import when_there
 from gregor.worker.base.errors import BadInput
 from gregor.worker.base.tasks import cancel
 from gregor.worker.borders.errors import Damaged, Unavailable
 from gregor.worker.borders.shelf import Post
+from gregor.worker.compose.index_metrics import measured
 from gregor.worker.compose.index_worker import IndexWorker
 from gregor.worker.compose.opensearch import letter_of, nodes_of, shape_of
 from gregor.worker.compose.process import SystemClock, worker_name
 from gregor.worker.config.settings import Config
 from gregor.worker.links.configured import canonical_rules, urls_of
+from gregor.worker.observe.indexing import IndexStats
 from gregor.worker.web.urls import Urls
 
 _KNOWN: Final = 2.0
@@ -49,10 +53,12 @@ class Generations:
         self._looked = float("-inf")
 
     def current(self) -> Generation:
-        """The one in use; the first one is made. Raises `Unusable`, `Unavailable`."""
+        """The one in use; the first one is made, by several that begin at once the same. Raises `Unusable`,
+        `Unavailable`."""
         generation = schema.current(self.client, self.shape)
         if generation is None:
-            generation = self.next()
+            there = schema.generations(self.client, self.shape)
+            generation = there[-1] if there else schema.create(self.client, self.shape, 1)
             schema.use(self.client, self.shape, generation)
         return generation
 
@@ -114,7 +120,7 @@ class Indexing:
 
 
 @asynccontextmanager
-async def indexing_of(config: Config, on_damage: Told) -> AsyncIterator[Indexing]:
+async def indexing_of(config: Config, on_damage: Told, stats: IndexStats) -> AsyncIterator[Indexing]:
     """Connect. Raises `BadInput`."""
     canonical = canonical_rules(config).fingerprint()
     urls = urls_of(config)
@@ -125,6 +131,7 @@ async def indexing_of(config: Config, on_damage: Told) -> AsyncIterator[Indexing
         loop, letters = asyncio.get_running_loop(), parts.letters
 
         def put_letter(letter: DeadLetter) -> None:
+            stats.refused += 1
             asyncio.run_coroutine_threadsafe(letters.put_dead_letter(letter), loop).result()
 
         generations = await asyncio.to_thread(Generations, config, parts.crawl_id, put_letter)
@@ -141,28 +148,37 @@ async def indexing_of(config: Config, on_damage: Told) -> AsyncIterator[Indexing
             return None if parsed is None else parsed.key
 
         worker = IndexWorker(
-            parts.coordinator, parts.log, shelf, lambda: Relay(shelf, page_of, reader.row, key_of), generations.write
+            parts.coordinator,
+            parts.log,
+            shelf,
+            lambda: Relay(shelf, page_of, reader.row, key_of),
+            generations.write,
+            stats,
         )
-        current = await asyncio.to_thread(generations.current)
+
+        async def current() -> Generation:
+            return await asyncio.to_thread(generations.current)
 
         async def first() -> None:
-            if not await asyncio.to_thread(generations.is_filled, current.index):
+            index = (await current()).index
+            if not await asyncio.to_thread(generations.is_filled, index):
                 await _tell_all(parts.log, shelf, urls)
-                await asyncio.to_thread(generations.filled, current.index)
+                await asyncio.to_thread(generations.filled, index)
 
         worker.first = first
+        await when_there(current, config.start_timeout, config)
         yield Indexing(parts.log, shelf, generations, worker)
 
 
 async def index(
-    config: Config, stop: asyncio.Event, enough: asyncio.Event, on_damage: Told, *, rebuild: bool
+    config: Config, stop: asyncio.Event, enough: asyncio.Event, on_damage: Told, stats: IndexStats, *, rebuild: bool
 ) -> Progress:
     """Take in what a crawl tells, as one of any number, until ``stop``, or nothing more is told after ``enough``.
 
     With ``rebuild`` into a new generation, which is searched once it has caught up. Raises `BadInput`.
     """
     try:
-        async with indexing_of(config, on_damage) as opened:
+        async with indexing_of(config, on_damage, stats) as opened, _measured(opened, stats):
             ended = asyncio.Event()
             working = asyncio.create_task(opened.worker.run(ended))
             doing = asyncio.create_task(_until_done(config, opened, stop, enough, rebuild=rebuild))
@@ -175,10 +191,17 @@ async def index(
                 ended.set()
                 await asyncio.wait([working])
                 await cancel([doing])
-            done = opened.worker.progress
-            return Progress(done.changes, done.documents, done.removed)
+            return Progress(stats.changes, stats.documents, stats.removed)
     except Unusable as error:
         raise BadInput(str(error)) from None
+
+
+def _measured(opened: Indexing, stats: IndexStats) -> AbstractAsyncContextManager[None]:
+    async def behind() -> tuple[dict[str, int], float]:
+        newest = opened.worker.newest
+        return await opened.log.lag(), datetime.fromisoformat(newest).timestamp() if newest else 0.0
+
+    return measured(stats, lambda: None, behind)
 
 
 async def _until_done(
@@ -222,7 +245,7 @@ async def forgotten(config: Config, on_damage: Told, wait: float) -> bool:
         async with asyncio.timeout(wait):
             enough = asyncio.Event()
             enough.set()
-            await index(config, asyncio.Event(), enough, on_damage, rebuild=False)
+            await index(config, asyncio.Event(), enough, on_damage, IndexStats(), rebuild=False)
     except TimeoutError:
         return False
     return True

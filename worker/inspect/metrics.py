@@ -38,7 +38,7 @@ class Metric(NamedTuple):
     name: str
     kind: Literal["counter", "gauge", "histogram"]
     meaning: str
-    read: Callable[[Look], Iterable[Sample]]
+    read: Callable[[Any], Iterable[Sample]]
     labels: Mapping[str, str] = MappingProxyType({})
 
     @property
@@ -54,8 +54,9 @@ class Exposition:
     escapes both for every sample anew, which is most of what a scrape costs the event loop of the crawl.
     """
 
-    def __init__(self, metrics: Iterable[Metric], look: Callable[[], Look], crawl: str = "") -> None:
-        """``crawl``: a label of every sample, where it is given: several crawls may be scraped as one job."""
+    def __init__(self, metrics: Iterable[Metric], look: Callable[[], Any], crawl: str = "") -> None:
+        """``look`` gives what the metrics read. ``crawl``: a label of every sample, where it is given: several crawls
+        may be scraped as one job."""
         self._everywhere = [_pair("crawl", crawl)] if crawl else []
         self._metrics = tuple(metrics)
         self._look = look
@@ -75,7 +76,7 @@ class Exposition:
         name, _, value = line.partition(" ")
         return line if name == "#" or not self._everywhere else f"{_start(name, self._everywhere)} {value}"
 
-    def _lines(self, metric: Metric, look: Look) -> Iterator[str]:
+    def _lines(self, metric: Metric, look: Any) -> Iterator[str]:
         yield f"# HELP {metric.series} {metric.meaning}\n# TYPE {metric.series} {metric.kind}\n"
         for values, value in metric.read(look):
             starts = self._starts.get((metric.name, values))

@@ -1,6 +1,10 @@
 """docs/metrics.md, made of `metric_list.py`: `python -m gregor.worker.inspect.metrics_docs` prints it."""
 
+from collections.abc import Iterable
+
+from gregor.worker.inspect.index_metrics import INDEX_METRICS
 from gregor.worker.inspect.metric_list import METRICS
+from gregor.worker.inspect.metrics import Metric
 from gregor.worker.observe.timing import BOUNDS
 
 _HEAD = """# Metrics
@@ -17,17 +21,27 @@ files, start) are those of prometheus-client; CPU a page is
 | name | kind | meaning | labels |
 |---|---|---|---|
 """
+_INDEX = """
+`gregor index --metrics ADDRESS:PORT` serves its own, at `/metrics`, to who has the viewer's token:
+
+| name | kind | meaning | labels |
+|---|---|---|---|
+"""
+
+
+def _rows(metrics: Iterable[Metric]) -> str:
+    return "".join(
+        f"| `{metric.series}` | {metric.kind} | {metric.meaning} | "
+        f"{'; '.join(f'`{name}`: {values}' for name, values in metric.labels.items())} |\n"
+        for metric in metrics
+    )
 
 
 def page() -> str:
     """docs/metrics.md."""
-    rows = "".join(
-        f"| `{metric.series}` | {metric.kind} | {metric.meaning} | "
-        f"{'; '.join(f'`{name}`: {values}' for name, values in metric.labels.items())} |\n"
-        for metric in METRICS
-    )
     bounds = ", ".join(f"{bound:g}" for bound in BOUNDS)
-    return f"{_HEAD}{rows}\nThe buckets of every histogram end at {bounds} seconds.\n"
+    tables = f"{_HEAD}{_rows(METRICS)}{_INDEX}{_rows(INDEX_METRICS)}"
+    return f"{tables}\nThe buckets of every histogram end at {bounds} seconds.\n"
 
 
 if __name__ == "__main__":
