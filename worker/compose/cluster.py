@@ -21,6 +21,7 @@ from gregor.worker.borders.items import ItemWriter
 from gregor.worker.borders.members import ClusterStatus, Members
 from gregor.worker.borders.reader import Part, Reader
 from gregor.worker.borders.stock import Mending, Stock
+from gregor.worker.compose import opensearch_findings
 from gregor.worker.compose.engine import Place, Prepared
 from gregor.worker.compose.findings import LONGEST_WAIT, Finding, no_connection
 from gregor.worker.compose.housekeeping import keep_house, recount
@@ -201,6 +202,8 @@ class Cluster:
                 yield finding
             if all(finding.level == "ok" for finding in reached):
                 yield await self._ask(server, environ)
+        async for finding in opensearch_findings.examine(self._config, environ):
+            yield finding
 
     async def _ask(self, server: str, environ: Mapping[str, str]) -> Finding:
         """Whether it answers a worker's own client, which has a name and a password, and speaks TLS or not."""

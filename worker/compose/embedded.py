@@ -21,6 +21,7 @@ from gregor.worker.borders.items import ItemWriter
 from gregor.worker.borders.members import FolderStatus
 from gregor.worker.borders.reader import Part, Reader
 from gregor.worker.borders.stock import Mending, Stock
+from gregor.worker.compose import opensearch_findings
 from gregor.worker.compose.engine import Place, Prepared
 from gregor.worker.compose.findings import Finding
 from gregor.worker.compose.kept import take_up
@@ -212,6 +213,8 @@ class Embedded:
     async def examine(self, environ: Mapping[str, str]) -> AsyncIterator[Finding]:
         yield self._folder()
         yield _disk(self._path)
+        async for finding in opensearch_findings.examine(self._config, environ):
+            yield finding
 
     def _made_for(self) -> tuple[Config, Urls]:
         """The configuration with what the data folder was made for, and how its URLs are written."""

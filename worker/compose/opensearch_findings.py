@@ -1,0 +1,65 @@
+"""What could keep a crawl's index in OpenSearch from being written or searched."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from typing import Final
+
+from gregor.worker.base.errors import BadInput
+from gregor.worker.borders.errors import Unavailable
+from gregor.worker.compose.findings import LONGEST_WAIT, Finding
+from gregor.worker.config.settings import Config, replace
+
+_NAME: Final = "opensearch"
+_OLDEST: Final = (2, 11)
+
+
+async def examine(config: Config, environ: Mapping[str, str]) -> AsyncIterator[Finding]:
+    """Nothing where the index does not lie there."""
+    if config.opensearch:
+        try:
+            import opensearchpy  # noqa: F401
+        except ModuleNotFoundError:
+            yield Finding("fail", _NAME, "its client is not installed: pip install 'gregor-crawler[opensearch]'")
+            return
+        for finding in await asyncio.to_thread(_asked, config, environ):
+            yield finding
+
+
+def _asked(config: Config, environ: Mapping[str, str]) -> list[Finding]:
+    from gregor.search.adapters import opensearch_schema as schema
+    from gregor.search.adapters.opensearch_client import Client
+    from gregor.search.borders import Unusable
+    from gregor.worker.compose.opensearch import nodes_of, shape_of
+
+    patient = replace(config, server_timeout=min(config.server_timeout, LONGEST_WAIT))
+    try:
+        client, shape = Client(nodes_of(patient, environ)), shape_of(config)
+        version = str(client.ask("GET", "/")["version"]["number"])
+        findings = [_version(version), _health(client.ask("GET", "/_cluster/health"))]
+        generation = schema.current(client, shape)
+        if generation is not None:
+            setting = client.ask("GET", f"/{generation.index}/_settings")[generation.index]["settings"]["index"]
+            if setting.get("blocks", {}).get("read_only_allow_delete") == "true":
+                text = f"{generation.index} is read-only, since a node's disk is full: free space there"
+                findings.append(Finding("fail", _NAME, text))
+    except (BadInput, Unavailable, Unusable) as error:
+        return [Finding("fail", _NAME, str(error))]
+    return findings
+
+
+def _version(version: str) -> Finding:
+    numbers = tuple(int(part) for part in version.split(".")[:2] if part.isdecimal())
+    if numbers < _OLDEST:
+        return Finding("warn", _NAME, f"version {version}: 2.11 or later is needed")
+    return Finding("ok", _NAME, f"version {version} answers as it is configured")
+
+
+def _health(health: Mapping[str, object]) -> Finding:
+    nodes, waiting = health["number_of_data_nodes"], health["unassigned_shards"]
+    match health["status"]:
+        case "green":
+            return Finding("ok", _NAME, f"all shards are on {nodes} data nodes")
+        case "yellow":
+            return Finding("warn", _NAME, f"{waiting} replicas have no node among {nodes}: opensearch_replicas")
+        case _:
+            return Finding("fail", _NAME, f"{waiting} shards have no node: some are lost, or their nodes are away")
