@@ -1,0 +1,67 @@
+"""What a configuration extracts: rules and plug-ins of all kinds, and what of them does not go together."""
+
+from pathlib import Path
+
+import pytest
+
+from gregor.worker.base.errors import BadInput
+from gregor.worker.compose.extraction import extraction_of
+from gregor.worker.config.settings import Config, replace
+from gregor.worker.read.document import Document
+from gregor.worker.read.processors import installed
+
+CODE = """
+from gregor.processing import Document, Extract
+
+class Subtitles:
+    types = ("text/vtt",)
+    def process(self, document: Document) -> Extract:
+        return Extract(text="read")
+
+class Again:
+    types = ("text/vtt",)
+    def process(self, document):
+        return None
+
+class job:
+    def extract(self, document):
+        return []
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "mine.py").write_text(CODE)
+    (tmp_path / "rules.toml").write_text('[[item]]\nname = "job"\n[item.fields]\na = "h1"\n')
+    return tmp_path
+
+
+def config(folder: Path, *plugins: str, rules: tuple[str, ...] = ()) -> Config:
+    named = [f"{folder / 'mine.py'}:{name}" for name in plugins]
+    return replace(Config(), plugins=named, rules=[str(folder / name) for name in rules])
+
+
+def test_a_processor_of_a_file_reads_its_type_and_is_nobody_elses(folder: Path) -> None:
+    registry = extraction_of(config(folder, "Subtitles")).processors
+    document = Document("http://a/x", b"x", "text/vtt")
+    assert registry is not None and registry.process(document).text == "read"
+    assert installed().process(document).text == "x"
+    assert extraction_of(config(folder)).processors is None
+
+
+def test_nothing_is_extracted_where_nothing_is_named(folder: Path) -> None:
+    assert not extraction_of(config(folder))
+    assert extraction_of(config(folder, rules=("rules.toml",))).names == ["job"]
+
+
+@pytest.mark.parametrize(
+    ("plugins", "said"),
+    [
+        (("Subtitles", "Again"), "text/vtt is claimed by two processors"),
+        (("job",), "there is a rule 'job', and an extractor of that name"),
+        (("job", "job"), "there are two extractors of the name 'job'"),
+    ],
+)
+def test_what_does_not_go_together(folder: Path, plugins: tuple[str, ...], said: str) -> None:
+    with pytest.raises(BadInput, match=said):
+        extraction_of(config(folder, *plugins, rules=("rules.toml",)))
