@@ -65,6 +65,9 @@ class MemoryReader:
     async def row(self, key: str) -> Row | None:
         return self._rows.get(key)
 
+    async def rows_of(self, keys: Sequence[str]) -> dict[str, Row]:
+        return {key: self._rows[key] for key in keys if key in self._rows}
+
     async def page(self, key: str, visit: int | None = None) -> Page | None:
         asked = (one for one in self._versions if one.key == key and one.visit == visit)
         return self._pages.get(key) if visit is None else next(asked, None)

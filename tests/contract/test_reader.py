@@ -85,6 +85,17 @@ async def test_rows_are_read_on_behind_any_of_them(world: World) -> None:
 
 
 @run
+async def test_rows_are_read_several_at_once(world: World) -> None:
+    engine = await world.open()
+    await engine.store.put_rows([row("a"), row("b")], 1)
+    await world.again()
+    reader = await world.reader()
+    keys = [f"http://{HOST}/{path}" for path in ("b", "unknown", "a")]
+    assert await reader.rows_of(keys) == {found.key: found for found in (row("a"), row("b"))}
+    assert await reader.rows_of([]) == {}
+
+
+@run
 async def test_records_of_partitions_are_read(world: World) -> None:
     engine = await world.open()
     kept = PartitionRecord(3, 2, takeovers=(Takeover("a", 1, 5.0), Takeover("b", 2, 6.5)))

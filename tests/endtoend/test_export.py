@@ -76,3 +76,14 @@ def test_packages_that_are_missing_are_named(form: str, output: Output, monkeypa
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     assert "pip install 'gregor-crawler[export]'" in output.refused("export", form, "-o", "x")
     assert cli.main(["export", "csv"]) == 0
+
+
+def test_hosts_are_summed_up_for_people_and_programs(output: Output) -> None:
+    head, *lines = output.text("hosts").splitlines()
+    assert head.split() == ["PAGES", "URLS", "BYTES", "ERRORS", "TIME", "HOST"]
+    assert [line.split()[-1] for line in lines] == ["a.test", "b.test", "c.test"]
+    assert lines[2].split()[:2] == ["0", "1"] and lines[2].split()[4] == "1"
+    assert output.text("hosts", "--limit", "1").splitlines()[2:] == ["and 2 hosts more: --limit 3 lists all"]
+    (failing,) = output.json("hosts", "--json", "--sort", "errors", "--limit", "1")
+    assert (failing["host"], failing["errors"], failing["seconds"]) == ("c.test", 1, 0.5)
+    assert [made["host"] for made in output.json("hosts", "--json", "--sort", "host", "--host", "b.test")] == ["b.test"]

@@ -1,6 +1,6 @@
 """`Reader` over a world: what the reading commands would see of a simulated crawl."""
 
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from typing import BinaryIO
 
 import msgspec
@@ -49,6 +49,9 @@ class SimulatedReader:
 
     async def row(self, key: str) -> Row | None:
         return self._store.rows([key])[0]
+
+    async def rows_of(self, keys: Sequence[str]) -> dict[str, Row]:
+        return {row.key: row for row in self._store.rows(list(keys)) if row is not None}
 
     async def page(self, key: str, visit: int | None = None) -> Page | None:
         return self._store.newest_page(key) if visit is None else self._store.page(key, visit)

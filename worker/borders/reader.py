@@ -1,6 +1,6 @@
 """The border of those who only read what the crawl remembers."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from typing import BinaryIO, Final, Protocol
 
 import msgspec
@@ -81,6 +81,9 @@ class Reader(Protocol):
 
     async def row(self, key: str) -> Row | None:
         """The row of a URL; None before its first visit was settled or planned."""
+
+    async def rows_of(self, keys: Sequence[str]) -> dict[str, Row]:
+        """The rows of these URLs, by key, without those that are not there; ``on_damage`` hears of damaged ones."""
 
     async def page(self, key: str, visit: int | None = None) -> Page | None:
         """A version of a page, the newest by default; None if none is kept."""

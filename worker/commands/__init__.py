@@ -20,6 +20,7 @@ class Command(NamedTuple):
 COMMANDS: dict[str, Command] = {
     "crawl": Command("crawl", "crawl from seeds, or go on with a crawl that was stopped"),
     "pages": Command("pages", "list the URLs of a crawl and what became of them"),
+    "hosts": Command("hosts", "sum a crawl up by host: pages, bytes, errors, time"),
     "show": Command("show", "show one URL: record, headers, text, links, body"),
     "explain": Command("explain", "say what happened to a URL, and why"),
     "export": Command("export", "write pages, links or hosts as WARC, JSON lines, CSV, Parquet, SQLite or DuckDB"),

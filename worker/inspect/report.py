@@ -7,12 +7,16 @@ from msgspec import Struct
 
 from gregor.worker.base.printable import one_line
 from gregor.worker.extract.drift import Fallen
+from gregor.worker.observe.host_sums import HostSum
 from gregor.worker.observe.stats import Stats
 from gregor.worker.run.ending import Ending
 
 _GIVEN_UP = {"dead", "refused"}
 _UNFETCHED = ("dead", "refused", "denied")
 _LOST = 10
+_HOSTS = 100
+"""Hosts that a report has."""
+_HOSTS_SHOWN = 5
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 
 
@@ -21,7 +25,7 @@ class Report(Struct, frozen=True):
     has counted it. ``requisites``: of ``pages``, those that are none, less those that became pages. ``unfetched``: URLs
     that were given up or denied in this run; ever, where nothing was left to do. ``data`` says where the crawl is;
     ``seconds`` is the run's length. ``items``: those of this run by rule; ``items_lost``: by rule and cause, with
-    examples, the most first; ``drift``: fields of rules that have fallen away."""
+    examples, the most first; ``drift``: fields of rules that have fallen away. ``hosts``: those with most pages."""
 
     reason: str
     detail: str
@@ -44,6 +48,7 @@ class Report(Struct, frozen=True):
     items: dict[str, int] = {}
     items_lost: list[str] = []
     drift: list[str] = []
+    hosts: list[HostSum] = []
 
 
 def report(
@@ -78,6 +83,7 @@ def report(
         items=_sorted(stats.extracted.by_rule),
         items_lost=list(islice(stats.extracted.lines(iter(())), _LOST)),
         drift=[away.text for away in drift],
+        hosts=list(islice(stats.by_host, _HOSTS)),
         unfetched=_sorted({state: n for state in _UNFETCHED if (n := (stats.states or stats.before).get(state, 0))}),
     )
 
@@ -110,6 +116,7 @@ def as_text(report: Report) -> str:
         lines.append(f"  items      {one_line(', '.join(f'{rule} {n}' for rule, n in report.items.items()) or 'none')}")
     lines += [f"  lost       {one_line(text)}" for text in report.items_lost]
     lines += [f"  fell away  {one_line(text)}" for text in report.drift]
+    lines += _by_host(report)
     lines += _unfetched(report)
     if report.reason == "budget" and not report.detail.startswith("max_time"):  # the only one that each run begins anew
         lines.append("  With a larger budget the same command goes on from here.")
@@ -120,6 +127,20 @@ def as_text(report: Report) -> str:
 
 def _shown(report: Report) -> str:
     return f" ({count(report.requisites, 'requisite')} of pages among them)" if report.requisites > 0 else ""
+
+
+def _by_host(report: Report) -> list[str]:
+    """The hosts with most pages, where there are several."""
+    if len(report.hosts) < 2:
+        return []
+    lines = []
+    for number, host in enumerate(report.hosts[:_HOSTS_SHOWN]):
+        errors = f", {count(host.errors, 'error')}" if host.errors else ""
+        sums = f"{count(host.pages, 'page')}, {size(host.bytes)}{errors}, {duration(host.seconds)} of requests"
+        lines.append(f"  {'' if number else 'hosts':<10} {one_line(host.host, 100) or 'others'}: {sums}")
+    if len(report.hosts) > _HOSTS_SHOWN:
+        lines.append(f"  {'':<10} and more: `gregor hosts` lists all")
+    return lines
 
 
 def _unfetched(report: Report) -> list[str]:

@@ -19,7 +19,15 @@ ROWS: Final = 20_000
 """Rows of a row group, or of a batch, at most."""
 WEIGHT: Final = 16 << 20
 """Characters of text in it at most."""
-_SQLITE: Final = {"text": "TEXT", "int": "INTEGER", "bool": "INTEGER", "time": "TEXT", "texts": "TEXT", "json": "TEXT"}
+_SQLITE: Final = {
+    "text": "TEXT",
+    "int": "INTEGER",
+    "real": "REAL",
+    "bool": "INTEGER",
+    "time": "TEXT",
+    "texts": "TEXT",
+    "json": "TEXT",
+}
 
 
 class Writer(Protocol):
@@ -70,6 +78,7 @@ def _schema(table: Table) -> Any:
     types = {
         "text": pa.string(),
         "int": pa.int64(),
+        "real": pa.float64(),
         "bool": pa.bool_(),
         "time": pa.timestamp("us", tz="UTC"),
         "texts": pa.list_(pa.string()),

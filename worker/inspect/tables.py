@@ -2,17 +2,17 @@
 
 import json
 import sqlite3
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from typing import Any, Final, Literal, NamedTuple, get_args
 
 from gregor.schemas.messages import Page, Row, State
-from gregor.worker.base.streams import in_order
 from gregor.worker.borders.reader import Part, Reader
 from gregor.worker.inspect import selection, stored_items, url_record
 from gregor.worker.inspect.selection import Selection
 from gregor.worker.settle.rows import KEPT, last_visit
+from gregor.worker.settle.verdicts import GIVEN_UP
 
-Kind = Literal["text", "int", "bool", "time", "texts", "json"]
+Kind = Literal["text", "int", "real", "bool", "time", "texts", "json"]
 """Of a column. ``time``: unix seconds; ``texts``: a list; ``json``: a text of JSON."""
 Values = tuple[Any, ...]
 """Those of a row, None where there is nothing to say."""
@@ -57,7 +57,8 @@ LINKS: Final = (
 )
 HOSTS: Final = (
     *(Column("host"), Column("urls", "int"), *(Column(state, "int") for state in get_args(State))),
-    *(Column("pages", "int"), Column("bytes", "int"), Column("first_seen", "time"), Column("last_visit", "time")),
+    *(Column("pages", "int"), Column("bytes", "int"), Column("errors", "int"), Column("seconds", "real")),
+    *(Column("first_seen", "time"), Column("last_visit", "time")),
 )
 
 ITEMS: Final = (
@@ -70,20 +71,24 @@ ITEMS: Final = (
 async def pages(reader: Reader, wanted: Selection, part: Part) -> AsyncIterator[Values]:
     """Each stored page in its newest version, with what became of its URL."""
 
-    async def values(pair: tuple[Page, Row | None]) -> Values:
-        page, row = pair
-        copied = await url_record.href_of(reader, page.duplicate_of)
-        return (
-            *_of_url(page, row),
-            *(page.fetched_at, page.visit, page.status, url_record.mime(page), page.encoding or None),
-            *(page.language or None, page.title, page.text, page.size, page.body or None, len(page.links)),
-            *(page.canonical or None, list(page.directives), copied),
-            await url_record.href_of(reader, page.near_duplicate_of),
-            *(bool(page.truncated), page.unread or None, selection.is_requisite(page, row)),
-        )
+    async for batch in selection.batches(reader, wanted, part):
+        originals = {key for page, _ in batch for key in (page.duplicate_of, page.near_duplicate_of) if key}
+        hrefs = {key: row.href for key, row in (await reader.rows_of(list(originals))).items()} if originals else {}
+        for page, row in batch:
+            yield _of_page(page, row, hrefs)
 
-    async for made in in_order(selection.pages(reader, wanted, part), values):
-        yield made
+
+def _of_page(page: Page, row: Row | None, hrefs: Mapping[str, str]) -> Values:
+    """``hrefs``: what was requested for the keys of originals; a key where that is not known."""
+    copied, near = page.duplicate_of, page.near_duplicate_of
+    return (
+        *_of_url(page, row),
+        *(page.fetched_at, page.visit, page.status, url_record.mime(page), page.encoding or None),
+        *(page.language or None, page.title, page.text, page.size, page.body or None, len(page.links)),
+        *(page.canonical or None, list(page.directives), hrefs.get(copied, copied) or None),
+        *(hrefs.get(near, near) or None, bool(page.truncated), page.unread or None),
+        selection.is_requisite(page, row),
+    )
 
 
 def _of_url(page: Page, row: Row | None) -> Values:
@@ -162,8 +167,10 @@ class _Sums:
             sums = self._sums[row.host] = [0] * self._counts + [float("inf"), 0.0]
         sums[0] += 1
         sums[1 + get_args(State).index(row.state)] += 1
-        sums[-4] += bool(row.page)
-        sums[-3] += row.kept_size
+        sums[-6] += bool(row.page)
+        sums[-5] += row.kept_size
+        sums[-4] += row.state in GIVEN_UP
+        sums[-3] += sum(attempt.elapsed for attempt in row.attempts)
         sums[-2] = min(sums[-2], row.first_seen or float("inf"))
         sums[-1] = max(sums[-1], last_visit(row))
 

@@ -13,6 +13,7 @@ from gregor.worker.extract.tally import Tally
 from gregor.worker.observe.bottleneck import Sample
 from gregor.worker.observe.cpu_time import CpuTime
 from gregor.worker.observe.health import Health
+from gregor.worker.observe.host_sums import HostSums
 from gregor.worker.observe.logging import logs
 from gregor.worker.observe.timing import Lowest, Timing
 
@@ -43,6 +44,7 @@ class Stats:
     recent: deque[Row] = field(default_factory=lambda: deque(maxlen=RECENT))  # of the last visits, the newest last
     statuses: Counter[int] = field(default_factory=Counter)
     links: Counter[str] = field(default_factory=Counter)
+    by_host: HostSums = field(default_factory=HostSums)
     unread: Counter[str] = field(default_factory=Counter)  # documents not read to their end, by what was too much
     extracted: Tally = field(default_factory=Tally)  # what rules made of pages, and what was lost
     drift: tuple[Fallen, ...] = ()  # fields of rules that had fallen away at `drift_at`

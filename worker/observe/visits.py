@@ -77,6 +77,8 @@ class Visits:
         stats = self._stats
         stats.settled(state if page is None else page.state)
         stats.recent.append(row)
+        seconds = row.attempts[-1].elapsed if row.attempts else 0.0
+        stats.by_host.add(row.host, None if page is None else page.size, seconds, failed=bool(cause))
         if page is not None:
             stats.stored(page.status, page.size, page.state, added[:2])
             stats.requisites += added[2]

@@ -94,6 +94,18 @@ class ClusterReader:
     async def row(self, key: str) -> Row | None:
         return (await read_rows(self._cassandra, [key]))[0]
 
+    async def rows_of(self, keys: Sequence[str]) -> dict[str, Row]:
+        try:
+            rows = await read_rows(self._cassandra, keys)
+        except Damaged:  # each alone, so that the others are read
+            rows = []
+            for key in keys:
+                try:
+                    rows.append(await self.row(key))
+                except Damaged as damage:
+                    self.on_damage(damage)
+        return {row.key: row for row in rows if row is not None}
+
     async def page(self, key: str, visit: int | None = None) -> Page | None:
         return await self._pages.page(key, visit)
 

@@ -30,11 +30,15 @@ def read_rows(connection: sqlite3.Connection, keys: Sequence[str]) -> dict[str, 
     if len(keys) == 1:  # what every visit asks
         records = connection.execute("SELECT key, data FROM rows WHERE key = ?", keys)
         return {key: decode_row(key, data) for key, data in records}
-    records = connection.execute(
+    return {key: decode_row(key, data) for key, data in row_data(connection, keys)}
+
+
+def row_data(connection: sqlite3.Connection, keys: Sequence[str]) -> list[tuple[str, bytes]]:
+    """The rows that exist, as they are stored."""
+    return connection.execute(
         "SELECT key, data FROM rows WHERE key IN (SELECT value FROM json_each(?))",
         (msgspec.json.encode(keys).decode(),),
-    )
-    return {key: decode_row(key, data) for key, data in records}
+    ).fetchall()
 
 
 def read_time(connection: sqlite3.Connection) -> float:

@@ -5,7 +5,7 @@ No transaction stays open between two slices: an open one would make the write-a
 
 import asyncio
 import sqlite3
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
@@ -42,6 +42,7 @@ from gregor.worker.adapters.embedded.queries import (
     read_one,
     read_page,
     read_rows,
+    row_data,
 )
 from gregor.worker.adapters.embedded.simhashes import similar
 from gregor.worker.adapters.embedded.slices import Salvage, Table, is_broken, read_slice
@@ -108,6 +109,10 @@ class EmbeddedReader:
 
     async def row(self, key: str) -> Row | None:
         return await self.ask(lambda connection: read_rows(connection, [key]).get(key))
+
+    async def rows_of(self, keys: Sequence[str]) -> dict[str, Row]:
+        records = await self.ask(lambda connection: row_data(connection, keys))
+        return {key: row for key, data in records for row in self._undamaged(partial(decode_row, key, data))}
 
     async def page(self, key: str, visit: int | None = None) -> Page | None:
         return await self.ask(lambda connection: read_page(connection, key, visit))
