@@ -43,6 +43,7 @@ FLAGS = (
     Flag("--resolver", "resolver", "ADDRESS:PORT"),
     Flag("--allow-network", "allow_networks", "CIDR", item=True),
     Flag("--allow-port", "allow_ports", "PORT", item=True),
+    Flag("--cookies", "cookies_file", "FILE"),
     Flag("--host-table", "host_table", "FILE"),
     Flag("--console", "listen", "ADDRESS:PORT"),
     Flag("--rules", "rules", "FILE", item=True),

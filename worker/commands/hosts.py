@@ -3,6 +3,7 @@
 import argparse
 import heapq
 import sys
+from operator import itemgetter
 from typing import Any, Final
 
 from gregor.worker.base.printable import one_line
@@ -59,14 +60,16 @@ async def _list(arguments: argparse.Namespace, config: Config) -> int:
 
 async def _chosen(rows: Any, names: list[str], sort: str, limit: int) -> tuple[list[Values], int]:
     """The first hosts in this order, and how many there are."""
-    total, first = 0, []
+    total = 0
+    first: list[Values] = []
     if sort == "host" or limit == sys.maxsize:  # they come by name
         async for values in rows:
             total += 1
             if len(first) < limit:
                 first.append(values)
-        place = None if sort == "host" else names.index(_SORTS[sort])
-        return (first if place is None else sorted(first, key=lambda values: -values[place])), total
+        if sort != "host":
+            first.sort(key=itemgetter(names.index(_SORTS[sort])), reverse=True)
+        return first, total
     place = names.index(_SORTS[sort])
     heap: list[tuple[float, int, Values]] = []
     async for values in rows:

@@ -2,6 +2,7 @@
 
 import ipaddress
 import ssl
+import stat
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +14,9 @@ from gregor.worker.base.errors import why
 from gregor.worker.base.printable import one_line
 from gregor.worker.borders.transport import Transport
 from gregor.worker.config.settings import Config, ConfigError
+from gregor.worker.fetch import cookie_file
 from gregor.worker.fetch.address_policy import AddressPolicy
+from gregor.worker.fetch.cookie_file import GivenCookie
 from gregor.worker.fetch.dns import DnsCache
 from gregor.worker.fetch.host_table import HostTable, endpoint_of
 from gregor.worker.observe.stats import Stats
@@ -30,6 +33,24 @@ def host_table(config: Config) -> HostTable:
         return HostTable.parse(Path(config.host_table).read_text("utf-8-sig"))
     except (OSError, ValueError) as error:
         raise ConfigError(f"host_table {config.host_table} cannot be read: {why(error)}") from None
+
+
+def cookies(config: Config, tell: Callable[[str], None]) -> list[GivenCookie]:
+    """Those of the file that is named, [] without one; ``tell`` hears of one that others can read.
+
+    Raises `ConfigError`.
+    """
+    if not config.cookies_file:
+        return []
+    path = Path(config.cookies_file)
+    try:
+        cookies_of_file = cookie_file.parse(path.read_text("utf-8-sig"))
+        mode = path.stat().st_mode
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"cookies_file {one_line(config.cookies_file)} cannot be used: {why(error)}") from None
+    if mode & (stat.S_IRWXG | stat.S_IRWXO):
+        tell(f"others can read {one_line(config.cookies_file)}, whose cookies are secrets: chmod 600")
+    return cookies_of_file
 
 
 def transport(config: Config, table: HostTable, stats: Stats) -> Transport:

@@ -51,6 +51,7 @@ async def crawl(
     """
     table, rules, clock = network.host_table(config), scope_rules(config), SystemClock()
     extraction = extraction_of(config)
+    cookies = network.cookies(config, tell)
     secrets, name = authorizations(config, os.environ) | dict(authorized or {}), worker_name()
     logging.identify(config.crawl, name)
     tokens_are_there(config)
@@ -81,6 +82,7 @@ async def crawl(
             name=name,
             stats=stats,
             authorizations=secrets,
+            cookies=cookies,
             tracer=tracer,
             extraction=extraction,
         )

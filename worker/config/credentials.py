@@ -35,6 +35,11 @@ def _value(override: HostOverride, environ: Mapping[str, str]) -> str | None:
     return basic(user, _secret(override, override.password_env, environ))
 
 
+def keeps_cookies(config: Config) -> bool:
+    """Whether cookies are kept and sent: asked for, or given in a file."""
+    return config.cookies or bool(config.cookies_file)
+
+
 def basic(user: str, password: str) -> str:
     """The header's value of a user name without colon and a password (RFC 7617, UTF-8)."""
     return f"Basic {base64.b64encode(f'{user}:{password}'.encode()).decode()}"

@@ -151,6 +151,7 @@ class Config(Api, frozen=True, kw_only=True, forbid_unknown_fields=True):
     max_header_count: Annotated[int, Meta(ge=16, description="header lines of an answer")] = 1000
     max_redirects: Annotated[int, Meta(ge=0, description="redirects in a row")] = 10
     cookies: Annotated[bool, Meta(description="a cookie jar per host")] = False
+    cookies_file: Annotated[str, Meta(description="Netscape cookies.txt to send from; turns `cookies` on")] = ""
     transport: Annotated[Literal["curl", "requests"], Meta(description="what fetches")] = "curl"
     http2: Annotated[bool, Meta(description="HTTP/2 where a server offers it (curl only)")] = False
     insecure_tls: Annotated[bool, Meta(description="record the fault of a certificate and go on")] = False

@@ -5,7 +5,9 @@ Cookies are kept in memory, never sent to another host, and bounded per host so 
 
 import re
 from collections import OrderedDict
+from collections.abc import Iterable, Mapping
 
+from gregor.worker.fetch.cookie_file import GivenCookie
 from gregor.worker.web.domains import registered_domain
 from gregor.worker.web.loose_values import cookie_date
 from gregor.worker.web.urls import Url
@@ -29,7 +31,11 @@ class _Cookie:
 class Cookies:
     """Jars by host name; the least recently used host is forgotten first."""
 
-    def __init__(self) -> None:
+    def __init__(self, persons: Iterable[GivenCookie] = ()) -> None:
+        """``persons``: those that a person gave, which are sent wherever no answer has set another of their name."""
+        self._of_persons: dict[str, list[GivenCookie]] = {}
+        for cookie in persons:
+            self._of_persons.setdefault(cookie.domain, []).append(cookie)
         self._jars: OrderedDict[str, OrderedDict[tuple[str, str], _Cookie]] = OrderedDict()
 
     def store(self, url: Url, headers: list[tuple[str, str]], now: float) -> None:
@@ -64,7 +70,9 @@ class Cookies:
 
     def header(self, url: Url, now: float) -> str:
         """The Cookie header for a request, longer paths first; empty when there is none (RFC 6265 section 5.4)."""
-        jar = self._jars.get(url.hostname, OrderedDict())
+        jar: Mapping[tuple[str, str], _Cookie] = self._jars.get(url.hostname, OrderedDict())
+        if self._of_persons:
+            jar = {**self._of_a_person(url.hostname), **jar}
         target = url.target.partition("?")[0]
         return "; ".join(
             f"{name}={cookie.value}"
@@ -73,6 +81,19 @@ class Cookies:
             and (not cookie.secure or url.scheme == "https")
             and (target == path or target.startswith(path if path.endswith("/") else f"{path}/"))
         )
+
+    def _of_a_person(self, hostname: str) -> dict[tuple[str, str], _Cookie]:
+        """What a person gave for a host: for itself, or for a domain that it is below."""
+        jar: dict[tuple[str, str], _Cookie] = {}
+        domain = hostname
+        while domain:
+            for cookie in self._of_persons.get(domain, ()):
+                if cookie.below or domain == hostname:
+                    jar.setdefault(
+                        (cookie.name, cookie.path), _Cookie(cookie.value, cookie.path, cookie.secure, cookie.expires)
+                    )
+            domain = domain.partition(".")[2]
+        return jar
 
 
 def _default_path(url: Url) -> str:

@@ -1,7 +1,7 @@
 """One request of a host's turn: resolve, respect the address's limit, send under the lease."""
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
@@ -9,8 +9,10 @@ from gregor.schemas.messages import Page
 from gregor.worker.base.shortage import LocalShortage, Thrift
 from gregor.worker.borders.resolver import DnsFailure
 from gregor.worker.borders.transport import Endpoint, Limits, Permit, Request, Response, Transport
+from gregor.worker.config.credentials import keeps_cookies
 from gregor.worker.config.settings import Config
 from gregor.worker.fetch.address_limit import AddressGate
+from gregor.worker.fetch.cookie_file import GivenCookie
 from gregor.worker.fetch.cookies import Cookies
 from gregor.worker.fetch.held import AddressBusy
 from gregor.worker.fetch.line_watch import LineWatch, Noted
@@ -39,6 +41,7 @@ class Fetcher:
         gate: AddressGate,
         urls: Urls,
         authorizations: Mapping[str, str],
+        cookies: Sequence[GivenCookie] = (),
     ) -> None:
         self._config = config
         self._transport = transport
@@ -51,7 +54,7 @@ class Fetcher:
         self._shortages_told: set[str] = set()  # shortages that a person was told of
         self._urls = urls
         self._authorizations = authorizations
-        self._cookies = Cookies() if config.cookies else None
+        self._cookies = Cookies(cookies) if keeps_cookies(config) else None
         usual = {"User-Agent": config.user_agent, "Accept": ACCEPT, "Accept-Encoding": "gzip, deflate, br, zstd"}
         self._general = _over(usual, config.headers)
         self._overrides = {

@@ -14,6 +14,7 @@ from gregor.worker.borders.effects import Effects
 from gregor.worker.borders.log import Record, Unreadable
 from gregor.worker.borders.services import Services
 from gregor.worker.borders.store import Entry
+from gregor.worker.config.credentials import keeps_cookies
 from gregor.worker.config.settings import Config
 from gregor.worker.frontier.back_queue import FromBucket, FromChunk, FromLog, Item, Source
 from gregor.worker.frontier.calendar import FAR_BUCKET, MOST_BUCKETS
@@ -161,7 +162,7 @@ class Intake:
         shown = self._config.requisites or self._stats.total_requisites > 0  # of a run in which they were asked for
         overflow: list[tuple[Ticket, FromLog]] = []
         for (ticket, source), is_seen in zip(tickets, seen, strict=True):
-            has_news = ticket.news != ticket.key or may_return(ticket, self._config.cookies)
+            has_news = ticket.news != ticket.key or may_return(ticket, keeps_cookies(self._config))
             has_news = has_news or may_shorten(ticket, self._config.max_depth)
             has_news = has_news or (shown and not ticket.requisite)  # it may be known as a requisite only
             if is_seen and ticket.kind == "new" and not has_news:  # what it tells is compared with the row at its turn

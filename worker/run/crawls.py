@@ -1,7 +1,7 @@
 """How the crawl of a partition is put together, from what all partitions of a worker share."""
 
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from gregor.worker.borders.clock import Clock
 from gregor.worker.borders.effects import Effects
@@ -11,6 +11,7 @@ from gregor.worker.crawl import Crawl
 from gregor.worker.examine import Examiner
 from gregor.worker.extract.crawled import NOTHING, Extraction
 from gregor.worker.fetch.address_limit import AddressGate
+from gregor.worker.fetch.cookie_file import GivenCookie
 from gregor.worker.fetch.fetcher import Fetcher
 from gregor.worker.fetch.names import AT_LEAST, Names
 from gregor.worker.frontier.domain_budget import DomainPages
@@ -55,6 +56,7 @@ class Crawls:
         name: str,
         stats: Stats,
         authorizations: Mapping[str, str],
+        cookies: Sequence[GivenCookie],
         tracer: Tracer | None,
         orders: OrdersInForce,
         schedule: HostSchedule,
@@ -84,7 +86,7 @@ class Crawls:
         )
         gate = AddressGate(config.per_address)
         names = Names(services.resolver, max(AT_LEAST, 2 * config.concurrency), clock.monotonic)
-        self.fetcher = Fetcher(config, services.transport, names, gate, urls, authorizations)
+        self.fetcher = Fetcher(config, services.transport, names, gate, urls, authorizations, cookies)
         sent = RecentlySent if config.max_depth is None else SentByDepth
         self._sent, self._traps = sent(config.recently_sent), Traps()
         self._robots = RobotsCache(config.robots_memory, stats)

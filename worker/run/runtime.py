@@ -6,7 +6,7 @@ and with it its leases: never a live zombie. There is one way to stop, whatever 
 
 import asyncio
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 from gregor.worker.base.tasks import cancel, until
@@ -15,6 +15,7 @@ from gregor.worker.borders.effects import Retries
 from gregor.worker.borders.services import Services
 from gregor.worker.config.settings import Config
 from gregor.worker.extract.crawled import NOTHING, Extraction
+from gregor.worker.fetch.cookie_file import GivenCookie
 from gregor.worker.frontier.domain_budget import DomainPages
 from gregor.worker.frontier.host import Host
 from gregor.worker.frontier.schedule import HostSchedule
@@ -46,6 +47,7 @@ class Runtime:
         name: str = "worker",
         stats: Stats | None = None,
         authorizations: dict[str, str] | None = None,
+        cookies: Sequence[GivenCookie] = (),
         tracer: Tracer | None = None,
         extraction: Extraction = NOTHING,
     ) -> None:
@@ -70,6 +72,7 @@ class Runtime:
             name=name,
             stats=self.stats,
             authorizations=authorizations or {},
+            cookies=cookies,
             tracer=tracer,
             orders=orders,
             schedule=self._schedule,

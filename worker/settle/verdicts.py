@@ -6,6 +6,7 @@ from typing import Final, assert_never
 import msgspec
 
 from gregor.schemas.messages import Row, State, Ticket, url_fingerprint
+from gregor.worker.config.credentials import keeps_cookies
 from gregor.worker.config.settings import Config
 from gregor.worker.fetch.outcomes import (
     AddressRefused,
@@ -72,7 +73,7 @@ class Policy(msgspec.Struct, frozen=True):
             *pauses,
             Revisits.of(config),
             config.retry_jitter,
-            config.cookies,
+            keeps_cookies(config),
             config.max_redirects,
             config.max_depth,
         )

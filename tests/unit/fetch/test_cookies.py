@@ -1,9 +1,14 @@
 """The cookie jars of hosts: what is sent back, to whom, and how much is kept."""
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gregor.worker.compose import network
+from gregor.worker.config.settings import Config, ConfigError
+from gregor.worker.fetch import cookie_file
 from gregor.worker.fetch.cookies import MOST_BYTES, MOST_COOKIES, MOST_HOSTS, Cookies
 from gregor.worker.web.urls import Url, Urls
 
@@ -15,6 +20,78 @@ def url(text: str) -> Url:
     parsed = URLS.parse(text)
     assert parsed is not None
     return parsed
+
+
+FILE = "\n".join(
+    [
+        "# Netscape HTTP Cookie File",
+        "",
+        ".example.org\tTRUE\t/\tFALSE\t0\tall\t1",
+        "#HttpOnly_www.example.org\tFALSE\t/shop\tTRUE\t1800000000\tshop\t2",
+        "old.example.org\tFALSE\t/\tFALSE\t1600000000\told\t3",
+        "127.0.0.1\tFALSE\t/\tFALSE\t0\tlocal\t",
+    ]
+)
+
+
+@pytest.mark.parametrize(
+    ("target", "sent"),
+    [
+        ("https://www.example.org/shop/x", "shop=2; all=1"),
+        ("http://www.example.org/shop/x", "all=1"),
+        ("http://example.org/", "all=1"),
+        ("http://deep.www.example.org/shop", "all=1"),
+        ("http://old.example.org/", "all=1"),
+        ("http://127.0.0.1:8080/", "local="),
+        ("http://notexample.org/", ""),
+        ("http://example.org.evil.test/", ""),
+    ],
+)
+def test_given_cookies_go_to_their_domains_alone(target: str, sent: str) -> None:
+    assert Cookies(cookie_file.parse(FILE)).header(url(target), NOW) == sent
+
+
+def test_what_an_answer_sets_goes_before_what_was_given() -> None:
+    cookies = Cookies(cookie_file.parse(FILE))
+    cookies.store(url("http://www.example.org/"), [("Set-Cookie", "all=new; Path=/")], NOW)
+    assert cookies.header(url("http://www.example.org/"), NOW) == "all=new"
+    assert "1" not in repr(cookie_file.parse(FILE)[0])
+
+
+@pytest.mark.parametrize(
+    ("line", "part"),
+    [
+        ("a=secret; Path=/", "line 1 has not the seven fields"),
+        ("a b\tTRUE\t/\tFALSE\t0\tn\tsecret", "no domain"),
+        ("a.test\tMAYBE\t/\tFALSE\t0\tn\tsecret", "TRUE or FALSE"),
+        ("a.test\tTRUE\t/\tFALSE\tsoon\tn\tsecret", "unix seconds"),
+        ("a.test\tTRUE\t/\tFALSE\t0\tn\tsecret\x01", "cannot be sent"),
+        ("a.test\tTRUE\t/\tFALSE\t0\t\tsecret", "cannot be sent"),
+        (".co.uk\tTRUE\t/\tFALSE\t0\tn\tsecret", "public suffix"),
+    ],
+)
+def test_what_is_no_file_of_cookies_is_told_without_its_secrets(line: str, part: str) -> None:
+    with pytest.raises(ValueError, match=part) as refused:
+        cookie_file.parse(line)
+    assert "secret" not in str(refused.value)
+
+
+def test_a_file_that_others_can_read_is_told_of(tmp_path: Path) -> None:
+    said: list[str] = []
+    file = tmp_path / "cookies.txt"
+    file.write_text(FILE)
+    file.chmod(0o644)
+    config = Config(cookies_file=str(file))
+    assert len(network.cookies(config, said.append)) == 4
+    assert len(said) == 1 and "chmod 600" in said[0]
+    file.chmod(0o600)
+    network.cookies(config, said.append)
+    assert len(said) == 1 and network.cookies(Config(), said.append) == []
+    file.write_text("x=secret")
+    for wrong in (file, tmp_path / "nowhere"):
+        with pytest.raises(ConfigError, match=r"cookies_file .* cannot be used") as refused:
+            network.cookies(Config(cookies_file=str(wrong)), said.append)
+        assert "secret" not in str(refused.value)
 
 
 def after(*lines: str, at: str = "https://www.example.org/shop/list") -> Cookies:
