@@ -53,6 +53,7 @@ def test_a_cursor_says_since_when(output: Output, tmp_path: Path) -> None:
         (["csv", "--since", "1d", "--cursor", "c"], "give one of them"),
         (["jsonl", "--part", "1/2", "--cursor", "c"], "--cursor is of a whole export"),
         (["csv", "links", "--part", "2/2", "--cursor", "c"], "--cursor is of a whole export"),
+        (["csv", "--markdown"], "--markdown is for jsonl"),
         (["csv", "--bodies"], "--bodies and --headers are for jsonl"),
         (["sqlite", "-o", "/nowhere/x.db"], "cannot write /nowhere/x.db"),
         (["sqlite", "-o", __file__], "cannot write"),
@@ -76,6 +77,11 @@ def test_packages_that_are_missing_are_named(form: str, output: Output, monkeypa
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     assert "pip install 'gregor-crawler[export]'" in output.refused("export", form, "-o", "x")
     assert cli.main(["export", "csv"]) == 0
+
+
+def test_pages_are_written_as_markdown(output: Output) -> None:
+    made = {page["url"]: page["markdown"] for page in output.json("export", "jsonl", "--markdown")}
+    assert made == {"http://a.test/": "one", "http://a.test/copy": "one", "http://b.test/image": None}
 
 
 def test_hosts_are_summed_up_for_people_and_programs(output: Output) -> None:

@@ -57,6 +57,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--cursor", metavar="FILE", help=text)
     parser.add_argument("--state", choices=get_args(State), help="only of URLs in this state now")
     parser.add_argument("--bodies", action="store_true", help="jsonl: with the body, decoded, in base64")
+    text = "jsonl: with the page as Markdown, for language models: what is shown as content, its links absolute"
+    parser.add_argument("--markdown", action="store_true", help=text)
     parser.add_argument("--headers", action="store_true", help="jsonl: with the heads of request and answer")
     add_settings(parser)
 
@@ -72,6 +74,8 @@ def _check(arguments: argparse.Namespace) -> None:
     form, what = arguments.form, arguments.what
     if form == "warc" and (arguments.bodies or arguments.headers):
         raise BadInput("a WARC has bodies and headers always: --bodies and --headers are for jsonl")
+    if arguments.markdown and (form, what) != ("jsonl", "pages"):
+        raise BadInput("--markdown is for jsonl of pages")
     if (arguments.bodies or arguments.headers) and (form, what) != ("jsonl", "pages"):
         raise BadInput("--bodies and --headers are for jsonl of pages")
     if form == "warc" and what != "pages":
@@ -146,7 +150,7 @@ async def _pages(arguments: argparse.Namespace, config: Config, crawl: Crawl, wa
     from gregor.worker.inspect import export
 
     with output(arguments.output) as file:
-        parts = {"body": arguments.bodies, "headers": arguments.headers}
+        parts = {"body": arguments.bodies, "headers": arguments.headers, "markdown": arguments.markdown}
         return await export.jsonl(crawl.reader, file, wanted, arguments.part, **parts)
 
 

@@ -12,6 +12,8 @@ from gregor.schemas.messages import Page, RobotsCopy, RobotsRecord, Row, url_fin
 from gregor.worker.archives.segments import Output
 from gregor.worker.base.streams import in_order
 from gregor.worker.borders.reader import WHOLE, Part, Reader
+from gregor.worker.extract import markdown as as_markdown
+from gregor.worker.extract.page import of_stored
 from gregor.worker.inspect import heads, selection, url_record, warc_records
 from gregor.worker.inspect.selection import EVERYTHING, Selection
 from gregor.worker.inspect.warc_records import Answer, Original
@@ -27,9 +29,10 @@ async def jsonl(
     *,
     body: bool = False,
     headers: bool = False,
+    markdown: bool = False,
 ) -> int:
     """Stored pages, or those of a part, with text and links, one object a line; returns how many. On demand with
-    ``body`` (base64) and ``headers``."""
+    ``body`` (base64), ``headers`` and ``markdown``."""
 
     async def line(pair: tuple[Page, Row | None]) -> bytes:
         page, row = pair
@@ -37,6 +40,9 @@ async def jsonl(
             opened[0].close()  # whoever is told its sha256 may rely on it
         record = await url_record.of_page(reader, page, row, text=True)
         await url_record.add_contents(reader, record, page, body=body, headers=headers)
+        if markdown:
+            content = await url_record.read_body(reader, page)
+            record.markdown = None if content is None else as_markdown.of_page(of_stored(page, content))
         return url_record.encode(record) + b"\n"
 
     count = 0

@@ -65,6 +65,7 @@ class Record(Struct, kw_only=True):
     version: int | None = None
     document_status: int | None = None
     requisite: bool = False
+    markdown: str | UnsetType | None = UNSET
     body: str | UnsetType | None = UNSET
     request_headers: list[str] | UnsetType = UNSET
     response_headers: list[str] | UnsetType = UNSET

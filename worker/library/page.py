@@ -10,7 +10,7 @@ from typing import Any
 
 from gregor.schemas.messages import Link, Page, Row
 from gregor.worker.borders.errors import Damaged
-from gregor.worker.extract import rules, schema_org, text, writing
+from gregor.worker.extract import markdown, rules, schema_org, text, writing
 from gregor.worker.extract.items import extract
 from gregor.worker.extract.model import Rule
 from gregor.worker.extract.page import Parsed, of_stored
@@ -112,6 +112,12 @@ class StoredPage:
     def html(self) -> str:
         """The body as text."""
         return self._parsed.markup
+
+    @property
+    def markdown(self) -> str:
+        """The page as Markdown, its links absolute; its text where it is no HTML."""
+        made = markdown.of_page(self._parsed)
+        return self.text if made is None else made
 
     def css(self, selector: str) -> list[str]:
         """The texts of what a CSS selector chooses, or with ``::attr(NAME)`` at its end attributes.
