@@ -1,5 +1,10 @@
-"""`python -m gregor.worker.demo`: a crawl of the bundled web, which needs no network; then a look at the result."""
+"""`python -m gregor.worker.demo`: a crawl of the bundled web, which needs no network; then a look at the result.
 
+`python -m gregor.worker.demo serve FILE` serves that web until a signal, and writes where it is to a host table.
+"""
+
+import contextlib
+import signal
 import sys
 from pathlib import Path
 
@@ -24,5 +29,21 @@ def demo(data: str) -> int:
     return code
 
 
+def serve(table: Path) -> int:
+    """Serve the bundled web; ``table`` names where, for --host-table, once it does."""
+    with serving() as web:
+        part = table.with_name(f"{table.name}.part")
+        part.write_text("\n".join(web.host_table_lines) + "\n")
+        part.replace(table)
+        print(
+            as_typed(f"The bundled web is served: --host-table {table}. Its sites: {' '.join(web.seeds)}"), flush=True
+        )
+        with contextlib.suppress(KeyboardInterrupt):
+            signal.pause()
+    return 0
+
+
 if __name__ == "__main__":
+    if sys.argv[1:2] == ["serve"]:
+        sys.exit(serve(Path(sys.argv[2] if len(sys.argv) > 2 else "demo.hosts")))
     sys.exit(demo(sys.argv[1] if len(sys.argv) > 1 else "build/demo"))
