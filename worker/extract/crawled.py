@@ -65,7 +65,7 @@ class Extraction:
         each: list[Rule | LinkRule | LoadedExtractor] = [*self.extractors]
         if readable:
             each += [*self.rules, *self.links]
-        return any(_is_for(one, url) for one in each)
+        return any(_is_for(reading, url) for reading in each)
 
     def of(self, page: Page, url: Url, document: Document, steps: int = STEPS) -> Extracted:
         """Of a page that was read, of which text, title and language are known. Never raises."""

@@ -63,12 +63,12 @@ def _iso(text: str) -> datetime | None:
 
 def is_form(form: str) -> bool:
     """Whether a date can be read by a form, as strptime has it."""
-    written = datetime(2001, 2, 3, 4, 5, 6, tzinfo=UTC).strftime(form)
+    example = datetime(2001, 2, 3, 4, 5, 6, tzinfo=UTC).strftime(form)
     try:
-        datetime.strptime(written, form)  # noqa: DTZ007 - only whether it can be read
+        datetime.strptime(example, form)  # noqa: DTZ007 - only whether it can be read
     except (ValueError, re.error):
         return False
-    return written != form
+    return example != form
 
 
 def _by_format(text: str, form: str) -> datetime | None:
