@@ -166,7 +166,7 @@ class Examiner:
         self._stats.unread.update(filter(None, reasons))
 
     def _describe(self, page: Page, extract: Extract, response: Response) -> None:
-        page.title, page.text, page.encoding = extract.title, extract.text, extract.encoding
+        page.title, page.text, page.encoding = extract.title, extract.main or extract.text, extract.encoding
         page.language, page.headings = extract.lang or "", tuple(extract.headings)
         tags = [value for name, value in response.headers if name.lower() == "x-robots-tag"]
         directives = meta_robots.meta_robots(extract.meta_robots, tags, self._config.user_agent, page.fetched_at)

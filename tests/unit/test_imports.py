@@ -47,7 +47,7 @@ PURE = {
     "worker/links": set[str](),
     "worker/orders": set[str](),
     "worker/politeness": set[str](),
-    "worker/read": {"read"},
+    "worker/read": {"read", "pdf"},
     "worker/robots": set[str](),
     "worker/settle": set[str](),
     "worker/web": set[str](),

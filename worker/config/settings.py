@@ -225,6 +225,9 @@ class Config(Api, frozen=True, kw_only=True, forbid_unknown_fields=True):
         ],
         Meta(description="how often each priority is picked, from 1 (highest) to 4"),
     ] = (8, 4, 2, 1)
+    text: Annotated[Literal["all", "main"], Meta(description="what is kept of a page: all, or its main content")] = (
+        "all"
+    )
     near_duplicate_bits: Annotated[int, Meta(ge=0, le=3, description="bits in which near-duplicates may differ")] = 3
     max_url_length: Annotated[int, Meta(ge=64, le=LONGEST_URL, description="a longer URL is skipped")] = 4096
     max_links: Annotated[int, Meta(ge=0, description="links taken from one page")] = 10000
@@ -235,9 +238,7 @@ class Config(Api, frozen=True, kw_only=True, forbid_unknown_fields=True):
             "so `scope` and `max_depth` do not hold for them, `exclude` does"
         ),
     ] = False
-    requisites_scope: Annotated[
-        Literal["any", "scope"], Meta(description="where requisites may be: anywhere, or where pages may be")
-    ] = "any"
+    requisites_scope: Annotated[Literal["any", "scope"], Meta(description="anywhere, or where pages may be")] = "any"
     max_requisites: Annotated[int, Meta(ge=0, description="requisites taken from one page or style sheet")] = 1000
     max_requisites_in_all: (
         Annotated[int, Meta(ge=0, description="stored requisites of the crawl; none more are taken from pages then")]
@@ -271,9 +272,7 @@ class Config(Api, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ] = ""
     trace_share: Annotated[float, Meta(ge=0, le=1, description="share of the visits that are traced")] = 0.01
     progress_interval: Annotated[float, Meta(gt=0, description="between two lines of progress in a pipe")] = 10.0
-    stop_grace: Annotated[
-        float, Meta(ge=0, le=31_536_000, description="how long running requests may end after the first stop")
-    ] = 10.0
+    stop_grace: Annotated[float, Meta(ge=0, le=31_536_000, description="what running requests have at a stop")] = 10.0
 
     hosts: Annotated[tuple[HostOverride, ...], Meta(description="`[[host]]` tables: what differs for a host")] = ()
 

@@ -32,6 +32,8 @@ class Extract(msgspec.Struct):
     title: str | None = None
     text: str = ""
     """The visible text, white space collapsed."""
+    main: str = ""
+    """Of it the main content, where that is told apart: what is kept then. Pages are compared by all of their text."""
     links: list[Reference] = []
     base: str | None = None
     """The reference of the first ``base[href]``, not resolved: see `references.base_url`."""

@@ -1,8 +1,9 @@
 """Processors: what reads a document of which media type.
 
-Built in: HTML, XHTML, other XML (RSS and Atom among it), style sheets and text. Others are found by the entry point
-group ``gregor.processors``; docs/processors.md has an example. A type belongs to one processor; an exact type goes
-before a pattern (``text/*``); a processor from outside may take a type over from a built-in one, never from another.
+Built in: HTML, XHTML, other XML (RSS and Atom among it), style sheets, text, and PDF (`pdf.py`). Others are found by
+the entry point group ``gregor.processors`` (docs/processors.md). A type belongs to one processor; an exact
+type goes before a pattern (``text/*``); a processor from outside may take a type over from a built-in one, never from
+another.
 """
 
 from collections.abc import Iterable
@@ -16,6 +17,7 @@ from gregor.worker.read.document import Document, Extract, Reference
 from gregor.worker.read.html import guard, xhtml
 from gregor.worker.read.html import parse as html
 from gregor.worker.read.html.collector import MAX_LINKS
+from gregor.worker.read.pdf import Pdf
 from gregor.worker.read.sitemaps import parse as sitemaps
 from gregor.worker.web.encodings import sniff
 
@@ -139,7 +141,7 @@ class Text:
         return whole.completed(Extract(text=whole.text, encoding=whole.encoding))
 
 
-BUILT_IN: tuple[Processor, ...] = (Html(), Xhtml(), Xml(), Css(), Text())
+BUILT_IN: tuple[Processor, ...] = (Html(), Xhtml(), Xml(), Css(), Text(), Pdf())
 
 
 class Processors:
@@ -161,6 +163,15 @@ class Processors:
                 raise ProcessorError(f"{taken} is claimed by two processors: {self._by_type[taken][0]!r} and {name!r}")
             self._replaceable.discard(taken)
             self._by_type[taken] = (name, processor)
+
+    def replacing(self, processors: Iterable[Processor]) -> "Processors":
+        """A registry in which these are in the place of built-in ones; what plug-ins read stays theirs."""
+        other = Processors(())
+        other._by_type, other._replaceable = dict(self._by_type), set(self._replaceable)
+        for processor in processors:
+            for taken in self._replaceable.intersection(processor.types):
+                other._by_type[taken] = (type(processor).__name__, processor)
+        return other
 
     def load(self, points: Iterable[EntryPoint]) -> None:
         """Registers the processors of entry points: a class, called without arguments, or an instance."""

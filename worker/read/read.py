@@ -10,6 +10,7 @@ import msgspec
 
 from gregor.worker.read.document import Document, Extract
 from gregor.worker.read.fingerprints import simhash64, text_fingerprint
+from gregor.worker.read.pdf import TYPE as PDF
 from gregor.worker.read.processors import Processors
 from gregor.worker.read.sitemaps import parse as sitemaps
 
@@ -58,12 +59,14 @@ class LargeDocuments:
 
     def __init__(self) -> None:
         self._one_at_a_time = asyncio.Semaphore(1)
+        self._slow = asyncio.Semaphore(2)  # each is a process of its own, and may take its time
 
     async def read(self, document: Document, work: Callable[[Document], T]) -> T | None:
-        """What ``work`` makes of a large document; None for another one, which is read where it is examined."""
-        if document.size <= LARGE:
+        """What ``work`` makes of a large document, or a PDF; None for another, read where it is examined."""
+        slow = document.content_type == PDF
+        if document.size <= LARGE and not slow:
             return None
-        async with self._one_at_a_time:
+        async with self._slow if slow else self._one_at_a_time:
             # The bytes themselves: the body is closed when the visit is cancelled, which ends no thread.
             in_memory = Document(document.href, document.read(), document.header, document.requisites)
             return await asyncio.to_thread(work, in_memory)
