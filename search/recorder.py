@@ -40,17 +40,17 @@ class Recorder(Generic[R]):
 
     async def scan(self) -> int:
         """Take in what is new; how much it was."""
-        seen, written = await self._write(self._newest - _MARGIN if self._newest else 0.0)
+        seen, count = await self._write(self._newest - _MARGIN if self._newest else 0.0)
         if seen - self._index.count() != self._alike:
             self._index.clear()
             seen, again = await self._write(0.0)
-            self._alike, written = seen - self._index.count(), written + again
-        return written
+            self._alike, count = seen - self._index.count(), count + again
+        return count
 
     async def _write(self, since: float) -> tuple[int, int]:
         """Write those of a time or later, and those of none; how many were seen, and written."""
         documents: list[Document] = []
-        seen = written = 0
+        seen = count = 0
         async for record in self._records():
             seen += 1
             document = self._document_of(record)
@@ -59,8 +59,8 @@ class Recorder(Generic[R]):
                 self._newest = max(self._newest, document.at)
             if len(documents) >= _AT_ONCE:
                 self._index.put(documents)
-                written += len(documents)
+                count += len(documents)
                 documents.clear()
         self._index.put(documents)
         self._index.commit(self._index.position() + 1)
-        return seen, written + len(documents)
+        return seen, count + len(documents)

@@ -56,16 +56,16 @@ class LogFile:
 
     def _current(self) -> Path | None:
         """The file that is to be read on."""
-        known = self._place.inode
-        rotated: list[Path] = sorted(self._file.parent.glob(f"{self._file.name}?*")) if known else []
+        last = self._place.inode
+        rotated: list[Path] = sorted(self._file.parent.glob(f"{self._file.name}?*")) if last else []
         for file in [self._file, *rotated]:
-            if known and _inode(file) == known:
+            if last and _inode(file) == last:
                 if file.stat().st_size < self._place.offset:
-                    self._place = Place(known, 0)
+                    self._place = Place(last, 0)
                 return file
-        found = _inode(self._file)
-        self._place = Place(found, 0)
-        return self._file if found else None
+        inode = _inode(self._file)
+        self._place = Place(inode, 0)
+        return self._file if inode else None
 
     def _read(self, file: Path) -> tuple[list[tuple[int, bytes]], int]:
         at = self._place.offset
@@ -76,10 +76,10 @@ class LogFile:
         except OSError:
             return [], at
         lines: list[tuple[int, bytes]] = []
-        whole = data[: data.rfind(b"\n") + 1]
-        if not whole and len(data) == AT_ONCE:  # the inside of a line that is too long
+        complete = data[: data.rfind(b"\n") + 1]
+        if not complete and len(data) == AT_ONCE:  # the inside of a line that is too long
             return [(at, b"")], at + len(data)
-        for line in whole.splitlines(keepends=True):
+        for line in complete.splitlines(keepends=True):
             if len(line) <= LONGEST:
                 lines.append((at, line))
             at += len(line)
