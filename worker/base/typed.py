@@ -23,11 +23,11 @@ def as_typed(text: str) -> str:
     if "`gregor " not in text:
         return text
     place = Path(sys.argv[0] if sys.argv else "")
-    typed, given = command(), crawl_given(sys.argv[1:]) if _is_command(place) else []
+    typed, options = command(), crawl_given(sys.argv[1:]) if _is_command(place) else []
 
     def hint(found: re.Match[str]) -> str:
         words = found["words"]
-        wanted = [] if "--help" in words else [pair for pair in given if pair[0] not in words]
+        wanted = [] if "--help" in words else [pair for pair in options if pair[0] not in words]
         missing = "".join(f" {option} {shlex.quote(value)}" for option, value in wanted)
         return f"`{typed} {words}{missing}`"
 
@@ -36,12 +36,12 @@ def as_typed(text: str) -> str:
 
 def crawl_given(words: Sequence[str]) -> list[tuple[str, str]]:
     """The options among a command's words that say which crawl is meant, each with its last value."""
-    given: dict[str, str] = {}
+    options: dict[str, str] = {}
     for word, following in zip(words, (*words[1:], ""), strict=True):
         option, assigned, value = word.partition("=")
         if option in _WHICH and (assigned or following):
-            given[option] = value if assigned else following
-    return list(given.items())
+            options[option] = value if assigned else following
+    return list(options.items())
 
 
 def command(started: str | None = None, python: str | None = None, here: Path | None = None) -> str:
