@@ -4,7 +4,7 @@ import asyncio
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from gregor.schemas.messages import DeadLetter
 from gregor.worker.adapters.cluster import engine as cluster
@@ -40,6 +40,7 @@ from gregor.worker.run.runtime import Runtime
 from gregor.worker.web.urls import Urls
 
 T = TypeVar("T")
+_APART: Final = 3600.0  # seconds, more than summer time and drift
 
 
 class OpenServers:
@@ -72,8 +73,21 @@ class OpenServers:
             keeping.cancel()
 
     async def go_on(self, settings: Settings, tell: Callable[[str], None]) -> int:
-        """Nothing: on servers the settings are those of the deployment."""
+        """On servers the settings are those of the deployment; what is looked at is whose time the crawl has."""
+        if text := of_servers_clock(self.coordinator.now() - SystemClock().wall()):
+            tell(text)
         return 0
+
+
+def of_servers_clock(ahead: float) -> str:
+    """What is to be said of a ZooKeeper whose clock is so many seconds ahead of this machine's; empty for little."""
+    if abs(ahead) <= _APART:
+        return ""
+    days = f"{abs(ahead) / 86400:.1f} days {'ahead of' if ahead > 0 else 'behind'}"
+    return (
+        f"ZooKeeper's clock, which dates this crawl, is {days} this machine's: stop the workers and set it right, or "
+        "pages are visited again by wrong dates"
+    )
 
 
 class Cluster:
