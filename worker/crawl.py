@@ -75,7 +75,7 @@ class Crawl:
         """One turn of a host: until a request was made, or nothing is left to ask for. The host was taken out."""
         try:
             turn = await self.turns.begin(host)
-            while turn.open and (item := host.queue.take()) is not None:
+            while turn.open and (item := await self.intake.next_of(host)) is not None:
                 with self.visits.begun(self.partition.lease, host.name, turn.late):
                     await self._visit(turn, item)
         finally:

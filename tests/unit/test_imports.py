@@ -43,7 +43,7 @@ PURE = {
     "worker/capacity": set[str](),
     "worker/extract": set[str](),
     "worker/fetch": {"fetcher", "names"},
-    "worker/frontier": {"intake"},
+    "worker/frontier": set[str](),
     "worker/links": set[str](),
     "worker/orders": set[str](),
     "worker/politeness": set[str](),

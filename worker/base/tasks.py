@@ -24,6 +24,27 @@ async def first_of(events: Iterable[asyncio.Event], seconds: float) -> None:
     await cancel(waiting)
 
 
+class Stirred:
+    """What wakes a loop, and tells others when the loop has nothing left to do."""
+
+    def __init__(self) -> None:
+        self.woken, self._rests = asyncio.Event(), asyncio.Event()
+
+    def stir(self) -> None:
+        """There is something to do."""
+        self.woken.set()
+        self._rests.clear()
+
+    def rest(self) -> None:
+        """The loop found nothing to do in a round that began with `woken` cleared."""
+        if not self.woken.is_set():
+            self._rests.set()
+
+    async def rested(self, seconds: float) -> None:
+        """Until the loop found nothing to do, or for so long."""
+        await until(self._rests, seconds)
+
+
 async def cancel(tasks: Sequence[asyncio.Future[Any]]) -> None:
     """Cancel tasks and await their end.
 

@@ -4,28 +4,29 @@ The order of the steps decides whether a URL can be lost: what waits is written 
 record is finished.
 """
 
-import asyncio
 import random
 from collections.abc import Callable, Sequence
 from functools import partial
 
 from gregor.schemas.messages import PRIORITIES, DeadLetter, Ticket, url_fingerprint
+from gregor.worker.base.tasks import Stirred
 from gregor.worker.borders.effects import Effects
 from gregor.worker.borders.log import Record, Unreadable
 from gregor.worker.borders.services import Services
-from gregor.worker.borders.store import Entry
 from gregor.worker.config.credentials import keeps_cookies
 from gregor.worker.config.settings import Config
 from gregor.worker.frontier.back_queue import FromBucket, FromChunk, FromLog, Item, Source
 from gregor.worker.frontier.calendar import FAR_BUCKET, MOST_BUCKETS
-from gregor.worker.frontier.host import Backlog
+from gregor.worker.frontier.host import Backlog, Host
 from gregor.worker.frontier.partition import MOST_FOLLOWERS, Partition
 from gregor.worker.frontier.schedule import HostSchedule
-from gregor.worker.frontier.tickets import joined, may_return, may_shorten, revisit_asked
+from gregor.worker.frontier.tickets import joined, may_return, may_shorten
 from gregor.worker.frontier.waiting import Waiting
+from gregor.worker.links.rank import Rank
 from gregor.worker.observe.stats import Stats
 
 BATCH = 256
+READ_WITHIN = 5.0  # seconds for which a turn waits for what was published
 FAR = 60.0  # seconds: the tickets of a host whose next turn is further away wait outside memory
 
 
@@ -55,7 +56,8 @@ class Intake:
         self._chance = chance
         self._stats = stats
         self.capacity = capacity
-        self.wake = asyncio.Event()
+        self._stirred = Stirred()
+        self.wake = self._stirred.woken
         self._maybe_more = dict.fromkeys(PRIORITIES, True)
         self._search = False
         self.waiting = Waiting(
@@ -66,30 +68,41 @@ class Intake:
             effects=effects,
             now=self._now,
             monotonic=monotonic,
-            wake=self.wake.set,
+            wake=self._stirred.stir,
         )
 
     def news(self) -> None:
         """Records may have arrived."""
         self._maybe_more = dict.fromkeys(PRIORITIES, True)
-        self.wake.set()
+        self._stirred.stir()
 
     def room(self) -> None:
         """Tickets left memory: what could not be read for want of room is read now."""
         if self._partition.hungry or True in self._maybe_more.values():
-            self.wake.set()
+            self._stirred.stir()
 
     def search(self) -> None:
         """Something waits in the store that nobody knows of: look for it."""
         self._search = True
-        self.wake.set()
+        self._stirred.stir()
 
     async def step(self) -> bool:
         """Read one batch of something. False when there is nothing to read, or no room for it."""
         if self._search:
             self._search = False
             await self._find()
-        return await self._read_bucket() or await self._pull_backlog() or await self._read_topic()
+        if await self._read_bucket() or await self._pull_backlog() or await self._read_topic():
+            return True
+        self._stirred.rest()
+        return False
+
+    async def next_of(self, host: Host) -> Item | None:
+        """What a host's turn takes. What sank is not taken before all is read that was published, for which there is
+        room: better may be among it, and how fast it is read must not decide."""
+        first = host.queue.first()
+        if first is not None and first.lane >= Rank.SUNK:
+            await self._stirred.rested(READ_WITHIN)
+        return host.queue.take()
 
     # Topics
 
@@ -155,7 +168,7 @@ class Intake:
             else:
                 mark.read(record.offset, record.ticket.identity)
                 tickets.append((record.ticket, source))
-        tickets = await self._recall(tickets)
+        tickets = await self.waiting.recall(tickets)
         prints = [url_fingerprint(ticket.key) for ticket, _ in tickets]
         seen = await self._effect(lambda: self._seen.seen(prints)) if prints else []
         self._stats.seen.update("seen" if is_seen else "new" for is_seen in seen)
@@ -172,24 +185,6 @@ class Intake:
         if overflow:
             await self.waiting.put([ticket for ticket, _ in overflow])
             partition.finish(source for _, source in overflow)
-
-    async def _recall(self, tickets: list[tuple[Ticket, FromLog]]) -> list[tuple[Ticket, FromLog]]:
-        """Who asks for another visit gets a calendar entry, then its record is finished; the others.
-
-        The entry is for the visit that the asker saw to be next, so that a record which is read twice asks for one.
-        """
-        partition, store, now = self._partition, self._store, self._now()
-        asking = [(ticket, source) for ticket, source in tickets if ticket.kind == "recrawl"]
-        if not asking:
-            return tickets
-        entries = [
-            Entry(partition.calendar.place(max(now, ticket.due), now), revisit_asked(ticket)) for ticket, _ in asking
-        ]
-        await self._effect(lambda: store.put_entries(partition.id, entries, partition.stamp()))
-        for entry in entries:
-            partition.calendar.placed(entry.bucket)
-        partition.finish(source for _, source in asking)
-        return [(ticket, source) for ticket, source in tickets if ticket.kind != "recrawl"]
 
     def _enter(self, ticket: Ticket, source: Source) -> bool:
         """Make a ticket live or a follower of its live twin; False when there is no room for it."""

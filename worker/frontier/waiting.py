@@ -8,8 +8,10 @@ from gregor.worker.borders.effects import Effects
 from gregor.worker.borders.seen import SeenSet
 from gregor.worker.borders.store import Entry, PageStore
 from gregor.worker.config.settings import Config
+from gregor.worker.frontier.back_queue import FromLog
 from gregor.worker.frontier.host import Backlog, Host
 from gregor.worker.frontier.partition import Partition
+from gregor.worker.frontier.tickets import revisit_asked
 from gregor.worker.links.tickets import waking
 
 
@@ -98,6 +100,24 @@ class Waiting:
             host.pulling = True
             self._partition.hungry.append(host)
             self._wake()
+
+    async def recall(self, tickets: list[tuple[Ticket, FromLog]]) -> list[tuple[Ticket, FromLog]]:
+        """Who asks for another visit gets a calendar entry, then its record is finished; the others.
+
+        The entry is for the visit that the asker saw to be next, so that a record which is read twice asks for one.
+        """
+        partition, store, now = self._partition, self._store, self._now()
+        asking = [(ticket, source) for ticket, source in tickets if ticket.kind == "recrawl"]
+        if not asking:
+            return tickets
+        entries = [
+            Entry(partition.calendar.place(max(now, ticket.due), now), revisit_asked(ticket)) for ticket, _ in asking
+        ]
+        await self._effect(lambda: store.put_entries(partition.id, entries, partition.stamp()))
+        for entry in entries:
+            partition.calendar.placed(entry.bucket)
+        partition.finish(source for _, source in asking)
+        return [(ticket, source) for ticket, source in tickets if ticket.kind != "recrawl"]
 
     async def chunks(self, name: str) -> list[int]:
         """The chunks of a host's backlog that an earlier owner left."""

@@ -1,5 +1,6 @@
 """What memory holds of a partition: shares of topics, followers, entries that follow; what has no room waits."""
 
+import asyncio
 from typing import Any
 
 import msgspec
@@ -8,6 +9,7 @@ from gregor.schemas.messages import PRIORITIES, Ticket, url_fingerprint
 from gregor.worker.borders.store import Entry
 from gregor.worker.frontier.back_queue import FromBucket, FromLog
 from gregor.worker.frontier.partition import MOST_FOLLOWERS
+from gregor.worker.links.rank import Judged, Rank
 from tests.contract.world import ticket
 from tests.simulation.contract import SimulatedEngine
 from tests.unit.frontier.test_intake import owned
@@ -60,6 +62,30 @@ def test_memory_full_of_hosts_that_wait_is_relieved_while_the_worker_idles() -> 
         assert len(owner.visited) == 40
 
     owned(case, *tickets, window=1000)
+
+
+def test_what_sank_is_not_taken_before_what_is_published_is_read() -> None:
+    """However slowly it is read: else a busy machine would fetch other pages than an idle one."""
+    sunk = [ticket(f"cal?m={number}", host="h", priority=4) for number in range(3)]
+
+    async def case(owner: Owner, engine: SimulatedEngine) -> None:
+        owner.partition.judge = lambda ticket: Judged(Rank.SUNK if "cal" in ticket.key else Rank.OPEN)
+        await read_all(owner)
+        host = owner.partition.hosts["h"]
+        assert (await owner.intake.next_of(host)) is not None, "nothing better was published"
+        await engine.log.publish([ticket("better", host="h", priority=1)])
+        owner.intake.news()
+        taking = asyncio.create_task(owner.intake.next_of(host))
+        await asyncio.sleep(0.01)
+        assert not taking.done()
+        await owner.intake.step()
+        assert not taking.done(), "there may be more"
+        await owner.intake.step()
+        item = await taking
+        assert item is not None
+        assert item.ticket.key.endswith("better")
+
+    owned(case, *sunk, window=1000)
 
 
 def test_followers_are_bounded_and_the_others_wait() -> None:
