@@ -46,7 +46,9 @@ def crawl(site: Site, seed: str, limit: int = 3000, traps: Traps | None = None) 
         if url.key not in seen:
             seen.add(url.key)
             ticket = Ticket(url.href, url.key, url.host, 0, "new", of_link(depth), depth, 0, via, "a")
-            queues.setdefault(url.host, BackQueue(traps.judge)).put(Item(ticket, FromLog(1, 0), False))
+            queue = queues.setdefault(url.host, BackQueue(traps.judge))
+            assert queue.takes(ticket, limit * 1000)
+            queue.put(Item(ticket, FromLog(1, 0), False))
 
     first = urls.parse(seed)
     assert first is not None

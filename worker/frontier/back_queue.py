@@ -6,13 +6,17 @@ from collections.abc import Callable, Iterable
 from typing import Final, NamedTuple, TypeAlias
 
 from gregor.schemas.messages import Ticket
-from gregor.worker.links.rank import Judged, Rank
+from gregor.worker.frontier.growth import Growth
+from gregor.worker.links.rank import COMBINES, LOOKS_ENDLESS, Judged, Rank
+from gregor.worker.links.shapes import section, target_of
 
 Judge: TypeAlias = Callable[[Ticket], Judged]
 """Says how a ticket stands among those of its host."""
 
 LANES: Final = (Rank.OPEN, Rank.LARGE, Rank.SUNK, Rank.SPENT)
-LANES_IN_TURN: Final = tuple({3: (Rank.LARGE, *LANES), 7: (Rank.SUNK, *LANES)}.get(turn, LANES) for turn in range(8))
+_SUNK_BEFORE: Final = (Rank.OPEN, Rank.SUNK, *LANES)
+_OTHERS: Final = {4: _SUNK_BEFORE, 3: (Rank.LARGE, *LANES), 7: (Rank.SUNK, *LANES)}
+LANES_IN_TURN: Final = tuple(_OTHERS.get(turn, LANES) for turn in range(8))
 """In which order the lanes are asked, by turn: one turn in eight is for what sank, one for what is large."""
 IN_TURNS: Final = (Rank.LARGE, Rank.SUNK)
 """Lanes in which the sections of a site take turns."""
@@ -23,7 +27,7 @@ ANSWER_FIRST, BACK_FIRST = -2, -1
 """Places of what is asked before all that was judged: what other hosts wait for, before what came back."""
 TURN: Final = 64
 """A section has its turn after another one when so many more of its tickets wait as it is later: what grows sinks."""
-MOST_GROWTH: Final = 64 * TURN
+MOST_GROWTH: Final = 3 * TURN
 MOST_SECTIONS: Final = 256
 MOST_DEPTH: Final = 1 << 20
 
@@ -111,7 +115,7 @@ class BackQueue:
         self._judge = judge
         self._lanes: list[list[tuple[int, int, Item]]] = [[] for _ in LANES]
         self._slots = [0] * SLOTS
-        self._grown = [0] * SLOTS  # tickets of a slot that came, here or into the backlog, less those that were taken
+        self._growth = Growth()
         self._sections: dict[str, int] = {}
         self._sequence = 0
         self._turn = 0
@@ -127,14 +131,16 @@ class BackQueue:
 
     def slot_of(self, ticket: Ticket) -> int:
         """The slot of a ticket as it is judged now."""
-        return self._slot(self._judge(ticket))
+        return self._slot(self._judged(ticket))
 
     def takes(self, ticket: Ticket, size: int) -> bool:
         """Whether there is room for one more such ticket: each slot has `size` places, and one more for what is spent
         and deeper than all that waits, which is next."""
-        judged = self._judge(ticket)
+        judged = self._judged(ticket)
         slot = self._slot(judged)
-        self._grown[slot] += 1
+        if judged.section:
+            found_on = section(target_of(ticket.via)) if ticket.via else ""
+            self._growth.came(judged.section, found_on, odd=judged.reason == LOOKS_ENDLESS)
         return self._slots[slot] < size or (judged.rank is Rank.SPENT and self._is_deepest(ticket))
 
     def _is_deepest(self, ticket: Ticket) -> bool:
@@ -150,7 +156,7 @@ class BackQueue:
             self._sequence += 1
             self._add(item, Rank.OPEN, OPEN_SLOT, ANSWER_FIRST, self._sequence)
         else:
-            self._push(item, self._judge(item.ticket))
+            self._push(item, self._judged(item.ticket))
 
     def put_back(self, item: Item) -> None:
         """Return an item to the front."""
@@ -166,13 +172,15 @@ class BackQueue:
         place, _, item = heapq.heappop(self._lanes[lane])
         if lane in IN_TURNS:
             self._served[lane] = max(self._served[lane], place)
-        if lane == Rank.SPENT and (judged := self._judge(item.ticket)).rank is Rank.REFUSED:
+        judged = self._judged(item.ticket)
+        if lane == Rank.SPENT and judged.rank is Rank.REFUSED and not (judged.spare and self._is_row(judged.section)):
             item.refused = judged.reason
         else:
             self._turn += 1
+        if judged.section and item.ticket.kind == "new":
+            self._growth.taken(judged.section)
         item.state = "visited"
         self._slots[item.slot] -= 1
-        self._grown[item.slot] -= 1
         return item
 
     def first(self) -> Item | None:
@@ -194,7 +202,7 @@ class BackQueue:
             place = _place_of_spent(item.ticket)
         elif lane in IN_TURNS:
             last, served = self._last[lane], self._served[lane]
-            growth = max(0, min(self._grown[self._slot(judged)], MOST_GROWTH))
+            growth = min(self._growth.of(judged.section).waiting, MOST_GROWTH)
             place = last[judged.section] = max(served, last.get(judged.section, 0)) + TURN + growth
             if len(last) > MOST_SECTIONS:
                 self._last[lane] = {section: ahead for section, ahead in last.items() if ahead > served}
@@ -206,6 +214,25 @@ class BackQueue:
         item.state, item.lane, item.slot = "queued", lane, slot
         heapq.heappush(self._lanes[lane], (place, sequence, item))
         self._slots[slot] += 1
+
+    def _is_row(self, name: str) -> bool:
+        """Whether of a section that is refused never more than one ticket waited when it came to that."""
+        grown = self._growth.of(name)
+        grown.forks = grown.forks or grown.waiting > 1
+        return not grown.forks
+
+    def _judged(self, ticket: Ticket) -> Judged:
+        """How a ticket stands, by what is learnt of its pages and by how its section grows: what ends need not sink for
+        its looks, and what grows on, or looks endless in good part, sinks whatever else it looks like."""
+        judged = self._judge(ticket)
+        if not judged.section or judged.rank > Rank.SUNK:
+            return judged
+        grown = self._growth.of(judged.section)
+        if judged.rank is Rank.SUNK:
+            return (
+                judged._replace(rank=Rank.OPEN) if judged.reason in (LOOKS_ENDLESS, COMBINES) and grown.ends else judged
+            )
+        return judged._replace(rank=Rank.SUNK) if grown.grows or grown.odd else judged
 
     def _slot(self, judged: Judged) -> int:
         if judged.rank is Rank.OPEN:
@@ -221,7 +248,7 @@ class BackQueue:
                 place, _, item = heap[0]
                 if item.state != "queued" or item.lane != lane:
                     heapq.heappop(heap)
-                elif place < 0 or (rank := min((judged := self._judge(item.ticket)).rank, Rank.SPENT)) == lane:
+                elif place < 0 or (rank := min((judged := self._judged(item.ticket)).rank, Rank.SPENT)) == lane:
                     return lane
                 elif rank < lane:
                     if lane is not Rank.SUNK:
@@ -239,7 +266,7 @@ class BackQueue:
         rest of what sank."""
         for _, _, item in list(self._lanes[Rank.SUNK]):
             sank = item.state == "queued" and item.lane is Rank.SUNK and item.slot == slot
-            if sank and (judged := self._judge(item.ticket)).rank < Rank.SUNK:
+            if sank and (judged := self._judged(item.ticket)).rank < Rank.SUNK:
                 self._slots[slot] -= 1
                 self._push(item, judged)
 

@@ -3,6 +3,8 @@
 from enum import IntEnum
 from typing import Final, NamedTuple
 
+LOOKS_ENDLESS: Final = "looks endless"
+COMBINES: Final = "combines parameters"
 NOTHING_NEW: Final = "nothing new"
 ENDLESS_NUMBERS: Final = "endless numbers"
 SESSION_ID: Final = "session id"
@@ -29,8 +31,10 @@ class Rank(IntEnum):
 
 
 class Judged(NamedTuple):
-    """A rank, its reason for who asks why, and the section of the site: those that sank take turns."""
+    """A rank, its reason for who asks why, and the section of the site: those that sank take turns. ``spare``: what is
+    refused may be visited all the same if it is the only one of its section that waits."""
 
     rank: Rank
     reason: str = ""
     section: str = ""
+    spare: bool = False

@@ -30,28 +30,39 @@ _WORDS: Final = re.compile(
 position is looked at once, whatever a site writes: what a word is made of is counted afterwards."""
 _HEXADECIMAL: Final = frozenset("0123456789abcdefABCDEF")
 _LONG: Final = 16
+_LONGER: Final = 20
 _DIGITS: Final = 3
 _TEN: Final = "0123456789"
 MAX_SHAPED: Final = 1024
 """Characters of a path with its query that are looked at."""
 _NAMED: Final = re.compile(rf"(?<=[?&;])(?:{SESSION_NAME})=[^&;/]*", re.IGNORECASE)
 _CALENDAR: Final = re.compile(
-    r"(?:^|[/?&;_.-])(?:cal|calendar|calendars|date|day|days|events?|month|months|week|weeks|year|agenda|schedule)"
-    r"(?=[/?&=_.-])",
+    r"(?:^|[/?&;_.-])(?:cal|calendars?|dates?|days?|events?|months?|weeks?|years?|agenda|schedule|timetable"
+    r"|kalender|termine?|veranstaltung(?:en)?|datum|tage?|woche|monate?|jahr"
+    r"|calendrier|evenements?|jour|semaine|mois|annee|calendario|eventos?|eventi|fecha|dia|giorno|semana|settimana"
+    r"|mese?s?|mes|ano|anno|kalendarz|kalendar|takvim)(?=[/?&=_.-])",
     re.IGNORECASE,
 )
+"""Names of what is by days, weeks or months, in some languages."""
+_DATED: Final = re.compile(
+    r"(?:^|[=/_-])(?:19|20)\d\d([-_./]?)(?:0[1-9]|1[0-2])(?:\1(?:0[1-9]|[12]\d|3[01]))?(?=&|/?(?:\.[a-z]{2,5})?$)"
+    r"|=1\d{9}(?:\d{3})?(?=&|$)|[=/]-\d+(?=[&/]|$)",
+    re.IGNORECASE,
+)
+"""A date that a URL ends in, or that a parameter has; unix seconds; a number below nothing, as no page counts."""
 _DIGIT: Final = re.compile(r"\d")
 
 
 def _session(match: re.Match[str]) -> bool:
-    """Whether a word is made as session ids are: hexadecimal with letters and digits, or long with some digits."""
+    """Whether a word is made as session ids are: hexadecimal with letters and digits, long with some digits, the longer
+    the fewer, or very long and all of capitals."""
     word = match["word"]
     if match["open"] is not None and len(word) > _LONG:
         return True
     digits = sum(map(word.count, _TEN))
     if not digits or digits == len(word):
-        return False
-    return _HEXADECIMAL.issuperset(word) or (len(word) >= _LONG and digits >= _DIGITS)
+        return not digits and len(word) >= _LONGER and word.isupper()
+    return _HEXADECIMAL.issuperset(word) or len(word) >= (_LONG if digits >= _DIGITS else _LONGER)
 
 
 def _first_session(text: str) -> re.Match[str] | None:
@@ -144,5 +155,7 @@ def looks_endless(target: str, names: tuple[str, ...]) -> bool:
         return False
     if REPEATING in names:
         return True
-    dated = _CALENDAR.search(target) is not None and _DIGIT.search(target) is not None
+    if _DIGIT.search(target) is None:
+        return _first_session(target) is not None
+    dated = _CALENDAR.search(target) is not None or _DATED.search(target) is not None
     return dated or _first_session(target) is not None

@@ -25,7 +25,16 @@ from gregor.worker.links.chains import Chains
 from gregor.worker.links.echoes import words_of
 from gregor.worker.links.endless_hosts import EndlessHosts, domain_of
 from gregor.worker.links.known_host import KnownHost
-from gregor.worker.links.rank import ENDLESS_HOSTS, ENDLESS_NUMBERS, NOTHING_NEW, SESSION_ID, Judged, Rank
+from gregor.worker.links.rank import (
+    COMBINES,
+    ENDLESS_HOSTS,
+    ENDLESS_NUMBERS,
+    LOOKS_ENDLESS,
+    NOTHING_NEW,
+    SESSION_ID,
+    Judged,
+    Rank,
+)
 from gregor.worker.links.shape_score import LINE, SPENT, SUNK, Shape
 from gregor.worker.links.shapes import combines, looks_endless, numbers, section, sessionless, shapes, target_of
 from gregor.worker.web.urls import Url
@@ -34,6 +43,10 @@ TRIALS: Final = 5
 """How many URLs of a spent shape are tried in any case."""
 TRIAL_SHARE: Final = 16
 """One more URL of spent shapes is tried for so many pages of the host that brought something new."""
+ROW: Final = 300
+"""Pages in vain that a row may have on a site of which nothing else is known."""
+ROW_SHARE: Final = 0.15
+"""The same on a large site, for each page that brought something new."""
 LARGE: Final = 32
 """Pages from which on a section gives way to smaller ones."""
 KNOWN: Final = 3
@@ -102,20 +115,22 @@ class Traps:
         if host.sessions.proven and (bare := sessionless(target)) != target:
             repeats = host.sessions.repeats(bare)
             if repeats is False:
-                return _OPEN  # a page that is new under whatever session
+                return Judged(Rank.OPEN, section=part)  # a page that is new under whatever session
             if repeats:
-                return Judged(_of_session(its_shapes, ticket), SESSION_ID, part)
+                return Judged(_of_session(its_shapes, names, ticket), SESSION_ID, part, _spare(host))
         worst = max(its_shapes, key=lambda shape: shape.score, default=None)
         if worst is not None and worst.score >= SUNK:
             good = any(shape.fresh >= KNOWN and shape.score < SUNK for shape in its_shapes)
             if worst.score < SPENT or good:
                 return Judged(Rank.SUNK, "little new", part)
-            return Judged(self._of_spent(host, worst, names, ticket), _reason(worst), part)
-        if looks_endless(target, names) or (combines(target) and not _one_varies(host, target, names)):
-            return Judged(Rank.SUNK, "looks endless", part)
+            return Judged(self._of_spent(host, worst, names, ticket), _reason(worst), part, _spare(host))
+        if looks_endless(target, names):
+            return Judged(Rank.SUNK, LOOKS_ENDLESS, part)
+        if combines(target) and not _one_varies(host, target, names):
+            return Judged(Rank.SUNK, COMBINES, part)
         if host.sections.get(part, 0) > LARGE:
             return Judged(Rank.LARGE, "many of one kind", part)
-        return _OPEN
+        return Judged(Rank.OPEN, section=part)
 
     def ranked(self, ticket: Ticket) -> Ticket:
         """A ticket as it is published: what looks endless, or brings little, goes to the last front queue."""
@@ -171,17 +186,24 @@ class Traps:
             self._count -= len(self._hosts.popitem(last=False)[1].shapes)
 
 
+def _spare(host: KnownHost) -> bool:
+    """Whether a row of pages in vain, each of which leads to the next alone, may go on: it costs a page a step, and it
+    may be all that a small site has."""
+    return host.trials < max(ROW_SHARE * host.fresh, ROW - 2 * host.fresh)
+
+
 def _one_varies(host: KnownHost, target: str, names: tuple[str, ...]) -> bool:
     """Whether of the parameters of a URL one counts pages, and the others are always the same."""
     row = numbers(target)
     return all((shape := host.shapes.get(name)) is not None and shape.one_varies(row) for name in names[:2])
 
 
-def _of_session(known: list[Shape], ticket: Ticket) -> Rank:
-    """The same of a page that was fetched under another session id: pages under such ids lead on to it."""
+def _of_session(its_shapes: list[Shape], names: tuple[str, ...], ticket: Ticket) -> Rank:
+    """The same of a page that was fetched under another session id: pages under such ids, or of its kind, lead on to
+    it."""
     via = target_of(ticket.via)
-    led = _host_of(ticket.via) == ticket.host and sessionless(via) != via
-    return Rank.REFUSED if led and any(shape.line >= LINE for shape in known) else Rank.SPENT
+    led = _host_of(ticket.via) == ticket.host and (sessionless(via) != via or not set(names).isdisjoint(shapes(via)))
+    return Rank.REFUSED if led and any(shape.line >= LINE for shape in its_shapes) else Rank.SPENT
 
 
 def _reason(shape: Shape) -> str:

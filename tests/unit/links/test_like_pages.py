@@ -1,12 +1,14 @@
 """Pages that are alike are many, not endless: they come last, and none is refused."""
 
+from urllib.parse import urlsplit
+
 import pytest
 
 from gregor.worker.links.rank import ENDLESS_HOSTS
 from gregor.worker.links.traps import Traps
 from gregor.worker.web.urls import Urls
 from tests.unit import like_sites
-from tests.unit.trap_sites import Site, crawl, reach
+from tests.unit.trap_sites import Answer, Site, crawl, reach
 
 
 @pytest.mark.parametrize("name", like_sites.ALIKE)
@@ -15,6 +17,34 @@ def test_honest_pages_with_the_same_words_are_all_fetched(name: str) -> None:
     crawled = crawl(site, "http://a.test/")
     assert not crawled.refused
     assert len(crawled.pages) == reach(site, "http://a.test/")
+
+
+@pytest.mark.parametrize("form", ["/row/{}", "/p.php?id={}", "/row/{:08x}/view", "/{:07}-post"])
+def test_a_row_of_like_pages_that_each_lead_to_the_next_alone_is_fetched_to_its_end(form: str) -> None:
+    places = {form.format(number * 7919): number for number in range(250)}
+    row = list(places)
+
+    def site(url: str) -> Answer:
+        parts = urlsplit(url)
+        place = places.get(parts.path + (f"?{parts.query}" if parts.query else ""), -1)
+        return "the same", row[place + 1 : place + 2]
+
+    crawled = crawl(site, "http://a.test/")
+    assert not crawled.refused
+    assert len(crawled.pages) == 251
+
+
+def test_a_row_without_end_is_left_at_some_time_and_sooner_on_a_site_with_much_else() -> None:
+    def site(url: str) -> Answer:
+        kind, _, number = urlsplit(url).path.strip("/").partition("/")
+        if kind == "row":
+            return "the same", [f"/row/{int(number) + 1}"]
+        return f"page {'x' * int(number or 0)}", ["/row/0", *(f"/page/{page}" for page in range(1, others))]
+
+    for others, most in ((1, 330), (300, 80)):
+        crawled = crawl(site, "http://a.test/")
+        assert crawled.refused["nothing new"] == 1
+        assert len(crawled.pages) - others <= most
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ from gregor.worker.links.traps import Traps
 from gregor.worker.links.url_loops import malformed
 from gregor.worker.web.urls import Url, Urls
 from tests.unit import trap_sites
+from tests.unit.trap_shapes import SPACES, beside
 from tests.unit.trap_sites import Site, crawl
 from tests.web.shared import SHARED
 from tests.web.trap_web import TRAPS, TrapWeb
@@ -48,7 +49,7 @@ def months(traps: Traps, count: int, first: int = 0, text: str = "No events.") -
     [
         (trap_sites.month_numbers, "http://a.test/cal", 30, "endless numbers"),
         (trap_sites.timestamps, "http://a.test/week", 30, "endless numbers"),
-        (trap_sites.soft_404, "http://a.test/list", 30, "endless numbers"),
+        (trap_sites.soft_404, "http://a.test/list", 320, "endless numbers"),
         (trap_sites.month_names, "http://a.test/calendar", 40, "endless numbers"),
         (trap_sites.days_and_months, "http://a.test/events?view=month", 120, "endless numbers"),
         (trap_sites.sessions, "http://a.test/", 40, "session id"),
@@ -59,7 +60,7 @@ def months(traps: Traps, count: int, first: int = 0, text: str = "No events.") -
         (trap_sites.relative, "http://a.test/", 30, "repeated path segments"),
         (trap_sites.two_words, "http://a.test/", 40, "nothing new"),
         (trap_sites.any_path, "http://a.test/", 100, "nothing new"),
-        (trap_sites.glued, "http://a.test/x/", 25, "nothing new"),
+        (trap_sites.glued, "http://a.test/x/", 25, "repeated text"),
         (trap_sites.come_back, "http://a.test/login", 8, "escapes of escapes"),
         (trap_sites.wildcard, "http://x0.trap.test/", 100, "endless hosts"),
     ],
@@ -91,6 +92,7 @@ WEBS = [
             ("tree", tuple(TRAPS), True, 10, "/news/2024/{}/x", 0.95, 6),
             ("index", tuple(TRAPS), True, 100, "/item?id={}&l=en", 0.0, 40),
             ("chain", tuple(TRAPS), True, 4, "/p.php?cat=7&id={}", 0.5, 6),
+            ("pager", tuple(TRAPS), True, 100, "/p.php?cat=7&id={}", 0.5, 40),
         ]
     )
 ]
@@ -106,6 +108,27 @@ def test_honest_pages_beside_endless_ones_are_all_fetched_and_soon(web: TrapWeb)
         assert places[-1] <= 900
     else:
         assert len(places) >= 0.7 * len(targets)
+
+
+@pytest.mark.parametrize(
+    ("entrances", "form", "links", "new_words"),
+    [
+        (list(SPACES)[:2], "/topic-{}.html", 4, False),
+        (list(SPACES)[2:4], "/watch?v=a{}", 20, False),
+        (list(SPACES)[4:], "/docs/v2/section-{}", 10, False),
+        (list(SPACES)[::2], "/docs/v2/section-{}", 10, True),
+        (list(SPACES)[1::2], "/view?lang=en&id={}&mode=full", 30, True),
+    ],
+)
+def test_spaces_of_further_shapes_are_no_harm_to_honest_pages_either(
+    entrances: list[str], form: str, links: int, new_words: bool
+) -> None:
+    honest = [form.format(number) for number in range(299)]
+    site = beside(entrances, honest, links, new_words)
+    fetched = [urlsplit(page) for page in crawl(site, "http://a.test/", 900).pages]
+    targets = [page.path + (f"?{page.query}" if page.query else "") for page in fetched]
+    assert set(honest) <= set(targets)
+    assert new_words or len(targets) <= 300 / 0.7
 
 
 @pytest.mark.parametrize(("share", "layout"), [(0.0, "chain"), (0.5, "pager"), (0.95, "chain")])
@@ -167,7 +190,7 @@ def test_what_a_spent_shape_has_left_waits_is_tried_and_then_refused() -> None:
     months(traps, 7, 10)
     assert traps.judge(month).rank is Rank.SPENT
     months(traps, 20, 17)
-    assert traps.judge(month) == (Rank.REFUSED, "endless numbers", "cal")
+    assert traps.judge(month)[:3] == (Rank.REFUSED, "endless numbers", "cal")
     assert traps.judge(ticket("http://a.test/news/61")).rank is Rank.OPEN
     assert traps.judge(ticket("http://b.test/cal/2")).rank is not Rank.REFUSED
     assert traps.judge(ticket("http://a.test/cal?m=61", depth=0)).rank is Rank.OPEN
