@@ -295,6 +295,20 @@ def test_the_console_is_found_by_its_own_service(resources: list[Resource], name
     )
 
 
+def test_workers_of_the_index_come_where_it_lies(helm: Path) -> None:
+    wanted = ["--set", "index.replicas=2", "--set", "network_policy.enabled=true"]
+    made = rendered(helm, *wanted, "--set", "config.opensearch={search-1:9243,search-2:9243}")
+    (found,) = (one for one in of(made, "Deployment") if one["metadata"]["name"] == "crawl-gregor-index")
+    template = found["spec"]["template"]
+    assert found["spec"]["replicas"] == 2
+    assert template["spec"]["containers"][0]["args"] == ["index", "--metrics", "0.0.0.0:9100"]
+    assert not workers_of(made)["spec"]["selector"]["matchLabels"].items() <= template["metadata"]["labels"].items()
+    (policy,) = of(made, "NetworkPolicy")
+    assert {"protocol": "TCP", "port": 9243} in [port for rule in policy["spec"]["egress"] for port in rule["ports"]]
+    refused = run(helm, "template", "crawl", CHART, "--set", "index.replicas=1", timeout=30)
+    assert refused.returncode and "config.opensearch" in refused.stderr
+
+
 def test_what_scales_is_the_only_one_that_says_how_many(resources: list[Resource]) -> None:
     workers = workers_of(resources)
     scalers = of(resources, "ScaledObject") + of(resources, "HorizontalPodAutoscaler")

@@ -83,6 +83,7 @@ def schema() -> _Schema:
         **place,
         "workers": _object({"replicas": _whole(0), "resources": requested, "annotations": _TEXTS, **place}),
         "console": _object({"enabled": {"type": "boolean"}, "resources": requested, **place}),
+        "index": _object({"replicas": _whole(0), "resources": requested, **place}),
         "servers": _object(
             {
                 "enabled": {"type": "boolean"},

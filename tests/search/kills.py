@@ -74,7 +74,7 @@ def _lot(wanted: dict[str, int], round_number: int) -> list[Page]:
     pages = []
     for key in keys:
         wanted[key] = wanted.get(key, 0) + 1
-        pages.append(page(key, f"text of {key} {wanted[key]}", wanted[key]))
+        pages.append(page(key, f"{wanted[key]} {key}", wanted[key]))
     return pages
 
 

@@ -16,11 +16,16 @@ from gregor.worker.observe.indexing import IndexStats
 
 
 def application(config: Config, stats: IndexStats, environ: Mapping[str, str]) -> Gate:
-    """`/metrics`, for who has the viewer's token; who asks a loopback address needs none where that is configured."""
+    """`/healthz` for everybody, `/metrics` for who has the viewer's token; who asks a loopback address needs none where
+    that is configured."""
     exposition = Exposition(INDEX_METRICS, lambda: stats, config.crawl)
 
     async def metrics(_: Request) -> Response:
         return Response(exposition.text(), media_type=CONTENT_TYPE)
 
+    async def healthy(_: Request) -> Response:
+        return Response("ok\n", media_type="text/plain")
+
+    routes = [Route("/metrics", metrics, methods=["GET"]), Route("/healthz", healthy, methods=["GET"])]
     access = Access(token(config, "viewer", environ), "", anonymous_read=config.anonymous_read)
-    return Gate(routed([Route("/metrics", metrics, methods=["GET"])]), access, config.api_rate)
+    return Gate(routed(routes), access, config.api_rate)
