@@ -52,6 +52,7 @@ class OpenFolder:
     def __init__(self, path: Path, engine: embedded.EmbeddedEngine) -> None:
         self.log, self.seen, self.store, self.coordinator = engine.log, engine.seen, engine.store, engine.coordinator
         self.close = engine.close
+        self._set_back = engine.set_back
         self._path = path
 
     async def reader(self, stack: AsyncExitStack) -> Reader:
@@ -72,6 +73,11 @@ class OpenFolder:
     async def go_on(self, settings: Settings, tell: Callable[[str], None]) -> int:
         """They are kept in the folder."""
         now = self.coordinator.now()
+        if self._set_back:
+            tell(
+                f"the dates of this crawl were {self._set_back / 86400:.1f} days ahead of this machine's clock, which "
+                "was ahead in an earlier run: they have been set back by as much"
+            )
         if (ahead := now - SystemClock().wall()) > _AHEAD:
             tell(
                 f"the dates of this crawl are {ahead / 86400:.1f} days ahead of this machine's clock, which was ahead "

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from gregor.worker.adapters.embedded import dates
 from gregor.worker.adapters.embedded.coordinator import (
     EmbeddedCoordinator,
     FolderBook,
@@ -40,7 +41,8 @@ __all__ = [
 
 @dataclass(frozen=True)
 class EmbeddedEngine:
-    """The four borders over one folder. ``crawl_id`` is random, made with the folder."""
+    """The four borders over one folder. ``crawl_id`` is random, made with the folder. ``set_back``: seconds by which
+    its dates were set back as it was opened."""
 
     log: EmbeddedLog
     seen: EmbeddedSeen
@@ -49,6 +51,7 @@ class EmbeddedEngine:
     crawl_id: str
     _database: Database
     _folder: Folder
+    set_back: float = 0.0
 
     async def close(self) -> None:
         """Finish what was called, end all leases, let the folder go. May be repeated."""
@@ -70,6 +73,9 @@ async def open_engine(
     folder = Folder.open(path, partitions, canonical, bucket_width)
     database = Database(folder.connect(), folder.connect())
     try:
+        ahead = database.read(lambda connection: dates.certainly_ahead(connection, clock.wall()))
+        if ahead:
+            await database.write(lambda connection: dates.set_back(connection, clock.wall()))
         coordinator = await EmbeddedCoordinator.open(database, partitions, clock)
     except BaseException:
         await database.close()
@@ -83,6 +89,7 @@ async def open_engine(
         folder.crawl_id,
         database,
         folder,
+        ahead,
     )
 
 

@@ -8,6 +8,7 @@ clocks. A record that cannot be read stays as it is: the check names it.
 import math
 import sqlite3
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar
 
 import msgspec
@@ -33,6 +34,9 @@ S = TypeVar("S", bound=msgspec.Struct)
 
 MARGIN: Final = 3600.0
 """Seconds that a crawl may be ahead: more than summer time and drift."""
+CERTAIN: Final = 30 * 86400.0
+"""Seconds of being ahead that no wrong clock of now explains, if it is later than this program's own files: a clock
+that lost its time falls back by years."""
 CLOCK: Final = "clock"
 """The place of the fault."""
 
@@ -43,6 +47,11 @@ _DATES: Final = frozenset(
     }
 )
 """Fields of messages and records that are unix seconds of the crawl's own time."""
+_WAITS: Final = frozenset({"not_before", "until"})
+"""Those of them that say how long somebody waits."""
+LONGEST_WAIT: Final = 86400.0
+"""Seconds: within so many a wait may be one that was ordered by a right clock. Then it stays: waiting longer harms
+nobody."""
 _SLICE: Final = 500
 _ROBOTS_BACK: Final = "UPDATE robots SET fetched_at = fetched_at - ?1 WHERE fetched_at > ?2"
 _RECORDS: Final = (
@@ -71,6 +80,10 @@ class Ahead(NamedTuple):
         """A date as it would have been."""
         return date - self.seconds if date > self.border else date
 
+    def wait_back(self, until: float) -> float:
+        """The same of the end of a wait."""
+        return self.back(until) if until > self.now + LONGEST_WAIT else until
+
 
 def faults(connection: sqlite3.Connection, now: float) -> Iterator[Fault]:
     """Whether the crawl is ahead of the clock, unix seconds."""
@@ -78,6 +91,12 @@ def faults(connection: sqlite3.Connection, now: float) -> Iterator[Fault]:
     if seconds > MARGIN:
         why = f"its dates are {seconds / 86400:.1f} days ahead of this machine's clock"
         yield Fault((CLOCK,), why, "set them back by as much")
+
+
+def certainly_ahead(connection: sqlite3.Connection, now: float) -> float:
+    """Seconds by which the crawl is ahead, if that is certainly an earlier clock's doing; else 0."""
+    seconds = read_time(connection) - now
+    return seconds if seconds > CERTAIN and now > Path(__file__).stat().st_mtime else 0.0
 
 
 def set_back(connection: sqlite3.Connection, now: float) -> None:
@@ -91,9 +110,7 @@ def set_back(connection: sqlite3.Connection, now: float) -> None:
     _rewrite(connection, "pages", "key, visit", lambda name, data: _page(name[0], data, ahead, compressor))
     (width,) = connection.execute("SELECT value FROM meta WHERE name = 'bucket_width'").fetchone()
     _buckets(connection, ahead, float(width))
-    connection.execute(
-        "UPDATE robots SET fetched_at = fetched_at - ?1 WHERE fetched_at > ?2", (ahead.seconds, ahead.border)
-    )
+    connection.execute(_ROBOTS_BACK, (ahead.seconds, ahead.border))
     keep_time(connection, now)
 
 
@@ -104,7 +121,8 @@ def dated_back(value: T, ahead: Ahead) -> T:
         for name in value.__struct_fields__:
             part = getattr(value, name)
             date = name in _DATES and isinstance(part, float)
-            changed = ahead.back(part) if date else dated_back(part, ahead)
+            back = ahead.wait_back if name in _WAITS else ahead.back
+            changed = back(part) if date else dated_back(part, ahead)
             if changed is not part:
                 changes[name] = changed
         return msgspec.structs.replace(value, **changes) if changes else value
