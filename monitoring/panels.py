@@ -201,5 +201,6 @@ DASHBOARDS: Final = (
         Panel("Documents that the engine refuses", "reqps", (Query(_rate("gregor_index_refused_total"), "refused"),)),
         Panel("Partitions of the index", "short", (Query(f"gregor_index_partitions{{{_OURS}}}", _WORKER),)),
         Panel("Time of a step", "s", _quantiles("gregor_index_step_seconds", "instance")),
+        Panel("Time of a query", "s", _quantiles("gregor_search_seconds", "instance")),
     )),
 )  # fmt: skip

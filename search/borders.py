@@ -67,7 +67,10 @@ class Index(Protocol):
         """Take documents out; one that is not there changes nothing."""
 
     def commit(self, position: int) -> None:
-        """Make all that was written durable, and the position with it: either both hold after a crash, or neither."""
+        """Make all that was written durable, and the position with it: either both hold after a crash, or neither.
+
+        On servers some of what was written may hold without the position, never the other way round.
+        """
 
     def count(self) -> int:
         """How many documents there are."""

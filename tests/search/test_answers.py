@@ -225,3 +225,14 @@ def test_what_may_have_been_meant_is_said_where_little_is_found() -> None:
     assert found["suggestion"] == 'box -"boxx" site:boxx'
     shown = answer(searching(None), "/", b"q=boxx")[2]
     assert 'Did you mean <a href=".?q=box"><bdi>box</bdi></a>?' in shown
+
+
+async def _asked_twice() -> Searching:
+    asked = searching(None, page(URL, "fox"))
+    for _ in range(2):
+        await asked.results_of(SearchQuery("fox"))
+    return asked
+
+
+def test_how_long_queries_take_is_measured() -> None:
+    assert asyncio.run(_asked_twice()).timing.count == 2

@@ -1,5 +1,6 @@
 """Answering queries of a page or a program: from the index as it was committed last and the texts of the crawl."""
 
+import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
@@ -23,6 +24,7 @@ from gregor.worker.base.threads import Crowded, Threads
 from gregor.worker.borders.errors import Damaged
 from gregor.worker.borders.reader import Reader
 from gregor.worker.observe.logging import logs
+from gregor.worker.observe.timing import Timing
 
 T = TypeVar("T")
 _LOG = logs("api")
@@ -69,12 +71,20 @@ class Searching:
         self._latest = latest
         self._reader = reader
         self._seconds = seconds
+        self.timing = Timing()
+        """Of queries that were answered, their snippets cut."""
         self._states: OrderedDict[int, Index] = OrderedDict()
         self._searches = Threads(_THREADS, _WAITING)
         self._cutting = Threads(1, _WAITING)  # of snippets: each takes the interpreter, two at once are no faster
 
     async def results_of(self, asked: SearchQuery) -> views.Found:
         """What a query finds, a page of it. Raises `Problem` (404, 429), `Unusable`, `Unavailable`."""
+        begun = time.monotonic()
+        results = await self._results_of(asked)
+        self.timing.observe(time.monotonic() - begun)
+        return results
+
+    async def _results_of(self, asked: SearchQuery) -> views.Found:
         position, index = await self._state(asked.at)
         likeness = await self._about(asked.like, index) if asked.like else None
         understood = parse(asked.q) if likeness is None else likeness[1]

@@ -115,6 +115,8 @@ async def _serving(
     async with AsyncExitStack() as stack:
         reader, services = await engine.reader(stack), runtime.services
         archive = Archive(reader, urls_of(config), config, latest(config, clock.monotonic), records.latest(config))
+        if archive.searching is not None:
+            archive.searching.timing = runtime.stats.searches
         control = Control(services.log, services.store, services.coordinator, reader)
         members = engine.members(runtime, clock)
         backend = WorkerBackend(runtime, config, clock, archive, control, measure, members)

@@ -124,6 +124,8 @@ METRICS: Final = (
            {"stage": ", ".join(STAGES)}),
     Metric("gregor_border_seconds", "histogram", "Time of the calls to what remembers the crawl, and to the resolver.",
            _borders, _BORDER),
+    Metric("gregor_search_seconds", "histogram", "Time of a query that was answered, its snippets cut.",
+           lambda look: _single(look.stats.searches)),
     Metric("gregor_border_calls", "counter", "The same calls, by method.",
            lambda look: [(names, timing.count) for names, timing in sorted(look.stats.calls.items())],
            _CALL),

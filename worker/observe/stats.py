@@ -69,6 +69,7 @@ class Stats:
     beat: float = 0.0  # when the worker's loop turned last
     stages: dict[str, Timing] = field(default_factory=lambda: {stage: Timing() for stage in STAGES})
     calls: dict[tuple[str, str], Timing] = field(default_factory=dict)  # of the borders, by border and method
+    searches: Timing = field(default_factory=Timing)  # queries that the API answered
     failed_calls: Counter[tuple[str, str]] = field(default_factory=Counter)  # of them, because a service was away
     unavailable: Counter[str] = field(default_factory=Counter)  # by service
     retries: Counter[str] = field(default_factory=Counter)  # calls made again, by service
