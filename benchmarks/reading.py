@@ -30,7 +30,7 @@ from gregor.worker.links.scope import Scope, ScopeRules
 from gregor.worker.links.traps import Traps
 from gregor.worker.observe.stats import Stats
 from gregor.worker.read.document import Document
-from gregor.worker.read.fingerprints import simhash64, text_fingerprint
+from gregor.worker.read.fingerprints import simhash_and_sketch, text_fingerprint
 from gregor.worker.read.html import parse as html
 from gregor.worker.read.html.guard import guard
 from gregor.worker.read.processors import Processors
@@ -106,7 +106,7 @@ class Steps:
         text = sniff.decode(data, "utf-8")
         extract = html.extract(text)
         words = f"{extract.title} {extract.text}"
-        reading = Reading(extract, text_fingerprint(words), simhash64(words))
+        reading = Reading(extract, text_fingerprint(words), *simhash_and_sketch(words))
         ticket, deeper = Ticket(url.href, url.key, url.host), Ticket(url.href, url.key, url.host, depth=2)
         response = Response(200, "OK", [("Content-Type", TYPE)], "HTTP/1.1", _kept(data), None, b"", b"", "", 0.0, 0.0)
         document = Document(url.href, response.body, TYPE)
@@ -125,7 +125,7 @@ class Steps:
             "parse": _least(lambda: LexborHTMLParser(text)),
             "walk": _least(lambda: html.extract(text)),
             "fingerprint": _least(lambda: text_fingerprint(words)),
-            "simhash": _least(lambda: simhash64(words)),
+            "simhash": _least(lambda: simhash_and_sketch(words)),
             "links": _least(examine),
             "traps": _least(lambda: self._heed(url, deeper, words)),
             "record": _least(lambda: [encode(message) for message in (examined.page, *examined.tickets)]),

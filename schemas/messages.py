@@ -193,6 +193,7 @@ class Page(msgspec.Struct, array_like=True):
     requisite: bool = False  # it was visited as what a page needs; links with the fate "requisite" wait for a page
     items: list[StoredItem] = []  # what the rules of the crawl found, with what became of those of the version before
     headings: tuple[str, ...] = ()  # its first headings, of the first three ranks, white space collapsed, capped
+    sketch: bytes = b""  # of the text, to tell near-duplicates by; b"": there is too little of it, or it was not made
 
 
 class Failing(msgspec.Struct, frozen=True, array_like=True):

@@ -18,6 +18,7 @@ from gregor.schemas.messages import (
 )
 from gregor.worker.borders.errors import Damaged
 from gregor.worker.borders.reader import WHOLE, Part, Similar, Waiting, refuse
+from gregor.worker.read.sketches import alike
 
 AT = 1_700_000_000.25
 
@@ -75,9 +76,9 @@ class MemoryReader:
     async def body(self, sha256: str) -> BinaryIO | None:
         return io.BytesIO(self._bodies[sha256]) if sha256 in self._bodies else None
 
-    async def similar(self, simhash: int, distance: int, limit: int) -> list[Similar]:
-        apart = sorted(((one.simhash ^ simhash).bit_count(), one.key) for one in self._pages.values() if one.simhash)
-        return [Similar(key, bits) for bits, key in apart if bits <= distance][:limit]
+    async def similar(self, sketch: bytes, least: float, limit: int) -> list[Similar]:
+        stored = ((one.key, one.sketch) for one in self._pages.values())
+        return [Similar(key, much) for key, much in alike(sketch, stored, least)[:limit]]
 
     async def find(self, key: str, host: str) -> list[Waiting]:
         return [one for one in self._waiting if one.ticket.key == key]

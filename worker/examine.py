@@ -127,7 +127,8 @@ class Examiner:
         extracts = bool(self._extraction) and not ticket.requisite and self._extraction.wants(url)
         document.keeps_tree = extracts
         said = read(self._processors, document, self._is_sitemap(ticket))
-        page.fingerprint, page.simhash = said.fingerprint or bytes.fromhex(page.body)[:16], said.simhash
+        page.fingerprint = said.fingerprint or bytes.fromhex(page.body)[:16]
+        page.simhash, page.sketch = said.simhash, said.sketch
         if said.sitemap is not None:
             return ReadPage(page, said, None)
         self._describe(page, said.extract, response)

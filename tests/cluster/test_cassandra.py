@@ -25,13 +25,16 @@ from gregor.worker.adapters.cluster.cassandra_connect import make_cluster, trans
 from gregor.worker.adapters.cluster.cassandra_setup import check, set_up, versions
 from gregor.worker.adapters.cluster.item_writer import ClusterItems
 from gregor.worker.adapters.cluster.reader import ClusterReader
+from gregor.worker.adapters.cluster.sketching import Sketching
 from gregor.worker.adapters.cluster.store import ClusterStore
 from gregor.worker.base.errors import BadInput
 from gregor.worker.borders.errors import Unavailable
 from gregor.worker.borders.items import ItemSet
+from gregor.worker.borders.reader import WHOLE, Part
 from gregor.worker.borders.store import Entry
 from gregor.worker.config.servers import Servers
 from gregor.worker.config.settings import Config
+from gregor.worker.read.fingerprints import sketch_of
 from tests.cluster.conftest import stoppable
 from tests.cluster.keyspaces import drop, keyspace
 from tests.cluster.servers import Service
@@ -39,6 +42,7 @@ from tests.cluster.servers.cassandra import PASSWORD, USER
 from tests.cluster.servers.certificates import CA_FILE
 from tests.cluster.servers.process import Process, free_ports
 from tests.contract.world import ticket
+from tests.sketches import sketch
 
 T = TypeVar("T")
 
@@ -346,7 +350,7 @@ def test_passwords_and_tls(cassandra_secure: Service, tmp_path: Path) -> None:
 def test_a_page_larger_than_a_chunk(settings: Servers) -> None:
     noise = random.Random(1)
     links = [Link(f"http://a/{noise.getrandbits(256):x}", "a") for _ in range(20_000)]
-    large = page("http://a/large", links=links, simhash=5)
+    large = page("http://a/large", links=links, simhash=5, sketch=sketch(5))
 
     async def case(connection: Cassandra) -> None:
         store, reader = ClusterStore(connection), ClusterReader(connection, 8)
@@ -398,16 +402,33 @@ def test_pages_and_bodies_end_with_the_retention(settings: Servers) -> None:
     play(settings, case)
 
 
-def test_the_page_that_was_fetched_first_keeps_a_simhash(settings: Servers) -> None:
-    simhash = 0x0123_4567_89AB_CDEF
+def test_a_page_that_is_gone_or_has_another_version_is_no_near_duplicate(settings: Servers) -> None:
+    async def case(connection: Cassandra) -> None:
+        store = ClusterStore(connection)
+        for key, differing in (("http://a/1", 0), ("http://a/2", 5)):
+            await store.put_page(page(key, sketch=sketch(1, differing)), None, None, 1)
+        assert await store.near(sketch(1), 0.65) == "http://a/1"
+        await connection.write("DELETE FROM pages WHERE key = ?", ("http://a/1",))
+        assert await store.near(sketch(1), 0.65) == "http://a/2"
+        await store.put_page(msgspec.structs.replace(page("http://a/2"), visit=2), None, None, 2)
+        assert await store.near(sketch(1), 0.65) is None
+
+    play(settings, case)
+
+
+def test_pages_of_earlier_versions_get_their_sketches_and_what_is_cut_short_goes_on(settings: Servers) -> None:
+    texts = [" ".join(f"w{number}x{word}" for word in range(40)) for number in range(20)]
 
     async def case(connection: Cassandra) -> None:
         store = ClusterStore(connection)
-        for key, fetched_at in (("http://a/2", 20.0), ("http://a/1", 10.0), ("http://a/3", 30.0)):
-            await store.put_page(page(key, fetched_at, simhash=simhash), None, None, 1)
-        assert await store.near(simhash, 3) == "http://a/1"
-        await connection.write("DELETE FROM pages WHERE key = ?", ("http://a/1",))
-        assert await store.near(simhash, 3) is None
+        for number, text in enumerate(texts):
+            await store.put_page(page(f"http://old/{number}", text=text), None, None, 1)
+        first = await Sketching(connection, Part(0, 2)).run(lambda _: None)
+        did = await Sketching(connection, WHOLE).run(lambda _: None)
+        assert (first.before, first.done, did.before, did.done) == (0, 128, 128, 128)
+        for number, text in enumerate(texts):
+            assert await store.near(sketch_of(text), 0.9) == f"http://old/{number}"
+        assert (await Sketching(connection, WHOLE).run(lambda _: None)).before == 0
 
     play(settings, case)
 

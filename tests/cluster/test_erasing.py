@@ -25,6 +25,7 @@ from gregor.worker.settle.rows import forgotten
 from gregor.worker.web.urls import Urls
 from tests.cluster.keyspaces import keyspace
 from tests.cluster.servers import Service
+from tests.sketches import sketch
 
 _KEYSPACE: Final = "erasing"
 GONE, STAYS = "gone.example", "stays.example"
@@ -59,7 +60,7 @@ class Crawl:
         """A page as a worker settles it."""
         url, name = f"http://{host}/{path}", sha256(content).hexdigest()
         page = Page(url, url, host, visit, "new", 200, float(visit), body=name, size=len(content), text=text)
-        page.fingerprint, page.simhash = sha256(content).digest()[:16], int(name[:16], 16)
+        page.fingerprint, page.sketch = sha256(content).digest()[:16], sketch(int(name[:8], 16))
         await self.store.put_page(page, io.BytesIO(content), None, self.stamp())
         await self.seen.claim(page.fingerprint, page.key)
         row = Row(
@@ -115,7 +116,7 @@ def test_all_of_the_host_goes_and_nothing_of_others(settings: Servers) -> None:
         for page in (small, twice, again, big, shared):
             assert await crawl.reader.page(page.key, page.visit) is None
             assert await crawl.seen.content(page.fingerprint) in (None, other.key)
-            assert await crawl.store.near(page.simhash, 3) in (None, other.key)
+            assert await crawl.store.near(page.sketch, 0.65) in (None, other.key)
             row = await crawl.reader.row(page.key)
             assert row is not None
             assert row == forgotten(row)
@@ -129,7 +130,7 @@ def test_all_of_the_host_goes_and_nothing_of_others(settings: Servers) -> None:
             row = await crawl.reader.row(page.key)
             assert row is not None
             assert (row.state, row.label) == ("fetched", "a label")
-        assert await crawl.store.near(kept.simhash, 0) == kept.key
+        assert await crawl.store.near(kept.sketch, 1.0) == kept.key
         assert await crawl.seen.content(kept.fingerprint) == kept.key
         assert await crawl.reader.robots(f"https://{GONE}") is None
         assert await crawl.reader.robots(f"https://{STAYS}") is not None

@@ -162,7 +162,7 @@ HARMS: dict[str, tuple[Callable[[Checked], object], str]] = {
     "letter": (lambda c: c.change("INSERT INTO dead_letters VALUES (7, 7, x'c1')"), "dead_letters"),
     "watermark": (lambda c: c.change("UPDATE watermarks SET committed = committed + 9, start = start"), "watermark"),
     "contents": (lambda c: c.change("INSERT INTO contents VALUES (x'00', 'http://none/')"), "contents"),
-    "simhash": (lambda c: c.change("INSERT INTO simhashes VALUES (5, 'http://none/')"), "simhashes"),
+    "sketch": (lambda c: c.change("INSERT INTO sketches VALUES (5, 'http://none/', x'00')"), "sketches"),
 }
 
 

@@ -21,6 +21,7 @@ from gregor.worker.borders.store import Entry
 from tests.contract.engines import PARTITIONS
 from tests.contract.world import World, run, ticket
 from tests.counted import counted
+from tests.sketches import sketch
 
 HOST = "example.org"
 HOME = partition_of(HOST, PARTITIONS)
@@ -149,19 +150,19 @@ async def test_the_newest_version_of_a_page_is_read(world: World) -> None:
 @run
 async def test_pages_that_are_nearly_the_same_are_found(world: World) -> None:
     engine = await world.open()
-    simhash = 0xF123_4567_89AB_CDEF
-    for path, flipped in (("same", 0), ("three", 0b111 << 40), ("four", 0b1111 << 20), ("one", 1)):
+    for path, differing, keys in (("same", 0, 6), ("half", 30, 1), ("less", 35, 6), ("few", 4, 5)):
         found = page(path)
-        found.simhash = simhash ^ flipped
+        found.sketch = sketch(1, differing, keys=keys)
         await engine.store.put_page(found, None, None, 1)
     await engine.store.put_page(page("without"), None, None, 1)
     await world.again()
     reader = await world.reader()
-    nearest = [(found.key[19:], found.apart) for found in await reader.similar(simhash, 3, 10)]
-    assert nearest == [("same", 0), ("one", 1), ("three", 3)]
-    assert [found.apart for found in await reader.similar(simhash, 3, 2)] == [0, 1]
-    assert [found.apart for found in await reader.similar(simhash, 0, 10)] == [0]
-    assert await reader.similar(0, 3, 10) == []
+    likest = [(found.key[19:], round(found.share, 2)) for found in await reader.similar(sketch(1), 0.5, 10)]
+    assert likest == [("same", 1.0), ("few", 0.93), ("half", 0.5)]
+    assert [found.key[19:] for found in await reader.similar(sketch(1), 0.5, 2)] == ["same", "few"]
+    assert [found.key[19:] for found in await reader.similar(sketch(1), 1, 10)] == ["same"]
+    assert await reader.similar(sketch(2), 0.5, 10) == []
+    assert await reader.similar(b"", 0.5, 10) == []
 
 
 @run

@@ -19,6 +19,7 @@ from gregor.schemas.messages import (
 from gregor.worker.borders.errors import Damaged
 from gregor.worker.borders.store import Entry
 from tests.contract.world import World, run, ticket
+from tests.sketches import sketch
 
 OLD, NEW = stamp(1, 900), stamp(2, 1)
 URL = "http://example.org/"
@@ -164,16 +165,34 @@ async def test_a_body_that_is_not_what_its_name_says_is_never_given_out(world: W
 
 
 @run
-async def test_a_near_simhash_is_found(world: World) -> None:
+async def test_a_near_sketch_is_found(world: World) -> None:
     engine = await world.open()
-    simhash = 0xF123_4567_89AB_CDEF
-    await engine.store.put_page(page(simhash=simhash), None, None, NEW)
+    await engine.store.put_page(page(sketch=sketch(1)), None, None, NEW)
     engine = await world.again()
-    for flipped in (0, 1, 1 << 63, 1 | 1 << 20 | 1 << 63, 0b111 << 30):
-        assert await engine.store.near(simhash ^ flipped, 3) == URL
-    assert await engine.store.near(simhash ^ 0b1111, 3) is None
-    assert await engine.store.near(simhash ^ 0b11, 1) is None
-    assert await engine.store.near(simhash ^ (1 | 1 << 20 | 1 << 40 | 1 << 63), 3) is None
+    for differing, keys in ((0, 6), (5, 1), (21, 3)):
+        assert await engine.store.near(sketch(1, differing, keys=keys), 0.65) == URL
+    assert await engine.store.near(sketch(1, 22), 0.65) is None
+    assert await engine.store.near(sketch(1, 1), 1.0) is None
+    assert await engine.store.near(sketch(2), 0.65) is None
+    assert await engine.store.near(b"", 0.5) is None
+
+
+@run
+async def test_a_page_is_found_by_the_sketch_of_its_newest_version_alone(world: World) -> None:
+    engine = await world.open()
+    await engine.store.put_page(page(sketch=sketch(1)), None, None, NEW)
+    await engine.store.put_page(page(sketch=sketch(2), visit=2), None, None, NEW + 1)
+    engine = await world.again()
+    assert await engine.store.near(sketch(1), 0.65) is None
+    assert await engine.store.near(sketch(2), 0.65) == URL
+
+
+@run
+async def test_an_exact_duplicate_is_nobodys_near_duplicate(world: World) -> None:
+    engine = await world.open()
+    await engine.store.put_page(page(sketch=sketch(1), state="duplicate", duplicate_of="http://b/"), None, None, NEW)
+    engine = await world.again()
+    assert await engine.store.near(sketch(1), 0.65) is None
 
 
 @run

@@ -69,13 +69,13 @@ def counted(data: Path) -> tuple[dict[str, int], dict[str, int]]:
 def rows_naming(data: Path, host: str) -> dict[str, int]:
     """In how many entries of each table a host is named, wherever that can be read."""
     connection = sqlite3.connect(data / "crawl.db")
-    tables = {"pages": "key", "contents": "key", "simhashes": "key", "robots": "origin", "dead_letters": "data"}
+    tables = {"pages": "key", "contents": "key", "sketches": "key", "robots": "origin", "dead_letters": "data"}
     found = {
         table: connection.execute(f"SELECT count(*) FROM {table} WHERE instr({column}, ?)", (host,)).fetchone()[0]
         for table, column in tables.items()
     }
-    bands = "SELECT count(*) FROM bands WHERE simhash NOT IN (SELECT simhash FROM simhashes)"
-    found["bands of nothing"] = connection.execute(bands).fetchone()[0]
+    keys = "SELECT count(*) FROM sketch_keys WHERE id NOT IN (SELECT id FROM sketches)"
+    found["keys of nothing"] = connection.execute(keys).fetchone()[0]
     connection.close()
     return found
 
@@ -132,7 +132,7 @@ def test_a_body_that_another_host_has_too_stays(tmp_path: Path, capsys: pytest.C
         gregor(data, "optout", host, "--wait", "0")
     gregor(data, "optout", SLOW, "--wait", "0")
     connection = sqlite3.connect(data / "crawl.db")
-    for table in ("pages", "bodies", "contents", "simhashes", "bands"):
+    for table in ("pages", "bodies", "contents", "sketches", "sketch_keys"):
         assert connection.execute(f"SELECT count(*) FROM {table}").fetchone() == (0,), table
     connection.close()
     assert not [file for file in (data / "bodies").rglob("*") if file.is_file()]

@@ -56,7 +56,7 @@ async def test_near_duplicates_are_found_for_each_other(worker: Operated) -> Non
     found = {one["url"]: one for one in near["pages"]}
     assert f"{START}story" not in found
     assert found[f"{START}retold"]["title"] == "A story, retold"
-    assert all(0 <= one["apart"] <= 3 for one in found.values())
+    assert all(0.5 <= one["share"] <= 1 for one in found.values())
     assert (await read(worker, "similar", url=START))["pages"] == []
 
 

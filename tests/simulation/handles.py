@@ -105,8 +105,8 @@ class SimulatedStore:
         name = (page.key, page.visit)
         await self._wire.call("put_page", self._server.put_page, encode(page), name, bodies, stamp)
 
-    async def near(self, simhash: int, distance: int) -> str | None:
-        return await self._wire.call("near", self._server.near, simhash, distance)
+    async def near(self, sketch: bytes, least: float) -> str | None:
+        return await self._wire.call("near", self._server.near, sketch, least)
 
     async def buckets(self, partition: int, first: int, last: int, limit: int) -> list[int]:
         return await self._wire.call("buckets", self._server.buckets, partition, first, last, limit)

@@ -21,6 +21,7 @@ from gregor.schemas.messages import (
 from gregor.worker.adapters.compression import intact
 from gregor.worker.borders.errors import Damaged
 from gregor.worker.borders.reader import WHOLE, Part, Similar, Waiting, refuse
+from gregor.worker.read.sketches import alike
 from tests.simulation.engine import World
 
 
@@ -60,9 +61,9 @@ class SimulatedReader:
         data = self._store.bodies.get(sha256)
         return None if data is None else intact(sha256, data)
 
-    async def similar(self, simhash: int, distance: int, limit: int) -> list[Similar]:
-        apart = sorted(((one.simhash ^ simhash).bit_count(), one.key) for one in self._newest() if one.simhash)
-        return [Similar(key, bits) for bits, key in apart if bits <= distance][:limit]
+    async def similar(self, sketch: bytes, least: float, limit: int) -> list[Similar]:
+        stored = ((one.key, one.sketch) for one in self._newest())
+        return [Similar(key, much) for key, much in alike(sketch, stored, least)[:limit]]
 
     async def find(self, key: str, host: str) -> list[Waiting]:
         partition = partition_of(host, self._world.partitions)

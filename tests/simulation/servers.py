@@ -22,6 +22,7 @@ from gregor.schemas.messages import (
 )
 from gregor.worker.borders.log import Record, Unreadable
 from gregor.worker.borders.store import Entry
+from gregor.worker.read.sketches import share
 from tests.simulation.cells import Cells, Shelf
 
 
@@ -150,12 +151,14 @@ class StoreServer:
         visits = [visit for there, visit in self.pages.values if there == key]
         return self.page(key, max(visits)) if visits else None
 
-    def near(self, simhash: int, distance: int) -> str | None:
+    def near(self, sketch: bytes, least: float) -> str | None:
+        newest: dict[str, Page] = {}
         for data in self.pages.values.values():
             page = msgspec.msgpack.decode(data, type=Page)
-            if page.simhash and (page.simhash ^ simhash).bit_count() <= distance:
-                return page.key
-        return None
+            if page.visit >= newest.get(page.key, page).visit:
+                newest[page.key] = page
+        originals = (page for page in newest.values() if not page.duplicate_of)
+        return next((page.key for page in originals if share(page.sketch, sketch) >= least), None)
 
     def buckets(self, partition: int, first: int, last: int, limit: int) -> list[int]:
         found = sorted(b for p, b in self.calendar.entries if p == partition and first <= b <= last)

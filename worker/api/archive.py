@@ -44,13 +44,14 @@ from gregor.worker.links.configured import scope_rules
 from gregor.worker.links.scope import Scope
 from gregor.worker.observe.logging import logs
 from gregor.worker.operate.dead_letters import dead, holding, place
+from gregor.worker.read.fingerprints import distance, sketch_of, words_of
 from gregor.worker.web.http_headers import masked
 from gregor.worker.web.urls import Url, Urls
 
 T = TypeVar("T")
 _LOG = logs("api")
-NEAR: Final = 3
-"""Bits in which the simhashes of near-duplicates differ at most."""
+NEAR: Final = 0.5
+"""The least share of a text that is shown as similar: less than that of near-duplicates."""
 _MOST_TEXT: Final = 200_000
 _MOST_LINKS: Final = 1000
 _MOST_SIMILAR: Final = 50
@@ -224,13 +225,22 @@ class Archive:
 
     async def _similar(self, url: Url) -> SimilarPages:
         page = await self._stored(url, None)
-        if not page.simhash:
+        sketch = page.sketch or sketch_of(words_of(page.title, page.text))
+        if not sketch:
             return SimilarPages("", [])
         views = []
-        for near in await self._reader.similar(page.simhash, NEAR, _MOST_SIMILAR + 1):
+        for near in await self._reader.similar(sketch, NEAR, _MOST_SIMILAR + 1):
             other = await self._reader.page(near.key) if near.key != page.key else None
             if other is not None:
-                views.append(SimilarView(other.href, near.apart, other.title or "", other.state))
+                views.append(
+                    SimilarView(
+                        other.href,
+                        round(near.share, 2),
+                        distance(other.simhash, page.simhash),
+                        other.title or "",
+                        other.state,
+                    )
+                )
         return SimilarPages(f"{page.simhash:016x}", views[:_MOST_SIMILAR])
 
     async def _all(self, look: Awaitable[bool]) -> bool:

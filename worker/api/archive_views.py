@@ -41,9 +41,10 @@ class PageView(Struct, frozen=True):
 
 
 class SimilarView(Struct, frozen=True):
-    """A page that is nearly the same: ``apart`` bits of its simhash differ."""
+    """A page that is nearly the same: ``share`` of both texts is in both, ``apart`` bits of their simhashes differ."""
 
     url: str
+    share: float
     apart: int
     title: str
     state: str

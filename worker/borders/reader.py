@@ -41,10 +41,10 @@ WHOLE: Final = Part()
 
 
 class Similar(msgspec.Struct, frozen=True):
-    """A stored page whose simhash differs from the one asked for in ``apart`` bits."""
+    """A stored page, and the estimated share of runs of letters that its text has in common with the one asked for."""
 
     key: str
-    apart: int
+    share: float
 
 
 def refuse(damage: Damaged) -> None:
@@ -94,8 +94,8 @@ class Reader(Protocol):
         None if it is not kept.
         """
 
-    async def similar(self, simhash: int, distance: int, limit: int) -> list[Similar]:
-        """Stored pages whose simhash is within ``distance`` (<= 3) bits, the nearest first; one for each simhash.
+    async def similar(self, sketch: bytes, least: float, limit: int) -> list[Similar]:
+        """Stored pages whose texts share at least so much with that of a sketch, the likest first; no exact duplicates.
 
         At most ``limit``; [] if none is near.
         """

@@ -52,8 +52,11 @@ class PageStore(Protocol):
         call again, set them back.
         """
 
-    async def near(self, simhash: int, distance: int) -> str | None:
-        """The key of a stored page whose simhash is within ``distance`` (<= 3) bits; any of several; None without."""
+    async def near(self, sketch: bytes, least: float) -> str | None:
+        """The key of a stored page whose text shares at least so much with that of a sketch, as both sketches have it.
+
+        The likest of those that are looked at; None without. It may miss some.
+        """
 
     async def buckets(self, partition: int, first: int, last: int, limit: int) -> list[int]:
         """The numbers of the non-empty buckets from ``first`` to ``last``, both included, ascending.

@@ -58,5 +58,7 @@ COMMANDS: dict[str, Command] = {
     "worker": Command("worker", "join a crawl on servers"),
     "console": Command("console", "serve the console and the API of a crawl on servers"),
     "rebuild-seen": Command("rebuild_seen", "mark in Redis again what Cassandra knows"),
+    "duplicates": Command("duplicates", "list pages that are the same or nearly the same"),
+    "rebuild-near": Command("rebuild_near", "make what near-duplicates are found by for pages of earlier versions"),
     "completion": Command("completion", "print a completion script for a shell"),
 }

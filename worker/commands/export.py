@@ -4,6 +4,8 @@ import argparse
 import time
 from typing import Final, get_args
 
+import msgspec
+
 from gregor.schemas.messages import State
 from gregor.worker.archives import places
 from gregor.worker.base.errors import BadInput, complain
@@ -56,6 +58,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     text = "only what is new since the last export with this file, which says when; in a database rows are replaced"
     parser.add_argument("--cursor", metavar="FILE", help=text)
     parser.add_argument("--state", choices=get_args(State), help="only of URLs in this state now")
+    text = "no page with the content, or nearly the text, of one that was stored before"
+    parser.add_argument("--unique", action="store_true", help=text)
     parser.add_argument("--bodies", action="store_true", help="jsonl: with the body, decoded, in base64")
     text = "jsonl: with the page as Markdown, for language models: what is shown as content, its links absolute"
     parser.add_argument("--markdown", action="store_true", help=text)
@@ -81,6 +85,8 @@ def _check(arguments: argparse.Namespace) -> None:
     if form == "warc" and what != "pages":
         raise BadInput(f"a WARC has pages alone: {what} are for {', '.join(FORMS[1:])}")
     _check_place(arguments)
+    if arguments.unique and (form == "warc" or what == "hosts"):
+        raise BadInput("--unique is for pages and links as records or tables: a WARC has every answer, hosts all URLs")
     if form in _DATABASES and arguments.output == "-":
         raise BadInput(f"{form} wants the name of the database: --output FILE")
     if arguments.by and (form not in _SHARED or arguments.output == "-"):
@@ -125,7 +131,7 @@ def _needed(form: str) -> None:
 
 async def _export(arguments: argparse.Namespace, config: Config) -> int:
     now = time.time()
-    wanted = selection(arguments)
+    wanted = msgspec.structs.replace(selection(arguments), unique=arguments.unique)
     if arguments.cursor:
         wanted = cursors.since(wanted, arguments.cursor)
     async with reading(config) as crawl:

@@ -35,6 +35,7 @@ from gregor.worker.links.configured import canonical_rules, urls_of
 from gregor.worker.observe.instrumented import instrumented
 from gregor.worker.operate.control import Control
 from gregor.worker.operate.erase import Erased, Whose
+from gregor.worker.operate.sketching import Sketched
 from gregor.worker.orders.model import Change, Orders
 from gregor.worker.run.runtime import Runtime
 from gregor.worker.web.urls import Urls
@@ -168,6 +169,9 @@ class Cluster:
     async def erase(self, target: str) -> Erased:
         whose = Whose.of(target, urls_of(self._config))
         return await cluster.erase(self._config, self._canonical, whose, os.environ)
+
+    async def rebuild_near(self, part: Part, tell: Callable[[Sketched], None]) -> Sketched:
+        return await cluster.rebuild_near(self._config, self._canonical, os.environ, part, tell)
 
     async def serve_console(self, name: str, clock: Clock, stop: asyncio.Event, started: Callable[[str], None]) -> None:
         """Raises what ended the coordinator, too."""

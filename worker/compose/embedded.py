@@ -19,7 +19,7 @@ from gregor.worker.borders.clock import Clock
 from gregor.worker.borders.errors import Damaged
 from gregor.worker.borders.items import ItemWriter
 from gregor.worker.borders.members import FolderStatus
-from gregor.worker.borders.reader import Part, Reader
+from gregor.worker.borders.reader import WHOLE, Part, Reader
 from gregor.worker.borders.stock import Mending, Stock
 from gregor.worker.compose import opensearch_findings
 from gregor.worker.compose.engine import Place, Prepared
@@ -33,6 +33,7 @@ from gregor.worker.inspect.report import size
 from gregor.worker.links.configured import canonical_rules
 from gregor.worker.operate.control import Control, FolderControl
 from gregor.worker.operate.erase import Erased, Whose
+from gregor.worker.operate.sketching import Sketched
 from gregor.worker.orders.model import Change, Orders
 from gregor.worker.run.runtime import Runtime
 from gregor.worker.web.canonical import CanonicalRules
@@ -167,6 +168,11 @@ class Embedded:
     async def erase(self, target: str) -> Erased:
         _, urls = self._made_for()
         return await asyncio.to_thread(embedded.erase, self._path, Whose.of(target, urls))
+
+    async def rebuild_near(self, part: Part, tell: Callable[[Sketched], None]) -> Sketched:
+        if part != WHOLE:
+            raise BadInput("--part shares the work of a crawl on servers; a data folder is one part")
+        return await asyncio.to_thread(embedded.resketch, self._path, tell)
 
     async def serve_console(self, name: str, clock: Clock, stop: asyncio.Event, started: Callable[[str], None]) -> None:
         """Beside a crawl or after it: the folder is taken only while something is changed that is no order."""

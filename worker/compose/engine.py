@@ -22,6 +22,7 @@ from gregor.worker.config.settings import Config
 from gregor.worker.config.sources import Settings
 from gregor.worker.operate.control import Control
 from gregor.worker.operate.erase import Erased
+from gregor.worker.operate.sketching import Sketched
 from gregor.worker.orders.model import Change, Orders
 from gregor.worker.run.runtime import Runtime
 from gregor.worker.web.urls import Urls
@@ -134,6 +135,9 @@ class Engine(Protocol):
 
     async def erase(self, target: str) -> Erased:
         """Delete what the crawl has of a host or domain, beside its workers."""
+
+    async def rebuild_near(self, part: Part, tell: Callable[[Sketched], None]) -> Sketched:
+        """Make the sketches that pages of earlier versions lack, of a part, beside workers; ``tell``: how far it is."""
 
     async def serve_console(self, name: str, clock: Clock, stop: asyncio.Event, started: Callable[[str], None]) -> None:
         """Serve the console and the API, being no worker, until ``stop``; ``started`` gets its URL."""

@@ -125,7 +125,7 @@ class _Owners:
             effects=effects,
             traps=Traps(),
             stats=self._stats,
-            near_duplicate_bits=self._config.near_duplicate_bits,
+            near_duplicate_share=self._config.near_duplicate_share,
         )
         return Owner(partition, effects, pages)
 

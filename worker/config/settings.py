@@ -228,7 +228,7 @@ class Config(Api, frozen=True, kw_only=True, forbid_unknown_fields=True):
     text: Annotated[Literal["all", "main"], Meta(description="what is kept of a page: all, or its main content")] = (
         "all"
     )
-    near_duplicate_bits: Annotated[int, Meta(ge=0, le=3, description="bits in which near-duplicates may differ")] = 3
+    near_duplicate_share: Annotated[float, Meta(ge=0.5, le=1, description="least share of text in common")] = 0.68
     max_url_length: Annotated[int, Meta(ge=64, le=LONGEST_URL, description="a longer URL is skipped")] = 4096
     max_links: Annotated[int, Meta(ge=0, description="links taken from one page")] = 10000
     requisites: Annotated[

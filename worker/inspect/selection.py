@@ -16,12 +16,14 @@ T = TypeVar("T")
 
 class Selection(msgspec.Struct, frozen=True):
     """``since``: unix seconds, what is new, changed, or has another state since then. ``changed``: only what had
-    another version before, or a document that it has no more."""
+    another version before, or a document that it has no more. ``unique``: no page with the content, or nearly
+    the text, of another one that speaks for it."""
 
     host: str | None = None
     state: str | None = None
     since: float | None = None
     changed: bool = False
+    unique: bool = False
 
     def takes(self, row: Row | None, page: Page | None) -> bool:
         """Whether a URL with this row and newest document is meant."""
@@ -89,7 +91,19 @@ async def batches(
 async def _paired(reader: Reader, wanted: Selection, several: list[Page]) -> list[tuple[Page, Row | None]]:
     rows = await reader.rows_of(list({page.key: None for page in several}))
     pairs = [(page, rows.get(page.key)) for page in several]
-    return [(page, row) for page, row in pairs if wanted.takes(row, page)]
+    taken = [(page, row) for page, row in pairs if wanted.takes(row, page)]
+    if wanted.unique:
+        return [(page, row) for page, row in taken if not await _is_told_by_another(reader, page)]
+    return taken
+
+
+async def _is_told_by_another(reader: Reader, page: Page) -> bool:
+    """Whether the page that this one is like is there. Of two that name each other the first by name is kept."""
+    other = page.duplicate_of or page.near_duplicate_of
+    first = await undamaged(reader, reader.page(other)) if other else None
+    if first is None:
+        return False
+    return (first.duplicate_of or first.near_duplicate_of) != page.key or first.key < page.key
 
 
 async def undamaged(reader: Reader, asked: Awaitable[T | None]) -> T | None:

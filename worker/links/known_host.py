@@ -52,6 +52,12 @@ class KnownHost:
         if fresh and via:
             self._credit(names, via)
 
+    def note_nearly(self, target: str, near: bool) -> None:
+        """A page was stored, and is a near-duplicate of another one or not: that orders its like and refuses none."""
+        for name in shapes(target):
+            if (shape := self.shapes.get(name)) is not None:
+                shape.note_nearly(near)
+
     def kept(self) -> bytes:
         """What of it a later owner should know, a few thousand octets at most: those of its shapes that sank, the worst
         first."""

@@ -26,6 +26,8 @@ LINE: Final = 6
 """Pages in vain, each found on the one before, from which on a shape leads on without end, as far as anybody can tell:
 a tree of pages with the same words has so many levels when it has a thousand pages."""
 
+NEARLY: Final = 8
+"""By so much near-duplicates outweigh other pages, which count twice, in a shape whose URLs come after others."""
 ALIKE: Final = 4
 """Pages that tell which of the numbers of their URLs vary."""
 
@@ -52,6 +54,7 @@ class Shape:
         "_varied",
         "fresh",
         "line",
+        "nearly",
         "pages",
         "score",
         "trials",
@@ -67,6 +70,8 @@ class Shape:
         """Pages in vain since it was spent."""
         self.line = 0
         """The longest line of pages in vain, each found on the one before, since something new came."""
+        self.nearly = 0
+        """Near-duplicates lately, less twice the other pages."""
         self._full = array("Q")
         self._bare = array("Q")
         self._first: Numbers = ()
@@ -122,6 +127,10 @@ class Shape:
         self.add(STALE if not self.walks else STEP if beyond else BETWEEN)
         self.trials += spent
         return Brought(False, beyond)
+
+    def note_nearly(self, near: bool) -> None:
+        """A page of the shape is a near-duplicate of another page, or not."""
+        self.nearly = min(2 * NEARLY, self.nearly + 1) if near else max(0, self.nearly - 2)
 
     def add(self, points: int) -> None:
         """Change the score."""

@@ -35,7 +35,7 @@ from gregor.worker.links.rank import (
     Judged,
     Rank,
 )
-from gregor.worker.links.shape_score import LINE, SPENT, SUNK, Shape
+from gregor.worker.links.shape_score import LINE, NEARLY, SPENT, SUNK, Shape
 from gregor.worker.links.shapes import combines, looks_endless, numbers, section, sessionless, shapes, target_of
 from gregor.worker.web.urls import Url
 
@@ -73,9 +73,11 @@ class Traps:
     def __len__(self) -> int:
         return self._count + len(self._hosts)
 
-    def learn(self, url: Url, *, text: str, media: Iterable[str] = (), copy_of: str = "", via: str = "") -> None:
+    def learn(
+        self, url: Url, *, text: str, media: Iterable[str] = (), copy_of: str = "", via: str = "", near: bool = False
+    ) -> None:
         """A page was stored. ``media``: URLs of the images and the like that it shows; ``copy_of``: the key of the page
-        whose content it has; ``via``: that of the page whose link led to it."""
+        whose content it has; ``via``: that of the page whose link led to it; ``near``: it is a near-duplicate."""
         self._source = None
         host = self._know(url.host) or self._meet(url.host, bool(copy_of), _host_of(via))
         words = words_of(text, url.target, media) if text.strip() and shapes(url.target) else None
@@ -84,6 +86,7 @@ class Traps:
         before = len(host.shapes)
         led = via if _host_of(via) == url.host else ""
         host.learn(url.key, url.target, words, copy_of=twin, via=led, chains=self._chains)
+        host.note_nearly(url.target, near)
         self._count += len(host.shapes) - before
         self._forget()
 
@@ -124,6 +127,8 @@ class Traps:
             if worst.score < SPENT or good:
                 return Judged(Rank.SUNK, "little new", part)
             return Judged(self._of_spent(host, worst, names, ticket), _reason(worst), part, _spare(host))
+        if any(shape.nearly >= NEARLY for shape in its_shapes):
+            return Judged(Rank.SUNK, "near-duplicates", part)
         if looks_endless(target, names):
             return Judged(Rank.SUNK, LOOKS_ENDLESS, part)
         if combines(target) and not _one_varies(host, target, names):

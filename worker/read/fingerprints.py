@@ -12,11 +12,12 @@ import re
 
 import xxhash
 
-from gregor.worker.read.simhashing import vote
+from gregor.worker.read import sketches
+from gregor.worker.read.simhashing import hashed
 from gregor.worker.read.white_space import collapse
 
 BITS = 3
-"""Two pages are near-duplicates when their simhashes differ in at most so many bits."""
+"""Simhashes that differ in at most so many bits share a band. Near-duplicates are told by sketches, see there."""
 BANDS = 4
 """Parts of a simhash, 16 bits each: two that differ in three bits agree in at least one (pigeonhole principle)."""
 MIN_LETTERS = 32
@@ -31,6 +32,11 @@ _WORDS = re.compile("[\\w\U00020000-\U0010ffff]+")
 _BAND_BITS = 64 // BANDS
 
 
+def words_of(title: str | None, text: str) -> str:
+    """What fingerprints, simhash and sketch of a page are made of."""
+    return f"{title} {text}" if title else text
+
+
 def text_fingerprint(text: str) -> bytes:
     """16 bytes (XXH3, 128 bits) over a text whose white space counts as one space, and not at all at its ends."""
     # Most texts come with single spaces, which is seen faster than repaired. No other white space is printable.
@@ -41,14 +47,25 @@ def text_fingerprint(text: str) -> bytes:
     return xxhash.xxh3_128_digest(octets)
 
 
-def simhash64(text: str) -> int:
-    """The simhash of a text; 0, which is neither stored nor looked up, for a text of fewer than 32 letters."""
+def sketch_of(text: str) -> bytes:
+    """The sketch of a text, see `sketches`; empty for a text of fewer than 32 letters."""
+    return simhash_and_sketch(text)[1]
+
+
+def simhash_and_sketch(text: str) -> tuple[int, bytes]:
+    """Both, of which much is the same work; 0 and nothing for a text of fewer than 32 letters."""
     text = text[:MAX_LETTERS].lower()
+    letters: str | bytes
     if text.isascii():
-        letters, width = text.encode().translate(None, _NO_LETTERS), 1
+        letters = octets = text.encode().translate(None, _NO_LETTERS)
+        width = 1
     else:
-        letters, width = "".join(_WORDS.findall(text)).encode("utf-32-le", "surrogatepass"), 4
-    return vote(letters, width) if len(letters) >= MIN_LETTERS * width else 0
+        letters = "".join(_WORDS.findall(text))
+        octets, width = letters.encode("utf-32-le", "surrogatepass"), 4
+    if len(letters) < MIN_LETTERS:
+        return 0, b""
+    simhash, tops = hashed(octets, width)
+    return simhash, sketches.of_runs(letters, tops)
 
 
 def distance(a: int, b: int) -> int:

@@ -9,7 +9,7 @@ from typing import Final, TypeVar
 import msgspec
 
 from gregor.worker.read.document import Document, Extract
-from gregor.worker.read.fingerprints import simhash64, text_fingerprint
+from gregor.worker.read.fingerprints import simhash_and_sketch, text_fingerprint, words_of
 from gregor.worker.read.pdf import TYPE as PDF
 from gregor.worker.read.processors import Processors
 from gregor.worker.read.sitemaps import parse as sitemaps
@@ -37,6 +37,7 @@ class Reading(msgspec.Struct, frozen=True):
     extract: Extract
     fingerprint: bytes = b""
     simhash: int = 0
+    sketch: bytes = b""
     sitemap: sitemaps.Sitemap | None = None
 
 
@@ -49,8 +50,8 @@ def read(processors: Processors, document: Document, is_sitemap: bool | None) ->
         if sitemap.kind != "unknown" or document.content_type not in _PAGES:
             return Reading(Extract(), sitemap=sitemap)
     extract = processors.process(document)
-    words = f"{extract.title} {extract.text}" if extract.title else extract.text
-    return Reading(extract, text_fingerprint(words) if words.strip() else b"", simhash64(words))
+    words = words_of(extract.title, extract.text)
+    return Reading(extract, text_fingerprint(words) if words.strip() else b"", *simhash_and_sketch(words))
 
 
 class LargeDocuments:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Final
 
-from gmpy2 import from_binary, mpz
+from gmpy2 import from_binary, mpz, to_binary
 
 SHINGLE: Final = 4
 """Letters of a shingle."""
@@ -34,15 +34,32 @@ Planes = list[mpz]
 """Counters of 64-bit lanes, bit by bit: the first has the lowest bit of each."""
 
 
-def vote(letters: bytes, width: int) -> int:
-    """The 64 bits of which each is set in more than half of the hashes of all runs of four letters.
+def hashed(letters: bytes, width: int) -> tuple[int, bytes]:
+    """The 64 bits of which each is set in more than half of the hashes of all runs of four letters; and the highest
+    octet of each hash, in the order of the text.
 
     The letters are code points of ``width`` octets each (1 or 4), low octet first; there are at least four. For
     letters a, b, c and d the hash is ((a·p + b)·p + c)·p + d with a prime p, then mixed.
     """
     runs = len(letters) // width - SHINGLE + 1
     step = _LANE // 8 // width
-    return majority(_blocks(letters, width, runs, step), runs)
+    tops = bytearray()
+    simhash = majority(_noting_tops(_blocks(letters, width, runs, step), runs, step, tops), runs)
+    return simhash, bytes(tops)
+
+
+def _noting_tops(blocks: Iterable[list[mpz]], runs: int, step: int, tops: bytearray) -> Iterator[list[mpz]]:
+    """The blocks, whose highest octets are added to ``tops``."""
+    for numbers in blocks:
+        size = min(_LANES * step, runs - len(tops))
+        lanes = -(-size // step)
+        octets = bytearray(lanes * step)
+        for place, number in enumerate(numbers):
+            lane = to_binary(number)[len(_POSITIVE) :].ljust(_LANE // 8 * lanes, b"\0")
+            octets[2 * place :: step] = lane[7::16]
+            octets[2 * place + 1 :: step] = lane[15::16]
+        tops += octets[:size]
+        yield numbers
 
 
 def majority(blocks: Iterable[list[mpz]], count: int) -> int:

@@ -149,7 +149,7 @@ class Crawls:
             effects=effects,
             traps=self._traps,
             stats=stats,
-            near_duplicate_bits=config.near_duplicate_bits,
+            near_duplicate_share=config.near_duplicate_share,
         )
         news = News(
             partition,

@@ -28,16 +28,16 @@ class PageWriter:
         effects: Effects,
         traps: Traps,
         stats: Stats,
-        near_duplicate_bits: int,
+        near_duplicate_share: float,
     ) -> None:
-        """``near_duplicate_bits``: simhashes within so many bits are near-duplicates."""
+        """``near_duplicate_share``: pages whose sketches share so much are near-duplicates."""
         self._partition = partition
         self._store = store
         self._seen = seen
         self._effect = effects.run
         self._traps = traps
         self._stats = stats
-        self._bits = near_duplicate_bits
+        self._least = near_duplicate_share
 
     async def version(self, ticket: Ticket, row: Row | None) -> Page | None:
         """The stored version of what is visited again, also by the retry of a revisit that failed."""
@@ -55,8 +55,8 @@ class PageWriter:
         contents = self._stats.contents
         if owner is not None and owner != page.key:
             page.state, page.duplicate_of = "duplicate", owner
-        elif page.simhash:
-            near = await self._effect(lambda: store.near(page.simhash, self._bits))
+        elif page.sketch:
+            near = await self._effect(lambda: store.near(page.sketch, self._least))
             page.near_duplicate_of = near if near is not None and near != page.key else ""
         contents["duplicate" if page.duplicate_of else "near_duplicate" if page.near_duplicate_of else "new"] += 1
         wire = response.wire_body
@@ -73,8 +73,9 @@ class PageWriter:
             self._stats.extracted.add_crawled(extracted, page.href)
         if url is not None and page.kind != "revisit" and not page.requisite:
             media = [link.url for link in page.links if link.kind in SHOWN]
+            alike = bool(page.near_duplicate_of or page.duplicate_of)
             text = f"{page.title or ''}\n{page.text}"
-            self._traps.learn(url, text=text, media=media, copy_of=page.duplicate_of, via=page.via)
+            self._traps.learn(url, text=text, media=media, copy_of=page.duplicate_of, via=page.via, near=alike)
 
     async def claim(self, page: Page) -> None:
         """Let the content name this stored page; a page that comes second is a duplicate after all."""

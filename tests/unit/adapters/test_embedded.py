@@ -20,16 +20,29 @@ from hypothesis import strategies as st
 
 from gregor.partitioner.hashing import partition_of
 from gregor.schemas.messages import Page, Row, Ticket
-from gregor.worker.adapters.embedded import EmbeddedEngine, change_orders, open_engine, open_reader, reader, simhashes
+from gregor.worker.adapters.embedded import (
+    EmbeddedEngine,
+    change_orders,
+    open_engine,
+    open_reader,
+    reader,
+    resketch,
+    sketches,
+    sketching,
+)
 from gregor.worker.adapters.embedded.database import Database, DatabaseClosed
 from gregor.worker.adapters.embedded.folder import Folder, connect_reading
 from gregor.worker.adapters.embedded.schema import SCHEMA
 from gregor.worker.borders.errors import DiskFull
 from gregor.worker.borders.store import Entry
 from gregor.worker.commands import cli
+from gregor.worker.operate.sketching import Sketched
 from gregor.worker.orders.model import Order
+from gregor.worker.read.fingerprints import sketch_of
+from gregor.worker.read.sketches import share
 from tests.contract.world import ManualClock, ordered, ticket
 from tests.counted import counted
+from tests.sketches import sketch
 
 PARTITIONS = 4
 
@@ -319,28 +332,65 @@ asyncio.run(main())
     with_engine(tmp_path, case)
 
 
-simhashes_near = st.tuples(st.integers(1, (1 << 64) - 1), st.sets(st.integers(0, 63), max_size=6))
-
-
-@given(st.lists(st.integers(1, (1 << 64) - 1), max_size=20), simhashes_near, st.integers(0, 3))
+@given(st.lists(st.tuples(st.integers(1, 5), st.integers(0, 30)), max_size=20), st.integers(1, 5), st.integers(0, 30))
 def test_near_duplicates_are_those_that_comparing_with_all_finds(
-    stored: list[int], asked: tuple[int, set[int]], distance: int
+    stored: list[tuple[int, int]], number: int, differing: int
 ) -> None:
-    base, flipped = asked
     connection = sqlite3.connect(":memory:")
     for statement in SCHEMA:
         connection.execute(statement)
-    simhash = base ^ sum(1 << bit for bit in flipped)
-    for number in [*stored, base]:
-        simhashes.put(connection, number, str(number))
-    found = simhashes.near(connection, simhash, distance)
-    best = min((number ^ simhash).bit_count() for number in [*stored, base])
-    if simhash and best <= distance:
-        assert found is not None
-        assert (int(found) ^ simhash).bit_count() == best
-    else:
-        assert found is None
+    asked = sketch(number, differing)
+    for name, made in enumerate(stored):
+        sketches.put(connection, Page(str(name), "", "", 1, "new", 200, 1.0, sketch=sketch(*made)))
+    best = max((share(asked, sketch(*made)) for made in stored), default=0.0)
+    found = sketches.near(connection, asked, 0.65)
+    assert (found is not None) == (best >= 0.65)
+    assert found is None or share(asked, sketch(*stored[int(found)])) == best
     connection.close()
+
+
+def test_a_page_leaves_nothing_of_its_sketch_when_it_is_forgotten_or_comes_anew() -> None:
+    connection = sqlite3.connect(":memory:")
+    for statement in SCHEMA:
+        connection.execute(statement)
+
+    def counted() -> list[int]:
+        return [
+            connection.execute(f"SELECT count(*) FROM {name}").fetchone()[0] for name in ("sketches", "sketch_keys")
+        ]
+
+    for number, visit in ((1, 1), (1, 1), (2, 2)):
+        sketches.put(connection, Page("http://a/", "", "", visit, "new", 200, 1.0, sketch=sketch(number)))
+        assert counted() == [1, 6]
+    sketches.put(connection, Page("http://a/", "", "", 3, "new", 200, 1.0, sketch=sketch(2), duplicate_of="http://b/"))
+    assert counted() == [0, 0]
+    sketches.put(connection, Page("http://a/", "", "", 4, "new", 200, 1.0, sketch=sketch(2)))
+    sketches.forget(connection, "http://a/")
+    assert counted() == [0, 0]
+    connection.close()
+
+
+def test_a_folder_of_a_version_without_sketches_gets_them(tmp_path: Path) -> None:
+    with_engine(tmp_path, lambda engine: asyncio.sleep(0))
+    with contextlib.closing(sqlite3.connect(tmp_path / "crawl.db")) as connection, connection:
+        connection.execute("DROP TABLE sketches")
+        connection.execute("DROP TABLE sketch_keys")
+        connection.execute("CREATE TABLE simhashes (simhash INTEGER PRIMARY KEY, key TEXT NOT NULL)")
+
+    async def nothing_is_similar() -> None:
+        folder = await open_reader(tmp_path)
+        assert await folder.similar(sketch(1), 0.5, 1) == []
+        await folder.close()
+
+    asyncio.run(nothing_is_similar())
+
+    async def found(engine: EmbeddedEngine) -> None:
+        await engine.store.put_page(Page("http://a/", "", "a", 1, "new", 200, 1.0, sketch=sketch(1)), None, None, 1)
+        assert await engine.store.near(sketch(1), 0.65) == "http://a/"
+
+    with_engine(tmp_path, found)
+    with contextlib.closing(sqlite3.connect(tmp_path / "crawl.db")) as connection:
+        assert not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'simhashes'").fetchone()
 
 
 def test_a_look_sees_what_was_acknowledged_and_nothing_else(tmp_path: Path) -> None:
@@ -424,3 +474,40 @@ def test_an_older_owners_commit_sets_no_watermark_back(tmp_path: Path) -> None:
         assert (await engine.log.committed(home))[2] == 8
 
     with_engine(tmp_path, case)
+
+
+def test_old_pages_get_their_sketches_and_what_is_cut_short_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = [" ".join(f"w{number}x{word}" for word in range(40)) for number in range(9)]
+
+    async def stored(engine: EmbeddedEngine) -> None:
+        for number, text in enumerate(texts):
+            page = Page(f"http://a/{number}", "", "a", 1, "new", 200, 1.0, text=text)
+            await engine.store.put_page(page, None, None, 1)
+        newest = Page("http://a/0", "", "a", 2, "revisit", 200, 1.0, text=texts[0].upper())
+        await engine.store.put_page(newest, None, None, 2)
+
+    with_engine(tmp_path, stored)
+    monkeypatch.setattr(sketching, "_SLICE", 2)
+
+    class Cut(Exception):
+        pass
+
+    def cut(how_far: Sketched) -> None:
+        if how_far.pages >= 4:
+            raise Cut
+
+    with pytest.raises(Cut):
+        resketch(tmp_path, cut)
+    told: list[Sketched] = []
+    did = resketch(tmp_path, lambda how_far: told.append(msgspec.structs.replace(how_far)))
+    assert (did.before, did.pages, did.before + did.done) == (5, 5, 10)
+    assert [how_far.pages for how_far in told] == [2, 4, 5]
+    assert resketch(tmp_path, told.append).before == 0
+
+    async def found(engine: EmbeddedEngine) -> None:
+        for number, text in enumerate(texts):
+            assert await engine.store.near(sketch_of(text), 0.9) == f"http://a/{number}"
+
+    with_engine(tmp_path, found)

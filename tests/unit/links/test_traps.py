@@ -25,6 +25,7 @@ from tests.web.shared import SHARED
 from tests.web.trap_web import TRAPS, TrapWeb
 
 URLS = Urls()
+WORDS = [chr(97 + number % 26) * (2 + number // 26) for number in range(400)]
 
 
 def url(text: str) -> Url:
@@ -224,6 +225,27 @@ def test_nearly_the_same_words_are_no_evidence() -> None:
             url(f"http://a.test/p/{number}"), text=f"{'menu ' * 300} {chr(97 + number % 26) * (1 + number // 26)}"
         )
     assert traps.judge(ticket("http://a.test/p/201")).rank is Rank.LARGE
+
+
+def test_a_shape_that_mostly_brings_near_duplicates_sinks_and_is_never_refused_for_it() -> None:
+    traps = Traps()
+
+    def come(count: int, near: bool, first: int) -> None:
+        for page in range(first, first + count):
+            traps.learn(url(f"http://a.test/items/{page}"), text=" ".join(Random(page).choices(WORDS, k=9)), near=near)
+
+    def judged() -> tuple[Rank, str]:
+        told = traps.judge(ticket("http://a.test/items/999", via="http://a.test/items/998"))
+        return told.rank, told.reason
+
+    come(7, True, 0)
+    assert judged()[0] < Rank.SUNK
+    come(500, True, 7)
+    assert judged() == (Rank.SUNK, "near-duplicates")
+    assert traps.ranked(ticket("http://a.test/items/999")).priority == 4
+    assert traps.judge(ticket("http://a.test/other")).rank < Rank.SUNK
+    come(5, False, 600)  # most are others now
+    assert judged()[0] < Rank.SUNK
 
 
 def test_other_pictures_make_another_page() -> None:

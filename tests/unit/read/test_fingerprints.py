@@ -5,11 +5,15 @@ from hypothesis import strategies as st
 from simhash import Simhash
 
 from gregor.worker.read import fingerprints
-from gregor.worker.read.fingerprints import bands, distance, simhash64, text_fingerprint
+from gregor.worker.read.fingerprints import bands, distance, simhash_and_sketch, text_fingerprint
 from tests.neighbours import Neighbours
 
 _HASHES = st.integers(min_value=1, max_value=2**64 - 1)
 _FLIPS = st.sets(st.integers(min_value=0, max_value=63), max_size=3)
+
+
+def simhash64(text: str) -> int:
+    return simhash_and_sketch(text)[0]
 
 
 def _shingle_hash(shingle: bytes) -> int:

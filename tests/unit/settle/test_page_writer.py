@@ -55,7 +55,7 @@ def writer_of(servers: Servers) -> PageWriter:
     some: Any = servers
     nothing: Any = None
     return PageWriter(
-        partition, store=some, seen=some, effects=effects, traps=nothing, stats=Stats(), near_duplicate_bits=3
+        partition, store=some, seen=some, effects=effects, traps=nothing, stats=Stats(), near_duplicate_share=0.65
     )
 
 
@@ -123,7 +123,7 @@ def test_what_rules_made_of_a_page_is_counted_once_it_is_stored() -> None:
         effects=Retries(stats, random.Random(1)).under(lease),
         traps=cast(Traps, None),
         stats=stats,
-        near_duplicate_bits=3,
+        near_duplicate_share=0.68,
     )
     asyncio.run(writer.store(visited(extracted)))
     assert stats.extracted.lost_items == {"job": 1}

@@ -9,10 +9,12 @@ from pathlib import Path
 
 from gmpy2 import mpz
 
-from gregor.worker.read import fingerprints, simhashing
+from gregor.worker.config.settings import Config
+from gregor.worker.read import fingerprints, simhashing, sketches
 from tests.neighbours import Neighbours
 from tests.web.suites import Line, Suite, Verdict, equal
 
+_SHARE = Config().near_duplicate_share
 _CORPUS_BITS = 6
 """The published scores of the corpus hold for 3, 6 and 10 bits alike; a pair more or less at the edge is chance."""
 
@@ -78,7 +80,7 @@ _OPERATIONS = {
 
 def _text_pair(case: Line) -> Verdict:
     a, b = case["a"], case["b"]
-    bits = fingerprints.distance(fingerprints.simhash64(a), fingerprints.simhash64(b))
+    bits = fingerprints.distance(*(fingerprints.simhash_and_sketch(text)[0] for text in (a, b)))
     same = fingerprints.text_fingerprint(a) == fingerprints.text_fingerprint(b)
     relation = case["relation"]
     if relation == "not identical":
@@ -94,7 +96,7 @@ def _corpus(folder: Path) -> Iterator[Line]:
     """One case for each pair of texts that is near-duplicate, or found to be."""
     file = folder
     with file.open(encoding="utf-8") as lines, file.with_name("labelled_corpus_pairs.jsonl").open() as labels:
-        hashes = {text["id"]: fingerprints.simhash64(text["text"]) for text in map(json.loads, lines)}
+        hashes = {text["id"]: fingerprints.simhash_and_sketch(text["text"])[0] for text in map(json.loads, lines)}
         true = {tuple(sorted((pair["a"], pair["b"]))) for pair in map(json.loads, labels)}
     for pair in itertools.combinations(sorted(hashes), 2):
         bits = fingerprints.distance(hashes[pair[0]], hashes[pair[1]])
@@ -104,6 +106,22 @@ def _corpus(folder: Path) -> Iterator[Line]:
 
 def _labelled(case: Line) -> Verdict:
     return Verdict((case["bits"] <= _CORPUS_BITS) == case["near"], f"near: {case['near']}, {case['bits']} bits apart")
+
+
+def _sketched(folder: Path) -> Iterator[Line]:
+    """One case for each pair of texts that is near-duplicate, or found to be, by keys and shares of sketches."""
+    with folder.open(encoding="utf-8") as lines, folder.with_name("labelled_corpus_pairs.jsonl").open() as labels:
+        made = {text["id"]: fingerprints.sketch_of(text["text"]) for text in map(json.loads, lines)}
+        true = {tuple(sorted((pair["a"], pair["b"]))) for pair in map(json.loads, labels)}
+    for pair in itertools.combinations(sorted(made), 2):
+        a, b = made[pair[0]], made[pair[1]]
+        much = sketches.share(a, b) if set(sketches.keys_of(a)) & set(sketches.keys_of(b)) else 0.0
+        if pair in true or much >= _SHARE:
+            yield {"id": "-".join(pair), "share": much, "near": pair in true}
+
+
+def _told(case: Line) -> Verdict:
+    return Verdict((case["share"] >= _SHARE) == case["near"], f"near: {case['near']}, {case['share']:.2f} in common")
 
 
 def _is_ours(case: Line) -> bool:
@@ -120,4 +138,5 @@ SUITES = [
     Suite("simhash/vectors", "simhash/vectors.jsonl", "", _vector, _is_ours),
     Suite("simhash/text_pairs", "simhash/text_pairs.jsonl", "", _text_pair, _keeps_order),
     Suite("simhash/corpus", "simhash/labelled_corpus.jsonl", "simhash 10 of 10 pairs", _labelled, cases=_corpus),
+    Suite("sketches/corpus", "simhash/labelled_corpus.jsonl", "simhash 10 of 10 pairs", _told, cases=_sketched),
 ]

@@ -19,6 +19,7 @@ from gregor.worker.adapters.cluster.reader import ClusterReader
 from gregor.worker.adapters.cluster.rebuild import Rebuilding, Rebuilt
 from gregor.worker.adapters.cluster.redis_client import RedisClient
 from gregor.worker.adapters.cluster.seen import RedisSeen, probe
+from gregor.worker.adapters.cluster.sketching import Sketching
 from gregor.worker.adapters.cluster.stock import ClusterMending, ClusterStock
 from gregor.worker.adapters.cluster.store import ClusterStore
 from gregor.worker.adapters.cluster.zookeeper_client import ZooKeeper
@@ -32,6 +33,7 @@ from gregor.worker.borders.reader import WHOLE, Part
 from gregor.worker.config.servers import SERVERS, check_server
 from gregor.worker.config.settings import Config
 from gregor.worker.operate.erase import Erased, Whose
+from gregor.worker.operate.sketching import Sketched
 
 T = TypeVar("T")
 
@@ -209,6 +211,19 @@ async def erase(config: Config, canonical: str, whose: Whose, environ: Mapping[s
         log = KafkaLog(config, config.crawl, config.partitions)
         opening.keep(log)
         return await erasing.erase(cassandra, seen, whose, log.announce)
+    raise AssertionError("an exit stack swallows nothing")
+
+
+async def rebuild_near(
+    config: Config, canonical: str, environ: Mapping[str, str], part: Part, tell: Callable[[Sketched], None]
+) -> Sketched:
+    """Make the sketches that pages of earlier versions lack. Raises `BadInput`, `Unavailable`."""
+    opening = Opening(config, environ)
+    async with opening.stack:
+        cassandra = await opening(lambda: Cassandra.connect(config, keyspace(config), environ))
+        opening.keep(cassandra)
+        await opening(lambda: cassandra_setup.check(cassandra, keyspace(config), facts(config, canonical)))
+        return await Sketching(cassandra, part).run(tell)
     raise AssertionError("an exit stack swallows nothing")
 
 

@@ -11,14 +11,16 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import Any, Final
 
-from gregor.schemas.messages import Changed, DeadLetter, Page, Row, decode, encode
+from gregor.schemas.messages import Changed, DeadLetter, Page, Row, decode, encode, url_fingerprint
 from gregor.worker.adapters.cluster.cassandra_client import Cassandra, Found
 from gregor.worker.adapters.cluster.seen import RedisSeen
-from gregor.worker.adapters.cluster.store_pages import Pages, bands_of, signed
+from gregor.worker.adapters.cluster.store_pages import Pages, signed
 from gregor.worker.adapters.cluster.tokens import RANGES, bounds
 from gregor.worker.base.streams import merged
 from gregor.worker.borders.errors import Damaged
 from gregor.worker.operate.erase import Erased, Whose
+from gregor.worker.read.fingerprints import bands, sketch_of, words_of
+from gregor.worker.read.sketches import keys_of
 from gregor.worker.settle.rows import forgotten
 
 _KEYS: Final = "SELECT key, visit, WRITETIME(status) FROM pages WHERE token(key) > ? AND token(key) <= ?"
@@ -28,11 +30,13 @@ _ROWS: Final = "SELECT host, data, WRITETIME(data) FROM rows"
 _LETTERS: Final = "SELECT day, shard, id, data FROM dead_letters"
 _ORIGINS: Final = "SELECT origin, WRITETIME(data) FROM robots"
 _CHUNKS: Final = "SELECT chunks FROM bodies WHERE sha256 = ?"
-_NAMED: Final = "SELECT key, WRITETIME(key) FROM simhashes WHERE band = ? AND simhash = ?"
+_NAMED: Final = "SELECT WRITETIME(sketch) FROM sketches WHERE found_by = ? AND id = ?"
+_NAMED_EARLIER: Final = "SELECT key, WRITETIME(key) FROM simhashes WHERE band = ? AND simhash = ?"
 _FORGET: Final = "INSERT INTO rows (key, host, state, data) VALUES (?, ?, ?, ?) USING TIMESTAMP ?"
 _DELETE_PAGE: Final = "DELETE FROM pages USING TIMESTAMP ? WHERE key = ? AND visit = ?"
 _DELETE_BODY: Final = "DELETE FROM bodies USING TIMESTAMP ? WHERE sha256 = ?"
 _DELETE_CHUNK: Final = "DELETE FROM body_chunks USING TIMESTAMP ? WHERE sha256 = ? AND chunk = ?"
+_DELETE_SKETCH: Final = "DELETE FROM sketches USING TIMESTAMP ? WHERE found_by = ? AND id = ?"
 _DELETE_SIMHASH: Final = "DELETE FROM simhashes USING TIMESTAMP ? WHERE band = ? AND simhash = ?"
 _DELETE_LETTER: Final = "DELETE FROM dead_letters WHERE day = ? AND shard = ? AND id = ?"
 _DELETE_ROBOTS: Final = "DELETE FROM robots USING TIMESTAMP ? WHERE origin = ?"
@@ -141,8 +145,12 @@ class _Eraser:
     async def _disown(self, page: Page) -> None:
         """Nothing is a duplicate of a page that is deleted."""
         await self._seen.disown(page.fingerprint, page.key)
+        name = signed(url_fingerprint(page.key))
+        for found_by in keys_of(page.sketch or sketch_of(words_of(page.title, page.text))):
+            for (stamp,) in await self._cassandra.read(_NAMED, (found_by, name)):
+                await self._cassandra.write(_DELETE_SKETCH, (stamp, found_by, name))
         for band in bands_of(page.simhash) if page.simhash else ():
-            for key, stamp in await self._cassandra.read(_NAMED, (band, signed(page.simhash))):
+            for key, stamp in await self._cassandra.read(_NAMED_EARLIER, (band, signed(page.simhash))):
                 if key == page.key:
                     await self._cassandra.write(_DELETE_SIMHASH, (stamp, band, signed(page.simhash)))
 
@@ -157,6 +165,11 @@ class _Eraser:
             _FORGET, [(row.key, row.host, row.state, encode(row), stamp + 1) for row, stamp in kept]
         )
         return len(kept)
+
+
+def bands_of(simhash: int) -> list[int]:
+    """The bands under which versions before sketches stored a simhash."""
+    return [table << 16 | value for table, value in bands(simhash)]
 
 
 def _named(page: Page) -> set[bytes]:

@@ -112,8 +112,8 @@ class ClusterReader:
     async def body(self, sha256: str) -> BinaryIO | None:
         return await self._pages.body(bytes.fromhex(sha256))
 
-    async def similar(self, simhash: int, distance: int, limit: int) -> list[Similar]:
-        return await self._pages.similar(simhash, distance, limit)
+    async def similar(self, sketch: bytes, least: float, limit: int) -> list[Similar]:
+        return await self._pages.similar(sketch, least, limit)
 
     async def find(self, key: str, host: str) -> list[Waiting]:
         partition = partition_of(host, self._partitions)

@@ -75,8 +75,8 @@ class ClusterStore:
     async def put_page(self, page: Page, body: BinaryIO | None, wire: BinaryIO | None, stamp: int) -> None:
         await self._pages.put(page, body, wire, stamp)
 
-    async def near(self, simhash: int, distance: int) -> str | None:
-        return await self._pages.near(simhash, distance)
+    async def near(self, sketch: bytes, least: float) -> str | None:
+        return await self._pages.near(sketch, least)
 
     async def buckets(self, partition: int, first: int, last: int, limit: int) -> list[int]:
         return await self._calendars.buckets(partition, first, last, limit)

@@ -1,4 +1,4 @@
-"""Pages with their history, bodies and simhashes in Cassandra."""
+"""Pages with their history, bodies and sketches in Cassandra."""
 
 import asyncio
 import hashlib
@@ -9,23 +9,23 @@ from typing import BinaryIO, Final, NamedTuple
 
 from cassandra.query import UNSET_VALUE
 
-from gregor.schemas.messages import Page, decode, encode
+from gregor.schemas.messages import Page, decode, encode, url_fingerprint
 from gregor.worker.adapters.cluster.cassandra_client import Cassandra, Found, Values
 from gregor.worker.adapters.cluster.coalesce import Coalesced
 from gregor.worker.adapters.compression import Compressor, Whole, decoded, decompressed, intact
 from gregor.worker.borders.errors import Damaged
 from gregor.worker.borders.reader import Similar
-from gregor.worker.read.fingerprints import bands
+from gregor.worker.read.sketches import alike, keys_of
 
 CHUNK: Final = 512 * 1024
 """Bytes of a body in a chunk, before compression."""
 
 _LONGEST_PAGE: Final = 1 << 30  # bytes of a record, decompressed
 
-# In one band a flood of similar pages must not make every look-up slow; at a million pages it holds some 15 simhashes.
-_CANDIDATES: Final = 1000
+# Pages of one template may share a key by thousands; they must not make every look-up slow.
+_CANDIDATES: Final = 32
 _CHECKED: Final = 16
-# Simhashes in one look-up, of four bands each.
+# Sketches in one look-up, of six keys each.
 _LOOKED_FOR: Final = 8
 # Bytes of a body up to which it is compressed where it is: it takes less than a way to a thread and back holds up.
 _AT_ONCE: Final = 128 * 1024
@@ -39,8 +39,9 @@ _PUT_BODY: Final = "INSERT INTO bodies (sha256, chunks, data) VALUES (?, ?, ?) U
 _PUT_CHUNK: Final = "INSERT INTO body_chunks (sha256, chunk, data) VALUES (?, ?, ?) USING TTL ?"
 _BODY: Final = "SELECT chunks, data FROM bodies WHERE sha256 = ?"
 _CHUNK: Final = "SELECT data FROM body_chunks WHERE sha256 = ? AND chunk = ?"
-_PUT_SIMHASH: Final = "INSERT INTO simhashes (band, simhash, key) VALUES (?, ?, ?) USING TIMESTAMP ?"
-_NEAR: Final = f"SELECT simhash, key FROM simhashes WHERE band IN ? PER PARTITION LIMIT {_CANDIDATES}"
+_PUT_SKETCH: Final = """INSERT INTO sketches (found_by, id, key, visit, sketch) VALUES (?, ?, ?, ?, ?)
+    USING TIMESTAMP ? AND TTL ?"""
+_NEAR: Final = f"SELECT key, visit, sketch FROM sketches WHERE found_by IN ? PER PARTITION LIMIT {_CANDIDATES}"
 
 
 class _Chunk(NamedTuple):
@@ -53,7 +54,7 @@ class _Chunk(NamedTuple):
 class Pages:
     """The pages' part of `PageStore`. ``retention``: seconds that pages and bodies are kept; 0: for ever.
 
-    A body that is stored again lives as long as the page that it came with. Simhashes stay.
+    A body that is stored again lives as long as the page that it came with.
     """
 
     def __init__(self, cassandra: Cassandra, retention: int = 0) -> None:
@@ -62,7 +63,7 @@ class Pages:
         self._near = Coalesced(self._candidates, _LOOKED_FOR)
 
     async def put(self, page: Page, body: BinaryIO | None, wire: BinaryIO | None, stamp: int) -> None:
-        """Bodies are there before the page that names them; simhashes too, since `near` looks for their page."""
+        """Bodies are there before the page that names them; sketches too, since `near` looks for their page."""
         streams = [(bytes.fromhex(name), stream) for name, stream in ((page.body, body), (page.wire, wire)) if stream]
         if page.size <= _AT_ONCE:
             data, firsts = _begin(page, [stream for _, stream in streams])
@@ -77,9 +78,7 @@ class Pages:
             sha256, stream = hashlib.sha256(data).digest(), io.BytesIO(data)
             before.append(await self._put_chunks(sha256, stream, _next_chunk(stream)))
             data, overflow = b"", sha256
-        if page.simhash:
-            named = (signed(page.simhash), page.key, -int(page.fetched_at * 1e6))
-            before += [(_PUT_SIMHASH, (band, *named)) for band in bands_of(page.simhash)]
+        before += self.sketched(page, stamp, self._retention)
         await self._cassandra.write_at_once(before)
         values = (page.key, page.visit, page.status, page.size, data, overflow, stamp, self._retention)
         await self._cassandra.write_at_once([(_PUT_PAGE, values)])
@@ -134,28 +133,44 @@ class Pages:
             raise
         return body.opened()
 
-    async def near(self, simhash: int, distance: int) -> str | None:
-        """See `PageStore.near`; the nearest that is still stored. None for 0, the simhash of a page without text."""
-        found = await self.similar(simhash, distance, 1)
-        return found[0].key if found else None
+    def sketched(self, page: Page, stamp: int, left: int) -> list[tuple[str, Values]]:
+        """What is written so that a page is found by its sketch, for ``left`` seconds; 0: for ever.
 
-    async def similar(self, simhash: int, distance: int, limit: int) -> list[Similar]:
-        """See `Reader.similar`; those that are still stored."""
-        if not simhash:
+        An exact duplicate is found by its content.
+        """
+        if not page.sketch or page.duplicate_of:
             return []
-        apart = {((unsigned(other) ^ simhash).bit_count(), str(key)) for other, key in await self._near.ask(simhash)}
+        rest = (signed(url_fingerprint(page.key)), page.key, page.visit, page.sketch, stamp, left)
+        return [(_PUT_SKETCH, (key, *rest)) for key in keys_of(page.sketch)]
+
+    async def near(self, sketch: bytes, least: float) -> str | None:
+        """See `PageStore.near`; of those that are still stored."""
+        likest = await self.similar(sketch, least, 1)
+        return likest[0].key if likest else None
+
+    async def similar(self, sketch: bytes, least: float, limit: int) -> list[Similar]:
+        """See `Reader.similar`; those that are still stored, in the version that the sketch is of."""
+        if not sketch:
+            return []
+        candidates = await self._near.ask(sketch)
+        newest: dict[str, tuple[int, bytes]] = {}
+        for key, visit, other in candidates:
+            newest[key] = max(newest.get(key, (0, b"")), (visit, other))
         there: list[Similar] = []
-        for differing, key in sorted(apart)[: _CHECKED * limit]:
-            if differing <= distance and await self._cassandra.find(_EXISTS, (key,)):
-                there.append(Similar(key, differing))
+        for key, share in alike(sketch, ((key, other) for key, (_, other) in newest.items()), least)[
+            : _CHECKED * limit
+        ]:
+            if await self._cassandra.find(_EXISTS, (key,)) == [(newest[key][0],)]:
+                there.append(Similar(key, share))
                 if len(there) == limit:
                     break
         return there
 
-    async def _candidates(self, simhashes: Sequence[int]) -> list[Found]:
-        """Simhashes, with their pages, that share a band with any of these: all of them for each."""
-        found = await self._cassandra.read(_NEAR, ([band for simhash in simhashes for band in bands_of(simhash)],))
-        return [found] * len(simhashes)
+    async def _candidates(self, sketches: Sequence[bytes]) -> list[Found]:
+        """Sketches, with their pages, that share a key with any of these; those of each."""
+        keys = {key for sketch in sketches for key in keys_of(sketch)}
+        found = await self._cassandra.read(_NEAR, (list(keys),))
+        return [found] * len(sketches)
 
     async def _put_chunks(self, sha256: bytes, stream: BinaryIO, first: _Chunk) -> tuple[str, Values]:
         """Write a body's chunks after the first; gives what is to be written next, with the first, and completes it.
@@ -209,8 +224,3 @@ def _compress(data: bytes) -> bytes:
 def _chunk(name: str, data: bytes | None) -> bytes:
     """A chunk of the body of this name. Raises `Damaged`."""
     return decoded("body", name, lambda: decompressed(data or b"", CHUNK))
-
-
-def bands_of(simhash: int) -> list[int]:
-    """The bands under which a simhash is found."""
-    return [table << 16 | value for table, value in bands(simhash)]

@@ -18,6 +18,7 @@ from gregor.worker.adapters.embedded.folder import Folder, FolderError, FolderIn
 from gregor.worker.adapters.embedded.log import EmbeddedLog
 from gregor.worker.adapters.embedded.reader import EmbeddedReader
 from gregor.worker.adapters.embedded.seen import EmbeddedSeen
+from gregor.worker.adapters.embedded.sketching import resketch
 from gregor.worker.adapters.embedded.store import EmbeddedStore
 from gregor.worker.borders.clock import Clock
 
@@ -35,6 +36,7 @@ __all__ = [
     "open_reader",
     "put_letter",
     "recorded_changes",
+    "resketch",
     "standing_orders",
 ]
 

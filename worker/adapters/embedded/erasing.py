@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from gregor.schemas.messages import DeadLetter, Page, Row, decode, encode
-from gregor.worker.adapters.embedded import simhashes
+from gregor.worker.adapters.embedded import sketches
 from gregor.worker.adapters.embedded.bodies import body_path
 from gregor.worker.adapters.embedded.folder import connect_reading, connect_writable
 from gregor.worker.adapters.embedded.queries import decode_page
@@ -37,6 +37,10 @@ def erase(path: Path, whose: Whose) -> Erased:
     connection = connect_writable(path)
     try:
         connection.execute("PRAGMA secure_delete=ON")
+        if not sketches.are_kept(connection):
+            connection.execute("BEGIN IMMEDIATE")
+            sketches.begin(connection)
+            connection.execute("COMMIT")
         erased = _Eraser(connection, path, whose).run()
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         return erased
@@ -110,7 +114,7 @@ class _Eraser:
             if (page := _page(key, data)) is None:
                 continue
             self._connection.execute("DELETE FROM contents WHERE fingerprint = ? AND key = ?", (page.fingerprint, key))
-            simhashes.forget(self._connection, page.simhash, key)
+        sketches.forget(self._connection, key)
         self._connection.execute(_UNCOUNT, (key,))
         self._connection.execute("DELETE FROM pages WHERE key = ?", (key,))
         return len(versions)

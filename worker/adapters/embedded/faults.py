@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from gregor.schemas.messages import PRIORITIES
-from gregor.worker.adapters.embedded import dates, requisites
+from gregor.worker.adapters.embedded import dates, requisites, sketches
 from gregor.worker.adapters.embedded.slices import is_broken
 from gregor.worker.borders.stock import Fault
 
@@ -39,10 +39,10 @@ def right(connection: sqlite3.Connection, fault: Fault, now: float) -> None:
             connection.execute("INSERT INTO states SELECT state, count(*) FROM rows GROUP BY state")
             connection.execute(f"UPDATE totals SET (pages, pages_200, bytes) = ({_TOTALS})")
             requisites.count_anew(connection)
-        case ("contents",) | ("simhashes",):
+        case ("contents",) | ("sketches",):
             connection.execute(f"DELETE {_NAMELESS.format(table=fault.place[0])}")
-            if fault.place[0] == "simhashes":
-                connection.execute("DELETE FROM bands WHERE simhash NOT IN (SELECT simhash FROM simhashes)")
+            if fault.place[0] == "sketches":
+                sketches.drop_nameless(connection)
         case ("watermark", partition, priority):
             end = _end(connection, int(partition), int(priority))
             connection.execute(
@@ -89,7 +89,9 @@ def _sums(connection: sqlite3.Connection) -> Iterator[Fault]:
 
 
 def _dangling(connection: sqlite3.Connection) -> Iterator[Fault]:
-    for table, what in (("contents", "contents"), ("simhashes", "simhashes")):
+    for table, what in (("contents", "contents"), ("sketches", "sketches")):
+        if table == "sketches" and not sketches.are_kept(connection):
+            continue
         (count,) = connection.execute(f"SELECT count(*) {_NAMELESS.format(table=table)}").fetchone()
         if count:
             yield Fault((table,), f"{count} {what} belong to pages that are not stored", "forgotten")

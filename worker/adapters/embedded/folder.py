@@ -13,7 +13,7 @@ import sqlite3
 from pathlib import Path
 from typing import Self
 
-from gregor.worker.adapters.embedded import requisites
+from gregor.worker.adapters.embedded import requisites, sketches
 from gregor.worker.adapters.embedded.schema import FORMAT, SCHEMA
 from gregor.worker.base.crawl_folder import DATABASE
 from gregor.worker.base.errors import BadInput, why
@@ -172,6 +172,10 @@ def _load(path: Path, wanted: dict[str, str]) -> dict[str, str]:
             if not requisites.are_kept(connection):
                 connection.execute("BEGIN IMMEDIATE")
                 requisites.begin(connection)
+                connection.execute("COMMIT")
+            if not sketches.are_kept(connection):
+                connection.execute("BEGIN IMMEDIATE")
+                sketches.begin(connection)
                 connection.execute("COMMIT")
             return settings
         finally:

@@ -44,7 +44,7 @@ from gregor.worker.adapters.embedded.queries import (
     read_rows,
     row_data,
 )
-from gregor.worker.adapters.embedded.simhashes import similar
+from gregor.worker.adapters.embedded.sketches import are_kept, similar
 from gregor.worker.adapters.embedded.slices import Salvage, Table, is_broken, read_slice
 from gregor.worker.adapters.records import decode_row
 from gregor.worker.base.crawl_folder import DATABASE
@@ -120,8 +120,11 @@ class EmbeddedReader:
     async def body(self, sha256: str) -> BinaryIO | None:
         return await self.ask(lambda connection: open_body(connection, self._path, sha256))
 
-    async def similar(self, simhash: int, distance: int, limit: int) -> list[Similar]:
-        return await self.ask(lambda connection: similar(connection, simhash, distance, limit))
+    async def similar(self, sketch: bytes, least: float, limit: int) -> list[Similar]:
+        def looked_up(connection: sqlite3.Connection) -> list[Similar]:
+            return similar(connection, sketch, least, limit) if are_kept(connection) else []
+
+        return await self.ask(looked_up)
 
     async def find(self, key: str, host: str) -> list[Waiting]:
         partition = partition_of(host, self._partitions)

@@ -23,6 +23,13 @@ REQUISITES: Final = (
 )
 """Added to a folder of a version that knew no requisites when it is opened to be written."""
 
+SKETCHES: Final = (
+    # id: the fingerprint of the URL. found_by: a key of the sketch.
+    "CREATE TABLE sketches (id INTEGER PRIMARY KEY, key TEXT NOT NULL, sketch BLOB NOT NULL)",
+    "CREATE TABLE sketch_keys (found_by INT NOT NULL, id INT NOT NULL, PRIMARY KEY (found_by, id)) WITHOUT ROWID",
+)
+"""What near-duplicates are found by. Added likewise to a folder of a version that told them by their simhashes."""
+
 # WITHOUT ROWID: one B-tree a table, in the order in which it is read.
 SCHEMA: Final = (
     "CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
@@ -41,10 +48,6 @@ SCHEMA: Final = (
     """CREATE TABLE pages (key TEXT NOT NULL, visit INT NOT NULL, stamp INT NOT NULL, status INT NOT NULL,
        size INT NOT NULL, data BLOB NOT NULL, PRIMARY KEY (key, visit))""",
     "CREATE TABLE bodies (sha256 BLOB PRIMARY KEY, data BLOB NOT NULL)",
-    # Two simhashes within 3 bits have one of four bands of 16 bits in common. A simhash is kept once, however many
-    # pages have it.
-    "CREATE TABLE simhashes (simhash INTEGER PRIMARY KEY, key TEXT NOT NULL)",
-    "CREATE TABLE bands (band INT NOT NULL, simhash INT NOT NULL, PRIMARY KEY (band, simhash)) WITHOUT ROWID",
     """CREATE TABLE calendar (partition INT NOT NULL, bucket INT NOT NULL, id INT NOT NULL, stamp INT NOT NULL,
        data BLOB NOT NULL, PRIMARY KEY (partition, bucket, id)) WITHOUT ROWID""",
     """CREATE TABLE backlog (partition INT NOT NULL, host TEXT NOT NULL, chunk INT NOT NULL, id INT NOT NULL,
@@ -80,4 +83,5 @@ SCHEMA: Final = (
        UPDATE totals SET pages_200 = pages_200 + (NEW.status = 200) - (OLD.status = 200),
            bytes = bytes + NEW.size - OLD.size; END""",
     *REQUISITES,
+    *SKETCHES,
 )

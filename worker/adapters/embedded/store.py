@@ -21,7 +21,7 @@ from gregor.schemas.messages import (
     encode,
 )
 from gregor.worker.adapters.compression import Compressor, decoded
-from gregor.worker.adapters.embedded import requisites, simhashes
+from gregor.worker.adapters.embedded import requisites, sketches
 from gregor.worker.adapters.embedded.bodies import Bodies
 from gregor.worker.adapters.embedded.database import Database
 from gregor.worker.adapters.embedded.queries import HOST, ROBOTS, read_one, read_page, read_rows
@@ -97,7 +97,7 @@ class EmbeddedStore:
         def put(connection: sqlite3.Connection) -> None:
             for sha256, data in small:
                 self._bodies.put_small(connection, sha256, data)
-            simhashes.put(connection, page.simhash, page.key)
+            sketches.put(connection, page)
             connection.execute(
                 _PUT_PAGE, (page.key, page.visit, stamp, page.status, page.size, self._compressor.compress(record))
             )
@@ -105,8 +105,8 @@ class EmbeddedStore:
 
         await self._database.write(put)
 
-    async def near(self, simhash: int, distance: int) -> str | None:
-        return self._database.read(lambda connection: simhashes.near(connection, simhash, distance))
+    async def near(self, sketch: bytes, least: float) -> str | None:
+        return self._database.read(lambda connection: sketches.near(connection, sketch, least))
 
     async def buckets(self, partition: int, first: int, last: int, limit: int) -> list[int]:
         return await self._numbers(_BUCKETS, (partition, first, last, limit))

@@ -78,8 +78,8 @@ async function stored(url, visit = "") {
   el("stored").hidden = false;
   const near = await ask("GET", "similar" + query({ url }));
   if (url !== shown) return;
-  el("simhash").textContent = near.simhash ? `Pages whose simhash differs from ${near.simhash} in at most 3 bits.` : "It has too little text to be compared.";
-  fill("similar", ["URL", "title", "state", "#bits apart"], near.pages.map(one => [urlCell(toUrl(one.url)), one.title, one.state, number(one.apart)]), "none");
+  el("simhash").textContent = near.simhash ? "Pages that have at least half of their text in common with this one." : "It has too little text to be compared.";
+  fill("similar", ["URL", "title", "state", "#in common"], near.pages.map(one => [urlCell(toUrl(one.url)), one.title, one.state, `${number(Math.round(100 * one.share))} %`]), "none");
 }
 const seed = seeds => change(`Add ${count(seeds.length, "seed")}?`, "POST", "seeds", { seeds }, { said: answer => `${count(answer.count, "seed")} published.` });
 const again = url => change(`Visit ${url} again now?`, "POST", "recrawl", { urls: [url] }, { said: answer => answer.count ? "It is visited again at its host's next turn." : "The crawl does not know this URL." });

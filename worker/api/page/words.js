@@ -20,8 +20,7 @@ const WORDS = {
   "seed": "A URL that the crawl was given to start from.",
   "scope": "Which URLs belong to the crawl.",
   "sha256": "A number that is the same only for the same content.",
-  "bits apart": "How much the texts differ, from 0 (the same words) to 64; up to 3 counts as nearly the same.",
-  "simhash": "A number of 64 bits that is nearly the same for nearly the same text.",
+  "in common": "How much of both texts together is common to both, as far as their sketches tell.",
   "partition": "One of the parts that the hosts of a crawl are split into; each is one worker's at a time.",
   "partitions": "How many of the parts of the crawl are this worker's.",
   "hand-over": "How often the partition was taken over. Only the worker that took it last may write.",
@@ -35,7 +34,7 @@ const LISTS = {
   overview: ["URLs waiting", "time to the end", "visits running", "memory used", "disk free", "calendar late by", "host's state", "state"],
   hosts: ["host's state", "waiting URLs", "next turn", "delay", "failures"],
   pages: ["state", "outcome", "seed"],
-  url: ["state", "outcome", "seed", "depth", "scope", "sha256", "simhash", "bits apart"],
+  url: ["state", "outcome", "seed", "depth", "scope", "sha256", "in common"],
   workers: ["partition", "hand-over", "in memory", "running", "limited by", "heard of", "drain"],
 };
 function meaning(name) { return Object.hasOwn(WORDS, name) ? WORDS[name] : ""; }
