@@ -22,8 +22,10 @@ MOST_ANCHORS: Final = 200
 MOST_ITEM_VALUES: Final = 500
 """Values of a page's items that are indexed."""
 _THERE: Final = ("new", "changed", "unchanged")
-_KEPT: Final = ("fetched", "duplicate", "waiting")
-_HIDDEN: Final = frozenset({"noindex", "none"})
+KEPT: Final = ("fetched", "duplicate", "waiting")
+"""States of URLs whose pages are found."""
+HIDDEN: Final = frozenset({"noindex", "none"})
+"""What a page says that is not to be found."""
 _SHORT_TYPES: Final = {
     "application/xhtml+xml": ("html", "xhtml"),
     "text/plain": ("text", "txt"),
@@ -93,11 +95,11 @@ def is_found(page: Page | None, row: Row | None) -> bool:
 
     One whose next visit failed for now stays until the URL is given up.
     """
-    if page is None or _HIDDEN.intersection(page.directives):
+    if page is None or HIDDEN.intersection(page.directives):
         return False
     if page.requisite if row is None else row.requisite:
         return False
-    return row is None or row.state in _KEPT
+    return row is None or row.state in KEPT
 
 
 def quotable(page: Page | None) -> str:

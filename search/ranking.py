@@ -1,18 +1,37 @@
 """From the links that an index remembers to ranks of its documents and their hosts. Pure."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from typing import Final
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
+import xxhash
 
-from gregor.search.ranks import Edges, Floats, Integers, buckets, harmonic, pagerank
+from gregor.search.ranks import Edges, Floats, Integers, PageRank, buckets, harmonic, pagerank
 
 NOFOLLOW: Final = 1
 """The lowest bit of a link's second number: the link says nofollow."""
+RECOMMENDING: Final = frozenset({"a", "area"})
+"""Kinds of links that recommend what they lead to."""
+MOST_LINKS: Final = 2000
+"""Links of a page that are counted, each target and text once."""
 _AT_ONCE: Final = 4096
 """Pages whose links are looked at together."""
+
+
+def signed(number: int) -> int:
+    """64 bits as a signed number."""
+    return number - (1 << 64) if number >> 63 else number
+
+
+def words_of(text: str, nofollow: bool) -> int:
+    """The number of a link's words, whose lowest bit says nofollow; without words, that bit alone."""
+    said = text.strip()
+    if not said:
+        return int(nofollow)
+    return signed((xxhash.xxh3_64_intdigest(said.encode(errors="surrogatepass")) & ~NOFOLLOW) | nofollow)
 
 
 class Node(msgspec.Struct, frozen=True):
@@ -75,14 +94,15 @@ def ranked(nodes: Iterable[Node], links: Iterable[Links], rules: Rules, before: 
 
     Links to what is not found count for nothing.
     """
-    web = _Web(nodes)
+    web = Web(nodes)
     edges = web.edges(links, rules)
-    begin = np.array([before.get(content, 0.0) for content in web.contents])
-    among_hosts = web.between_hosts(edges)
-    host_trust = np.array([float(host in rules.trusted) for host in web.hosts])
-    page_trust = host_trust[web.host_of] if len(web.contents) else host_trust
-    of_pages = pagerank(edges, page_trust if rules.trusted else None, begin if begin.any() else None)
-    of_hosts = pagerank(among_hosts, host_trust if rules.trusted else None)
+    of_pages = pagerank(edges, web.page_trust(rules), web.ranks(before))
+    return result(web, of_pages, web.between_hosts(edges), rules, len(edges.sources))
+
+
+def result(web: "Web", of_pages: PageRank, among_hosts: Edges, rules: Rules, links: int) -> Result:
+    """What was computed, with the ranks of the hosts, which are few. ``links``: how many between documents."""
+    of_hosts = pagerank(among_hosts, web.host_trust(rules))
     central, counts = harmonic(among_hosts), np.bincount(web.host_of, minlength=len(web.hosts))
     order: list[int] = np.lexsort((np.array(web.hosts), -of_hosts.ranks)).tolist() if web.hosts else []
     return Result(
@@ -91,13 +111,13 @@ def ranked(nodes: Iterable[Node], links: Iterable[Links], rules: Rules, before: 
             for row in zip(web.contents, of_pages.ranks.tolist(), buckets(of_pages.ranks).tolist(), strict=True)
         ],
         [RankedHost(web.hosts[at], float(of_hosts.ranks[at]), float(central[at]), int(counts[at])) for at in order],
-        len(edges.sources),
+        links,
         of_pages.rounds,
         of_pages.change,
     )
 
 
-class _Web:
+class Web:
     """Contents and hosts, numbered from 0 without gaps."""
 
     def __init__(self, nodes: Iterable[Node]) -> None:
@@ -119,7 +139,27 @@ class _Web:
         self.contents, self.hosts = list(contents), list(hosts)
         self.host_of: Integers = np.array(host_of, np.int64)
 
-    def _content(self, numbers: Integers) -> Integers:
+    def bare(self) -> "Web":
+        """It without names: what is needed to number links."""
+        bare = copy(self)
+        bare.contents, bare.hosts = [], []
+        return bare
+
+    def host_trust(self, rules: Rules) -> Floats | None:
+        """Where walks among hosts begin; None: anywhere."""
+        return np.array([float(host in rules.trusted) for host in self.hosts]) if rules.trusted else None
+
+    def page_trust(self, rules: Rules) -> Floats | None:
+        """Where walks among contents begin; None: anywhere."""
+        trust = self.host_trust(rules)
+        return trust if trust is None or not self.contents else trust[self.host_of]
+
+    def ranks(self, before: Mapping[str, float]) -> Floats | None:
+        """Ranks by content to begin with; None where none is known."""
+        begin = np.array([before.get(content, 0.0) for content in self.contents])
+        return begin if begin.any() else None
+
+    def content_of(self, numbers: Integers) -> Integers:
         """The contents of pages; -1 for those that are not found."""
         if not len(self._numbers):
             return np.full(len(numbers), -1)
@@ -128,7 +168,7 @@ class _Web:
 
     def edges(self, links: Iterable[Links], rules: Rules) -> Edges:
         """The links between contents, by their weights."""
-        parts = [self._part(group, rules) for group in _grouped(links)]
+        parts = [self.weighed(group, rules) for group in _grouped(links)]
         nothing = np.zeros(0, np.int64)
         every = Edges(
             len(self.contents),
@@ -137,12 +177,13 @@ class _Web:
             np.concatenate([np.zeros(0), *(part[2] for part in parts)]),
         )
         joined = every.joined()
-        return self._once_a_host(joined) if rules.once_a_host else joined
+        return self.once_a_host(joined) if rules.once_a_host else joined
 
-    def _part(self, group: list[Links], rules: Rules) -> tuple[Integers, Integers, Floats]:
+    def weighed(self, group: list[Links], rules: Rules) -> tuple[Integers, Integers, Floats]:
+        """The links of some pages that lead from a content to another, each with what it counts."""
         rows = np.concatenate([page.rows for page in group])
         numbers = np.repeat(np.array([page.source for page in group], np.int64), [len(page.rows) for page in group])
-        sources, targets = self._content(numbers), self._content(rows[:, 0])
+        sources, targets = self.content_of(numbers), self.content_of(rows[:, 0])
         inside = (sources >= 0) & (targets >= 0)
         sources, targets = sources[inside], targets[inside]
         weights = np.where(rows[inside, 1] & NOFOLLOW, rules.nofollow, 1.0)
@@ -152,7 +193,7 @@ class _Web:
             weights * np.where(self.host_of[sources] == self.host_of[targets], rules.same_host, 1.0),
         )
 
-    def _once_a_host(self, edges: Edges) -> Edges:
+    def once_a_host(self, edges: Edges) -> Edges:
         """All links of a host to a content weigh together what the heaviest of them does."""
         names = self.host_of[edges.sources] * max(1, edges.nodes) + edges.targets
         _, place, counts = np.unique(names, return_inverse=True, return_counts=True)
@@ -162,11 +203,18 @@ class _Web:
 
     def between_hosts(self, edges: Edges) -> Edges:
         """Links between hosts, each pair once."""
-        count = len(self.hosts)
-        if not len(edges.sources):
-            return Edges(count, edges.sources, edges.targets, edges.weights)
-        joined = Edges(count, self.host_of[edges.sources], self.host_of[edges.targets], edges.weights).joined()
-        return Edges(count, joined.sources, joined.targets, np.ones(len(joined.sources)))
+        return self.joined_hosts([self.host_pairs(edges)])
+
+    def host_pairs(self, edges: Edges) -> Integers:
+        """Rows of two hosts, from one of which links lead to the other, each once."""
+        pairs: Integers = np.stack((self.host_of[edges.sources], self.host_of[edges.targets]), 1)
+        return np.unique(pairs, axis=0) if len(pairs) else pairs
+
+    def joined_hosts(self, pairs: Sequence[Integers]) -> Edges:
+        """Links between hosts of several such tables, each pair once."""
+        every = np.concatenate([np.zeros((0, 2), np.int64), *pairs])
+        joined = Edges(len(self.hosts), every[:, 0], every[:, 1], np.ones(len(every))).joined()
+        return Edges(joined.nodes, joined.sources, joined.targets, np.ones(len(joined.sources)))
 
 
 def _grouped(links: Iterable[Links]) -> Iterable[list[Links]]:

@@ -6,6 +6,7 @@ begins anew, too. Ranks add up to 1. Harmonic centrality is the sum of 1/distanc
 to a node.
 """
 
+from collections.abc import Callable
 from typing import Final
 
 import msgspec
@@ -62,16 +63,45 @@ def pagerank(
     count = edges.nodes
     if not count:
         return PageRank(np.zeros(0), 0, 0.0)
-    start = _shares(trusted, count)
-    out = np.bincount(edges.sources, edges.weights, minlength=count)
-    follows = csr_matrix(
-        (edges.weights / np.maximum(out[edges.sources], 1e-300), (edges.targets, edges.sources)), shape=(count, count)
-    )
-    dangling = np.flatnonzero(out == 0)
-    ranks, change, rounds = _shares(before, count), np.inf, 0
+    out = leaving(edges)
+    block = block_of(edges, out, 0, count)
+    return converge(lambda ranks: follow(block, ranks), bool((out == 0).any()), trusted, before, count, damping)
+
+
+def leaving(edges: Edges) -> Floats:
+    """The weight of all links of each node."""
+    weights: Floats = np.bincount(edges.sources, edges.weights, minlength=edges.nodes).astype(np.float64)
+    return weights
+
+
+def block_of(edges: Edges, out: Floats, first: int, count: int) -> csr_matrix:
+    """Links to so many nodes from ``first`` on as a matrix: a row for each, with the share of a node's rank that comes
+    along its link. ``out``: see `leaving`, of all links."""
+    shares = edges.weights / np.maximum(out[edges.sources], 1e-300)
+    return csr_matrix((shares, (edges.targets - first, edges.sources)), shape=(count, edges.nodes))
+
+
+def follow(block: csr_matrix, ranks: Floats) -> Floats:
+    """What comes along links to the nodes of a block when all ranks are followed: the work of a round."""
+    came: Floats = block @ ranks
+    return came
+
+
+def converge(
+    followed: Callable[[Floats], Floats],
+    dangling: bool,
+    trusted: Floats | None,
+    before: Floats | None,
+    count: int,
+    damping: float = DAMPING,
+) -> PageRank:
+    """The ranks of so many nodes, round by round; ``followed`` gives what comes along all links, ``dangling`` says
+    whether any node has none. The rest: see `pagerank`."""
+    start, ranks = _shares(trusted, count), _shares(before, count)
+    change, rounds = np.inf, 0
     while rounds < MOST_ROUNDS and change >= TOLERANCE:
-        new = damping * (follows @ ranks)
-        new += (1.0 - new.sum()) * start if len(dangling) else (1.0 - damping) * start
+        new = damping * followed(ranks)
+        new += (1.0 - new.sum()) * start if dangling else (1.0 - damping) * start
         change, ranks, rounds = float(np.abs(new - ranks).sum()), new, rounds + 1
     return PageRank(ranks, rounds, change)
 

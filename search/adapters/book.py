@@ -17,11 +17,10 @@ from typing import Final
 from urllib.parse import quote
 
 import numpy as np
-import xxhash
 
 from gregor.schemas.messages import Link, Page, url_fingerprint
 from gregor.search.documents import Anchor, Member, content_of
-from gregor.search.ranking import NOFOLLOW, Links, Node, Ranked
+from gregor.search.ranking import MOST_LINKS, NOFOLLOW, RECOMMENDING, Links, Node, Ranked, signed, words_of
 from gregor.search.ranks import BUCKETS
 
 _SCHEMA: Final = """
@@ -39,10 +38,6 @@ CREATE TABLE IF NOT EXISTS anchors (target INT NOT NULL, host INT NOT NULL, name
 CREATE TABLE IF NOT EXISTS ranks (content TEXT PRIMARY KEY, rank REAL NOT NULL, bucket INT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS unwritten (content TEXT PRIMARY KEY, soon INT NOT NULL) WITHOUT ROWID;
 """
-_KINDS: Final = frozenset({"a", "area"})
-"""Kinds of links that recommend what they lead to."""
-MOST_LINKS: Final = 2000
-"""Links of a page that are kept, each target and text once."""
 _READ: Final = 1000
 """Anchors of a target that are looked at."""
 _ADD: Final = """INSERT INTO anchors VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO UPDATE SET count = count + ?5
@@ -62,18 +57,14 @@ _NO_TARGET: Final = 0
 _REMEMBERED: Final = 200_000
 
 
-def _signed(number: int) -> int:
-    """As SQLite has it."""
-    return number - (1 << 64) if number >> 63 else number
-
-
 def _is_anchor(name: int) -> bool:
     """Whether the words of a link count: it has some, and does not say nofollow."""
     return bool(name) and not name & NOFOLLOW
 
 
-def _id(text: str) -> int:
-    return _signed(url_fingerprint(text))
+def number_of(text: str) -> int:
+    """The number of a URL or a host."""
+    return signed(url_fingerprint(text))
 
 
 class Book:
@@ -142,7 +133,7 @@ class Book:
         """What links that lead to these URLs say, and of which hosts; those that most pages use first."""
         statement = """SELECT text, hosts.host, count FROM anchors LEFT JOIN hosts ON hosts.id = anchors.host
             WHERE target = ? LIMIT ?"""
-        rows = [row for key in keys for row in self._connection.execute(statement, (_id(key), _READ))]
+        rows = [row for key in keys for row in self._connection.execute(statement, (number_of(key), _READ))]
         return [Anchor(text, host or "") for text, host, _ in sorted(rows, key=lambda row: (-row[2], row[0]))]
 
     def rank(self, content: str) -> float:
@@ -174,11 +165,15 @@ class Book:
             self._connection.executemany("INSERT OR REPLACE INTO ranks VALUES (?, ?, ?)", ranks)
             self._connection.execute("COMMIT")
 
+    def contents(self) -> dict[int, str]:
+        """The content of every page that is to be found, by the number of its URL."""
+        return {number_of(key): content for key, content in self._connection.execute("SELECT key, content FROM pages")}
+
     def nodes(self) -> Iterator[Node]:
         """Every page that is to be found."""
         statement = "SELECT key, content, hosts.host FROM pages LEFT JOIN hosts ON hosts.id = pages.host"
         for key, content, host in self._connection.execute(statement):
-            yield Node(_id(key), content, host or "")
+            yield Node(number_of(key), content, host or "")
 
     def links(self) -> Iterator[Links]:
         """The links of every page."""
@@ -196,19 +191,19 @@ class Book:
             run("INSERT OR REPLACE INTO unwritten VALUES (?, 1)", before)
         if page is None:
             run("DELETE FROM pages WHERE key = ?", (key,))
-            run("DELETE FROM names WHERE id = ?", (_id(key),))
-            self._link(_id(key), None)
+            run("DELETE FROM names WHERE id = ?", (number_of(key),))
+            self._link(number_of(key), None)
             return
-        host = _id(page.host)
+        host = number_of(page.host)
         run("INSERT OR IGNORE INTO hosts VALUES (?, ?)", (host, page.host))
-        run("INSERT OR IGNORE INTO names VALUES (?, ?)", (_id(key), key))
+        run("INSERT OR IGNORE INTO names VALUES (?, ?)", (number_of(key), key))
         member = Member.of(page)
         run(
             "INSERT OR REPLACE INTO pages VALUES (?, ?, ?, ?, ?, ?)",
             (key, content_of(page), member.visit, member.duplicate, member.depth, host),
         )
         run("INSERT OR REPLACE INTO unwritten VALUES (?, 1)", (content_of(page),))
-        self._link(_id(key), page)
+        self._link(number_of(key), page)
 
     def _link(self, source: int, page: Page | None) -> None:
         """Replace the links of a page, and note which anchors one page more has, or one less."""
@@ -253,9 +248,9 @@ class Book:
 
     def _links(self, source: int, page: Page) -> Iterator[tuple[tuple[int, int, int], str]]:
         """Where a page leads to, by which words: target, words (0: none), its host; and the words."""
-        host, count, linked = _id(page.host), 0, self._linked
+        host, count, linked = number_of(page.host), 0, self._linked
         for link in page.links:
-            if link.kind not in _KINDS:
+            if link.kind not in RECOMMENDING:
                 continue
             said = (link.url, link.text, link.nofollow)
             row = linked.get(said)
@@ -276,16 +271,12 @@ class Book:
         target = self._target(link.url)
         if target is None:
             return _NO_TARGET, 0
-        text = link.text.strip()
-        if not text:
-            return target, int(link.nofollow)
-        words = xxhash.xxh3_64_intdigest(text.encode(errors="surrogatepass"))
-        return target, _signed((words & ~NOFOLLOW) | link.nofollow)
+        return target, words_of(link.text, link.nofollow)
 
     def _target(self, url: str) -> int | None:
         if url not in self._ids:
             if len(self._ids) >= _REMEMBERED:
                 self._ids.clear()
             key = self._key_of(url)
-            self._ids[url] = None if key is None else _id(key)
+            self._ids[url] = None if key is None else number_of(key)
         return self._ids[url]

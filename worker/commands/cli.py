@@ -21,7 +21,11 @@ EXIT_CODES = "exit codes: 0 finished or a budget reached, 1 failed, 2 bad input 
 
 _OF_SERVERS = ("cassandra", "confluent_kafka", "kazoo", "redis")
 """What the extra "cluster" installs."""
-_OF_SEARCH = {"tantivy": "search", "scipy": "search", "numpy": "search", "opensearchpy": "opensearch"}
+_OF_SEARCH = {
+    **dict.fromkeys(("tantivy", "scipy", "numpy"), "search"),
+    "opensearchpy": "opensearch",
+    **dict.fromkeys(("pyspark", "py4j"), "spark"),
+}
 """What is installed by which extra for searching."""
 
 
@@ -136,7 +140,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except ModuleNotFoundError as error:
         missing = (error.name or "").partition(".")[0]
         if extra := _OF_SEARCH.get(missing):
-            complain(f"an index needs its engine: pip install 'gregor-crawler[{extra}]'", "error")
+            complain(f"an engine is missing: pip install 'gregor-crawler[{extra}]'", "error")
             return BAD_INPUT
         if missing not in _OF_SERVERS:
             raise

@@ -28,6 +28,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     text = "what a link counts that says nofollow; default: 0"
     parser.add_argument("--nofollow", type=_weight, default=0.0, metavar="WEIGHT", help=text)
     parser.add_argument("--once-a-host", action="store_true", help="all links of a host to a page count as one")
+    text = "let Spark compute (extra gregor-crawler[spark]), by this master: local[4], spark://HOST:PORT, yarn"
+    parser.add_argument("--spark", metavar="MASTER", help=text)
+    text = "with --spark: the folder with the tables pages and links of `gregor export parquet`"
+    parser.add_argument("--tables", type=Path, metavar="DIR", help=text)
     parser.add_argument("--top", type=not_negative, default=20, metavar="N", help="hosts that are listed; default: 20")
     parser.add_argument("--json", "--jsonl", action="store_true", dest="json", help="one JSON object a line")
     add_settings(parser)
@@ -35,6 +39,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Compute and keep them; how many links and rounds it were goes to standard error."""
+    if (arguments.spark is None) != (arguments.tables is None):
+        raise BadInput("--spark MASTER and --tables DIR go together")
     trusted = frozenset[str]() if arguments.trusted is None else _hosts(arguments.trusted)
     return asyncio.run(_rank(arguments, trusted, settings(arguments).config))
 
@@ -62,11 +68,14 @@ def _hosts(path: str) -> frozenset[str]:
 
 async def _rank(arguments: argparse.Namespace, trusted: frozenset[str], config: Config) -> int:
     from gregor.search.ranking import Rules
-    from gregor.worker.compose import search
+    from gregor.worker.compose import ranks
 
     damages = Damages()
     rules = Rules(arguments.same_host, arguments.nofollow, arguments.once_a_host, trusted)
-    done, changed = await search.rank(config, damages, rules)
+    if arguments.spark is None:
+        done, changed = await ranks.rank(config, damages, rules)
+    else:
+        done, changed = await ranks.rank_by_spark(config, damages, rules, arguments.spark, arguments.tables)
     if trusted and not any(host.host in trusted for host in done.hosts):
         complain("no document is of a trusted host: walks begin anywhere")
     for host in done.hosts[: arguments.top]:

@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -24,11 +24,11 @@ from gregor.worker.observe.logging import logs
 
 if TYPE_CHECKING:
     from gregor.search.borders import Index
-    from gregor.search.ranking import Result, Rules
 
 _log = logs("index")
 _FOLDER: Final = "index"
-_BOOK: Final = "book.db"
+BOOK: Final = "book.db"
+"""What a generation remembers beside its index."""
 _LOOK: Final = 0.5
 """Seconds between two looks for something new: no other process is told when a crawl stores a page."""
 _FEW: Final = 50
@@ -55,49 +55,19 @@ async def index(
         _has_nodes(config)
         return await search_cluster.index(config, stop, enough, on_damage, stats, rebuild=rebuild)
     try:
-        async with _indexer(config, on_damage, rebuild=rebuild, stats=stats) as (indexer, use):
+        async with indexer_of(config, on_damage, rebuild=rebuild, stats=stats) as (indexer, use):
             async with measured(stats, *counts(indexer, stats)):
                 if rebuild:
-                    await _catch_up(indexer, stop)
+                    await catch_up(indexer, stop)
                     if not stop.is_set():
                         use()
                 while not enough.is_set() and not stop.is_set():
                     if await _step(indexer, stats) < _FEW:
                         await first_of((stop, enough), _LOOK)
-                await _catch_up(indexer, stop)
+                await catch_up(indexer, stop)
             return indexer.progress
     except Unusable as error:
         raise BadInput(str(error)) from None
-
-
-async def rank(config: Config, on_damage: Told, rules: "Rules") -> "tuple[Result, int]":
-    """Rank what is indexed by its links, and how many documents have to be written anew for that.
-
-    They are written here, unless somebody follows the crawl, who does it then. Raises `BadInput`.
-    """
-    from gregor.search.adapters.book import Book
-    from gregor.search.ranking import ranked
-
-    if not config.on_one_machine:
-        raise BadInput("ranks are of a crawl on one machine: name its data folder with --data")
-    engine_of(config).there()
-    folder = index_folder(config)
-    try:
-        generation = generations.current(folder)
-        if generation is None:
-            raise BadInput(f"{folder} holds no index: make one with `gregor index`")
-        book = Book(generation / _BOOK, lambda url: None)
-        try:
-            done = ranked(book.nodes(), book.links(), rules, book.ranks())
-            changed = book.put_ranks(done.documents)
-        finally:
-            book.close()
-        with suppress(generations.InUse):
-            async with _indexer(config, on_damage, rebuild=False) as (indexer, _):
-                await _catch_up(indexer, asyncio.Event())
-    except Unusable as error:
-        raise BadInput(str(error)) from None
-    return done, changed
 
 
 async def forgotten(config: Config, on_damage: Told, wait: float) -> bool:
@@ -114,8 +84,8 @@ async def forgotten(config: Config, on_damage: Told, wait: float) -> bool:
     if generation is None:
         return True
     try:
-        async with _indexer(config, on_damage, rebuild=False) as (indexer, _):
-            await _catch_up(indexer, asyncio.Event())
+        async with indexer_of(config, on_damage, rebuild=False) as (indexer, _):
+            await catch_up(indexer, asyncio.Event())
             return True
     except generations.InUse:
         feed = await engine_of(config).feed(on_damage)
@@ -140,7 +110,8 @@ async def _step(indexer: Indexer, stats: IndexStats) -> int:
         return 0
 
 
-async def _catch_up(indexer: Indexer, stop: asyncio.Event) -> None:
+async def catch_up(indexer: Indexer, stop: asyncio.Event) -> None:
+    """Take in all that there is, or until ``stop``."""
     while not stop.is_set() and await indexer.step():
         pass
 
@@ -211,7 +182,7 @@ def opened(config: Config) -> "Index":
 
 
 @asynccontextmanager
-async def _indexer(
+async def indexer_of(
     config: Config, on_damage: Told, *, rebuild: bool, stats: IndexStats | None = None
 ) -> AsyncIterator[tuple[Indexer, Callable[[], None]]]:
     """What follows the crawl into the index, and what has the generation searched that it writes."""
@@ -233,9 +204,9 @@ async def _indexer(
                 ranked = generations.before(folder)
                 used = None if rebuild else generations.current(folder)
                 async with _generation(config, used, stats or IndexStats()) as (generation, index_of_it, use):
-                    book = Book(generation / _BOOK, key_of)
+                    book = Book(generation / BOOK, key_of)
                     if rebuild and ranked is not None:
-                        book.keep_ranks(ranked / _BOOK)
+                        book.keep_ranks(ranked / BOOK)
                     if used is None and not rebuild:
                         use()  # it is searched while it grows
                     try:

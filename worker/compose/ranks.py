@@ -1,0 +1,101 @@
+"""Puts together what ranks a crawl by its links: here, or by Spark of tables that the exporter wrote."""
+
+import asyncio
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from gregor.search.adapters import generations
+from gregor.search.borders import Unusable
+from gregor.worker.base.errors import BadInput
+from gregor.worker.compose.engine import engine_of
+from gregor.worker.compose.search import BOOK, Told, catch_up, index_folder, indexer_of
+from gregor.worker.config.settings import Config
+from gregor.worker.web.urls import Urls
+
+if TYPE_CHECKING:
+    from gregor.search.adapters.book import Book
+    from gregor.search.ranking import Ranked, Result, Rules
+
+
+class KeyOf:
+    """The keys of URLs, wherever it is sent."""
+
+    def __init__(self, urls: Urls) -> None:
+        self._urls = urls
+
+    def __call__(self, url: str) -> str | None:
+        """That of a URL as a link has it; None for what is none of a crawl."""
+        parsed = self._urls.parse(url)
+        return None if parsed is None else parsed.key
+
+
+async def rank(config: Config, on_damage: Told, rules: "Rules") -> "tuple[Result, int]":
+    """Rank what is indexed by its links, and how many documents have to be written anew for that.
+
+    They are written here, unless somebody follows the crawl, who does it then. Raises `BadInput`.
+    """
+    from gregor.search.ranking import ranked
+
+    if not config.on_one_machine:
+        raise BadInput("ranks are of a crawl on one machine: name its data folder with --data")
+    engine_of(config).there()
+    try:
+        generation = generations.current(index_folder(config))
+        if generation is None:
+            raise BadInput(f"{index_folder(config)} holds no index: make one with `gregor index`")
+        with closing(_book_of(generation)) as book:
+            done = ranked(book.nodes(), book.links(), rules, book.ranks())
+            changed = book.put_ranks(done.documents)
+        await _write_anew(config, on_damage)
+    except Unusable as error:
+        raise BadInput(str(error)) from None
+    return done, changed
+
+
+def _book_of(generation: Path) -> "Book":
+    from gregor.search.adapters.book import Book
+
+    return Book(generation / BOOK, lambda url: None)
+
+
+async def _write_anew(config: Config, on_damage: Told) -> None:
+    """Write what the book has unwritten, unless another process does that."""
+    with suppress(generations.InUse):
+        async with indexer_of(config, on_damage, rebuild=False) as (indexer, _):
+            await catch_up(indexer, asyncio.Event())
+
+
+async def rank_by_spark(
+    config: Config, on_damage: Told, rules: "Rules", master: str, tables: Path
+) -> "tuple[Result, int]":
+    """Rank the pages of exported tables; how many documents of this machine's index, if there is one, have to be
+    written anew for that, which is done as after ranking here. Raises `BadInput`."""
+    from gregor.search.adapters import spark_ranks
+
+    reader, urls = await engine_of(config).read()
+    await reader.close()
+    try:
+        for table in ("pages", "links"):
+            spark_ranks.place_of(tables, table)  # before Spark begins, which takes a while
+        with spark_ranks.session(master) as session:
+            done = spark_ranks.ranked(session, tables, KeyOf(urls), rules, {})
+        generation = generations.current(index_folder(config))
+    except Unusable as error:
+        raise BadInput(str(error)) from None
+    if generation is None:
+        return done, 0
+    with closing(_book_of(generation)) as book:
+        changed = book.put_ranks(_by_content(done.documents, book.contents()))
+    await _write_anew(config, on_damage)
+    return done, changed
+
+
+def _by_content(documents: "list[Ranked]", contents: dict[int, str]) -> "list[Ranked]":
+    """Ranks of documents that are named by a key, for the contents of the book; what is not in it is left out."""
+    from gregor.search.adapters.book import number_of
+
+    named = [(contents.get(number_of(document.content)), document) for document in documents]
+    return [msgspec.structs.replace(document, content=content) for content, document in named if content is not None]
