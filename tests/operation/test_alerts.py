@@ -78,6 +78,18 @@ CASES: dict[str, tuple[Series, Series]] = {
         {worker("gregor_item_fields_fallen", 'rule="job", field="title"'): "_x420 1x20"},
         {worker("gregor_item_fields_fallen", 'rule="job", field="title"'): "_x400 1x4 _x36"},
     ),
+    "GregorIndexBehind": (
+        {worker("gregor_index_behind_seconds"): "0x400 900x40"},
+        {worker("gregor_index_behind_seconds"): "900x400 30x40"},
+    ),
+    "GregorIndexNotWritten": (
+        {worker("gregor_index_failures_total"): "0+1x440", worker("gregor_index_documents_total"): "7x440"},
+        {worker("gregor_index_failures_total"): "0+1x440", worker("gregor_index_documents_total"): "0+9x440"},
+    ),
+    "GregorIndexRefuses": (
+        {worker("gregor_index_refused_total"): "0x400 0+1x40"},
+        {worker("gregor_index_refused_total"): "4x440"},
+    ),
     "GregorFrontierStalled": (
         {worker("gregor_frontier_stalled_seconds"): "0+60x440"},
         {worker("gregor_frontier_stalled_seconds"): "900x440"},
