@@ -112,9 +112,11 @@ run "wrong_values" {
     workers_max    = 0
     schedules      = { night = { recurrence = "at night by the moon", workers = 0 }, day = { recurrence = "0 8 * * *", workers = 1.5 } }
     repository_arn = "gregor"
+    runbook        = "a page's name"
   }
 
   expect_failures = [
+    var.runbook,
     var.command, var.secrets, var.instance_type, var.workers_max, var.schedules, var.repository_arn,
   ]
 }
