@@ -85,7 +85,8 @@ class Steps:
     def __init__(self, hosts: int) -> None:
         self._urls = Urls()
         config, scope = Config(), Scope(ScopeRules(), map(corpus.host_name, range(hosts)))
-        self._sent, self._traps = RecentlySent(config.recently_sent), Traps()
+        self._sent = RecentlySent(config.recently_sent)
+        self._traps = [Traps() for _ in range(REPEATED)]
         self._examiner = Examiner(
             config,
             urls=self._urls,
@@ -94,7 +95,7 @@ class Steps:
             stats=Stats(),
             processors=Processors(),
             sent=self._sent,
-            traps=self._traps,
+            traps=self._traps[0],
         )
         self._compress = Compressor().compress
         self.seconds = dict.fromkeys(WHOLE, 0.0)
@@ -127,7 +128,7 @@ class Steps:
             "fingerprint": _least(lambda: text_fingerprint(words)),
             "simhash": _least(lambda: simhash_and_sketch(words)),
             "links": _least(examine),
-            "traps": _least(lambda: self._heed(url, deeper, words)),
+            "traps": _least(lambda: self._heed(url, deeper, words)),  # each time by others, which know not the page
             "record": _least(lambda: [encode(message) for message in (examined.page, *examined.tickets)]),
             "compress": _least(lambda: (self._compress(record), self._compress(data))),
         }
@@ -137,9 +138,11 @@ class Steps:
 
     def _heed(self, url: Url, ticket: Ticket, text: str) -> None:
         """What a page tells of the URL space of its host, and what that means for one URL."""
-        self._traps.learn(url, text=text, via=url.origin)
+        traps = self._traps.pop(0)
+        self._traps.append(traps)
+        traps.learn(url, text=text, via=url.origin)
         for _ in range(ASKED):
-            self._traps.judge(ticket)
+            traps.judge(ticket)
 
 
 def _kept(data: bytes) -> SpooledBody:

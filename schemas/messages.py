@@ -10,6 +10,7 @@ import msgspec
 import xxhash
 
 from gregor.schemas.items import FieldShare, StoredItem
+from gregor.schemas.parts import RobotsCopy, Takeover
 
 TicketKind = Literal["new", "retry", "revisit", "robots", "wake", "recrawl"]
 State = Literal["fetched", "duplicate", "redirected", "denied", "gone", "dead", "refused", "waiting"]
@@ -225,39 +226,6 @@ class HostRecord(msgspec.Struct, frozen=True, array_like=True):
     shapes: Octets = b""  # what was learnt of its URL space, LearntShapes; b"": nothing
 
 
-class LearntShape(msgspec.Struct, frozen=True, array_like=True):
-    """What the pages of one shape of a host's URLs brought lately."""
-
-    name: str  # the shape
-    score: int  # between 0 and 240: how little its pages brought lately
-    line: int  # pages in vain in a row, each found on the one before
-    trials: int  # pages in vain since it was spent
-    pages: int  # all that were stored
-    fresh: int  # pages with something new
-    walks: bool  # its last page in vain had another number, and else the same words
-    low: tuple[int, ...] = ()  # the least of the numbers of its URLs
-    high: tuple[int, ...] = ()  # the greatest of them
-    full: tuple[int, ...] = ()  # the words of some pages, as hashes
-    bare: tuple[int, ...] = ()  # the same without numbers
-
-
-class LearntShapes(msgspec.Struct, frozen=True, array_like=True):
-    """What was learnt of a host's URL space."""
-
-    fresh: int  # pages of the host that brought something new
-    trials: int  # pages in vain of shapes that were spent
-    shapes: tuple[LearntShape, ...]  # those that sank, the worst first
-
-
-class RobotsCopy(msgspec.Struct, frozen=True, array_like=True):
-    """What held by the answers of a while."""
-
-    since: float  # the first of them, unix seconds
-    until: float  # the last of them, unix seconds
-    text: bytes | None  # b"": all was allowed; None: nothing was
-    agent: str = ""  # the User-Agent that asked; "": not known
-
-
 class RobotsRecord(msgspec.Struct, frozen=True, array_like=True):
     """A robots.txt by asking origin."""
 
@@ -298,14 +266,6 @@ class DeadLetter(msgspec.Struct, frozen=True, array_like=True):
     at: float  # unix seconds
     attempts: int = 0  # failed visits in a row
     source: str = ""  # where a message that could not be read was: topic, partition, offset; "": it is a URL's
-
-
-class Takeover(msgspec.Struct, frozen=True, array_like=True):
-    """A worker took a partition."""
-
-    worker: str  # its name
-    epoch: int  # the one that it owns it under
-    at: float  # the coordinator's time, unix seconds
 
 
 class PartitionRecord(msgspec.Struct, frozen=True, array_like=True):

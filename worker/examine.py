@@ -187,14 +187,14 @@ class Examiner:
         if extract.canonical is not None and (canonical := self._urls.resolve(extract.canonical, base)):
             page.canonical = canonical.href
         add, chosen = page.links.append, dict[int, tuple[Url, str, int]]()
-        room = LINK_ROOM * self._config.max_links
-        for link in extract.links[: self._config.max_links]:
+        links, room = extract.links[: self._config.max_links], LINK_ROOM * self._config.max_links
+        long, priority = len(links) * self._config.max_url_length > room, UNWEIGHED.priority
+        for link in links:
             target = find(link.url)
             if target is None:
                 self._stats.links["malformed"] += 1
                 continue
-            room -= len(target.url.href)
-            if room < 0:
+            if long and (room := room - len(target.url.href)) < 0:
                 extract.truncated = True
                 break
             kind, nofollow, number = link.kind, link.nofollow or unfollowed, target.fingerprint
@@ -203,17 +203,21 @@ class Examiner:
                 number = url_fingerprint(as_requisite(target.url.key)) if fate == "sent" else number
             else:
                 fate = fate_of(target, kind, nofollow)
-            weight = weights.get(link.url, UNWEIGHED) if weights else UNWEIGHED
-            if fate == "sent" and weight.fate and kind not in REQUISITES:
-                fate = weight.fate
-            add(Link(target.url.href, kind, nofollow, fate, link.text, priority=weight.priority))
+            if not weights:
+                add(Link(target.url.href, kind, nofollow, fate, link.text))
+            else:
+                weight = weights.get(link.url, UNWEIGHED)
+                priority = weight.priority
+                if fate == "sent" and weight.fate and kind not in REQUISITES:
+                    fate = weight.fate
+                add(Link(target.url.href, kind, nofollow, fate, link.text, priority=priority))
             if fate == "sent" and number not in chosen:
-                chosen[number] = target.url, kind, weight.priority
-        now = self._now()
+                chosen[number] = target.url, kind, priority
+        now, depth, knows = self._now(), ticket.depth, self._sent.knows
         return [
             self._traps.ranked(tickets.referred(ticket, target, kind, now, priority))
             for number, (target, kind, priority) in chosen.items()
-            if not self._sent.knows(number, ticket.depth + (kind not in REQUISITES))
+            if not knows(number, depth + (kind not in REQUISITES))
         ]
 
     def _fates(self, ticket: Ticket, source: Url) -> Callable[[Target, str, bool], str]:

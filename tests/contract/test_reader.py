@@ -13,9 +13,9 @@ from gregor.schemas.messages import (
     RobotsRecord,
     Row,
     State,
-    Takeover,
     Ticket,
 )
+from gregor.schemas.parts import Takeover
 from gregor.worker.borders.reader import Part, Reader
 from gregor.worker.borders.store import Entry
 from tests.contract.engines import PARTITIONS

@@ -8,7 +8,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from gregor.schemas.messages import DeadLetter, Takeover, stamp
+from gregor.schemas.messages import DeadLetter, stamp
+from gregor.schemas.parts import Takeover
 from gregor.worker.run.takeover import KEPT_TAKEOVERS
 from tests.endtoend.kept_site import HOST, HOSTILE, PROSE, START, crawled, publish_site
 from tests.endtoend.operated import VIEWER, Operated, over

@@ -11,7 +11,8 @@ from typing import Final, Literal, TypeAlias
 
 import msgspec
 
-from gregor.schemas.messages import Asked, RobotsCopy, Row
+from gregor.schemas.messages import Asked, Row
+from gregor.schemas.parts import RobotsCopy
 from gregor.worker.robots import file as robots_file
 from gregor.worker.robots.file import Robots
 

@@ -5,7 +5,8 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Protocol
 
-from gregor.schemas.messages import RobotsCopy, decode, encode
+from gregor.schemas.messages import decode, encode
+from gregor.schemas.parts import RobotsCopy
 from gregor.worker.borders.reader import Reader
 from gregor.worker.inspect.audit import Findings, HostAudit, Request, requests_of, untold
 from gregor.worker.robots import copies as robots_copies

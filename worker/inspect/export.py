@@ -8,7 +8,8 @@ from functools import partial
 from itertools import pairwise
 from typing import Any, BinaryIO, Final, NamedTuple, cast
 
-from gregor.schemas.messages import Page, RobotsCopy, RobotsRecord, Row, url_fingerprint
+from gregor.schemas.messages import Page, RobotsRecord, Row, url_fingerprint
+from gregor.schemas.parts import RobotsCopy
 from gregor.worker.archives.segments import Output
 from gregor.worker.base.streams import in_order
 from gregor.worker.borders.reader import WHOLE, Part, Reader

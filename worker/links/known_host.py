@@ -4,12 +4,13 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Final
 
-from gregor.schemas.messages import LearntShapes, decode, encode
+from gregor.schemas.messages import decode, encode
+from gregor.schemas.parts import LearntShapes
 from gregor.worker.links.chains import Chains
 from gregor.worker.links.echoes import Words
 from gregor.worker.links.session_ids import SessionIds
 from gregor.worker.links.shape_score import LED, SPENT, STALE, SUNK, Shape
-from gregor.worker.links.shapes import REPEATING, combines, counted, looks_endless, numbers, section, shapes, target_of
+from gregor.worker.links.shapes import REPEATING, counted, numbers, shapes, target_of, view
 
 SHAPES: Final = 64
 """Shapes of a host that are remembered, and sections."""
@@ -36,14 +37,16 @@ class KnownHost:
         self.trials = 0
         """Pages in vain of shapes that were spent."""
 
-    def learn(self, key: str, target: str, words: Words | None, *, copy_of: str, via: str, chains: Chains) -> None:
-        """A page was stored. ``copy_of``: the target of the page of this host that has the same content; ``via``: the
-        key of the page of this host that led here; both may be empty. ``chains``: the lines of all hosts."""
-        names, copied = shapes(target), bool(copy_of)
+    def learn(
+        self, key: str, target: str, words: Callable[[], Words] | None, *, copy_of: str, via: str, chains: Chains
+    ) -> None:
+        """A page was stored. ``words`` gives those of its text, if it has any; ``copy_of``: the target of the page of
+        this host that has the same content; ``via``: the key of the page of this host that led here; both may be empty.
+        ``chains``: the lines of all hosts."""
+        (names, part, *_), copied = view(target), bool(copy_of)
         if copied and _is_the_copy(copy_of, target, names):
             copied = False
             self._blame(copy_of)
-        part = section(target)
         if part in self.sections or len(self.sections) < SHAPES:
             self.sections[part] = self.sections.get(part, 0) + 1
         fresh = self._learn_shapes(target, names, words, copied, lambda step: chains.add(key, via, step))
@@ -82,13 +85,23 @@ class KnownHost:
         return max(shape.line, repeating.line)
 
     def _learn_shapes(
-        self, target: str, names: tuple[str, ...], words: Words | None, copied: bool, chain: Callable[[int], int]
+        self,
+        target: str,
+        names: tuple[str, ...],
+        words_of: Callable[[], Words] | None,
+        copied: bool,
+        chain: Callable[[int], int],
     ) -> bool:
         """Whether a page brought something new to all its shapes. ``chain``: makes it part of a line, by a step."""
         if not names:
             return not copied
         row = numbers(target)
         its_shapes = [self._shape(name) for name in names]
+        if not copied and all(shape.calm for shape in its_shapes):
+            for shape in its_shapes:
+                shape.pass_by(row)
+            return True
+        words = None if words_of is None else words_of()
         states = [shape.state for shape in its_shapes]
         spent = any(shape.score >= SPENT for shape in its_shapes)
         brought = [shape.learn(copied, row, words) for shape in its_shapes]
@@ -144,9 +157,9 @@ def _step(target: str, names: tuple[str, ...], beyond: bool) -> int:
 
 def _is_the_copy(there: str, target: str, names: tuple[str, ...]) -> bool:
     """Whether of two URLs of one host with the same content, the one that came first is the odd one."""
-    theirs = shapes(there)
-    return set(theirs).isdisjoint(names) and _oddness(there, theirs) > _oddness(target, names)
+    return set(shapes(there)).isdisjoint(names) and _oddness(there) > _oddness(target)
 
 
-def _oddness(target: str, names: tuple[str, ...]) -> tuple[bool, int]:
-    return looks_endless(target, names) or combines(target), len(target)
+def _oddness(target: str) -> tuple[bool, int]:
+    shown = view(target)
+    return shown.endless or shown.combines, len(target)

@@ -3,7 +3,7 @@
 from array import array
 from typing import Final, NamedTuple
 
-from gregor.schemas.messages import LearntShape
+from gregor.schemas.parts import LearntShape
 from gregor.worker.links.echoes import Words
 
 Numbers = tuple[int, ...]
@@ -31,6 +31,11 @@ NEARLY: Final = 8
 ALIKE: Final = 4
 """Pages that tell which of the numbers of their URLs vary."""
 
+CALM: Final = 12
+"""Pages in a row that brought something new, from which on a shape is not suspected: the words of few are looked at."""
+LOOKED_AT: Final = 7
+"""One page in so many then is. The number is a prime, so that hardly any rhythm of a site hides from it."""
+
 _TEXTS: Final = 128
 _KEPT_TEXTS: Final = 8
 
@@ -53,6 +58,7 @@ class Shape:
         "_low",
         "_varied",
         "fresh",
+        "fresh_in_a_row",
         "line",
         "nearly",
         "pages",
@@ -66,6 +72,7 @@ class Shape:
         self.walks = False
         """Its last page in vain had another number than those before, and else the same words."""
         self.pages = self.fresh = 0
+        self.fresh_in_a_row = 0
         self.trials = 0
         """Pages in vain since it was spent."""
         self.line = 0
@@ -112,6 +119,18 @@ class Shape:
         spent = self.score >= SPENT
         return spent, spent and self.line >= LINE
 
+    @property
+    def calm(self) -> bool:
+        """Whether a page more may be taken for new unseen: words are the most that a page costs here."""
+        return self.fresh_in_a_row >= CALM and self.fresh_in_a_row % LOOKED_AT != 0
+
+    def pass_by(self, numbers: Numbers) -> None:
+        """Count a page that is taken for new."""
+        self.pages += 1
+        self.fresh += 1
+        self.fresh_in_a_row += 1
+        self._reaches(numbers)
+
     def learn(self, copy: bool, numbers: Numbers, words: Words | None) -> Brought:
         """Count a page, ``copy`` being whether its content is another page's; ``words`` is None if it has no text."""
         self.pages += 1
@@ -121,6 +140,7 @@ class Shape:
         beyond = self._reaches(numbers)
         if not (copy or is_echo):
             self.fresh += 1
+            self.fresh_in_a_row += 1
             self.add(-FRESH)
             return Brought(True, beyond)
         self.walks = bool(numbers) and not (copy or same)
@@ -139,6 +159,8 @@ class Shape:
             self.trials = 0
         if points < 0:
             self.line = 0
+        else:
+            self.fresh_in_a_row = 0
 
     def one_varies(self, numbers: Numbers) -> bool:
         """Whether all its URLs, and one with these numbers, differ in one number at most, as far as is known."""

@@ -2,7 +2,7 @@
 
 import re
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 from gregor.worker.links.url_loops import LETTER, pairs
 from gregor.worker.web.canonical import SESSION_NAME
@@ -10,8 +10,9 @@ from gregor.worker.web.canonical import SESSION_NAME
 REPEATING: Final = "/**"
 """The shape of all paths in which a segment comes twice."""
 
-_TARGETS: Final = 1024
-"""URLs whose shapes are remembered: each is asked for some times in a row."""
+_TARGETS: Final = 4096
+"""URLs that are remembered by what they show: each is asked for some times on its way (some 500 bytes each)."""
+_IN_A_ROW: Final = 16
 _KINDS: Final = 4
 _WORD: Final = 12
 _NAME: Final = 200
@@ -69,8 +70,9 @@ def _first_session(text: str) -> re.Match[str] | None:
     return next(filter(_session, _WORDS.finditer(text)), None)
 
 
+@lru_cache(maxsize=_IN_A_ROW)
 def _without_sessions(text: str) -> str:
-    return _WORDS.sub(lambda found: "" if _session(found) else found[0], text)
+    return _WORDS.sub(lambda match: "" if _session(match) else match[0], text)
 
 
 def target_of(href: str) -> str:
@@ -80,16 +82,39 @@ def target_of(href: str) -> str:
 
 def sessionless(target: str) -> str:
     """A path with its query without what may be session ids in it, by the look of the values or by their names."""
-    return _NAMED.sub("", _without_sessions(target))
+    bare = _without_sessions(target)
+    return _NAMED.sub("", bare) if "?" in bare or ";" in bare or "&" in bare else bare
+
+
+class View(NamedTuple):
+    """What a path with its query shows by itself."""
+
+    shapes: tuple[str, ...]
+    section: str
+    """The part of its site that it belongs to: the first segment of its path, without what varies."""
+    endless: bool
+    """Whether its text is of a kind that endless spaces are made of, though most such URLs are honest: session ids,
+    dates of a calendar, segments that repeat."""
+    combines: bool
+    """Whether it has several parameters of which more than one number, or none, varies as far as it shows itself."""
 
 
 @lru_cache(maxsize=_TARGETS)
-def section(target: str) -> str:
-    """The part of its site that a URL belongs to: the first segment of its path, without what varies."""
-    return _VARIABLE.sub("N", target.partition("?")[0].split("/", 2)[1])
+def view(target: str) -> View:
+    """What is to be seen of a path with its query."""
+    path, _, query = target[:MAX_SHAPED].partition("?")
+    session = _first_session(path)
+    names = _names(path, query, session)
+    section = _VARIABLE.sub("N", target.partition("?")[0].split("/", 2)[1])
+    endless = bool(names) and (
+        REPEATING in names
+        or session is not None
+        or (_DIGIT.search(target) is not None and (_CALENDAR.search(target) or _DATED.search(target)) is not None)
+        or (len(target) > len(path) and _first_session(target) is not None)
+    )
+    return View(names, section, endless, "&" in target and not _one_number(target))
 
 
-@lru_cache(maxsize=_TARGETS)
 def shapes(target: str) -> tuple[str, ...]:
     """The shapes of a path with its query, none if nothing in it is variable.
 
@@ -99,8 +124,12 @@ def shapes(target: str) -> tuple[str, ...]:
     paths in which a segment comes twice: relative links on a page that answers under any path make them. A path of two
     segments or more has that of its section as well, whatever else it says.
     """
-    path, _, query = target[:MAX_SHAPED].partition("?")
-    if (session := _first_session(path)) is not None:
+    return view(target).shapes
+
+
+def _names(path: str, query: str, session: re.Match[str] | None) -> tuple[str, ...]:
+    """The shapes of a path and a query; ``session`` is what may be a session id in the path."""
+    if session is not None:
         shape = f";{session['name']}" if session["name"] else f"{_VARIABLE.sub('N', path[: session.start()])}N**"
     else:
         shape = _VARIABLE.sub("N", path)
@@ -126,11 +155,6 @@ def numbers(target: str) -> tuple[int, ...]:
     return tuple(int(number[:18]) for number in _INTEGER.findall(_without_sessions(target))[:_FIRST])
 
 
-def combines(target: str) -> bool:
-    """Whether a URL has several parameters of which more than one number, or none, varies as far as it shows itself."""
-    return "&" in target and not _one_number(target)
-
-
 def counted(target: str) -> bool:
     """Whether one whole number is all that varies in a URL: between two such URLs there are finitely many."""
     return "&" not in target and _one_number(target) and _first_session(target) is None
@@ -145,17 +169,3 @@ def _kind(pair: str) -> str:
     """A parameter whose value is left out unless it is one short word."""
     name, _, value = pair.partition("=")
     return f"{_VARIABLE.sub('N', name)}={value if value.isalpha() and len(value) <= _WORD else ''}"
-
-
-@lru_cache(maxsize=_TARGETS)
-def looks_endless(target: str, names: tuple[str, ...]) -> bool:
-    """Whether the text of a URL is of a kind that endless spaces are made of, though most such URLs are honest:
-    session ids, dates of a calendar, segments that repeat. ``names`` are its shapes."""
-    if not names:
-        return False
-    if REPEATING in names:
-        return True
-    if _DIGIT.search(target) is None:
-        return _first_session(target) is not None
-    dated = _CALENDAR.search(target) is not None or _DATED.search(target) is not None
-    return dated or _first_session(target) is not None

@@ -16,6 +16,8 @@ later owner need not find a trap again.
 
 from collections import OrderedDict
 from collections.abc import Iterable
+from functools import partial
+from operator import attrgetter
 from typing import Final
 
 import msgspec
@@ -36,7 +38,7 @@ from gregor.worker.links.rank import (
     Rank,
 )
 from gregor.worker.links.shape_score import LINE, NEARLY, SPENT, SUNK, Shape
-from gregor.worker.links.shapes import combines, looks_endless, numbers, section, sessionless, shapes, target_of
+from gregor.worker.links.shapes import numbers, sessionless, shapes, target_of, view
 from gregor.worker.web.urls import Url
 
 TRIALS: Final = 5
@@ -55,6 +57,7 @@ KNOWN: Final = 3
 _SHAPES: Final = 32768
 _NOTHING: Final = KnownHost()
 _OPEN: Final = Judged(Rank.OPEN)
+_SCORE: Final = attrgetter("score")
 
 
 class Traps:
@@ -77,10 +80,11 @@ class Traps:
         self, url: Url, *, text: str, media: Iterable[str] = (), copy_of: str = "", via: str = "", near: bool = False
     ) -> None:
         """A page was stored. ``media``: URLs of the images and the like that it shows; ``copy_of``: the key of the page
-        whose content it has; ``via``: that of the page whose link led to it; ``near``: it is a near-duplicate."""
+        whose content it has; ``via``: that of the page whose link led to it; ``near``: it is a near-duplicate. Text and
+        media are looked at only where that may tell anything."""
         self._source = None
         host = self._know(url.host) or self._meet(url.host, bool(copy_of), _host_of(via))
-        words = words_of(text, url.target, media) if text.strip() and shapes(url.target) else None
+        words = partial(words_of, text, url.target, media) if text.strip() and shapes(url.target) else None
         # A page of another host is no evidence against this one: mirrors have an end.
         twin = target_of(copy_of) if copy_of and (words is None or _host_of(copy_of) == url.host) else ""
         before = len(host.shapes)
@@ -112,7 +116,7 @@ class Traps:
         if ticket.requisite:  # no page: it has a bound of its own
             return _OPEN
         target = target_of(ticket.key)
-        names, part = shapes(target), section(target)
+        names, part, endless, combines = view(target)
         host = self._hosts.get(ticket.host, _NOTHING)
         its_shapes = [shape for name in names if (shape := host.shapes.get(name)) is not None]
         if host.sessions.proven and (bare := sessionless(target)) != target:
@@ -121,7 +125,7 @@ class Traps:
                 return Judged(Rank.OPEN, section=part)  # a page that is new under whatever session
             if repeats:
                 return Judged(_of_session(its_shapes, names, ticket), SESSION_ID, part, _spare(host))
-        worst = max(its_shapes, key=lambda shape: shape.score, default=None)
+        worst = max(its_shapes, key=_SCORE, default=None)
         if worst is not None and worst.score >= SUNK:
             good = any(shape.fresh >= KNOWN and shape.score < SUNK for shape in its_shapes)
             if worst.score < SPENT or good:
@@ -129,9 +133,9 @@ class Traps:
             return Judged(self._of_spent(host, worst, names, ticket), _reason(worst), part, _spare(host))
         if any(shape.nearly >= NEARLY for shape in its_shapes):
             return Judged(Rank.SUNK, "near-duplicates", part)
-        if looks_endless(target, names):
+        if endless:
             return Judged(Rank.SUNK, LOOKS_ENDLESS, part)
-        if combines(target) and not _one_varies(host, target, names):
+        if combines and not _one_varies(host, target, names):
             return Judged(Rank.SUNK, COMBINES, part)
         if host.sections.get(part, 0) > LARGE:
             return Judged(Rank.LARGE, "many of one kind", part)

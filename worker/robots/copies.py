@@ -8,7 +8,8 @@ from typing import Final, assert_never
 
 import msgspec
 
-from gregor.schemas.messages import RobotsCopy, RobotsRecord
+from gregor.schemas.messages import RobotsRecord
+from gregor.schemas.parts import RobotsCopy
 from gregor.worker.config.settings import Config
 from gregor.worker.robots import file as robots_file
 from gregor.worker.robots.answers import Came, NoFile, Unreachable

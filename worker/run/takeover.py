@@ -5,7 +5,8 @@ from typing import Any, Final
 
 import msgspec
 
-from gregor.schemas.messages import PRIORITIES, DeadLetter, PartitionRecord, Takeover
+from gregor.schemas.messages import PRIORITIES, DeadLetter, PartitionRecord
+from gregor.schemas.parts import Takeover
 from gregor.worker.borders.coordinator import Lease
 from gregor.worker.borders.effects import Effects
 from gregor.worker.borders.services import Services

@@ -72,7 +72,7 @@ class PageWriter:
             self._partition.fields.note(extracted, page.href, page.fetched_at)
             self._stats.extracted.add_crawled(extracted, page.href)
         if url is not None and page.kind != "revisit" and not page.requisite:
-            media = [link.url for link in page.links if link.kind in SHOWN]
+            media = (link.url for link in page.links if link.kind in SHOWN)
             alike = bool(page.near_duplicate_of or page.duplicate_of)
             text = f"{page.title or ''}\n{page.text}"
             self._traps.learn(url, text=text, media=media, copy_of=page.duplicate_of, via=page.via, near=alike)

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gregor.schemas.messages import Asked, Attempt, RobotsCopy, Row
+from gregor.schemas.messages import Asked, Attempt, Row
+from gregor.schemas.parts import RobotsCopy
 from gregor.worker.inspect.audit import LISTED, MARGINS, Findings, HostAudit, Request, requests_of, untold
 
 HOST, AGENT = "a.example", "gregor/1.0 (+https://us.example/)"

@@ -3,7 +3,8 @@
 import msgspec
 import pytest
 
-from gregor.schemas.messages import LearntShape, LearntShapes, Ticket, encode
+from gregor.schemas.messages import Ticket, encode
+from gregor.schemas.parts import LearntShape, LearntShapes
 from gregor.worker.links.known_host import KEPT_SHAPES
 from gregor.worker.links.rank import Rank
 from gregor.worker.links.traps import Traps

@@ -102,3 +102,10 @@ def test_the_base_of_an_embedded_document_is_resolved_by_that_of_the_page(base: 
     found = parse.extract(embedding(f'<base href="{base}"><a href="{href}">t</a>'))
     (link,) = [link.url for link in found.links if link.kind == "a"]
     assert URLS.resolve(link, page) == URLS.resolve(href, base_url(base, page))
+
+
+@pytest.mark.parametrize("filler", ["<p>x</p>", "<p>x</p>" * 20_000])
+@pytest.mark.parametrize("page", SHOWN)
+def test_shadow_roots_of_short_and_of_long_pages_are_open(page: str, filler: str) -> None:
+    found = parse.extract(filler + page)
+    assert found.links == [Reference("s", "a", False, "t")]

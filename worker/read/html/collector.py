@@ -151,7 +151,7 @@ class Collector:
             return ""
         text = node.text()
         self._anchor_budget -= len(text)
-        return collapse(text[: 4 * most])[:most]
+        return " ".join(text[: 4 * most].split())[:most]  # as `collapse` does, without its call
 
     def heading(self, node: Element) -> None:
         if len(self._extract.headings) < MAX_HEADINGS and (text := self._text_within(node, MAX_HEADING)):

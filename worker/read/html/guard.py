@@ -53,7 +53,7 @@ _COSTLY = re.compile(r"<([hHbBoO])(?:[tT][mM][lL]|[oO][dD][yY]|[pP][tT][iI][oO][
 """Begins of html, body and option tags; a few others pass for them."""
 _OPTION = re.compile(rf"<option(?=[\s/>])(?:{_ATTRIBUTE})*+[\s/]*+>?", re.IGNORECASE)
 _REPEATED = [re.compile(rf"<{name}(?=[\s/>])(?:{_ATTRIBUTE})*+[\s/]*+>?", re.IGNORECASE) for name in ("html", "body")]
-_BEFORE_NAMES = " \n\t\r\f/'\"<"
+_BEFORE_NAMES = b" \n\t\r\f/'\"<"
 """What stands before the name of a tag or of an attribute; a quote does where it ends a value."""
 _APART = bytes(1 if octet == 0x0B else 32 if octet in b"/>=\"'<" else octet for octet in range(256))
 """Leaves blanks between what may be names: of white space, HTML does not know one control that Python does."""
@@ -61,7 +61,8 @@ _INLINE_NAME = (
     "[bB](?:[iI][gG])?|[cC][oO][dD][eE]|[eE][mM]|[fF][oO][nN][tT]|[iI]|[nN][oO][bB][rR]"
     "|[sS](?:[mM][aA][lL][lL]|[tT][rR](?:[iI][kK][eE]|[oO][nN][gG]))?|[tT][tT]|[uU]"
 )
-_FORMATTING = re.compile(rf"<(?:{_INLINE_NAME})[\s/>]")
+_FORMATTING = re.compile(rf"<(?=[bceifnstuBCEIFNSTU])(?:{_INLINE_NAME})[\s/>]")
+"""Their begins; most other tags are told by their first letter."""
 _CLOSED = re.compile(
     rf"<({_INLINE_NAME}|[aA]|[sS][pP][aA][nN])(?=[\s/>])(?:{_ATTRIBUTE})*+[\s/]*+>[^<]*+</\1>"
     rf"|<(?:[bB][rR]|[iI][mM][gG])(?=[\s/>])(?:{_ATTRIBUTE})*+[\s/]*+>"
@@ -97,9 +98,9 @@ def guard(html: str) -> str | None:
     """``html`` itself, or a tamer page with the same links if it would be expensive to parse, or None if nothing makes
     it cheap: then it is read without a tree."""
     tags = html.count("<")
-    if too_costly(html, tags):
+    if too_costly(html, tags) or (tags > FEW_TAGS and _may_multiply(html, tags)):
         return None
-    if _GROWING.search(html):
+    if "&" in html and _GROWING.search(html):
         for reference, characters in _GROWN.items():  # a million of them would cost a second one by one
             html = html.replace(reference, characters)
     if any(_words(stretch) > MAX_ATTRIBUTES for stretch in _long_stretches(html)):
@@ -114,32 +115,37 @@ def guard(html: str) -> str | None:
 
 
 def too_costly(html: str, tags: int) -> bool:
-    """Whether a tree of the page might have more than `MAX_NODES` nodes or attributes, or take very long; ``tags`` is
-    how often "<" is in it. What can't be bounded by counting is taken for the worst that it may be."""
-    if len(html) > SAFE_PAGE:
-        if html.count("\0") > MAX_NULLS:
-            return True
-        started = _opened(html)
-        # An element with its text for each start tag, twice that where tables imply others; an end tag splits a text.
-        nodes = 2 * started + (tags - started)
-        if nodes > MAX_NODES or _has_many_attributes(html, MAX_NODES - nodes):
-            return True
-    return tags > FEW_TAGS and _may_multiply(html, tags)
+    """Whether a tree of the page might have more than `MAX_NODES` nodes or attributes; ``tags`` is how often "<" is in
+    it. What can't be bounded by counting is taken for the worst that it may be."""
+    if len(html) <= SAFE_PAGE:
+        return False
+    if html.count("\0") > MAX_NULLS:
+        return True
+    started = _opened(html)
+    # An element with its text for each start tag, twice that where tables imply others; an end tag splits a text.
+    nodes = 2 * started + (tags - started)
+    return nodes > MAX_NODES or _has_many_attributes(html, MAX_NODES - nodes)
 
 
 def _has_many_attributes(html: str, room: int) -> bool:
     """Whether there might be more attributes than there is room for, or more names than `MAX_NAMES`, whatever of the
     text is in tags: each attribute follows a blank, a slash or a quoted value."""
-    if sum(map(html.count, _BEFORE_NAMES)) <= min(room, MAX_NAMES):
+    separators = sum(len(part) - len(part.translate(None, _BEFORE_NAMES)) for part in _parts(html))
+    if separators <= min(room, MAX_NAMES):
+        return False
+    if separators <= room and sum(len(part.translate(_APART).split()) for part in _parts(html)) <= MAX_NAMES:
         return False
     names = set[bytes]()
-    for start in range(0, len(html), _PART):
-        part = html[start : start + _PART]
-        room -= len(part.split()) + part.count("/") + (part.count('"') + part.count("'")) // 2
-        names.update(part.encode("utf-8", "surrogatepass").translate(_APART).split())
+    for part in _parts(html):
+        room -= len(part.split()) + part.count(b"/") + (part.count(b'"') + part.count(b"'")) // 2
+        names.update(part.translate(_APART).split())
         if room < 0 or len(names) > MAX_NAMES:
             return True
     return False
+
+
+def _parts(html: str) -> Iterator[bytes]:
+    return (html[start : start + _PART].encode("utf-8", "surrogatepass") for start in range(0, len(html), _PART))
 
 
 def _opened(html: str) -> int:

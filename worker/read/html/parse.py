@@ -4,6 +4,7 @@ The tree is lexbor's, so it is the one a browser builds with scripting off: the 
 comments, scripts and templates does not, unless these are shadow roots. The tree is walked once, in document order.
 """
 
+from functools import partial
 from typing import Final
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -11,7 +12,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from gregor.worker.read.document import Document, Extract
 from gregor.worker.read.html import linear, shadow
 from gregor.worker.read.html.collector import BLOCKS, HANDLERS, HIDDEN, MAX_LINKS, Collector
-from gregor.worker.read.html.guard import guard
+from gregor.worker.read.html.guard import SAFE_PAGE, guard
 from gregor.worker.read.html.shown import of_tree
 
 _MAX_CLIMB = 16
@@ -29,6 +30,7 @@ _ACTIONS: Final = {
     for name in {*BLOCKS, *HIDDEN, *HANDLERS}
 }
 """Tag id → what its text is, what is done at its start. Elements that are not in it matter to nobody."""
+_TEMPLATE: Final = _maker.create_node("template").tag_id
 _BLOCK_IDS: Final = frozenset(tag for tag, (kind, _) in _ACTIONS.items() if kind == _BLOCK)
 
 
@@ -43,21 +45,32 @@ def extract(
     """What a page says. Never raises, whatever the text, which is one that `guard.limited` gives;
     ``encoding`` is passed on. ``shown``: also what its styles and drawings refer to, unless it is so large that it is
     read without a tree. ``kept_in``: the document that the tree is left with."""
+    tree = partial(_by_tree, encoding=encoding, max_links=max_links, shown=shown, kept_in=kept_in)
+    if len(html) <= SAFE_PAGE and (said := tree(html, closed=True)):
+        return said
     page, complete = shadow.opened(html)
-    if (tame := guard(page)) is None:
-        said = without_tree(page, encoding, max_links)
-    else:
-        collector = Collector(page, encoding, max_links, linear.embed)
-        root = LexborHTMLParser(tame).root
-        if root is not None:
-            _walk(collector, root)
-            if shown:
-                of_tree(collector, root)
-        if kept_in is not None:
-            kept_in.tree = root
-        said = collector.finished()
+    said = tree(page) or without_tree(page, encoding, max_links)
     said.cut = said.cut or ("" if complete else "tags")
     return said
+
+
+def _by_tree(
+    html: str, *, encoding: str, max_links: int, shown: bool, kept_in: Document | None, closed: bool = False
+) -> Extract | None:
+    """What the tree of a page says; None if there is none, or if it has a shadow root that is ``closed`` still: few
+    have one, and the tree of a short page tells it sooner than a search in its text."""
+    if (tame := guard(html)) is None:
+        return None
+    page = Collector(html, encoding, max_links, linear.embed)
+    root = LexborHTMLParser(tame).root
+    if root is not None:
+        if not _walk(page, root, closed):
+            return None
+        if shown:
+            of_tree(page, root)
+    if kept_in is not None:
+        kept_in.tree = root
+    return page.finished()
 
 
 def without_tree(text: str, encoding: str = "utf-8", max_links: int = MAX_LINKS) -> Extract:
@@ -65,8 +78,9 @@ def without_tree(text: str, encoding: str = "utf-8", max_links: int = MAX_LINKS)
     return linear.extract(text, encoding, max_links)
 
 
-def _walk(page: Collector, root: LexborNode) -> None:
-    """One pass in document order; blocks are told apart by a space, as they start, and where one has ended."""
+def _walk(page: Collector, root: LexborNode, closed: bool) -> bool:
+    """One pass in document order; blocks are told apart by a space, as they start, and where one has ended. False if it
+    met a shadow root that is ``closed``, and ended there."""
     parts = page.parts
     append, actions = parts.append, _ACTIONS
     hidden = False
@@ -89,8 +103,11 @@ def _walk(page: Collector, root: LexborNode) -> None:
                 last = None
             elif kind == _HIDDEN:
                 hidden = node.first_child is not None
+                if closed and tag == _TEMPLATE and shadow.ATTRIBUTE in node.attributes:
+                    return False
             if handler is not None:
                 handler(page, node)
+    return True
 
 
 def _block(node: LexborNode) -> int:

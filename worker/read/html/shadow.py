@@ -10,7 +10,8 @@ from gregor.worker.read.html.collector import names
 
 MAX_TOKENS: Final = 60_000
 """Templates, comments and elements without tags that are looked at (some 0.1 s); there the rest of a page is cut."""
-_SPELLINGS: Final = ("shadowrootmode", "SHADOWROOTMODE", "shadowRootMode")
+ATTRIBUTE: Final = "shadowrootmode"
+_SPELLINGS: Final = (ATTRIBUTE, "SHADOWROOTMODE", "shadowRootMode")
 _HOSTS: Final = names("article aside blockquote body div footer h1 h2 h3 h4 h5 h6 header main nav p section span")
 """Elements, beside those with a hyphen in their name, that can have a shadow root (DOM Standard)."""
 _ATTRIBUTES = r"""(?:[\s/]*+[^\s/>][^\s/>=]*+(?:\s*+=\s*+(?:"[^"]*+"?|'[^']*+'?|[^\s>]*+))?+)*+[\s/]*+"""

@@ -1,0 +1,44 @@
+"""What stands within stored records, as msgspec structs; see `messages` for how they are encoded."""
+
+import msgspec
+
+
+class LearntShape(msgspec.Struct, frozen=True, array_like=True):
+    """What the pages of one shape of a host's URLs brought lately."""
+
+    name: str  # the shape
+    score: int  # between 0 and 240: how little its pages brought lately
+    line: int  # pages in vain in a row, each found on the one before
+    trials: int  # pages in vain since it was spent
+    pages: int  # all that were stored
+    fresh: int  # pages with something new
+    walks: bool  # its last page in vain had another number, and else the same words
+    low: tuple[int, ...] = ()  # the least of the numbers of its URLs
+    high: tuple[int, ...] = ()  # the greatest of them
+    full: tuple[int, ...] = ()  # the words of some pages, as hashes
+    bare: tuple[int, ...] = ()  # the same without numbers
+
+
+class LearntShapes(msgspec.Struct, frozen=True, array_like=True):
+    """What was learnt of a host's URL space."""
+
+    fresh: int  # pages of the host that brought something new
+    trials: int  # pages in vain of shapes that were spent
+    shapes: tuple[LearntShape, ...]  # those that sank, the worst first
+
+
+class RobotsCopy(msgspec.Struct, frozen=True, array_like=True):
+    """What held by the answers of a while."""
+
+    since: float  # the first of them, unix seconds
+    until: float  # the last of them, unix seconds
+    text: bytes | None  # b"": all was allowed; None: nothing was
+    agent: str = ""  # the User-Agent that asked; "": not known
+
+
+class Takeover(msgspec.Struct, frozen=True, array_like=True):
+    """A worker took a partition."""
+
+    worker: str  # its name
+    epoch: int  # the one that it owns it under
+    at: float  # the coordinator's time, unix seconds
