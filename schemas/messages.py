@@ -10,7 +10,7 @@ import msgspec
 import xxhash
 
 from gregor.schemas.items import FieldShare, StoredItem
-from gregor.schemas.parts import RobotsCopy, Takeover
+from gregor.schemas.parts import AnswerHead, RobotsCopy, Takeover
 
 TicketKind = Literal["new", "retry", "revisit", "robots", "wake", "recrawl"]
 State = Literal["fetched", "duplicate", "redirected", "denied", "gone", "dead", "refused", "waiting"]
@@ -82,16 +82,6 @@ class Asked(msgspec.Struct, frozen=True, array_like=True):
     rules: float = 0.0  # the ``fetched_at`` of the robots.txt that allowed it; 0: none was read
     href: str = ""  # what was asked for; "": the key of the URL that it stands with
     robots: bool = False  # whether it was for a robots.txt
-
-
-class AnswerHead(msgspec.Struct, frozen=True, array_like=True):
-    """What is kept of an answer beside a page, for archives."""
-
-    href: str  # what was asked for
-    head: bytes  # as received
-    address: str = ""  # which answered; "": not known
-    size: int = 0  # octets of its body as received
-    truncated: str = ""  # why that was not whole; "": it was
 
 
 class Attempt(msgspec.Struct, frozen=True, array_like=True):
@@ -282,14 +272,12 @@ class PartitionRecord(msgspec.Struct, frozen=True, array_like=True):
 
 T = TypeVar("T")
 _ENCODER = msgspec.msgpack.Encoder()
+_TICKET = msgspec.msgpack.Decoder(Ticket)
 
 
 def encode(value: msgspec.Struct) -> bytes:
     """A message or record as msgpack."""
     return _ENCODER.encode(value)
-
-
-_TICKET = msgspec.msgpack.Decoder(Ticket)
 
 
 def decode_ticket(data: bytes) -> Ticket:

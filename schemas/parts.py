@@ -42,3 +42,13 @@ class Takeover(msgspec.Struct, frozen=True, array_like=True):
     worker: str  # its name
     epoch: int  # the one that it owns it under
     at: float  # the coordinator's time, unix seconds
+
+
+class AnswerHead(msgspec.Struct, frozen=True, array_like=True):
+    """What is kept of an answer beside a page, for archives."""
+
+    href: str  # what was asked for
+    head: bytes  # as received
+    address: str = ""  # which answered; "": not known
+    size: int = 0  # octets of its body as received
+    truncated: str = ""  # why that was not whole; "": it was

@@ -4,18 +4,8 @@ import random
 from collections import Counter
 
 from gregor.partitioner.hashing import partition_of
-from gregor.schemas.messages import (
-    TERMINAL,
-    AnswerHead,
-    HostRecord,
-    Page,
-    PartitionRecord,
-    RobotsRecord,
-    Row,
-    State,
-    Ticket,
-)
-from gregor.schemas.parts import Takeover
+from gregor.schemas.messages import TERMINAL, HostRecord, Page, PartitionRecord, RobotsRecord, Row, State, Ticket
+from gregor.schemas.parts import AnswerHead, Takeover
 from gregor.worker.borders.reader import Part, Reader
 from gregor.worker.borders.store import Entry
 from tests.contract.engines import PARTITIONS

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from gregor.schemas.messages import AnswerHead
+from gregor.schemas.parts import AnswerHead
 from gregor.worker.borders.transport import Response
 
 LONGEST: Final = 8192

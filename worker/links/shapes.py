@@ -115,6 +115,11 @@ def view(target: str) -> View:
     return View(names, section, endless, "&" in target and not _one_number(target))
 
 
+def section(target: str) -> str:
+    """The part of its site that a URL belongs to."""
+    return view(target).section
+
+
 def shapes(target: str) -> tuple[str, ...]:
     """The shapes of a path with its query, none if nothing in it is variable.
 

@@ -9,7 +9,8 @@ from typing import Final, TypeAlias
 
 import msgspec
 
-from gregor.schemas.messages import AnswerHead, Ticket
+from gregor.schemas.messages import Ticket
+from gregor.schemas.parts import AnswerHead
 from gregor.worker.robots.answers import Came, NoFile, Unreachable
 from gregor.worker.web.urls import Url
 

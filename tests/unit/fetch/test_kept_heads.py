@@ -1,6 +1,6 @@
 """What is kept of answers beside pages."""
 
-from gregor.schemas.messages import AnswerHead
+from gregor.schemas.parts import AnswerHead
 from gregor.worker.base.spooled import SpooledBody
 from gregor.worker.borders.transport import Response
 from gregor.worker.fetch.kept_heads import LONGEST, kept_head

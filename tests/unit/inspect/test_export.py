@@ -13,8 +13,8 @@ import pytest
 from warcio.archiveiterator import ArchiveIterator
 from warcio.checker import Checker
 
-from gregor.schemas.messages import AnswerHead, Attempt, Page, RobotsRecord, Row
-from gregor.schemas.parts import RobotsCopy
+from gregor.schemas.messages import Attempt, Page, RobotsRecord, Row
+from gregor.schemas.parts import AnswerHead, RobotsCopy
 from gregor.worker.archives.segments import Segments
 from gregor.worker.borders.errors import Damaged
 from gregor.worker.borders.reader import WHOLE, Part
