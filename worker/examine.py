@@ -208,8 +208,7 @@ class Examiner:
             else:
                 weight = weights.get(link.url, UNWEIGHED)
                 priority = weight.priority
-                if fate == "sent" and weight.fate and kind not in REQUISITES:
-                    fate = weight.fate
+                fate = weight.fate if fate == "sent" and weight.fate and kind not in REQUISITES else fate
                 add(Link(target.url.href, kind, nofollow, fate, link.text, priority=priority))
             if fate == "sent" and number not in chosen:
                 chosen[number] = target.url, kind, priority
