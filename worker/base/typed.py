@@ -37,7 +37,7 @@ def as_typed(text: str) -> str:
 def crawl_given(words: Sequence[str]) -> list[tuple[str, str]]:
     """The options among a command's words that say which crawl is meant, each with its last value."""
     options: dict[str, str] = {}
-    for word, following in zip(words, (*words[1:], ""), strict=True):
+    for word, following in zip(words, (*words, "")[1:], strict=True):
         option, assigned, value = word.partition("=")
         if option in _WHICH and (assigned or following):
             options[option] = value if assigned else following

@@ -23,7 +23,9 @@ def demo(data: str) -> int:
     with serving() as web:
         table.write_text("\n".join(web.host_table_lines) + "\n")
         settings = [word for setting in SETTINGS for word in ("--set", setting)]
-        code = main(["crawl", *web.seeds, "--data", data, "--host-table", str(table), *settings])
+        words = ["crawl", *web.seeds, "--data", data, "--host-table", str(table), *settings]
+        sys.argv[1:] = words  # hints in the report name the crawl that the words do
+        code = main(words)
     if code == 0:
         print(as_typed(f"\nWhat was crawled: `gregor pages --data {data}`"))
     return code

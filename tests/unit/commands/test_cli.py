@@ -161,6 +161,7 @@ def test_hints_can_be_typed_here(tmp_path: Path) -> None:
         (("status", "--data"), "`gregor orders`", "`gregor orders`"),
         (("status", "--data", "d"), "`gregor status --help`", "`gregor status --help`"),
         (("status",), "`gregor orders`", "`gregor orders`"),
+        ((), "`gregor crawl URL`", "`gregor crawl URL`"),
     ],
 )
 def test_hints_are_about_the_crawl_that_was_named(
