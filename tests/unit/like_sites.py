@@ -70,8 +70,8 @@ def parked(url: str) -> Answer:
 
 
 def mirrored(url: str) -> Answer:
-    """No trap: a row of 100 pages at one host, and the same at another, which the last of them links."""
+    """No trap: a row of 400 pages at one host, and the same at another, which the last of them links."""
     parts = urlsplit(url)
     number = int(parts.path.rpartition("/")[2] or 0)
-    after = f"/page/{number + 1}" if number < 99 else "http://b.test/page/0"
+    after = f"/page/{number + 1}" if number < 399 else "http://b.test/page/0"
     return f"Page about {'x' * (number + 1)}", [after]
