@@ -15,13 +15,13 @@ from typing import Final
 from gregor.worker.read.document import Extract
 from gregor.worker.read.html.collector import BLOCKS, HANDLERS, HEADINGS, HIDDEN, MAX_ANCHOR, Collector, names
 
-MAX_COST: Final = 280_000
+MAX_COST: Final = 305_000
 """Tags and comments that are read (some 0.4 s), each that refers to something as several; there the page is cut."""
 MAX_ATTRIBUTES: Final = 512
 """Attributes of one tag that are read."""
 MAX_REFERENCES: Final = 100_000
 """References to characters that are looked up (some 0.1 s), a tenth of them in one tag."""
-_HANDLING, _CHARACTERS, _CANDIDATE = 3, 20, 5
+_HANDLING, _CHARACTERS, _CANDIDATE = 2, 32, 5
 """What a tag costs that refers to something, how many characters of its attributes cost 1 more, and what a srcset does,
 and each comma, since there may be a candidate of one behind it."""
 
