@@ -216,7 +216,7 @@ def test_topics_are_made_once_with_one_number_of_partitions(kafka: Service) -> N
     servers, crawl = settings(kafka), f"test-{uuid.uuid4().hex[:12]}"
     with pytest.raises(BadInput, match=r"not set up in Kafka.*gregor init"):
         check_topics(servers, crawl, 2)
-    assert len(create_topics(servers, crawl, 2)) == 6
+    assert len(create_topics(servers, crawl, 2)) == 8
     assert create_topics(servers, crawl, 2) == []
     for refused in (create_topics, check_topics):
         with pytest.raises(BadInput, match=r"was made for partitions = 2, not 3; it is fixed once per crawl"):

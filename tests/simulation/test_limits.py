@@ -97,7 +97,7 @@ def limits(web: Web, change: Change, faults: list[Fault], **settings: Any) -> tu
         ("CPU", "97% of a core", {}, busy, {}),
         ("concurrency", "of 2 visits run", {"latency": 2.0}, nothing, {"concurrency": 2}),
         ("DNS", "until a name is looked up", {}, slow("dns", 4.0), {}),
-        ("DNS", "most of them by dns", {"unknown_until": FOREVER}, nothing, {}),
+        ("connect", "own line", {"unknown_until": FOREVER}, nothing, {}),
         ("connect", "most of them by connect", {"dead_until": FOREVER}, nothing, {"connect_timeout": 0.5}),
         ("answers", "of them wait for that", {"latency": 6.0}, nothing, {}),
         ("failures", "most of them by status", {"page": Status(500)}, nothing, FAST),

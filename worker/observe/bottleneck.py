@@ -35,6 +35,8 @@ _STORES: Final = {"log": "the log", "seen": "the seen set", "store": "the store"
 _TEXT: Final = {"connect": "connecting to the hosts", "answers": "answers of the hosts", "stores": "stores"}
 _FULL: Final = 0.9
 _HALF: Final = 0.5
+_MOST: Final = 0.7
+"""Of the time that intakes read: one that keeps up with what is found reads half of it and limits nothing."""
 _ENOUGH: Final = 0.5
 """Seconds of hosts that were visited or waited, from which it can be judged what they waited for."""
 
@@ -110,7 +112,7 @@ class Bottlenecks:
         if now.away:
             return Bottleneck("service", now.away)
         then, seconds = samples[0], now.at - samples[0].at
-        if now.partitions and seconds > 0 and now.reading - then.reading > _HALF * seconds * now.partitions:
+        if now.partitions and seconds > 0 and now.reading - then.reading > _MOST * seconds * now.partitions:
             share = (now.reading - then.reading) / seconds / now.partitions
             return Bottleneck(
                 "stores", f"stores: reading the frontier takes {share:.0%} of the time; {_slowest(then, now)}"
