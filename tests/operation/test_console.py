@@ -392,7 +392,7 @@ async def test_it_works_by_keyboard(worker: Operated, page: Any) -> None:
     await page.keyboard.press("Enter")
     await expect(page.locator("#state")).to_have_text("crawling")
     await page.get_by_role("link", name="Overview").focus()
-    for _ in range(5):
+    for _ in range(6):
         await page.keyboard.press("Tab")
     await page.keyboard.press("Enter")
     await expect(page.get_by_role("heading", name="Orders")).to_be_focused()
