@@ -162,3 +162,8 @@ def test_an_event_that_is_older_than_the_row_changes_nothing() -> None:
     crawl.take_in(*crawl.store(page(A, "one", 5)))
     crawl.take_in(Heard(A, 3, "gone"), Heard(A, 2))
     assert crawl.texts() == {"one": (A,)}
+
+
+def test_a_row_of_a_later_visit_stands() -> None:
+    later = row(A, 2, "fetched")
+    assert Heard(A, 1, "gone").settled(later) is later

@@ -88,11 +88,18 @@ def test_one_copy_makes_a_shape_suspected_again() -> None:
     assert site.rank is Rank.OPEN
 
 
-def test_a_calm_section_hides_no_shape_of_its_own() -> None:
+@pytest.mark.parametrize(
+    ("calm", "trap"),
+    [
+        ("http://a.test/shop/item/{}", "http://a.test/shop/cal?m={}"),
+        ("http://a.test/list?page={}", "http://a.test/cal?page={}"),  # the parameter alone is a shape of both
+    ],
+)
+def test_a_calm_shape_hides_no_other_of_the_same_pages(calm: str, trap: str) -> None:
     """Pages of one section are of other shapes, too: each is judged by itself."""
-    site = Site("http://a.test/shop/item/{}")
+    site = Site(calm)
     site.new_pages(200)
-    calendar = Site("http://a.test/shop/cal?m={}")
+    calendar = Site(trap)
     calendar.traps = site.traps
     for _ in range(18):
         calendar.page("No events.")
