@@ -41,13 +41,13 @@ class Health:
         self._failing[call] = _Failure(error.service, error.condition, at)
         return before != self.conditions()[error.service]
 
-    def succeeded(self, call: Call, at: float) -> list[str]:
-        """A call came through; the services that are well again by that."""
+    def succeeded(self, call: Call, begun: float) -> list[str]:
+        """A call came through that began at a monotonic time; the services that are well again by that. One that began
+        before another failed says nothing of what came after it."""
         before = self.conditions()
-        self._failing.pop(call, None)
         border, _ = call
         for other, failure in list(self._failing.items()):
-            if other[0] == border and at - failure.at > FORGOTTEN:
+            if begun >= failure.at if other == call else other[0] == border and begun - failure.at > FORGOTTEN:
                 del self._failing[other]
         return [service for service in before if service not in self.conditions()]
 

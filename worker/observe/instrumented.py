@@ -72,7 +72,7 @@ def _timed(
             raise
         else:
             if health.wrong:
-                stats.call_succeeded(names, clock())
+                stats.call_succeeded(names, begun)
             return answer
         finally:
             observe(clock() - begun)

@@ -148,9 +148,9 @@ class Stats:
         if self.health.failed(call, error, at):
             _LOG.warning("service away", service=error.service, condition=error.condition, error=str(error))
 
-    def call_succeeded(self, call: tuple[str, str], at: float) -> None:
-        """A call of a border came through while a service was away."""
-        for service in self.health.succeeded(call, at):
+    def call_succeeded(self, call: tuple[str, str], begun: float) -> None:
+        """A call of a border, begun at a monotonic time, came through while a service was away."""
+        for service in self.health.succeeded(call, begun):
             _LOG.info("service back", service=service)
 
     def sample(self, at: float, *, waited: float, naming: float, paused: bool, budget: str, ordered: str) -> Sample:

@@ -29,6 +29,14 @@ def test_what_only_reads_says_nothing_of_what_writes() -> None:
     assert health.succeeded(("seen", "mark"), 6.0) == ["Redis"]
 
 
+def test_a_call_that_began_before_another_failed_says_nothing_of_what_came_after() -> None:
+    health = Health()
+    assert health.failed(("store", "put_rows"), AWAY, 5.0)
+    assert health.succeeded(("store", "put_rows"), 4.9) == []
+    assert health.text() == "Redis is away"
+    assert health.succeeded(("store", "put_rows"), 5.1) == ["Redis"]
+
+
 def test_a_change_of_condition_is_news() -> None:
     health = Health()
     assert health.failed(("seen", "mark"), FULL, 0.0)
