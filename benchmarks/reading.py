@@ -114,7 +114,7 @@ class Steps:
 
         def examine() -> Content:
             page = new_page(ticket, url, response, document, 0.0)
-            return self._examiner.examine(ticket, url, response, ReadPage(page, reading, None))
+            return self._examiner.content(ticket, url, response, ReadPage(page, reading, None))
 
         examined = examine()
         self._sent.learn(examined.tickets)

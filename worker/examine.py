@@ -25,7 +25,7 @@ from gregor.worker.observe.stats import Stats
 from gregor.worker.read.document import Document, Extract
 from gregor.worker.read.html.references import base_url
 from gregor.worker.read.processors import ProcessorError, Processors
-from gregor.worker.read.read import LARGE, LargeDocuments, Reading, Room, read
+from gregor.worker.read.read import LargeDocuments, Reading, Room, read
 from gregor.worker.read.sitemaps.entries import Sitemap
 from gregor.worker.robots import meta as meta_robots
 from gregor.worker.settle.new_page import new_page
@@ -100,7 +100,9 @@ class Examiner:
         match outcome:
             case Fetched(response):
                 try:
-                    content = self.examine(ticket, url, response, await self._read_large(ticket, url, response))
+                    document, work = self._work(ticket, url, response)
+                    read_page = await self._large.read(document, work)
+                    content = self.content(ticket, url, response, read_page or work(document))
                 except ProcessorError as error:
                     return Examined(Broken("processor", str(error), response.status))
                 return Examined(outcome, content.page, content.tickets, extracted=content.extracted)
@@ -114,13 +116,11 @@ class Examiner:
             case _:
                 return Examined(outcome)
 
-    async def _read_large(self, ticket: Ticket, url: Url, response: Response) -> ReadPage | None:
-        """Read a large document beside the event loop, for `examine`; None for another one."""
-        document = self._document(url, response)
-        if document.size <= LARGE:
-            return None
+    def _work(self, ticket: Ticket, url: Url, response: Response) -> tuple[Document, Callable[[Document], ReadPage]]:
+        """The document of an answer, and what reads it, here or beside the event loop."""
+        document = Document(url.href, response.body, response.combined("content-type"), self._requisites.wanted)
         page = new_page(ticket, url, response, document, self._now())
-        return await self._large.read(document, partial(self._read, ticket, url, response, page))
+        return document, partial(self._read, ticket, url, response, page)
 
     def _read(self, ticket: Ticket, url: Url, response: Response, page: Page, document: Document) -> ReadPage:
         """What the document says, and what rules make of it. It shares nothing with anybody."""
@@ -136,16 +136,13 @@ class Examiner:
         document.tree = None
         return ReadPage(page, said, extracted)
 
-    def _document(self, url: Url, response: Response) -> Document:
-        return Document(url.href, response.body, response.combined("content-type"), self._requisites.wanted)
+    def examine(self, ticket: Ticket, url: Url, response: Response) -> Content:
+        """Say what an answer with status 200 to 299 means. Raises `ProcessorError`."""
+        document, work = self._work(ticket, url, response)
+        return self.content(ticket, url, response, work(document))
 
-    def examine(self, ticket: Ticket, url: Url, response: Response, read_page: ReadPage | None = None) -> Content:
-        """Say what an answer with status 200 to 299 means; `read_page` is there if it was read before. Raises
-        `ProcessorError`."""
-        if read_page is None:
-            document = self._document(url, response)
-            page = new_page(ticket, url, response, document, self._now())
-            read_page = self._read(ticket, url, response, page, document)
+    def content(self, ticket: Ticket, url: Url, response: Response, read_page: ReadPage) -> Content:
+        """What a page that was read says, and where it leads."""
         page, said, extracted = read_page
         if said.sitemap is not None:
             self._note_unread(page, "entries" if said.sitemap.truncated else "")

@@ -2,6 +2,7 @@
 
 import asyncio
 import gzip
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from gregor.worker.links.scope import Scope, ScopeRules
 from gregor.worker.links.tickets import of_stored
 from gregor.worker.links.traps import Traps
 from gregor.worker.observe.stats import Stats
+from gregor.worker.read.document import Document, Extract
 from gregor.worker.read.processors import Processors
 from gregor.worker.web.urls import Url, Urls
 
@@ -29,7 +31,12 @@ URLS = Urls()
 HTML = b'<title>t</title><a href="/a">a</a><a href="/b" rel=nofollow>b</a><a href="http://other/">o</a><img src=i.png>'
 
 
-def examiner(sent: RecentlySent | None = None, extraction: Extraction = NOTHING, **settings: Any) -> Examiner:
+def examiner(
+    sent: RecentlySent | None = None,
+    extraction: Extraction = NOTHING,
+    processors: Processors | None = None,
+    **settings: Any,
+) -> Examiner:
     scope = Scope(ScopeRules(), ["host"])
     return Examiner(
         replace(Config(), **settings),
@@ -37,7 +44,7 @@ def examiner(sent: RecentlySent | None = None, extraction: Extraction = NOTHING,
         scope=lambda: scope,
         now=lambda: 1000.0,
         stats=Stats(),
-        processors=Processors(),
+        processors=processors or Processors(),
         sent=sent or RecentlySent(100),
         traps=Traps(),
         extraction=extraction,
@@ -314,3 +321,29 @@ def test_a_requisite_gives_no_items(tmp_path: Path) -> None:
     start = url("http://host/")
     content = examiner(extraction=extraction(tmp_path)).examine(ticket(start, requisite=True), start, response(HTML))
     assert content.extracted is None
+
+
+def test_a_small_pdf_is_read_beside_the_event_loop() -> None:
+    """Whatever it takes: each is read by a process of its own."""
+
+    class Slow:
+        types = ("application/pdf",)
+
+        def process(self, document: Document) -> Extract:
+            began.set()
+            assert goes_on.wait(20)  # the loop goes on meanwhile, or nobody would say so
+            return Extract(text="read")
+
+    async def run() -> None:
+        reading = asyncio.create_task(
+            examiner(processors=Processors([Slow()])).of(ticket(start), start, Fetched(answer))
+        )
+        assert await asyncio.to_thread(began.wait, 20)
+        goes_on.set()
+        examined = await reading
+        assert examined.page is not None and examined.page.text == "read"
+
+    began, goes_on = threading.Event(), threading.Event()
+    start, answer = url("http://host/a.pdf"), response(b"%PDF-1.4 small")
+    answer.headers[:] = [("Content-Type", "application/pdf")]
+    asyncio.run(run())
