@@ -63,7 +63,8 @@ class OwnLine:
         self._answered[host] = now
         self._answered.move_to_end(host)
         if len(self._answered) > _KNOWN:
-            self._answered.popitem(last=False)
+            forgotten, _ = self._answered.popitem(last=False)
+            self._doubted.discard(forgotten)  # only a host that answered is ever doubted
         self._any_answer = True
         self._failing.clear()
         self._unnamed.clear()

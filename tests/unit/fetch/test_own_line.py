@@ -116,6 +116,15 @@ def test_it_remembers_no_more_than_it_needs() -> None:
     assert len(line._answered) + len(line._failing) + len(line._doubted) + len(line._unnamed) < 20_000
 
 
+def test_hosts_that_die_one_by_one_are_forgotten_with_their_answers() -> None:
+    line = OwnLine()
+    for number in range(10_000):
+        line.answered(f"h{number}.test", 0.0)
+        doubted = line.failed(f"h{number}.test", f"192.0.2.{number}", 1.0)
+        assert doubted is (Blame.NOBODY_YET if number > 1 else Blame.HOST)
+    assert len(line._doubted) <= len(line._answered) < 5000
+
+
 class Line(MemoryTransport):
     """A transport whose line can be cut: nothing is sent then."""
 
