@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any, Final, NoReturn
 
+from gregor.worker.base.surrogates import well_formed
+
 MOST_PAGES: Final = 2000
 MOST_TEXT: Final = 4 << 20
 """Characters."""
@@ -43,7 +45,7 @@ def main() -> None:
         said["cut"] = "pdf"
     signal.setitimer(signal.ITIMER_REAL, 0)
     said["text"] = " ".join(" ".join(parts).split())[:MOST_TEXT]
-    json.dump(said, sys.stdout)
+    sys.stdout.buffer.write(well_formed(json.dumps(said, ensure_ascii=False)).encode())
 
 
 def read(body: bytes, said: dict[str, Any], parts: list[str]) -> None:

@@ -12,6 +12,8 @@ from importlib.metadata import EntryPoint, entry_points
 from itertools import islice
 from typing import Final, NamedTuple, Protocol, runtime_checkable
 
+import msgspec
+
 from gregor.worker.read import css
 from gregor.worker.read.document import Document, Extract, Reference
 from gregor.worker.read.html import guard, xhtml
@@ -189,11 +191,15 @@ class Processors:
         Raises :class:`ProcessorError` if a processor fails: the built-in ones never do.
         """
         kind = document.content_type
-        name, processor = self._by_type.get(kind) or self._by_type.get(kind.partition("/")[0] + "/*") or ("", None)
+        taken = kind if kind in self._by_type else kind.partition("/")[0] + "/*"
+        name, processor = self._by_type.get(taken, ("", None))
         if processor is None:
             return Extract(encoding=document.header_charset or "utf-8")
         try:
-            return processor.process(document) or Extract(encoding=document.header_charset or "utf-8")
+            said = processor.process(document) or Extract(encoding=document.header_charset or "utf-8")
+            if taken not in self._replaceable:
+                msgspec.msgpack.encode(said)  # what could not be stored fails here, where it costs this page alone
+            return said
         except Exception as error:
             raise ProcessorError(f"processor {name!r} failed on {document.href}: {error!r}") from error
 

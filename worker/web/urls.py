@@ -10,6 +10,7 @@ from urllib.parse import unquote_to_bytes
 import ada_url
 import msgspec
 
+from gregor.worker.base.surrogates import well_formed
 from gregor.worker.web.canonical import CORE, CanonicalRules, canonical
 from gregor.worker.web.encodings.query import encode_query
 
@@ -111,7 +112,7 @@ def user_info(text: str) -> tuple[str, str] | None:
     Raises ValueError when they are not UTF-8 text of one line, or the name has a colon: none of Basic has (RFC 7617).
     """
     try:
-        parsed = ada_url.URL(_well_formed(text))
+        parsed = ada_url.URL(well_formed(text))
     except ValueError:
         return None
     if not parsed.username and not parsed.password:
@@ -149,8 +150,8 @@ def _serialise(text: str, base: str | None = None) -> str | None:
     try:
         href = ada_url.normalize_url(text) if base is None else ada_url.join_url(base, text)
     except ValueError:
-        well_formed = _well_formed(text)
-        return None if well_formed == text else _serialise(well_formed, base)
+        mended = well_formed(text)
+        return None if mended == text else _serialise(mended, base)
     if not href.startswith(("http://", "https://")):
         return None
     if "#" in href:
@@ -159,11 +160,6 @@ def _serialise(text: str, base: str | None = None) -> str | None:
         start, end = href.find("/") + 2, href.find("/", 8)
         href = href[:start] + href[start:end].rpartition("@")[2] + href[end:]
     return href
-
-
-def _well_formed(text: str) -> str:
-    """To the URL Standard lone surrogates are U+FFFD; ada gets UTF-8 and cannot see them."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _split_authority(href: str) -> tuple[str, str]:

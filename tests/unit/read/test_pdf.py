@@ -4,6 +4,7 @@ import io
 import time
 import zlib
 
+import msgspec
 import pytest
 
 from gregor.worker.read.document import Document
@@ -15,8 +16,12 @@ pypdf = pytest.importorskip("pypdf")
 pytest.importorskip("resiliparse")
 
 
-def pdf(content: bytes = b"BT /F1 12 Tf 72 700 Td (Tide tables) Tj ET", *, bomb: int = 0) -> bytes:
-    """A document of one page, written by hand, with a title and a link."""
+def pdf(
+    content: bytes = b"BT /F1 12 Tf 72 700 Td (Tide tables) Tj ET", *, bomb: int = 0, letters: bytes = b""
+) -> bytes:
+    """A document of one page, written by hand, with a title and a link. ``letters``: what its font says they mean."""
+    meaning = b"begincmap 1 begincodespacerange <00> <ff> endcodespacerange\n%s\nendcmap" % letters
+    told = b" /ToUnicode 8 0 R" if letters else b""
     stream = zlib.compress(content + b" " * bomb if bomb else content)
     objects = [
         b"<< /Type /Catalog /Pages 2 0 R /Lang (en-GB) >>",
@@ -24,9 +29,10 @@ def pdf(content: bytes = b"BT /F1 12 Tf 72 700 Td (Tide tables) Tj ET", *, bomb:
         b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] /Contents 4 0 R /Annots [6 0 R]"
         b" /Resources << /Font << /F1 5 0 R >> >> >>",
         b"<< /Length %d /Filter /FlateDecode >>\nstream\n%s\nendstream" % (len(stream), stream),
-        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica%s >>" % told,
         b"<< /Type /Annot /Subtype /Link /A << /S /URI /URI (http://a.test/next) >> >>",
         b"<< /Title (Of  tides) >>",
+        b"<< /Length %d >>\nstream\n%s\nendstream" % (len(meaning), meaning),
     ]
     file, places = io.BytesIO(b"%PDF-1.4\n"), []
     file.seek(0, 2)
@@ -34,8 +40,8 @@ def pdf(content: bytes = b"BT /F1 12 Tf 72 700 Td (Tide tables) Tj ET", *, bomb:
         places.append(file.tell())
         file.write(b"%d 0 obj\n%s\nendobj\n" % (number, text))
     start = file.tell()
-    file.write(b"xref\n0 8\n0000000000 65535 f \n" + b"".join(b"%010d 00000 n \n" % place for place in places))
-    file.write(b"trailer << /Size 8 /Root 1 0 R /Info 7 0 R >>\nstartxref\n%d\n%%%%EOF" % start)
+    file.write(b"xref\n0 9\n0000000000 65535 f \n" + b"".join(b"%010d 00000 n \n" % place for place in places))
+    file.write(b"trailer << /Size 9 /Root 1 0 R /Info 7 0 R >>\nstartxref\n%d\n%%%%EOF" % start)
     return file.getvalue()
 
 
@@ -43,6 +49,16 @@ def test_a_pdf_is_read_with_its_title_language_and_links() -> None:
     said = Processors().process(Document("http://a.test/x.pdf", pdf(), "application/pdf"))
     assert (said.title, said.text, said.lang, said.cut) == ("Of tides", "Tide tables", "en-GB", "")
     assert [(link.url, link.kind) for link in said.links] == [("http://a.test/next", "a")]
+
+
+def test_half_a_surrogate_pair_is_no_letter_that_could_not_be_stored() -> None:
+    """A font says what its letters mean, and may say anything; both halves of a pair are one character."""
+    body = pdf(
+        b"BT /F1 12 Tf 72 700 Td (Tide A) Tj (B) Tj ET", letters=b"2 beginbfchar <41> <D800> <42> <D83DDE00> endbfchar"
+    )
+    said = Processors().process(Document("http://a.test/x.pdf", body, "application/pdf"))
+    assert said.text == "Tide \ufffd\U0001f600"
+    assert msgspec.msgpack.encode(said)
 
 
 @pytest.mark.parametrize(

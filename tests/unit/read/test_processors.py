@@ -28,6 +28,13 @@ class Failing:
         raise KeyError("lost")
 
 
+class Halved:
+    types = ("text/halved",)
+
+    def process(self, document: Document) -> Extract | None:
+        return Extract(text="half a pair: \ud800")
+
+
 class Nothing:
     types = ("text/html",)
 
@@ -104,6 +111,13 @@ def test_a_processor_that_fails_is_named() -> None:
     processors.load([_point("failing", "Failing")])
     with pytest.raises(ProcessorError, match=r"'failing' failed on http://a.test/x: KeyError"):
         processors.process(Document("http://a.test/x", b"", "text/fails"))
+
+
+def test_what_could_not_be_stored_is_a_failure_of_its_processor() -> None:
+    processors = Processors()
+    processors.load([_point("halved", "Halved")])
+    with pytest.raises(ProcessorError, match=r"'halved' failed on http://a.test/x: UnicodeEncodeError"):
+        processors.process(Document("http://a.test/x", b"", "text/halved"))
 
 
 @settings(deadline=None)

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping
 
 import webencodings
 
+from gregor.worker.base.surrogates import well_formed
+
 _EDGES = "".join(map(chr, range(0x21)))
 _INVISIBLE = str.maketrans("", "", "\t\n\r")
 _ESCAPED = re.compile(rb"[^\x21\x24-\x26\x28-\x3b\x3d\x3f-\x7e]")
@@ -30,7 +32,7 @@ def encode_query(reference: str, label: str) -> str:
         return reference
     before, number_sign, fragment = reference.strip(_EDGES).translate(_INVISIBLE).partition("#")
     path, question, query = before.partition("?")
-    query = query.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # lone surrogates are U+FFFD
+    query = well_formed(query)
     match encoding.name:
         case "iso-2022-jp":
             octets = b"".join(_iso2022_jp(query))
