@@ -98,7 +98,7 @@ WRONG = {
     "redis_tls=true": "Redis is unavailable: ",
     "redis_password_env=SECRET": "Redis is unavailable: AuthenticationError",
     "cassandra_tls=true": "Cassandra is unavailable: ",
-    "kafka_security=ssl": "Kafka is unavailable: ",
+    "kafka_security=ssl": "ssl://",
     "kafka_security=sasl_plaintext kafka_username=a kafka_password_env=SECRET": "Kafka is unavailable: _AUTHENTICATION",
 }
 

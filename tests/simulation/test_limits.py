@@ -56,14 +56,17 @@ def paused(_: Run, worker: Worker) -> None:
 def nothing(_: Run, __: Worker) -> None: ...
 
 
-def sites(page: Resource | None = None, **more: Any) -> Web:
-    """Hosts with pages without end, or with one page."""
+def sites(page: Resource | None = None, alone: bool = False, **more: Any) -> Web:
+    """Hosts with pages without end, or with one page. ``alone``: the first has one page, whatever the others are."""
     found = []
     for number in range(HOSTS):
         first = page or Html(f"begin {number}", (Link("/n/1"),))
         site = Site(f"h{number}.example.com", (f"11.0.0.{number + 1}",), **{"latency": 0.1, "trap": "/n/", **more})
         site.resources["/"] = first
         found.append(site)
+    if alone:
+        found[0] = Site("h0.example.com", ("11.0.0.1",), latency=0.1)
+        found[0].resources["/"] = Html("alone")
     return Web(found)
 
 
@@ -97,6 +100,7 @@ def limits(web: Web, change: Change, faults: list[Fault], **settings: Any) -> tu
         ("CPU", "97% of a core", {}, busy, {}),
         ("concurrency", "of 2 visits run", {"latency": 2.0}, nothing, {"concurrency": 2}),
         ("DNS", "until a name is looked up", {}, slow("dns", 4.0), {}),
+        ("DNS", "most of them by dns", {"alone": True, "unknown_until": FOREVER}, nothing, {}),
         ("connect", "own line", {"unknown_until": FOREVER}, nothing, {}),
         ("connect", "most of them by connect", {"dead_until": FOREVER}, nothing, {"connect_timeout": 0.5}),
         ("answers", "of them wait for that", {"latency": 6.0}, nothing, {}),
