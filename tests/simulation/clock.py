@@ -21,6 +21,8 @@ Ts = TypeVarTuple("Ts")
 
 WALL_EPOCH = 1_750_000_000.0
 """The unix time of virtual second 0."""
+ON_A_THREAD = 0.2
+"""Seconds until what runs beside the loop is done."""
 
 
 class Stuck(Exception):
@@ -123,7 +125,22 @@ class VirtualLoop(asyncio.AbstractEventLoop):
         return VirtualTask(coro, loop=self, **options)
 
     def run_in_executor(self, executor: Any, func: Callable[[*Ts], T], *args: *Ts) -> Future[T]:
-        raise RuntimeError("a simulated worker has no threads")
+        """What a thread does happens at one moment, a while later: others go on before it, and a process that died
+        meanwhile has no threads either."""
+        future: Future[T] = self.create_future()
+
+        def run() -> None:
+            if future.cancelled():
+                return
+            try:
+                result = func(*args)
+            except Exception as error:  # noqa: BLE001 - it is raised where the thread is waited for
+                future.set_exception(error)
+            else:
+                future.set_result(result)
+
+        self.call_later(ON_A_THREAD, run)
+        return future
 
     def call_exception_handler(self, context: dict[str, Any]) -> None:
         self.errors.append(f"{context.get('message')}: {context.get('exception')!r}")

@@ -18,6 +18,9 @@ from gregor.worker.extract.selectors import Css, Fact
 from gregor.worker.links.configured import scope_rules
 from gregor.worker.links.scope import Scope
 from gregor.worker.operate.seeds import Seed, publish
+from gregor.worker.read.document import Document, Extract
+from gregor.worker.read.pdf import TYPE as PDF
+from gregor.worker.read.processors import Processors
 from gregor.worker.run.ending import Ending
 from gregor.worker.run.runtime import Runtime
 from gregor.worker.web.urls import Url, Urls
@@ -33,7 +36,18 @@ RESTART = 4.0
 """Seconds after which a worker that died is started again."""
 MOST_RESTARTS = 20
 RULE = Rule("page", "page", None, None, None, (Field("text", (Fact("text"),)), Field("h", (Css("h1"),))), version="1")
-EXTRACTION = Extraction((RULE,))
+
+
+class InMemoryPdf:
+    """Says of a PDF what is written in it, without the process that a real one is read by."""
+
+    types = (PDF,)
+
+    def process(self, document: Document) -> Extract:
+        return Extract(text=document.read().decode())
+
+
+EXTRACTION = Extraction((RULE,), processors=Processors().replacing([InMemoryPdf()]))
 """Every page with words has one item, which says what the page says."""
 
 

@@ -282,9 +282,11 @@ class Intake:
     def finish(self, item: Item, *, moved: bool = False) -> None:
         """A live ticket is finished, its followers with it. Calendar entries that followed one which ``moved`` to the
         calendar itself go back to the queue."""
-        back = [source for source in item.followers if moved and not isinstance(source, FromLog)]
+        finished, back = [item.source], []
+        for source in item.followers:  # one by one: two entries of one bucket or chunk are equal
+            (back if moved and not isinstance(source, FromLog) else finished).append(source)
         self._partition.leave(item)
-        self._partition.finish(source for source in item.sources() if source not in back)
+        self._partition.finish(finished)
         for source in back:
             self._enter(item.ticket, source)
         self.room()

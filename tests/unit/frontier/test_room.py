@@ -182,6 +182,24 @@ def test_an_entry_that_followed_a_ticket_which_moves_to_the_calendar_itself_is_a
     owned(case)
 
 
+def test_twins_of_one_chunk_finish_one_by_one() -> None:
+    """Their sources are equal: taken for one, the chunk would stay open, and the crawl with it."""
+    twins = [msgspec.structs.replace(ticket("a"), depth=depth) for depth in (4, 3)]
+
+    async def case(owner: Owner, engine: SimulatedEngine) -> None:
+        await owner.intake.waiting.put(twins)
+        await read_all(owner)
+        (item,) = owner.partition.live.values()
+        assert item.followers == [item.source]
+        owner.intake.finish(item, moved=True)
+        (back,) = owner.partition.live.values()
+        assert not owner.partition.finished_chunks, "one of its tickets is to be asked again"
+        owner.intake.finish(back)
+        assert owner.partition.finished_chunks == [item.source]
+
+    owned(case)
+
+
 def test_a_chunk_that_is_being_written_counts_before_its_write() -> None:
     """Whoever reads meanwhile seals it first: nothing is appended to a chunk that was read."""
 
