@@ -282,7 +282,8 @@ class Intake:
     def finish(self, item: Item, *, moved: bool = False) -> None:
         """A live ticket is finished, its followers with it. Calendar entries that followed one which ``moved`` to the
         calendar itself go back to the queue."""
-        finished, back = [item.source], []
+        finished: list[Source] = [item.source]
+        back: list[Source] = []
         for source in item.followers:  # one by one: two entries of one bucket or chunk are equal
             (back if moved and not isinstance(source, FromLog) else finished).append(source)
         self._partition.leave(item)
