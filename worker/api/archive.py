@@ -39,12 +39,12 @@ from gregor.worker.extract.drift import Fallen, fallen
 from gregor.worker.frontier.counts import total
 from gregor.worker.inspect import url_record
 from gregor.worker.inspect.explain import Explanation, explain
-from gregor.worker.inspect.heads import printable
 from gregor.worker.links.configured import scope_rules
 from gregor.worker.links.scope import Scope
 from gregor.worker.observe.logging import logs
 from gregor.worker.operate.dead_letters import dead, holding, place
 from gregor.worker.read.fingerprints import distance, sketch_of, words_of
+from gregor.worker.web.heads import printable
 from gregor.worker.web.http_headers import masked
 from gregor.worker.web.urls import Url, Urls
 

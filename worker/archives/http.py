@@ -12,6 +12,7 @@ from gregor.worker.archives.files import Fields
 from gregor.worker.base.spooled import BodyTooLarge, SpooledBody
 from gregor.worker.borders.transport import Response, Truncation
 from gregor.worker.fetch.content_coding import Corrupt, Decoder, TooLarge
+from gregor.worker.web import heads
 
 _MOST_HEAD: Final = 1024 * 1024
 _END: Final = re.compile(rb"\r?\n\r?\n")
@@ -46,20 +47,8 @@ def answer_of(block: Iterator[bytes]) -> Answer:
     status = _STATUS.match(head)
     if status is None or len(head) > _MOST_HEAD:
         raise ValueError("no HTTP answer is in it")
-    return Answer(
-        int(status[1]), (status[2] or b"").decode("latin-1").strip(), head, _headers(head), _joined(rest, block)
-    )
-
-
-def _headers(head: bytes) -> list[tuple[str, str]]:
-    headers: list[tuple[str, str]] = []
-    for line in head.decode("latin-1").replace("\r\n", "\n").split("\n")[1:]:
-        name, colon, value = line.partition(":")
-        if line[:1] in (" ", "\t") and headers:
-            headers[-1] = (headers[-1][0], f"{headers[-1][1]} {line.strip()}")
-        elif colon and name.strip():
-            headers.append((name.strip(), value.strip()))
-    return headers
+    _, headers = heads.parse(head)
+    return Answer(int(status[1]), (status[2] or b"").decode("latin-1").strip(), head, headers, _joined(rest, block))
 
 
 def _joined(first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:

@@ -11,9 +11,9 @@ from gregor.worker.commands import FAILED
 from gregor.worker.commands.common import Crawl, add_settings, not_negative, reading, run_reading, settings
 from gregor.worker.config.settings import Config
 from gregor.worker.inspect import url_record
-from gregor.worker.inspect.heads import printable
 from gregor.worker.inspect.selection import undamaged
 from gregor.worker.inspect.url_record import Record
+from gregor.worker.web.heads import printable
 from gregor.worker.web.http_headers import masked
 
 _VERSIONS = 100

@@ -15,9 +15,10 @@ from gregor.worker.base.streams import in_order
 from gregor.worker.borders.reader import WHOLE, Part, Reader
 from gregor.worker.extract import markdown as as_markdown
 from gregor.worker.extract.page import of_stored
-from gregor.worker.inspect import heads, selection, url_record, warc_records
+from gregor.worker.inspect import selection, url_record, warc_records
 from gregor.worker.inspect.selection import EVERYTHING, Selection
 from gregor.worker.inspect.warc_records import Answer, Original
+from gregor.worker.web import heads
 
 _SPOOLED: Final = 1024 * 1024
 

@@ -17,7 +17,7 @@ from warcio.statusandheaders import StatusAndHeaders
 from gregor import __version__
 from gregor.schemas.events import rfc3339
 from gregor.schemas.messages import Page
-from gregor.worker.inspect import heads
+from gregor.worker.web import heads
 from gregor.worker.web.http_headers import masked
 
 VERSION: Final = "WARC/1.1"
