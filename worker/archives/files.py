@@ -4,32 +4,27 @@ Compressed record by record, as Annex D recommends, or not at all. A block is re
 memory, whatever its size.
 """
 
-import hashlib
 import mmap
 import re
 import tempfile
 import zlib
-from base64 import b32encode
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple, cast
 
+from gregor.worker.archives.blocks import END, PIECE, stated_digest, up_to_end
 from gregor.worker.base.errors import BadInput, why
 from gregor.worker.base.printable import one_line
 
 STEP: Final = 64 * 1024
 """Bytes of a file that are read at once."""
-PIECE: Final = 256 * 1024
-"""Bytes that they may decompress to at once."""
 _MOST_HEAD: Final = 256 * 1024
 """Bytes of the named fields of a record: more is no record."""
 _GZIP: Final = b"\x1f\x8b\x08"
 _ZSTD: Final = b"\x28\xb5\x2f\xfd"
 _BEGIN: Final = b"WARC/"
-_END: Final = re.compile(rb"\r?\n\r?\n")
 _BLANK: Final = b"\r\n"
-_DIGESTS: Final = ("sha1", "sha256")
 _LENGTH: Final = re.compile(rb"\d{1,15}")
 
 Fields = dict[str, str]
@@ -187,7 +182,7 @@ def _fields(start: bytes) -> tuple[Fields, int, int]:
     """The named fields of a record that begins here, how long its head is, and its block. Raises ValueError."""
     if not start.startswith(_BEGIN):
         raise ValueError("no record begins there")
-    end = _END.search(start)
+    end = END.search(start)
     if end is None:
         raise ValueError("its head has no end")
     fields: Fields = {}
@@ -207,11 +202,7 @@ def _fields(start: bytes) -> tuple[Fields, int, int]:
 
 def _head(pieces: Iterator[bytes]) -> tuple[Fields, bytes, int]:
     """The named fields, what of the block was read with them, and its length. Raises ValueError."""
-    start = b""
-    for piece in pieces:
-        start += piece
-        if _END.search(start) or len(start) > _MOST_HEAD:
-            break
+    start = up_to_end(pieces, _MOST_HEAD)
     fields, begin, length = _fields(start)
     return fields, start[begin:], length
 
@@ -240,13 +231,12 @@ def _block(pieces: Iterator[bytes], rest: bytes, left: int) -> Iterator[bytes]:
 
 def _verified(block: Iterator[bytes], stated: str) -> Iterator[bytes]:
     """A block; at its end ValueError, if it is not of the digest that is stated of it."""
-    algorithm, _, value = stated.partition(":")
-    if algorithm.lower() not in _DIGESTS:
+    digest = stated_digest(stated)
+    if digest is None:
         yield from block
         return
-    digest = hashlib.new(algorithm.lower(), usedforsecurity=False)
     for piece in block:
         digest.update(piece)
         yield piece
-    if value.lower() not in (digest.hexdigest(), b32encode(digest.digest()).decode().lower()):
+    if not digest.holds():
         raise ValueError("its block is not what its WARC-Block-Digest says")

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
+from gregor.worker.archives.blocks import END, up_to_end
 from gregor.worker.archives.files import Fields
 from gregor.worker.base.spooled import BodyTooLarge, SpooledBody
 from gregor.worker.borders.transport import Response, Truncation
@@ -15,7 +16,6 @@ from gregor.worker.fetch.content_coding import Corrupt, Decoder, TooLarge
 from gregor.worker.web import heads
 
 _MOST_HEAD: Final = 1024 * 1024
-_END: Final = re.compile(rb"\r?\n\r?\n")
 _STATUS: Final = re.compile(rb"HTTP/[\d.]{1,4}[ \t]+(\d{3})(?:[ \t]+([^\r\n]*))?[ \t]*\r?$", re.MULTILINE)
 _SIZE: Final = re.compile(rb"[ \t]*([0-9A-Fa-f]{1,15})[ \t]*(?:;[^\n]*)?\r?\n")
 _NEXT_SIZE: Final = re.compile(rb"[\r\n]*" + _SIZE.pattern)
@@ -37,12 +37,8 @@ class Answer(NamedTuple):
 
 def answer_of(block: Iterator[bytes]) -> Answer:
     """The answer in the block of a record. Raises ValueError where there is none."""
-    start = b""
-    for piece in block:
-        start += piece
-        if _END.search(start) or len(start) > _MOST_HEAD:
-            break
-    end = _END.search(start)
+    start = up_to_end(block, _MOST_HEAD)
+    end = END.search(start)
     head, rest = (start[: end.start()], start[end.end() :]) if end else (start.rstrip(b"\r\n"), b"")
     status = _STATUS.match(head)
     if status is None or len(head) > _MOST_HEAD:

@@ -1,13 +1,12 @@
 """What the records of WARC files say, by their place: answers with their payloads, also where those are elsewhere."""
 
-import hashlib
-from base64 import b32encode
 from collections.abc import Iterator, Sequence
 from typing import BinaryIO, Final, NamedTuple
 
 from gregor.schemas.messages import Page
+from gregor.worker.archives.blocks import pieces_of, stated_digest
 from gregor.worker.archives.book import Book, Entry, moment
-from gregor.worker.archives.files import PIECE, Fields, WarcFile
+from gregor.worker.archives.files import Fields, WarcFile
 from gregor.worker.archives.http import Answer, answer_of, response_of
 from gregor.worker.borders.reader import Reader
 from gregor.worker.borders.transport import Response
@@ -95,14 +94,13 @@ def _answer(entry: Entry, fields: Fields, block: Iterator[bytes]) -> Answer:
 
 
 def _has_digest(body: BinaryIO, stated: str) -> bool:
-    algorithm, _, value = stated.partition(":")
-    if algorithm.lower() not in ("sha1", "sha256"):
+    digest = stated_digest(stated)
+    if digest is None:
         return False
-    digest = hashlib.new(algorithm.lower(), usedforsecurity=False)
-    for piece in iter(lambda: body.read(PIECE), b""):
+    for piece in pieces_of(body):
         digest.update(piece)
     body.seek(0)
-    return value.lower() in (digest.hexdigest(), b32encode(digest.digest()).decode().lower())
+    return digest.holds()
 
 
 def _has_date(page: Page, date: str) -> bool:
@@ -114,4 +112,4 @@ def _has_date(page: Page, date: str) -> bool:
 
 def _pieces(body: BinaryIO) -> Iterator[bytes]:
     with body:
-        yield from iter(lambda: body.read(PIECE), b"")
+        yield from pieces_of(body)
