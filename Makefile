@@ -6,6 +6,7 @@ BIN := $(VENV)/bin
 PY := $(BIN)/python
 STAMP := $(VENV)/.installed
 BARE := $(VENV)/.bare
+NATIVE := $(VENV)/.native
 PIP := $(PY) -m pip install --disable-pip-version-check --progress-bar off
 TOLD := sed -un -E 's/^ *(Collecting|Downloading|Building|Installing collected|ERROR|error)/  &/p'
 SHARED ?= ../shared
@@ -20,13 +21,13 @@ ITEMS ?= $(SHARED)/search/known_open.jsonl
 ENGINE ?= tantivy
 DATA ?= data
 
-.PHONY: help setup check format test mutants crawl bench conformance reported realweb fuzz simulation \
+.PHONY: help setup native check format test mutants crawl bench conformance reported realweb fuzz fuzz-native simulation \
 	search-quality up down demo-cluster chaos
 
 help:  ## Show what there is
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
-setup: $(STAMP)  ## Make the virtual environment
+setup: $(STAMP) $(NATIVE)  ## Make the virtual environment
 
 $(STAMP): pyproject.toml
 	@echo "Setting up $(VENV) with all that tests need, once; this takes a minute or more" >&2
@@ -34,6 +35,14 @@ $(STAMP): pyproject.toml
 	@set -o pipefail; $(PIP) -e '.[dev]' 2>&1 | $(TOLD) >&2
 	@$(PY) -m compileall -q worker search partitioner schemas
 	@touch $(STAMP) $(BARE)
+
+native: $(STAMP)  ## Build the native reading core into it, where there is a C++ compiler
+	@native/build.sh $(abspath $(PY))
+	@touch $(NATIVE)
+
+$(NATIVE): $(STAMP) $(wildcard native/*.* native/src/* native/gregor_native/*)
+	@native/build.sh $(abspath $(PY)) || true
+	@touch $@
 
 $(BARE): pyproject.toml
 	@echo "Setting up $(VENV), once: a Python environment, then these packages (a minute or two)" >&2
@@ -74,6 +83,9 @@ realweb: setup  ## Recorded web in WEB=folder under PROFILE=plain|polite|sitemap
 
 fuzz: setup  ## INPUTS=n generated inputs of every kind
 	@$(PY) -m tests.web.fuzz --inputs $(INPUTS)
+
+fuzz-native:  ## INPUTS=n inputs for the native reading core, built with sanitizers (address, undefined)
+	@native/fuzz/run.sh $(abspath $(PY)) $(INPUTS)
 
 simulation: setup  ## Whole crawls on a virtual clock with faults, SEEDS=first:last
 	@$(PY) -m tests.simulation --seeds $(SEEDS)

@@ -66,7 +66,7 @@ class Doctor:
 
 def test_all_is_well(doctor: Doctor) -> None:
     found = doctor()
-    assert found.keys() == {"config", "clock", "open files", "memory", "data folder", "disk", "DNS", "speed"}
+    assert found.keys() == {"config", "clock", "open files", "memory", "reading", "data folder", "disk", "DNS", "speed"}
     assert all(text.startswith("ok ") for text in found.values()), found
 
 

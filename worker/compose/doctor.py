@@ -21,13 +21,14 @@ from gregor.worker.inspect import machine
 from gregor.worker.inspect.report import size
 from gregor.worker.links.configured import scope_rules
 from gregor.worker.observe.stats import Stats
+from gregor.worker.read import native
 
 _SPARE_FILES: Final = 256  # for stores, log, API and kept connections
 
 
 async def examine(config: Config, name: str, environ: Mapping[str, str]) -> AsyncIterator[Finding]:
     """Look at everything; ``name`` is a host name to look up."""
-    for finding in (*_settings(config, environ), _clock(), *_limits(config)):
+    for finding in (*_settings(config, environ), _clock(), *_limits(config), _reading(config)):
         yield finding
     yield await _dns(config, name)
     if config.listen:
@@ -52,6 +53,12 @@ def _settings(config: Config, environ: Mapping[str, str]) -> Iterator[Finding]:
     except BadInput as error:
         findings.append(Finding("fail", "config", str(error)))
     yield from findings or [Finding("ok", "config", "every setting can hold")]
+
+
+def _reading(config: Config) -> Finding:
+    """Which way pages are read."""
+    reason = native.why_not() if config.native else "native is off"
+    return Finding("ok", "reading", f"by Python alone: {reason}" if reason else "natively where that is possible")
 
 
 async def items(config: Config) -> AsyncIterator[Finding]:

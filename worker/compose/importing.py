@@ -28,7 +28,7 @@ from gregor.worker.links.scope import OutOfScope, Scope, ScopeRules
 from gregor.worker.links.traps import Traps
 from gregor.worker.observe.stats import Stats
 from gregor.worker.orders.in_force import OrdersInForce
-from gregor.worker.read.main_text import telling_apart
+from gregor.worker.read.configured import configured
 from gregor.worker.read.processors import installed
 from gregor.worker.run.takeover import TakeOver
 from gregor.worker.settle.page_writer import PageWriter
@@ -70,7 +70,7 @@ async def taking_in(
             scope=lambda: anywhere,
             now=DATE.get,
             stats=stats,
-            processors=telling_apart(installed()) if config.text == "main" else installed(),
+            processors=configured(installed(), config),
             sent=_AllSent(0),
             traps=Traps(),
             extraction=extraction_of(config),

@@ -11,13 +11,13 @@ from msgspec import Meta
 
 from gregor.worker.base.errors import BadInput, why
 from gregor.worker.base.printable import one_line
-from gregor.worker.config.items import Items
+from gregor.worker.config.native import Native
 
 _ADDRESS = re.compile(r"(?:(?P<name>[a-z0-9.-]+)|\[(?P<six>[0-9a-f:.]+)\]):(?P<port>[0-9]{1,5})", re.IGNORECASE)
 SHORTEST_TOKEN = 16
 
 
-class Api(Items, frozen=True, kw_only=True):
+class Api(Native, frozen=True, kw_only=True):
     """Where the API listens and whom it answers."""
 
     listen: Annotated[

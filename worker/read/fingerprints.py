@@ -8,11 +8,11 @@ bits apart on average, three-word shingles 3.0; they cost the same, and scripts 
 special treatment.
 """
 
-import re
-
 import xxhash
 
 from gregor.worker.read import sketches
+from gregor.worker.read.native import LETTERS, Core, table_of_letters
+from gregor.worker.read.native import core as installed
 from gregor.worker.read.simhashing import hashed
 from gregor.worker.read.white_space import collapse
 
@@ -27,8 +27,6 @@ MAX_LETTERS = 200_000
 
 _NO_LETTERS = bytes(point for point in range(128) if not (chr(point).isalnum() or chr(point) == "_"))
 _WHITE = bytes(point for point in range(128) if chr(point).isspace() and chr(point) != " ")
-_WORDS = re.compile("[\\w\U00020000-\U0010ffff]+")
-"""Letters and digits; beyond the first two planes there is little else."""
 _BAND_BITS = 64 // BANDS
 
 
@@ -37,8 +35,13 @@ def words_of(title: str | None, text: str) -> str:
     return f"{title} {text}" if title else text
 
 
-def text_fingerprint(text: str) -> bytes:
-    """16 bytes (XXH3, 128 bits) over a text whose white space counts as one space, and not at all at its ends."""
+def text_fingerprint(text: str, core: Core | None = None) -> bytes:
+    """16 bytes (XXH3, 128 bits) over a text whose white space counts as one space, and not at all at its ends.
+
+    ``core`` computes it natively.
+    """
+    if core is not None:
+        return core.text_fingerprint(text)
     # Most texts come with single spaces, which is seen faster than repaired. No other white space is printable.
     octets = text.encode("utf-8", "surrogatepass")
     plain = len(octets.translate(None, _WHITE)) == len(octets) if text.isascii() else text.isprintable()
@@ -49,18 +52,23 @@ def text_fingerprint(text: str) -> bytes:
 
 def sketch_of(text: str) -> bytes:
     """The sketch of a text, see `sketches`; empty for a text of fewer than 32 letters."""
-    return simhash_and_sketch(text)[1]
+    return simhash_and_sketch(text, installed())[1]
 
 
-def simhash_and_sketch(text: str) -> tuple[int, bytes]:
-    """Both, of which much is the same work; 0 and nothing for a text of fewer than 32 letters."""
+def simhash_and_sketch(text: str, core: Core | None = None) -> tuple[int, bytes]:
+    """Both, of which much is the same work; 0 and nothing for a text of fewer than 32 letters.
+
+    ``core`` computes them natively.
+    """
     text = text[:MAX_LETTERS].lower()
+    if core is not None:
+        return core.simhash_and_sketch(text, table_of_letters())
     letters: str | bytes
     if text.isascii():
         letters = octets = text.encode().translate(None, _NO_LETTERS)
         width = 1
     else:
-        letters = "".join(_WORDS.findall(text))
+        letters = "".join(LETTERS.findall(text))
         octets, width = letters.encode("utf-32-le", "surrogatepass"), 4
     if len(letters) < MIN_LETTERS:
         return 0, b""

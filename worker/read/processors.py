@@ -19,6 +19,7 @@ from gregor.worker.read.document import Document, Extract, Reference
 from gregor.worker.read.html import guard, xhtml
 from gregor.worker.read.html import parse as html
 from gregor.worker.read.html.collector import MAX_LINKS
+from gregor.worker.read.native import Core
 from gregor.worker.read.pdf import Pdf
 from gregor.worker.read.sitemaps import parse as sitemaps
 from gregor.worker.web.encodings import sniff
@@ -149,7 +150,9 @@ BUILT_IN: tuple[Processor, ...] = (Html(), Xhtml(), Xml(), Css(), Text(), Pdf())
 class Processors:
     """Processors by media type."""
 
-    def __init__(self, processors: Iterable[Processor] = BUILT_IN) -> None:
+    def __init__(self, processors: Iterable[Processor] = BUILT_IN, core: Core | None = None) -> None:
+        """``core`` computes natively what can be."""
+        self.core = core
         self._by_type: dict[str, tuple[str, Processor]] = {}
         self._replaceable: set[str] = set()
         for processor in processors:
@@ -168,11 +171,17 @@ class Processors:
 
     def replacing(self, processors: Iterable[Processor]) -> "Processors":
         """A registry in which these are in the place of built-in ones; what plug-ins read stays theirs."""
-        other = Processors(())
+        other = Processors((), self.core)
         other._by_type, other._replaceable = dict(self._by_type), set(self._replaceable)
         for processor in processors:
             for taken in self._replaceable.intersection(processor.types):
                 other._by_type[taken] = (type(processor).__name__, processor)
+        return other
+
+    def natively(self, core: Core | None) -> "Processors":
+        """The same, with what can be computed natively; without a core by Python alone."""
+        other = self.replacing(())
+        other.core = core
         return other
 
     def load(self, points: Iterable[EntryPoint]) -> None:

@@ -50,8 +50,9 @@ def read(processors: Processors, document: Document, is_sitemap: bool | None) ->
         if sitemap.kind != "unknown" or document.content_type not in _PAGES:
             return Reading(Extract(), sitemap=sitemap)
     extract = processors.process(document)
-    words = words_of(extract.title, extract.text)
-    return Reading(extract, text_fingerprint(words) if words.strip() else b"", *simhash_and_sketch(words))
+    words, core = words_of(extract.title, extract.text), processors.core
+    fingerprint = text_fingerprint(words, core) if words.strip() else b""
+    return Reading(extract, fingerprint, *simhash_and_sketch(words, core))
 
 
 class LargeDocuments:

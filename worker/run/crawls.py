@@ -29,7 +29,7 @@ from gregor.worker.politeness.budgets import HostBudgets
 from gregor.worker.politeness.host_records import HostRecords
 from gregor.worker.politeness.spacing import Spacing
 from gregor.worker.politeness.turns import Turns
-from gregor.worker.read.main_text import telling_apart
+from gregor.worker.read.configured import configured
 from gregor.worker.read.processors import installed
 from gregor.worker.robots.announce import Announcer
 from gregor.worker.robots.cache import RobotsCache
@@ -92,14 +92,13 @@ class Crawls:
         self._sent, self._traps = sent(config.recently_sent), Traps()
         self._robots = RobotsCache(config.robots_memory, stats)
         self._shared = SharedAnswers()
-        processors = extraction.processors or installed()
         self._examiner = Examiner(
             config,
             urls=urls,
             scope=scope,
             now=services.coordinator.now,
             stats=stats,
-            processors=telling_apart(processors) if config.text == "main" else processors,
+            processors=configured(extraction.processors or installed(), config),
             sent=self._sent,
             traps=self._traps,
             extraction=extraction,

@@ -1,0 +1,63 @@
+// Inputs of every kind for the functions of the core, under sanitizers: texts of valid and broken UTF-8, repeated, cut
+// anywhere. `fuzz INPUTS SEED`: whatever they read beyond an end, or compute beyond a type, ends the program.
+#include <cstdlib>
+#include <iostream>
+#include <memory>
+#include <random>
+#include <string>
+#include <string_view>
+
+#include "../src/fingerprints.hpp"
+#include "../src/text.hpp"
+
+namespace {
+
+using Random = std::mt19937_64;
+
+std::size_t below(Random& random, std::size_t limit) { return random() % limit; }
+
+std::string points(Random& random, std::size_t count) {
+    static constexpr char32_t LIMITS[] = {0x80, 0x250, 0x3000, 0x10000, 0x110000};
+    const char32_t limit = LIMITS[below(random, std::size(LIMITS))];
+    std::string text;
+    for (; count > 0; --count) gregor::append_point(text, static_cast<char32_t>(below(random, limit)));
+    return text;
+}
+
+std::string octets(Random& random, std::size_t count) {
+    std::string text;
+    for (; count > 0; --count) text.push_back(static_cast<char>(random()));
+    return text;
+}
+
+std::string input(Random& random) {
+    const std::size_t size = below(random, 2) ? below(random, 60) : below(random, 3000);
+    std::string text = below(random, 4) ? points(random, size) : octets(random, size);
+    if (below(random, 3) == 0) {
+        const std::string part = text.substr(0, 100);
+        for (std::size_t times = below(random, 50); times > 0; --times) text += part;
+    }
+    return text.substr(0, text.size() - (text.empty() ? 0 : below(random, 4) % text.size()));
+}
+
+// A copy that ends where its memory ends: what is read beyond it is seen.
+void try_all(std::string_view text, const gregor::Letters& letters) {
+    const auto exact = std::make_unique<char[]>(text.size());
+    text.copy(exact.get(), text.size());
+    const std::string_view view(exact.get(), text.size());
+    const std::string words = gregor::collapse(view);
+    if (gregor::collapse(words) != words || gregor::text_fingerprint(view) != gregor::text_fingerprint(words)) std::abort();
+    if (const auto sketch = gregor::simhash_and_sketch(view, letters).sketch; !sketch.empty() && sketch.size() != 56)
+        std::abort();
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+    const std::size_t inputs = count > 1 ? std::strtoul(arguments[1], nullptr, 10) : 10'000;
+    Random random(count > 2 ? std::strtoul(arguments[2], nullptr, 10) : 1);
+    const std::string bits = octets(random, gregor::Letters::SIZE);
+    const gregor::Letters letters(bits);
+    for (std::size_t number = 0; number < inputs; ++number) try_all(input(random), letters);
+    std::cout << inputs << " inputs\n";
+}

@@ -1,0 +1,10 @@
+"""What of the reading of a page is done natively; `gregor.worker.read.native` asks for it. See docs/native.md."""
+
+from typing import Final
+
+from gregor_native._core import simhash_and_sketch, text_fingerprint
+
+INTERFACE: Final = 1
+"""Which functions there are, and what they take: the worker asks for those that it knows."""
+
+__all__ = ["INTERFACE", "simhash_and_sketch", "text_fingerprint"]

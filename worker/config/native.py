@@ -1,0 +1,15 @@
+"""How pages are read on this machine: a part of the crawl's settings."""
+
+from typing import Annotated
+
+from msgspec import Meta
+
+from gregor.worker.config.items import Items
+
+
+class Native(Items, frozen=True, kw_only=True):
+    """Which way pages are read."""
+
+    native: Annotated[
+        bool, Meta(description="read by the distribution gregor-native where it is installed (docs/native.md)")
+    ] = True

@@ -1,0 +1,52 @@
+"""The native reading core: the distribution ``gregor-native`` (docs/native.md), where it is installed.
+
+What it computes is what the Python code beside this computes, bit for bit; it takes less time. Nothing needs it.
+"""
+
+import re
+from functools import cache
+from importlib import import_module
+from typing import Final, Protocol, cast
+
+INTERFACE: Final = 1
+"""The functions that are asked for; another version of the distribution may have others."""
+
+LETTERS: Final = re.compile("[\\w\U00020000-\U0010ffff]+")
+"""Letters and digits; beyond the first two planes there is little else."""
+_PLANES: Final = 0x20000
+
+
+class Core(Protocol):
+    """What is computed natively, without the interpreter's lock."""
+
+    def text_fingerprint(self, text: str, /) -> bytes:
+        """As `fingerprints.text_fingerprint`."""
+
+    def simhash_and_sketch(self, text: str, letters: bytes, /) -> tuple[int, bytes]:
+        """As `fingerprints.simhash_and_sketch`, of a text in lower case; ``letters`` as `table_of_letters`."""
+
+
+@cache
+def core() -> Core | None:
+    """The installed core; None without one, `why_not` says why."""
+    return None if why_not() else cast(Core, import_module("gregor_native"))
+
+
+@cache
+def why_not() -> str:
+    """Why pages are not read natively; empty: they may be."""
+    try:
+        interface = import_module("gregor_native").INTERFACE
+    except ImportError as error:
+        return "gregor-native is not installed" if error.name == "gregor_native" else f"gregor-native: {error}"
+    return "" if interface == INTERFACE else f"gregor-native is of another version ({interface}, not {INTERFACE})"
+
+
+@cache
+def table_of_letters() -> bytes:
+    """A bit for each code point of the first two planes, the lowest first: whether this Python takes it for a letter.
+    It takes some milliseconds to make."""
+    flags = ["0"] * _PLANES
+    for letters in LETTERS.finditer("".join(map(chr, range(_PLANES)))):
+        flags[letters.start() : letters.end()] = "1" * (letters.end() - letters.start())
+    return int("".join(reversed(flags)), 2).to_bytes(_PLANES // 8, "little")
