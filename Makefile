@@ -65,8 +65,8 @@ format: setup  ## Format and fix
 	@$(BIN)/ruff format .
 	@$(BIN)/ruff check --fix .
 
-test: setup  ## Run the tests; TESTS=path runs a part
-	@$(PY) -m pytest $(TESTS)
+test: setup  ## Run the tests; TESTS=path runs a part, JOBS=n that many side by side
+	@$(PY) -m pytest $(if $(JOBS),-n $(JOBS)) $(TESTS)
 
 mutants: setup  ## Single faults that tests must see; a TENTH=commit of them, or ONLY=text in rules or file
 	@$(PY) -m tests.mutants $(if $(TENTH),--tenth $(TENTH)) $(if $(ONLY),--only '$(ONLY)') $(if $(JOBS),--jobs $(JOBS))
