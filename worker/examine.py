@@ -22,6 +22,7 @@ from gregor.worker.links.targets import Target, Targets
 from gregor.worker.links.traps import Traps
 from gregor.worker.observe.logging import logs
 from gregor.worker.observe.stats import Stats
+from gregor.worker.read import fingerprints
 from gregor.worker.read.document import Document, Extract
 from gregor.worker.read.html.references import base_url
 from gregor.worker.read.processors import ProcessorError, Processors
@@ -80,6 +81,8 @@ class Examiner:
         self._stats = stats
         self._processors = processors
         self._large = LargeDocuments()
+        if processors.core is None:
+            fingerprints.way()  # what it loads is not waited for at the first page
         self.room = Room()
         self._sent = sent
         self._traps = traps

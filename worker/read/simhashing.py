@@ -17,12 +17,12 @@ SHINGLE: Final = 4
 
 _LANE: Final = 128
 _ONES: Final = (1 << 64) - 1
-_PRIME: Final = mpz(0x100000001B3)
+PRIME: Final = 0x100000001B3
+MIXED: Final = ((0x9E3779B97F4A7C15, 33), (0xC2B2AE3D27D4EB4F, 29), (0x9E3779B97F4A7C15, 32))
+"""Factors, and how far each product is shifted to the right and mixed with itself."""
+_PRIME: Final = mpz(PRIME)
 _PRIME_SQUARED: Final = _PRIME**2 % 2**64
-_MIX: Final = tuple(
-    (mpz(factor), shift)
-    for factor, shift in ((0x9E3779B97F4A7C15, 33), (0xC2B2AE3D27D4EB4F, 29), (0x9E3779B97F4A7C15, 32))
-)
+_MIX: Final = tuple((mpz(factor), shift) for factor, shift in MIXED)
 _POSITIVE: Final = b"\x01\x01"
 """How GMP's integers begin that are written with their low octet first."""
 _LANES: Final = 512

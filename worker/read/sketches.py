@@ -10,7 +10,6 @@ A sketch holds four bits of each minimum, and six keys, each made of two minima:
 key, and in a crawl of millions hardly any others do. What decided on these numbers stands in docs/near-duplicates.md.
 """
 
-import re
 import struct
 from collections.abc import Iterable
 from functools import cache
@@ -21,21 +20,22 @@ from xxhash import xxh3_64_intdigest
 KEYS: Final = 6
 """Keys of a sketch."""
 
-_BINS: Final = 64
+BINS: Final = 64
 _MARK_BITS: Final = 4
 _KEYS: Final = struct.Struct(f"<{KEYS}I")
-_SIZE: Final = _KEYS.size + _BINS * _MARK_BITS // 8
-_LOW: Final = int.from_bytes(b"\x11" * (_BINS // 2))
+_SIZE: Final = _KEYS.size + BINS * _MARK_BITS // 8
+_LOW: Final = int.from_bytes(b"\x11" * (BINS // 2))
 _BY_CHANCE: Final = 1 / 16
 """Marks that are equal although their minima are not."""
 _LOOKED_AT: Final = 160
 """Runs of a text that are hashed: with so many, five bins are empty."""
-_ENOUGH: Final = 96
+ENOUGH: Final = 96
 """Different ones among them, or more are looked at."""
-_RUN: Final = 12
+RUN: Final = 12
+"""Letters of a run."""
 _TOLD: Final = 4
 """Letters of which the first octet of the hash is known."""
-_MIX: Final = 0x9E3779B97F4A7C15
+MIX: Final = 0x9E3779B97F4A7C15
 _WORD: Final = 2**64 - 1
 
 
@@ -44,45 +44,58 @@ def of_runs(letters: str | bytes, tops: bytes) -> bytes:
 
     ``tops``: the highest octets of the hashes of its runs of four letters.
     """
-    count = len(tops) - (_RUN - _TOLD)
+    count = len(tops) - (RUN - _TOLD)
     if count <= 0:
         return b""
-    last = min(255, _LOOKED_AT * 256 // count)
+    last = last_looked_at(count)
     hashes = _least(letters, tops, count, last)
-    while len(hashes) < _ENOUGH and last < 255:  # the text repeats itself
-        last = min(255, 2 * last + 1)
+    while len(hashes) < ENOUGH and last < 255:  # the text repeats itself
+        last = more(last)
         hashes = _least(letters, tops, count, last)
-    least = {number % _BINS: number for number in sorted(hashes, reverse=True)}  # of several for one bin the last stays
-    if len(least) < _BINS:
+    least = {number % BINS: number for number in sorted(hashes, reverse=True)}  # of several for one bin the last stays
+    if len(least) < BINS:
         following = least[min(least)]
-        for place in reversed(range(_BINS)):
+        for place in reversed(range(BINS)):
             following = least.setdefault(place, following)
     marks = 0
-    for place in range(_BINS):
-        marks = marks << _MARK_BITS | least[place] // _BINS % 16
+    for place in range(BINS):
+        marks = marks << _MARK_BITS | least[place] // BINS % 16
     return _KEYS.pack(*(_key(place, least) for place in range(KEYS))) + marks.to_bytes(_SIZE - _KEYS.size)
+
+
+def last_looked_at(count: int) -> int:
+    """The greatest first octet of the runs that are looked at, of a text of so many."""
+    return min(255, _LOOKED_AT * 256 // count)
+
+
+def more(last: int) -> int:
+    """The same where too few of the runs were different."""
+    return min(255, 2 * last + 1)
 
 
 def _least(letters: str | bytes, tops: bytes, count: int, last: int) -> set[int]:
     """The hashes of the runs whose octets are up to ``last``; they begin with these octets."""
-    starts = [match.start() for match in _up_to(last).finditer(tops, 0, count)]
+    starts, marked = [], tops[:count].translate(_up_to(last))
+    start = marked.find(1)
+    while start >= 0:
+        starts.append(start)
+        start = marked.find(1, start + 1)
     if isinstance(letters, bytes):
-        digests = [xxh3_64_intdigest(letters[start : start + _RUN]) for start in starts]
-    else:
-        runs = (letters[start : start + _RUN].encode("utf-8", "surrogatepass") for start in starts)
-        digests = list(map(xxh3_64_intdigest, runs))
-    return {tops[start] << 56 | digest >> 8 for start, digest in zip(starts, digests, strict=True)}
+        return {tops[start] << 56 | xxh3_64_intdigest(letters[start : start + RUN]) >> 8 for start in starts}
+    runs = (letters[start : start + RUN].encode("utf-8", "surrogatepass") for start in starts)
+    return {tops[start] << 56 | digest >> 8 for start, digest in zip(starts, map(xxh3_64_intdigest, runs), strict=True)}
 
 
 @cache
-def _up_to(last: int) -> re.Pattern[bytes]:
-    return re.compile(b"[\\x00-\\x%02x]" % last)
+def _up_to(last: int) -> bytes:
+    """A table by which octets up to ``last`` are 1, all others 0."""
+    return b"\1" * (last + 1) + b"\0" * (255 - last)
 
 
 def _key(place: int, least: dict[int, int]) -> int:
     """31 bits, which any integer column holds."""
-    mixed = (least[2 * place] * _MIX + least[2 * place + 1] & _WORD) * _MIX + place & _WORD
-    return (mixed * _MIX & _WORD) >> 33
+    mixed = (least[2 * place] * MIX + least[2 * place + 1] & _WORD) * MIX + place & _WORD
+    return (mixed * MIX & _WORD) >> 33
 
 
 def keys_of(sketch: bytes) -> tuple[int, ...]:
@@ -101,7 +114,7 @@ def share(a: bytes, b: bytes) -> float:
     differing = int.from_bytes(a[_KEYS.size :]) ^ int.from_bytes(b[_KEYS.size :])
     differing |= differing >> 2
     differing |= differing >> 1
-    equal = 1 - (differing & _LOW).bit_count() / _BINS
+    equal = 1 - (differing & _LOW).bit_count() / BINS
     return max(0.0, (equal - _BY_CHANCE) / (1 - _BY_CHANCE))
 
 
