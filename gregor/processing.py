@@ -1,11 +1,12 @@
 """What plug-ins import: processors, which read more kinds of documents (docs/processors.md), extractors, which make
-items, and pipelines, which look at these (docs/plugins.md).
+items, pipelines, which look at these, filters and scorers, which judge links and pages (docs/plugins.md).
 
 These names and what they say of themselves stay from version to version; where they come from may change.
 """
 
-from gregor.worker.extract.model import Item
-from gregor.worker.extract.plugins import Drop, Extractor, Pipeline
+from gregor.worker.extract.judges import Filter, FoundLink, PageFilter, Scorer
+from gregor.worker.extract.model import Drop, Item
+from gregor.worker.extract.plugins import Extractor, Pipeline
 from gregor.worker.read.document import Document, Extract, Reference
 from gregor.worker.read.html.collector import MAX_LINKS
 from gregor.worker.read.processors import GROUP, Processor, ProcessorError, decoded, process
@@ -17,11 +18,15 @@ __all__ = [
     "Drop",
     "Extract",
     "Extractor",
+    "Filter",
+    "FoundLink",
     "Item",
+    "PageFilter",
     "Pipeline",
     "Processor",
     "ProcessorError",
     "Reference",
+    "Scorer",
     "decoded",
     "process",
 ]

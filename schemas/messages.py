@@ -139,7 +139,8 @@ class Link(msgspec.Struct, frozen=True, array_like=True, gc=False):
     fate: str = "sent"  # or why it was not sent: "nofollow", "scope …", "depth", "kind" and so on
     text: str = ""  # of the anchor, capped; "": it has none
     key: str = ""  # the canonical form of a redirect's target; "" for all other kinds
-    priority: int = 0  # the front queue that a rule of links gives it, 1 to 4; 0: none does
+    priority: int = 0  # the front queue that a rule of links, or scorers, give it, 1 to 4; 0: nobody does
+    by: str = ""  # who gave the priority; "": nobody did
 
 
 class Page(msgspec.Struct, array_like=True):

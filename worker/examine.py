@@ -1,6 +1,6 @@
 """Examine: what an answer says, the page to store, and which of its links are published. No effect happens here."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final, NamedTuple
 
@@ -10,11 +10,13 @@ from gregor.schemas.messages import Link, Page, Ticket, url_fingerprint
 from gregor.worker.borders.transport import Response
 from gregor.worker.config.settings import Config
 from gregor.worker.extract.crawled import NOTHING, Extracted, Extraction
-from gregor.worker.extract.links import UNWEIGHED, Weight
-from gregor.worker.fetch.outcomes import Broken, Fetched, Outcome, Redirected
+from gregor.worker.extract.judges import LinkJudge
+from gregor.worker.extract.links import UNWEIGHED
+from gregor.worker.extract.model import Loss
+from gregor.worker.fetch.outcomes import Broken, Denied, Fetched, Outcome, Redirected
 from gregor.worker.frontier.sent import RecentlySent, as_requisite
 from gregor.worker.links import tickets
-from gregor.worker.links.configured import REQUISITES, followed_kinds
+from gregor.worker.links.configured import REQUISITES
 from gregor.worker.links.header_links import add_header_links
 from gregor.worker.links.requisites import Requisites
 from gregor.worker.links.scope import MAX_ELSEWHERE, OutOfScope, Scope
@@ -29,6 +31,7 @@ from gregor.worker.read.processors import ProcessorError, Processors
 from gregor.worker.read.read import LargeDocuments, Reading, Room, read
 from gregor.worker.read.sitemaps.entries import Sitemap
 from gregor.worker.robots import meta as meta_robots
+from gregor.worker.settle.fates import Fates
 from gregor.worker.settle.new_page import new_page
 from gregor.worker.settle.visited import Examined
 from gregor.worker.web.urls import Url, Urls
@@ -46,14 +49,19 @@ class Content(msgspec.Struct, frozen=True):
     page: Page
     tickets: list[Ticket]
     extracted: Extracted | None = None
+    refusal: str = ""
+    """Why the page is not kept."""
 
 
 class ReadPage(NamedTuple):
-    """A page that was read: its document, and what rules made of it, if any is for it."""
+    """A page that was read: its document, what rules made of it, if any is for it, and the filter that refuses it."""
 
     page: Page
     said: Reading
-    extracted: Extracted | None
+    extracted: Extracted | None = None
+    refusal: str = ""
+    losses: Sequence[Loss] = ()
+    """What filters of pages could not do."""
 
 
 class Examiner:
@@ -87,7 +95,7 @@ class Examiner:
         self._sent = sent
         self._traps = traps
         self._targets = Targets(urls, scope)
-        self._followed = followed_kinds(config)
+        self._fates = Fates(config, traps, stats)
         self._requisites = Requisites(config, scope, lambda: stats.total_requisites)
 
     def _is_sitemap(self, ticket: Ticket) -> bool | None:
@@ -108,6 +116,8 @@ class Examiner:
                     content = self.content(ticket, url, response, read_page or work(document))
                 except ProcessorError as error:
                     return Examined(Broken("processor", str(error), response.status))
+                if content.refusal:
+                    return Examined(Denied(content.refusal, response.status), None, content.tickets)
                 return Examined(outcome, content.page, content.tickets, extracted=content.extracted)
             case Redirected(_, location, after):
                 follow_up, link = self.redirect(ticket, url, location)
@@ -133,11 +143,13 @@ class Examiner:
         page.fingerprint = said.fingerprint or bytes.fromhex(page.body)[:16]
         page.simhash, page.sketch = said.simhash, said.sketch
         if said.sitemap is not None:
-            return ReadPage(page, said, None)
+            return ReadPage(page, said)
         self._describe(page, said.extract, response)
-        extracted = self._extraction.of(page, url, document) if extracts else None
+        losses: list[Loss] = []
+        refusal = "" if ticket.requisite else self._extraction.judges.refuses(document, said.extract, losses)
+        extracted = self._extraction.of(page, url, document) if extracts and not refusal else None
         document.tree = None
-        return ReadPage(page, said, extracted)
+        return ReadPage(page, said, extracted, refusal, losses)
 
     def examine(self, ticket: Ticket, url: Url, response: Response) -> Content:
         """Say what an answer with status 200 to 299 means. Raises `ProcessorError`."""
@@ -146,15 +158,15 @@ class Examiner:
 
     def content(self, ticket: Ticket, url: Url, response: Response, read_page: ReadPage) -> Content:
         """What a page that was read says, and where it leads."""
-        page, said, extracted = read_page
+        page, said, extracted, refusal, losses = read_page
+        self._stats.extracted.add_losses(losses, url.href)
+        judge = self._extraction.judges.of_page(ticket, url, extracted.links if extracted else {})
         if said.sitemap is not None:
             self._note_unread(page, "entries" if said.sitemap.truncated else "")
-            return Content(page, self._sitemap(ticket, url, said.sitemap, page))
+            return Content(page, self._sitemap(ticket, url, said.sitemap, page, judge))
         extract = said.extract
         add_header_links(extract, url, response, self._urls)
-        content = Content(
-            page, self._links(ticket, url, extract, page, extracted.links if extracted else {}), extracted
-        )
+        content = Content(page, self._links(ticket, url, extract, page, judge), extracted, refusal)
         left_out = extract.truncated or len(extract.links) > self._config.max_links
         if left_out and not self._stats.unread["links"]:
             _LOG.warning("links beyond max_links are not followed", url=url.href, max_links=self._config.max_links)
@@ -173,22 +185,18 @@ class Examiner:
         directives = meta_robots.meta_robots(extract.meta_robots, tags, self._config.user_agent, page.fetched_at)
         page.directives = tuple(meta_robots.names(directives))
 
-    def _links(
-        self, ticket: Ticket, url: Url, extract: Extract, page: Page, weights: Mapping[str, Weight]
-    ) -> list[Ticket]:
-        """Decide the fate of every link; what is decided here is recorded at the link, never at its target.
-
-        ``weights``: what rules say of references."""
+    def _links(self, ticket: Ticket, url: Url, extract: Extract, page: Page, judge: LinkJudge | None) -> list[Ticket]:
+        """Decide the fate of every link; what is decided here is recorded at the link, never at its target."""
         base = base_url(extract.base, url.href, self._config.max_url_length)
         find = self._targets.finder(base, extract.encoding)
         unfollowed = "nofollow" in page.directives
-        fate_of = self._fates(ticket, url)
+        fate_of = self._fates.of_page(ticket, url)
         shown_fate_of = self._requisites.fates(ticket) if self._requisites.wanted else None
         if extract.canonical is not None and (canonical := self._urls.resolve(extract.canonical, base)):
             page.canonical = canonical.href
         add, chosen = page.links.append, dict[int, tuple[Url, str, int]]()
         links, room = extract.links[: self._config.max_links], LINK_ROOM * self._config.max_links
-        long, priority = len(links) * self._config.max_url_length > room, UNWEIGHED.priority
+        long, priority = len(links) * self._config.max_url_length > room, 0
         for link in links:
             target = find(link.url)
             if target is None:
@@ -203,50 +211,22 @@ class Examiner:
                 number = url_fingerprint(as_requisite(target.url.key)) if fate == "sent" else number
             else:
                 fate = fate_of(target, kind, nofollow)
-            if not weights:
+            if judge is None or fate not in tickets.OPEN or kind in REQUISITES:
                 add(Link(target.url.href, kind, nofollow, fate, link.text))
+                priority = 0
             else:
-                weight = weights.get(link.url, UNWEIGHED)
-                priority = weight.priority
-                fate = weight.fate if fate == "sent" and weight.fate and kind not in REQUISITES else fate
-                add(Link(target.url.href, kind, nofollow, fate, link.text, priority=priority))
+                weight = judge.weight(target.url, kind, link.text, nofollow, link.url)
+                fate, priority = weight.fate or fate, weight.priority
+                add(Link(target.url.href, kind, nofollow, fate, link.text, priority=priority, by=weight.by))
             if fate == "sent" and number not in chosen:
                 chosen[number] = target.url, kind, priority
+        self._tell(judge, url)
         now, depth, knows = self._now(), ticket.depth, self._sent.knows
         return [
             self._traps.ranked(tickets.referred(ticket, target, kind, now, priority))
             for number, (target, kind, priority) in chosen.items()
             if not knows(number, depth + (kind not in REQUISITES))
         ]
-
-    def _fates(self, ticket: Ticket, source: Url) -> Callable[[Target, str, bool], str]:
-        """Says of the links of a page whether they are published, and if not, why. What holds for all is asked once."""
-        config, followed = self._config, self._followed
-        too_deep = config.max_depth is not None and ticket.depth + 1 > config.max_depth
-        suspect = self._traps.suspects(source, ticket.via)
-        sent = tickets.FOR_A_PAGE if ticket.requisite else "sent"
-
-        def fate(target: Target, kind: str, nofollow: bool) -> str:
-            if kind not in followed:
-                return "kind"
-            if nofollow and config.nofollow and kind != "canonical":
-                return "nofollow"
-            if target.out_of_scope:
-                return target.out_of_scope
-            if too_deep:
-                return "depth"
-            return (self._trap(ticket, source, target) if suspect or target.malformed else "") or sent
-
-        return fate
-
-    def _trap(self, ticket: Ticket, source: Url, target: Target) -> str:
-        """The fate of a link that leads into a trap; empty if it does not."""
-        fate = target.malformed
-        if not fate and (reason := self._traps.refuses(source, target.url, ticket.via)):
-            fate = f"trap: {reason}"
-        if fate:
-            self._stats.links["trap"] += 1
-        return fate
 
     def redirect(self, ticket: Ticket, source: Url, location: str) -> tuple[list[Ticket], Link | None]:
         """The ticket of a redirect's target, and the link as it is recorded; no ticket where it leads back."""
@@ -261,7 +241,13 @@ class Examiner:
             if ticket.requisite:
                 fate = self._requisites.excluded(judged) or "sent"
             else:
-                fate = judged.out_of_scope or self._trap(ticket, source, judged) or "sent"
+                fate = judged.out_of_scope or self._fates.trap(ticket, source, judged) or "sent"
+        judge = (
+            None if ticket.requisite or ticket.link == "sitemap" else self._extraction.judges.of_page(ticket, source)
+        )
+        if judge is not None and fate == "sent":
+            fate = judge.weight(target, "redirect", depth=ticket.depth).fate or fate
+            self._tell(judge, source)
         sent = fate == "sent" and target.key != ticket.key
         follow = [tickets.redirected(ticket, target, self._now())] if sent else []
         return follow, Link(target.href, "redirect", False, fate, "", target.key)
@@ -274,11 +260,16 @@ class Examiner:
         excluded = f"scope: {verdict.rule}" if isinstance(verdict, OutOfScope) else ""
         return msgspec.structs.replace(target, out_of_scope=excluded)
 
-    def _sitemap(self, ticket: Ticket, url: Url, listed: Sitemap, page: Page) -> list[Ticket]:
+    def _tell(self, judge: LinkJudge | None, url: Url) -> None:
+        """Count what filters and scorers could not do on a page."""
+        if judge is not None:
+            self._stats.extracted.add_losses(judge.losses, url.href)
+
+    def _sitemap(self, ticket: Ticket, url: Url, listed: Sitemap, page: Page, judge: LinkJudge | None) -> list[Ticket]:
         """A sitemap's URLs and further sitemaps are links too."""
         follow_up: list[Ticket] = []
         elsewhere, now, dated = 0, self._now(), self._config.revisit is not None
-        find, fate_of = self._targets.finder(url.href, "utf-8"), self._fates(ticket, url)
+        find, fate_of = self._targets.finder(url.href, "utf-8"), self._fates.of_page(ticket, url)
         entries = [(entry, "sitemap", tickets.nested) for entry in listed.children]
         entries += [(entry, "url", tickets.listed) for entry in listed.urls]
         for entry, kind, ticket_of in entries:
@@ -292,9 +283,14 @@ class Examiner:
             fate = fate_of(target, kind, False)
             if kind == "sitemap" and ticket.hops >= DEEPEST_SITEMAP:
                 fate = "hops"
-            page.links.append(Link(target.url.href, kind, False, fate))
+            weight = judge.weight(target.url, kind) if judge and kind == "url" and fate in tickets.OPEN else UNWEIGHED
+            fate = weight.fate or fate
+            page.links.append(Link(target.url.href, kind, False, fate, priority=weight.priority, by=weight.by))
             if fate == "sent":
                 follow = ticket_of(ticket, target.url, entry, now, dated=dated)
+                if weight.priority:
+                    follow = msgspec.structs.replace(follow, priority=weight.priority)
                 if not self._sent.knows(url_fingerprint(follow.news), follow.depth):
                     follow_up.append(follow)
+        self._tell(judge, url)
         return follow_up

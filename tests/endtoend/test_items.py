@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -102,6 +103,52 @@ def test_items_of_stored_pages_are_made_anew_and_put_into_the_store(web: Web, he
     assert "--output" in here.said("extract", *flags[-2:], "--store", "-o", "x", *web.flags[:2], code=2)
     assert "no rules are given" in here.said("extract", *web.flags[:2], code=2)
     assert not web.paths(), "nothing is fetched"
+
+
+def documented(folder: Path) -> None:
+    """The plug-ins of the docs, each in the file that its first line names."""
+    page = (Path(__file__).parents[2] / "docs" / "plugins.md").read_text()
+    for name, code in re.findall(r"```python\n# (\w+\.py)\n(.*?)```", page, re.DOTALL):
+        (folder / name).write_text(code)
+
+
+def test_the_plug_ins_of_the_docs_judge_links_pages_and_items(
+    web: Web, here: Here, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(web.folder)
+    documented(web.folder)
+    words = "one two three four five six seven eight nine ten"
+    links = "<a href=/short>s</a><a href=/x?print=1>p</a><a href=/offer>An offer</a>"
+    web.page("a.test/", f"<p>{words}</p>{links}")
+    web.page("a.test/short", "<a href=/list.csv>list</a>")
+    web.page("a.test/offer", f"offer {words}")
+    web.page("a.test/list.csv", "sku,price\n1,5\n2,0\n", **{"Content-Type": "text/csv"})  # type: ignore[arg-type]
+    judges = ("filters.py:NoPrintViews", "filters.py:LongPages", "scorers.py:Offers")
+    plugins = [word for name in (*judges, "tables.py:PriceLists", "checks.py:Prices") for word in ("--plugin", name)]
+    pages = (web.folder / "filters.py").read_text()
+    (web.folder / "filters.py").write_text(pages.replace("if len(", 'if document.content_type == "text/html" and len('))
+    report = here.report("http://a.test/", *web.flags, *plugins)
+    assert sorted(web.paths()) == ["a.test/", "a.test/list.csv", "a.test/offer", "a.test/short"]
+    assert report["items"] == {"price list": 1}
+    assert report["items_lost"] == [
+        "price list: dropped by Prices: no price: 1 item lost, as at http://a.test/list.csv"
+    ]
+
+    def explained(path: str) -> str:
+        return here.said("explain", f"http://a.test/{path}", *web.flags[:2])
+
+    assert "denied (denied 200, filter LongPages: fewer than ten words)" in explained("short")
+    assert "filter NoPrintViews" in explained("x?print=1")
+    assert "front queue 1 by scorer Offers: 1.00" in explained("offer")
+    assert "front queue" not in explained("list.csv")
+
+    assert "made with plugins" in here.said("recrawl", "--all", "--now", *web.flags[:2], code=2)
+    assert "there is no file none.py" in here.said(
+        "recrawl", "--all", "--now", *web.flags[:2], "--plugin", "none.py:X", code=2
+    )
+    assert here.report(*web.flags, *plugins)["requests"] == 0, "nothing was asked for"
+    here.said("recrawl", "http://a.test/list.csv", "--now", *web.flags[:2], *plugins)
+    assert web.paths() == ["a.test/list.csv"]
 
 
 def found_by_doctor(web: Web, rules: str) -> list[Finding]:

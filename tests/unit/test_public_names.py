@@ -16,11 +16,15 @@ from gregor.processing import (
     Drop,
     Extract,
     Extractor,
+    Filter,
+    FoundLink,
     Item,
+    PageFilter,
     Pipeline,
     Processor,
     ProcessorError,
     Reference,
+    Scorer,
     decoded,
     process,
 )
@@ -63,6 +67,23 @@ def test_an_extractor_and_a_pipeline_need_no_other_import() -> None:
     assert isinstance(Short(), Pipeline)
     (fields,) = Words().extract(Document("http://a/x", b"abc", "text/plain"))
     assert Short().process(Item("words", "word", fields)) == Item("words", "word", {"short": "abc"})
+
+
+def test_filters_and_scorers() -> None:
+    class Judge:
+        def follow(self, link: FoundLink) -> bool:
+            return link.kind == "a"
+
+        def keep(self, document: Document, extract: Extract) -> bool:
+            return bool(extract.text) and document.size > 0
+
+        def score(self, link: FoundLink) -> float | None:
+            return 1.0 if link.depth < 2 else None
+
+    assert all(isinstance(Judge(), face) for face in (Filter, PageFilter, Scorer))
+    link = FoundLink("http://a/x", "http://a/x", "a", "a", "text", False, "http://a/", 1, "")
+    assert (Judge().follow(link), Judge().score(link)) == (True, 1.0)
+    assert Judge().keep(Document("http://a/x", b"abc", "text/plain"), Extract(text="abc"))
 
 
 def test_every_public_name_is_tried_here() -> None:

@@ -5,6 +5,7 @@ import getpass
 import os
 import socket
 import time
+from collections.abc import Sequence
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -26,15 +27,17 @@ class NotThere(Exception):
     """No API answers; the text says where it was looked for."""
 
 
-def add_arguments(parser: argparse.ArgumentParser, *, host: bool = False, why: bool = False) -> None:
-    """Whom to ask; the host of the order; why it is given."""
+def add_arguments(
+    parser: argparse.ArgumentParser, *, host: bool = False, why: bool = False, flags: Sequence[Flag] = ()
+) -> None:
+    """Whom to ask; the host of the order; why it is given; further ``flags`` of settings."""
     if host:
         text = "www.example.org, with its port if unusual; *.example.org; * for the whole crawl"
         parser.add_argument("host", metavar="HOST", help=text)
     if why:
         parser.add_argument("--why", default="", metavar="TEXT", help="the reason, kept with the order")
     parser.add_argument("--api", metavar="URL", help="a worker's API; default: where listen says, if one answers there")
-    add_settings(parser, (*DATA, Flag("--token-file", "operator_token_file", "FILE")))
+    add_settings(parser, (*DATA, Flag("--token-file", "operator_token_file", "FILE"), *flags))
 
 
 def ask(arguments: argparse.Namespace, config: Config, method: str, path: str, body: object = None) -> Any:

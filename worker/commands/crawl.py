@@ -151,7 +151,7 @@ async def _drift(config: Config) -> "tuple[Fallen, ...]":
     """What rules find no more on the pages of the crawl."""
     from gregor.worker.compose.drift import drift_of
 
-    return await drift_of(config) if config.rules else ()
+    return await drift_of(config)
 
 
 def _follower(config: Config, arguments: argparse.Namespace) -> "Follower":

@@ -84,6 +84,8 @@ def lines_of(explanation: Explanation) -> list[str]:
             f"  discovered {via}, depth {explanation.depth}"
             + (f", label {explanation.label}" if explanation.label else "")
         )
+    if explanation.weighed:
+        lines.append(f"  {explanation.weighed}")
     if explanation.requisite:
         lines.append("  a requisite of that page: its own links are not followed until one leads here")
     if explanation.first_seen:

@@ -12,8 +12,10 @@ from gregor.schemas.messages import State
 from gregor.worker.base.errors import BadInput, complain
 from gregor.worker.base.printable import one_line
 from gregor.worker.commands import FAILED, FINISHED, api_client
-from gregor.worker.commands.common import given_host, reading, settings
+from gregor.worker.commands.common import Flag, given_host, reading, settings
+from gregor.worker.config import kept
 from gregor.worker.config.settings import Config
+from gregor.worker.config.sources import Settings
 from gregor.worker.inspect import report
 from gregor.worker.links.configured import urls_of
 from gregor.worker.operate.choose import Choice, moment, pattern
@@ -41,18 +43,34 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     chosen.add_argument("--older-than", metavar="AGE", help=text)
     parser.add_argument("--dry-run", action="store_true", help="print the URLs, and ask for nothing")
     parser.add_argument("--now", action="store_true", help="crawl then, until all is visited: when no crawl runs there")
-    api_client.add_arguments(parser, why=True)
+    api_client.add_arguments(parser, why=True, flags=(Flag("--plugin", "plugins", "FILE.py:CLASS", item=True),))
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Ask for the visits, and make them with --now."""
-    code, by_worker = asyncio.run(_recrawl(arguments, settings(arguments).config))
+    in_force = settings(arguments)
+    if arguments.now and not arguments.dry_run and not _worker_runs(arguments):
+        _refuse_unusable(in_force)
+    code, by_worker = asyncio.run(_recrawl(arguments, in_force.config))
     if arguments.now and not arguments.dry_run and not by_worker:
         from gregor.worker.commands import crawl
 
         parts: dict[str, object] = {"seed": [], "seeds": None, "json": False, "joins": False}
         return crawl.run(argparse.Namespace(**{**vars(arguments), **parts})) or code
     return code
+
+
+def _refuse_unusable(in_force: Settings) -> None:
+    """Before anything is asked for: what the crawl could not begin with. Raises `BadInput`."""
+    from gregor.worker.compose.extraction import extraction_of
+
+    if in_force.kept is not None:
+        kept.refuse_missing(in_force.kept, in_force.sources)
+    extraction_of(in_force.config)
+
+
+def _worker_runs(arguments: argparse.Namespace) -> bool:
+    return api_client.by_api(arguments, "GET", "/api/v1/status") is not None
 
 
 async def _recrawl(arguments: argparse.Namespace, config: Config) -> tuple[int, bool]:
@@ -62,7 +80,7 @@ async def _recrawl(arguments: argparse.Namespace, config: Config) -> tuple[int, 
     async with AsyncExitStack() as stack:
         ask: Ask = _print
         if not arguments.dry_run:
-            by_worker = api_client.by_api(arguments, "GET", "/api/v1/status") is not None
+            by_worker = _worker_runs(arguments)
             ask = _by_worker(arguments, by) if by_worker else await _directly(config, by, stack)
         async for batch in _batches(_urls(arguments, config, choice)):
             done = await ask(batch)

@@ -62,15 +62,15 @@ def _reading(config: Config) -> Finding:
 
 
 async def items(config: Config) -> AsyncIterator[Finding]:
-    """What rules find no more on the pages of the crawl that is there."""
+    """What rules and extractors find no more on the pages of the crawl that is there."""
     try:
         away = await drift_of(config)
     except BadInput:  # there is no crawl, or it was told of already
         return
     for field in away:
         yield Finding("warn", "items", one_line(field.text))
-    if config.rules and not away:
-        yield Finding("ok", "items", "every required field of the rules is found as before")
+    if (config.rules or config.plugins) and not away:
+        yield Finding("ok", "items", "every required field of rules and extractors is found as before")
 
 
 def _clock() -> Finding:

@@ -18,7 +18,7 @@ def extraction_of(config: Config, files: Iterable[Path] | None = None) -> Extrac
     names = {rule.name for rule in ruleset.rules}
     if twice := [extractor.name for extractor in loaded.extractors if extractor.name in names]:
         raise BadInput(f"there is a rule {twice[0]!r}, and an extractor of that name")
-    return Extraction(*ruleset, loaded.extractors, loaded.pipelines, _processors(loaded))
+    return Extraction(*ruleset, loaded.extractors, loaded.pipelines, _processors(loaded), loaded.judges)
 
 
 def _processors(loaded: plugins.Plugins) -> Processors | None:

@@ -2,14 +2,16 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain, islice
 from typing import Final
 
 from gregor.schemas.items import StoredItem
 from gregor.schemas.messages import Page
 from gregor.worker.extract import identity
 from gregor.worker.extract.items import extract
+from gregor.worker.extract.judges import NO_JUDGES, Judges
 from gregor.worker.extract.links import LinkRule, Weight, weights
-from gregor.worker.extract.model import Failed, Found, Item, Loss, Rule
+from gregor.worker.extract.model import Failed, Found, Item, Loss, Rule, has_value
 from gregor.worker.extract.page import Parsed, facts_of, is_readable, media_type
 from gregor.worker.extract.plugins import LoadedExtractor, LoadedPipeline
 from gregor.worker.links.scope import Allowed
@@ -21,6 +23,8 @@ STEPS: Final = 50_000
 """What rules may cost on a page while it is crawled (`work.MOST` is what they may on a stored one): some 0.1 s."""
 LARGEST: Final = 4 << 20
 """Bytes of all items of a page that are kept with it."""
+FIELDS: Final = 50
+"""Fields of an extractor's items that are told of: pages may name them."""
 ITEMS: Final = ""
 """Stands for the items of a rule themselves where fields are told of."""
 
@@ -36,6 +40,8 @@ class Extracted:
     """Whether the page gave a value, by rule and field; by rule and "" whether it gave an item."""
     required: set[tuple[str, str]] = field(default_factory=set)
     """Of these what must have one."""
+    open: set[str] = field(default_factory=set)
+    """Extractors that gave items: what was a field of theirs before and is in no item has no value."""
     losses: list[Loss] = field(default_factory=list)
     links: dict[str, Weight] = field(default_factory=dict)
     """What rules say of the page's references, as they stand there."""
@@ -43,7 +49,7 @@ class Extracted:
 
 @dataclass(frozen=True)
 class Extraction:
-    """What a crawl extracts. Without rules and plug-ins it is false."""
+    """What a crawl extracts, and what judges its links and pages. Where nothing is extracted it is false."""
 
     rules: tuple[Rule, ...] = ()
     links: tuple[LinkRule, ...] = ()
@@ -51,6 +57,7 @@ class Extraction:
     pipelines: tuple[LoadedPipeline, ...] = ()
     processors: Processors | None = None
     """What reads documents of which type; None: what is installed."""
+    judges: Judges = NO_JUDGES
 
     def __bool__(self) -> bool:
         return bool(self.rules or self.links or self.extractors)
@@ -81,6 +88,7 @@ class Extraction:
         for extractor in self.extractors:
             if _is_for(extractor, url):
                 items, losses = extractor.extract(document)
+                _note(extractor, items, losses, extracted)
                 self._add(extracted, items, losses, extractor.name, extractor.id, extractor.version)
         return extracted
 
@@ -161,10 +169,24 @@ def _values(rule: Rule, items: Sequence[Item], losses: Sequence[Loss]) -> Iterat
     where a page has no item at all it has no value."""
     missing = {loss.field for loss in losses if loss.field}
     for member in rule.fields:
-        if any(item.fields.get(member.name) not in (None, []) for item in items):
+        if any(has_value(item, member.name) for item in items):
             yield (rule.name, member.name), True
         elif items or member.name in missing or not any(loss.costs_item for loss in losses):
             yield (rule.name, member.name), False
+
+
+def _note(extractor: LoadedExtractor, items: Sequence[Item], losses: Sequence[Loss], extracted: Extracted) -> None:
+    """Which fields of an extractor had a value: those that it must give, and as many as are kept of what it gave."""
+    name = extractor.name
+    missing = {loss.field for loss in losses if loss.field}
+    item_fields = islice(dict.fromkeys(chain.from_iterable(item.fields for item in items)), FIELDS)
+    extracted.values[name, ITEMS] = bool(items)
+    extracted.required |= {(name, field_name) for field_name in (ITEMS, *extractor.required)}
+    for field_name in dict.fromkeys((*extractor.required, *item_fields)):
+        if items or field_name in missing:
+            extracted.values[name, field_name] = any(has_value(item, field_name) for item in items)
+    if items:
+        extracted.open.add(name)
 
 
 def _weigh(rule: LinkRule, parsed: Parsed, extracted: Extracted) -> None:
@@ -172,4 +194,4 @@ def _weigh(rule: LinkRule, parsed: Parsed, extracted: Extracted) -> None:
         for reference, weight in weights(rule, parsed):
             extracted.links.setdefault(reference, weight)
     except Failed as error:
-        extracted.losses.append(Loss(rule.name, str(error), costs_item=False))
+        extracted.losses.append(Loss(rule.name, str(error), costs_item=False, judgement=True))

@@ -93,14 +93,17 @@ class FieldShares:
     def note(self, extracted: Extracted, url: str, at: float) -> None:
         """A page was read, at a time in unix seconds."""
         day = int(at) // _DAY
-        for pair, has_value in extracted.values.items():
-            name = "\t".join(pair)
-            share = self._shares.get(name)
-            if share is None:
-                if len(self._shares) >= MOST:
-                    continue
-                share = FieldShare()
-            self._shares[name] = _noted(share, has_value, pair in extracted.required, url, day)
+        values = {
+            "\t".join(pair): (has_value, pair in extracted.required) for pair, has_value in extracted.values.items()
+        }
+        if extracted.open:
+            for name, share in self._shares.items():
+                if name.partition("\t")[0] in extracted.open:
+                    values.setdefault(name, (False, share.required))
+        for name, (has_value, required) in values.items():
+            earlier = self._shares.get(name)
+            if earlier is not None or len(self._shares) < MOST:
+                self._shares[name] = _noted(earlier or FieldShare(), has_value, required, url, day)
 
     def kept(self) -> dict[str, FieldShare]:
         """As the partition's record has it."""

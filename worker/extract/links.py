@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from selectolax.lexbor import LexborNode
@@ -17,15 +18,16 @@ if TYPE_CHECKING:
 
 
 class Weight(NamedTuple):
-    """What a rule says of a link. ``priority``: its front queue, 1 to 4, 0 for the usual one; ``fate``: "" where it may
-    be followed, else why it is not."""
+    """What is said of a link. ``priority``: its front queue, 1 to 4, 0 for the usual one; ``fate``: "" where it may be
+    followed, else why it is not; ``by``: who gave the priority."""
 
     priority: int = 0
     fate: str = ""
+    by: str = ""
 
 
 UNWEIGHED: Final = Weight()
-"""Of a link of which no rule says anything."""
+"""Of a link of which nobody says anything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,22 +37,24 @@ class LinkRule:
     name: str
     match: "Scope | None"
     """The pages that it is for; None: all."""
-    select: Source | None
-    """The elements that are links, or in which these are; None: all of the page."""
+    selects: tuple[Source, ...]
+    """What chooses the elements that are links, or in which these are; none: all of the page."""
     priority: int = 0
     follow: bool = True
 
     @property
     def weight(self) -> Weight:
         """What it says."""
-        return Weight(self.priority, "" if self.follow else f"links: {self.name}")
+        said = f"links: {self.name}"
+        return Weight(self.priority, by=said) if self.follow else Weight(fate=said)
 
 
 def weights(rule: LinkRule, parsed: Parsed) -> Iterator[tuple[str, Weight]]:
     """The references that a rule is about, as they stand in the document. Raises `Failed`."""
     place = Place(parsed)
     weight = rule.weight
-    for selected in rule.select.select(place) if rule.select is not None else (parsed.node,):
+    chosen = chain.from_iterable(source.select(place) for source in rule.selects)
+    for selected in chosen if rule.selects else (parsed.node,):
         if isinstance(selected, str):
             yield selected.strip(), weight
         elif isinstance(selected, text.Node):

@@ -28,6 +28,10 @@ class Unreadable(Exception):
     """What was selected is not of the type of its field."""
 
 
+class Drop(Exception):
+    """Raised by a pipeline or a filter: it is not wanted. Its text is the reason, in the same words for all of them."""
+
+
 class Source(Protocol):
     """Where a field's value may be."""
 
@@ -125,15 +129,22 @@ class Item:
     fields: dict[str, Value]
 
 
+def has_value(item: Item, name: str) -> bool:
+    """Whether a field of an item says anything."""
+    return item.fields.get(name) not in (None, [])
+
+
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """What a rule did not get: an item (``costs_item``), or one value of it."""
+    """What a rule did not get: an item (``costs_item``), one value of it, or with ``judgement`` what is neither: what
+    it, a filter or a scorer says of a page or its links."""
 
     rule: str
     cause: str
     costs_item: bool = True
     field: str = field(default="", compare=False)
     """The one whose value is missing, if that is the cause."""
+    judgement: bool = False
 
 
 @dataclass(slots=True)

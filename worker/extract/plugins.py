@@ -1,12 +1,13 @@
-"""Code where rules end: extractors (document in, items out) and pipelines (items checked, changed, dropped).
+"""Code where rules end: extractors (document in, items out), pipelines (items checked, changed, dropped), and what
+judges links and pages (`judges`).
 
-Both are found by entry points, or named as FILE.py:CLASS. docs/plugins.md has examples.
+All are found by entry points, or named as FILE.py:CLASS. docs/plugins.md has examples.
 """
 
 import importlib.util
 import sys
 import traceback
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 from itertools import islice
@@ -15,20 +16,24 @@ from typing import Any, Final, Protocol, runtime_checkable
 
 from gregor.worker.base.errors import BadInput
 from gregor.worker.base.printable import one_line
-from gregor.worker.extract.model import Item, Loss
+from gregor.worker.extract.judges import NO_JUDGES, Filter, Judges, PageFilter, Scorer, named
+from gregor.worker.extract.model import Drop, Item, Loss, has_value
 from gregor.worker.links.scope import Scope, ScopeRules
 from gregor.worker.read.document import Document
 from gregor.worker.read.processors import Processor
 
 EXTRACTORS: Final = "gregor.extractors"
 PIPELINES: Final = "gregor.pipelines"
-"""The entry point groups."""
+FILTERS: Final = "gregor.filters"
+SCORERS: Final = "gregor.scorers"
+"""The entry point groups, beside that of processors."""
+GROUPS: Final = (EXTRACTORS, PIPELINES, FILTERS, SCORERS)
+_NONE: Final = (
+    "it has extract(document), process(item), follow(link), keep(document, extract), score(link), or types and "
+    "process(document)"
+)
 MOST: Final = 10_000
 """Items that an extractor may make of one page."""
-
-
-class Drop(Exception):
-    """Raised by a pipeline: the item is not wanted. Its text is the reason, the same words for all such items."""
 
 
 @runtime_checkable
@@ -36,7 +41,8 @@ class Extractor(Protocol):
     """Makes items of documents.
 
     It may have beside: ``name`` (the rule that its items are of; default: that of the class), ``item`` (what they are
-    called), ``match`` (URL patterns), ``id`` (fields that name an item), ``version``.
+    called), ``match`` (URL patterns), ``id`` (fields that name an item), ``required`` (fields without which an item is
+    lost), ``version``.
     """
 
     def extract(self, document: Document) -> Iterable[Mapping[str, Any]]:
@@ -61,18 +67,24 @@ class LoadedExtractor:
     id: tuple[str, ...]
     version: str
     extractor: Extractor
+    required: tuple[str, ...] = ()
 
     def extract(self, document: Document) -> tuple[list[Item], list[Loss]]:
         """Its items of a page. Never raises."""
         items: list[Item] = []
+        losses: list[Loss] = []
         try:
             for fields in islice(self.extractor.extract(document), MOST):
                 if not isinstance(fields, Mapping):
                     raise TypeError("an item is no mapping of names to values")
-                items.append(Item(self.name, self.item, dict(fields)))
+                item = Item(self.name, self.item, dict(fields))
+                if missing := next((name for name in self.required if not has_value(item, name)), None):
+                    losses.append(Loss(self.name, f"{missing} is missing", field=missing))
+                else:
+                    items.append(item)
         except Exception as error:  # noqa: BLE001 - code of others: what it cannot do costs its items
-            return items, [Loss(self.name, f"the extractor failed: {type(error).__name__}")]
-        return items, []
+            losses.append(Loss(self.name, f"the extractor failed: {type(error).__name__}"))
+        return items, losses
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,37 +118,50 @@ class Plugins:
     extractors: tuple[LoadedExtractor, ...] = ()
     pipelines: tuple[LoadedPipeline, ...] = ()
     processors: tuple[tuple[str, Processor], ...] = ()
+    judges: Judges = NO_JUDGES
 
 
 def load(files: Iterable[str] = (), points: Iterable[EntryPoint] | None = None) -> Plugins:
-    """Those of ``files``, each FILE.py:CLASS, and of the entry points of both groups (None: of what is installed).
+    """Those of ``files``, each FILE.py:CLASS, and of the entry points of all groups (None: of what is installed). One
+    object may be several of them.
 
     Raises `BadInput` with one line for what cannot be used.
     """
     if points is None:
-        points = [*entry_points(group=EXTRACTORS), *entry_points(group=PIPELINES)]
-    extractors: list[LoadedExtractor] = []
-    pipelines: list[LoadedPipeline] = []
-    processors: list[tuple[str, Processor]] = []
+        points = [point for group in GROUPS for point in entry_points(group=group)]
     made = [(point.name, _made(f"plug-in {point.name!r} ({point.value})", point.load)) for point in points]
     made += [(text, _from_file(text)) for text in files]
     for name, plugin in made:
-        if isinstance(plugin, Processor) and isinstance(getattr(plugin, "types", None), tuple):
-            processors.append((name, plugin))
-        elif isinstance(plugin, Extractor):
-            extractors.append(_extractor(plugin, name))
-        elif isinstance(plugin, Pipeline):
-            pipelines.append(LoadedPipeline(type(plugin).__name__, plugin))
-        else:
-            raise BadInput(
-                f"plug-in {one_line(name)}: {type(plugin).__name__} is none: it has extract(document), or "
-                "process(item), or types and process(document)"
-            )
-    names = [extractor.name for extractor in extractors]
-    for name in names:
-        if names.count(name) > 1:
-            raise BadInput(f"there are two extractors of the name {one_line(name)!r}")
-    return Plugins(tuple(extractors), tuple(pipelines), tuple(processors))
+        if not isinstance(plugin, Processor | Extractor | Pipeline | Filter | PageFilter | Scorer):
+            raise BadInput(f"plug-in {one_line(name)}: {type(plugin).__name__} is none: {_NONE}")
+    processors = [(name, plugin) for name, plugin in made if _is_processor(plugin)]
+    called = [(str(getattr(plugin, "name", type(plugin).__name__)), plugin) for _, plugin in made]
+    try:
+        extractors = named(((made_of.name, made_of) for made_of in _extractors(made)), "extractors")
+        judges = Judges(
+            named(((name, plugin) for name, plugin in called if isinstance(plugin, Filter)), "filters"),
+            named(((name, plugin) for name, plugin in called if isinstance(plugin, PageFilter)), "filters"),
+            named(((name, plugin) for name, plugin in called if isinstance(plugin, Scorer)), "scorers"),
+        )
+    except ValueError as error:
+        raise BadInput(str(error)) from None
+    pipelines = (
+        LoadedPipeline(type(plugin).__name__, plugin)
+        for _, plugin in made
+        if isinstance(plugin, Pipeline) and not _is_processor(plugin)
+    )
+    return Plugins(tuple(extractors.values()), tuple(pipelines), tuple(processors), judges)
+
+
+def _is_processor(plugin: object) -> bool:
+    """Pipelines have a method of its name."""
+    return isinstance(plugin, Processor) and isinstance(getattr(plugin, "types", None), tuple)
+
+
+def _extractors(made: Iterable[tuple[str, object]]) -> Iterator[LoadedExtractor]:
+    for source, plugin in made:
+        if isinstance(plugin, Extractor):
+            yield _extractor(plugin, source)
 
 
 def _from_file(text: str) -> Any:
@@ -183,13 +208,27 @@ def _line(error: Exception, file: str) -> str:
 
 def _extractor(plugin: Extractor, source: str) -> LoadedExtractor:
     name = str(getattr(plugin, "name", type(plugin).__name__))
-    patterns, id_fields = getattr(plugin, "match", ()), getattr(plugin, "id", ())
-    patterns = (patterns,) if isinstance(patterns, str) else tuple(patterns)
-    id_fields = (id_fields,) if isinstance(id_fields, str) else tuple(id_fields)
+    patterns, id_fields, required = (_names(plugin, source, key) for key in ("match", "id", "required"))
     try:
         match = Scope(ScopeRules("any", include=patterns)) if patterns else None
     except ValueError as error:
         raise BadInput(f"plug-in {one_line(source)}: match: {error}") from None
     return LoadedExtractor(
-        name, str(getattr(plugin, "item", name)), match, id_fields, str(getattr(plugin, "version", "")), plugin
+        name,
+        str(getattr(plugin, "item", name)),
+        match,
+        id_fields,
+        str(getattr(plugin, "version", "")),
+        plugin,
+        required,
     )
+
+
+def _names(plugin: Extractor, source: str, key: str) -> tuple[str, ...]:
+    """What an extractor has there: a text, or several. Raises `BadInput`."""
+    texts = getattr(plugin, key, ())
+    if isinstance(texts, str):
+        return (texts,)
+    if not isinstance(texts, list | tuple) or not all(isinstance(text, str) for text in texts):
+        raise BadInput(f"plug-in {one_line(source)}: {key} wants a text, or several")
+    return tuple(texts)

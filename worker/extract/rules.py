@@ -12,7 +12,7 @@ from gregor.worker.base.printable import one_line
 from gregor.worker.extract.fields import FieldReader
 from gregor.worker.extract.links import LinkRule
 from gregor.worker.extract.located import Located, Place, load
-from gregor.worker.extract.model import Rule
+from gregor.worker.extract.model import Rule, Source
 from gregor.worker.links.scope import Scope, ScopeRules
 
 TOP: Final = ("item", "links", "test")
@@ -103,12 +103,24 @@ class RuleReader(FieldReader):
             raise self.refuse(
                 (*place, "priority"), "links that are not followed have no priority: leave one of them out"
             )
-        if "json" in table.get("select", ()) and isinstance(table["select"], dict):
-            raise self.refuse((*place, "select"), "select chooses links: a CSS selector, or a table with css or xpath")
         if "match" not in table and "select" not in table:
             raise self.refuse(place, "a rule for links says of which pages (match), or which of their links (select)")
         name = self.word(table, place, "name") or f"{one_line(self.file)}, line {self.line(place)}"
-        return LinkRule(name, self.match(table, place), self.choice(table, place, "select"), priority, follow)
+        return LinkRule(name, self.match(table, place), self._selects(table, place), priority, follow)
+
+    def _selects(self, table: dict[str, Any], place: Place) -> tuple[Source, ...]:
+        """What chooses links: one selector, or each of a list."""
+        if "select" not in table:
+            return ()
+        chosen = table["select"] if isinstance(table["select"], list) else [table["select"]]
+        place = (*place, "select")
+        if not chosen or not all(
+            isinstance(selector, str) or (isinstance(selector, dict) and "json" not in selector) for selector in chosen
+        ):
+            reason = "select chooses links: a CSS selector, or a table with css or xpath, or a list of such"
+            raise self.refuse(place, reason)
+        sources = (self.choice({"select": selector}, place[:-1], "select") for selector in chosen)
+        return tuple(source for source in sources if source is not None)
 
     def _id(self, table: dict[str, Any], place: Place, names: list[str]) -> tuple[str, ...]:
         """The fields by which an item is known again. Of an entity without fields any property may be one."""

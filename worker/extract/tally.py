@@ -1,7 +1,7 @@
 """What rules gave and what they lost, counted by rule and cause with a few URLs to look at."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 import msgspec
@@ -15,11 +15,13 @@ MOST: Final = 10_000
 
 
 class Lost(msgspec.Struct):
-    """One cause of one rule. ``costs_item``: an item each; else a value of an item that was kept."""
+    """One cause of one rule. ``costs_item``: an item each; ``judgement``: what is said of a page or its links; else a
+    value of an item that was kept."""
 
     costs_item: bool
     count: int = 0
     examples: list[str] = []
+    judgement: bool = False
 
 
 class Tally(msgspec.Struct):
@@ -59,13 +61,18 @@ class Tally(msgspec.Struct):
         for loss in extracted.losses:
             self._lose(loss, url)
 
+    def add_losses(self, losses: Iterable[Loss], url: str) -> None:
+        """What filters and scorers could not do on a page."""
+        for loss in losses:
+            self._lose(loss, url)
+
     def _lose(self, loss: Loss, url: str) -> None:
         key = (loss.rule, loss.cause)
         if loss.costs_item:
             self.lost_items[loss.rule] = self.lost_items.get(loss.rule, 0) + 1
         if key not in self.lost and len(self.lost) >= MOST:
             return
-        lost = self.lost.setdefault(key, Lost(loss.costs_item))
+        lost = self.lost.setdefault(key, Lost(loss.costs_item, judgement=loss.judgement))
         lost.count += 1
         if len(lost.examples) < EXAMPLES and url not in lost.examples:
             lost.examples.append(url)
@@ -79,17 +86,24 @@ class Tally(msgspec.Struct):
         self.by_rule = dict(Counter(self.by_rule) + Counter(other.by_rule))
         self.lost_items = dict(Counter(self.lost_items) + Counter(other.lost_items))
         for key, theirs in other.lost.items():
-            ours = self.lost.setdefault(key, Lost(theirs.costs_item))
+            ours = self.lost.setdefault(key, Lost(theirs.costs_item, judgement=theirs.judgement))
             ours.count += theirs.count
             ours.examples = (ours.examples + theirs.examples)[:EXAMPLES]
 
     def lines(self, rules: Iterator[str]) -> Iterator[str]:
         """What a person is told, the worst first; ``rules``: the names of all."""
         for (rule, cause), lost in sorted(self.lost.items(), key=lambda pair: (not pair[1].costs_item, -pair[1].count)):
-            what = ("items" if lost.count > 1 else "item") + " lost" if lost.costs_item else "without a value"
-            yield f"{rule}: {cause}: {lost.count} {what}, as at {' '.join(lost.examples)}"
+            yield f"{rule}: {cause}: {_what(lost)}, as at {' '.join(lost.examples)}"
         for rule in rules:
             if rule not in self.matched:
                 yield f"{rule}: no page was for this rule: look at its match and when"
             elif not self.by_rule.get(rule) and not any(name == rule for name, _ in self.lost):
                 yield f"{rule}: no item on its pages, {self.matched[rule]} of them: look at its each or schema"
+
+
+def _what(lost: Lost) -> str:
+    if lost.judgement:
+        return f"on {lost.count} {'pages' if lost.count > 1 else 'page'}"
+    if lost.costs_item:
+        return f"{lost.count} {'items' if lost.count > 1 else 'item'} lost"
+    return f"{lost.count} without a value"

@@ -41,9 +41,11 @@ class CredentialsWanted(msgspec.Struct, frozen=True):
 
 
 class Denied(msgspec.Struct, frozen=True):
-    """Not to be fetched: robots.txt, or the host's budget. `rule` says what decided."""
+    """Not to be fetched: robots.txt, or the host's budget; or not to be kept: a filter. `rule` says what decided."""
 
     rule: str
+    status: int = 0
+    """Of the answer that is not kept."""
 
 
 class AddressRefused(msgspec.Struct, frozen=True):

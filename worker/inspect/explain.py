@@ -64,6 +64,8 @@ class Explanation(Struct, kw_only=True):
     discovered_via: str | None = None
     discovered_as: str | None = None
     depth: int | None = None
+    weighed: str | None = None
+    """What gave its link another front queue than that of its depth: a rule of links, or scorers with their score."""
     label: str | None = None
     first_seen: str | None = None
     redirected_to: str | None = None
@@ -103,6 +105,7 @@ async def explain(
     explanation.scope = RuleView(not isinstance(verdict, OutOfScope), verdict.rule)
     if explanation.scope.allows and PortPolicy(config.allow_ports).refuses(url.port):
         explanation.scope = RuleView(False, refusal(url.port))
+    explanation.weighed = await _weighed(reader, urls, explanation)
     if explanation.state is None and mentions:
         explanation.mentions = await _mentions(reader, urls, url, mentions)
         if explanation.mentions and all(mention.fate != SENT for mention in explanation.mentions):
@@ -172,6 +175,16 @@ def judge_robots(record: RobotsRecord | None, url: Url, config: Config, now: flo
     decision = robots_file.parse(text, config.user_agent, robots_url(url)).decide(url.href)
     line = f"line {decision.line}: {decision.rule}" if decision.line else "no rule matches"
     return RuleView(decision.allowed, f"robots.txt {line}")
+
+
+async def _weighed(reader: Reader, urls: Urls, explanation: Explanation) -> str | None:
+    if explanation.discovered_via is None:
+        return None
+    page = await undamaged(reader, reader.page(explanation.discovered_via))
+    for link in page.links if page is not None else ():
+        if link.by and _key(urls, link.url) == explanation.key:
+            return f"front queue {link.priority} by {link.by}"
+    return None
 
 
 async def _mentions(reader: Reader, urls: Urls, url: Url, limit: int) -> list[Mention]:

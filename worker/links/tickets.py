@@ -14,6 +14,8 @@ from gregor.worker.web.urls import Url
 
 FOR_A_PAGE: Final = "requisite"
 """The fate of a link that is followed once its document, a requisite until then, is a page."""
+OPEN: Final = frozenset({"sent", "depth", FOR_A_PAGE})
+"""Fates of links that are followed, or will be once their page is found on a shorter way, or is a page."""
 
 
 def linked(source: Ticket, target: Url, kind: str, at: float, priority: int = 0) -> Ticket:

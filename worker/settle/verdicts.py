@@ -100,8 +100,8 @@ def conclude(visited: Visited, policy: Policy, pushbacks: int, now: float, chanc
         case CredentialsWanted(status):
             rule = "the server wants credentials: username_env and password_env, or bearer_env, of a [[host]] table"
             return Verdict("refused", f"status {status}", status, rule=rule, cause="credentials")
-        case Denied(rule):
-            return Verdict("denied", "denied", rule=rule)
+        case Denied(rule, status):
+            return Verdict("denied", "denied", status, rule=rule)
         case AddressRefused(detail):
             rule = f"{detail} is not global: allow_networks (--allow-network) can allow its network"
             return Verdict("refused", "address not allowed", rule=rule, cause="refused_address")

@@ -11,8 +11,7 @@ from gregor.schemas.messages import Page
 from gregor.worker.base.errors import BadInput
 from gregor.worker.extract import plugins, rules
 from gregor.worker.extract.crawled import Extracted, Extraction
-from gregor.worker.extract.model import Item
-from gregor.worker.extract.plugins import Drop
+from gregor.worker.extract.model import Drop, Item
 from gregor.worker.read.document import Document
 from gregor.worker.read.processors import process
 from gregor.worker.web.urls import Urls
@@ -147,8 +146,29 @@ priority = 1
 
 def test_what_rules_say_of_links(tmp_path: Path) -> None:
     made = extracted(extraction(tmp_path, LINKS))
-    assert made.links == {"/n": (0, "links: rules.toml, line 2"), "/m": (1, "")}
+    assert made.links == {"/n": (0, "links: rules.toml, line 2", ""), "/m": (1, "", "links: best")}
     assert not extracted(extraction(tmp_path, LINKS), url="https://other.example/").links.keys() - {"/m"}
+
+
+@pytest.mark.parametrize(
+    ("select", "chosen"),
+    [
+        ('["nav", "ul"]', {"/n"}),
+        ('["nav", "body > a"]', {"/n", "/m"}),
+        ('["nav a", {xpath = "//body/a/@href"}]', {"/n", "/m"}),
+        ('"nav a, body > a"', {"/n", "/m"}),
+        ("""'a[href*="json"], nav'""", {"/n"}),
+    ],
+)
+def test_links_are_chosen_by_one_selector_or_several(select: str, chosen: set[str], tmp_path: Path) -> None:
+    made = extracted(extraction(tmp_path, f"[[links]]\nselect = {select}\nfollow = false"))
+    assert made.links.keys() == chosen
+
+
+@pytest.mark.parametrize("select", ["[]", "[1]", '["a", {json = "b"}]', '{json = "b"}', "3"])
+def test_what_chooses_no_links_is_refused_with_its_line(select: str, tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=r"rules\.toml, line 2: select "):
+        extraction(tmp_path, f"[[links]]\nselect = {select}\nfollow = false")
 
 
 CODE = """
@@ -167,6 +187,12 @@ class Fails:
     def extract(self, document):
         yield {"a": 1}
         raise ValueError("no")
+
+class Shop:
+    required = ("price",)
+    def extract(self, document):
+        import json
+        return json.loads(document.read())
 
 class Checks:
     def process(self, item):
@@ -201,6 +227,23 @@ def test_an_extractor_makes_items_and_its_failure_costs_no_others(tmp_path: Path
     assert ("Fails", "the extractor failed: ValueError") in [(loss.rule, loss.cause) for loss in made.losses]
 
 
+def test_what_an_extractor_gave_is_told_of_by_field(tmp_path: Path) -> None:
+    what = extraction(tmp_path, RULES, code(tmp_path, "Shop"))
+
+    def values(body: str) -> tuple[dict[str, bool], bool, list[str]]:
+        made = extracted(what, body, media="application/json")
+        fields = {field: has_value for (rule, field), has_value in made.values.items() if rule == "Shop"}
+        assert {field for rule, field in made.required if rule == "Shop"} == {"", "price"}
+        return fields, "Shop" in made.open, [loss.cause for loss in made.losses if loss.rule == "Shop"]
+
+    assert values('[{"price": 1, "size": null}, {"price": 2}]') == ({"": True, "price": True, "size": False}, True, [])
+    assert values('[{"size": 3}]') == ({"": False, "price": False}, False, ["price is missing"])
+    assert values("[]") == ({"": False}, False, [])
+    assert values("no") == ({"": False}, False, ["the extractor failed: JSONDecodeError"])
+    many = json.dumps([{"price": 0, **{str(number): 1 for number in range(99)}}])
+    assert values(many)[0].keys() == {"", "price", *map(str, range(49))}
+
+
 def test_a_pipeline_checks_changes_and_drops_with_a_reason(tmp_path: Path) -> None:
     made = extracted(extraction(tmp_path, RULES, code(tmp_path, "Checks")))
     assert told(made) == [("page", {"title": "one", "price": None, "checked": True})]
@@ -216,8 +259,8 @@ def test_a_pipeline_checks_changes_and_drops_with_a_reason(tmp_path: Path) -> No
         ("{folder}/none.py:Words", "there is no file"),
         ("{folder}/mine.py", "write FILE.py:CLASS"),
         ("{folder}/mine.py:None1", "it has no None1; there are"),
-        ("{folder}/mine.py:Nothing", "Nothing is none: it has extract(document), or"),
-        ("{folder}/mine.py:Raises", "line 33 cannot be loaded: RuntimeError: a reason"),
+        ("{folder}/mine.py:Nothing", "Nothing is none: it has extract(document), process(item), follow(link), keep("),
+        ("{folder}/mine.py:Raises", "line 39 cannot be loaded: RuntimeError: a reason"),
         ("{folder}/bad.py:Words", "line 2 cannot be loaded: SyntaxError"),
     ],
 )

@@ -45,6 +45,18 @@ def test_a_site_that_changes_its_layout_is_told_of_with_the_last_pages() -> None
     assert told(known) == [], "it is back"
 
 
+def test_what_an_extractor_gives_no_more_has_no_value() -> None:
+    known, row, cells = FieldShares(), ("rows", ""), {name: ("rows", name) for name in ("price", "size")}
+    for number in range(80):
+        given = {row: True, cells["price"]: True, **({cells["size"]: True} if number < 60 else {})}
+        made = Extracted(values=given, required={row, cells["size"]}, open={"rows"})
+        known.note(made, f"http://a.test/{number}", DAY)
+    known.note(Extracted(values={("other", ""): True}), "http://a.test/", DAY)
+    assert told(known) == [("rows", "size")]
+    by_name = {share.name: share.pages for share in shares([known.kept()])}
+    assert by_name == {"rows: items": 80, "rows: price": 80, "rows: size": 80, "other: items": 1}
+
+
 def test_a_part_of_a_site_that_changes_is_told_of_once_it_is_half_of_the_pages() -> None:
     known = noted([(0, True)] * 500)
     noted([(1, number % 10 < 2) for number in range(64)], known)

@@ -1,0 +1,51 @@
+"""What becomes of a link by its page, its kind and where it leads: its fate, which is recorded with it."""
+
+from collections.abc import Callable
+
+from gregor.schemas.messages import Ticket
+from gregor.worker.config.settings import Config
+from gregor.worker.links import tickets
+from gregor.worker.links.configured import followed_kinds
+from gregor.worker.links.targets import Target
+from gregor.worker.links.traps import Traps
+from gregor.worker.observe.stats import Stats
+from gregor.worker.web.urls import Url
+
+
+class Fates:
+    """Those that the settings and traps decide, for one worker."""
+
+    def __init__(self, config: Config, traps: Traps, stats: Stats) -> None:
+        self._config = config
+        self._traps = traps
+        self._stats = stats
+        self._followed = followed_kinds(config)
+
+    def of_page(self, ticket: Ticket, source: Url) -> Callable[[Target, str, bool], str]:
+        """Says of the links of a page whether they are published, and if not, why. What holds for all is asked once."""
+        config, followed = self._config, self._followed
+        too_deep = config.max_depth is not None and ticket.depth + 1 > config.max_depth
+        suspect = self._traps.suspects(source, ticket.via)
+        sent = tickets.FOR_A_PAGE if ticket.requisite else "sent"
+
+        def fate(target: Target, kind: str, nofollow: bool) -> str:
+            if kind not in followed:
+                return "kind"
+            if nofollow and config.nofollow and kind != "canonical":
+                return "nofollow"
+            if target.out_of_scope:
+                return target.out_of_scope
+            if too_deep:
+                return "depth"
+            return (self.trap(ticket, source, target) if suspect or target.malformed else "") or sent
+
+        return fate
+
+    def trap(self, ticket: Ticket, source: Url, target: Target) -> str:
+        """The fate of a link that leads into a trap, which is counted; empty if it does not."""
+        fate = target.malformed
+        if not fate and (reason := self._traps.refuses(source, target.url, ticket.via)):
+            fate = f"trap: {reason}"
+        if fate:
+            self._stats.links["trap"] += 1
+        return fate
