@@ -1,6 +1,6 @@
 """The border to what finds documents. Whoever implements it keeps what is said here: tests/search/test_index.py."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Final, Protocol
 
 import msgspec
@@ -74,6 +74,9 @@ class Index(Protocol):
 
     def count(self) -> int:
         """How many documents there are."""
+
+    def documents(self) -> Iterator[Hit]:
+        """Every document as it was committed last, with a score of 0, in no order; some at a time."""
 
     def search(self, asked: Asked, limit: int = 10, offset: int = 0, *, quick: bool = False) -> Answer:
         """What a query finds, the best first; nothing for one that is empty, nor behind the `FARTHEST`th hit.

@@ -36,6 +36,7 @@ class Notes(Protocol):
     def unwritten(self, limit: int, *, soon: bool) -> list[str]: ...
     def left(self) -> int: ...
     def settled(self, contents: Sequence[str]) -> None: ...
+    def rewrite(self, contents: Sequence[str]) -> None: ...
     def members(self, content: str) -> list[Member]: ...
     def anchors(self, keys: Sequence[str]) -> list[Anchor]: ...
     def rank(self, content: str) -> float: ...
@@ -64,6 +65,17 @@ class Indexer:
     async def behind(self) -> int:
         """How many changes are not taken in, at most."""
         return max(0, await self._feed.end() - self._position)
+
+    async def mend(self, as_they_are: Sequence[Change], contents: Sequence[str]) -> None:
+        """Take URLs in once more as they stand, and write contents anew, or take out what is not there any more.
+
+        After all else was taken in.
+        """
+        pages = [(change.key, change.page if is_found(change.page, change.row) else None) for change in as_they_are]
+        self._notes.take_in(pages, self._position)
+        self._notes.rewrite(contents)
+        while unwritten := self._notes.unwritten(BATCH, soon=True):
+            await self._write(unwritten, {})
 
     async def step(self) -> int:
         """Take in the next changes, or, where there are none, write what waited for that; how many there were."""

@@ -123,6 +123,12 @@ class Book:
         self._connection.executemany("DELETE FROM unwritten WHERE content = ?", [(one,) for one in contents])
         self._connection.execute("COMMIT")
 
+    def rewrite(self, contents: Sequence[str]) -> None:
+        """Their documents are to be written, whatever is known of them."""
+        self._connection.execute("BEGIN IMMEDIATE")
+        self._connection.executemany("INSERT OR REPLACE INTO unwritten VALUES (?, 1)", [(name,) for name in contents])
+        self._connection.execute("COMMIT")
+
     def members(self, content: str) -> list[Member]:
         """The URLs that a content is under now, in no order; [] when it is to be found no more."""
         statement = "SELECT key, visit, duplicate, depth FROM pages WHERE content = ?"

@@ -7,7 +7,7 @@ says no more than what is there.
 
 import copy
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -43,6 +43,8 @@ _SPELLING: Final = {
 }
 _KEPT: Final = "5m"
 """How long a state is kept for the next page of results."""
+_LISTED: Final = 1000
+"""Documents that are listed at once."""
 _TIME: Final = "2s"
 
 
@@ -150,6 +152,18 @@ class OpenSearchIndex:
 
     def count(self) -> int:
         return int(self._asked("POST", f"/{self._index}/_count", {"query": {"exists": {"field": NAME}}})["count"])
+
+    def documents(self) -> Iterator[Hit]:
+        pinned = self if self._state else self.pinned()
+        try:
+            after: list[object] = []
+            listed = {"query": {"exists": {"field": NAME}}, "size": _LISTED, "sort": [{NAME: "asc"}]}
+            while hits := pinned._ask_search(listed | ({"search_after": after} if after else {}))["hits"]["hits"]:
+                after = hits[-1]["sort"]
+                yield from map(_hit, hits)
+        finally:
+            if pinned is not self:
+                pinned.close()
 
     def search(self, asked: Asked, limit: int = 10, offset: int = 0, *, quick: bool = False) -> Answer:
         if asked.is_empty:

@@ -5,7 +5,7 @@ How far the index is, is a document of its own, so that one commit writes both.
 """
 
 import copy
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,6 +21,8 @@ from gregor.search.spelling import LONG, MOST_NEAR, apart, edits
 from gregor.search.terms import terms
 
 _HEAP: Final = 64 * 1024 * 1024
+_LISTED: Final = 20_000
+"""Documents that are listed at once."""
 _TITLES: Final = 50
 """Documents of whose titles terms are taken that are farther from one."""
 _RANK: Final = "rank"
@@ -91,6 +93,15 @@ class TantivyIndex:
 
     def count(self) -> int:
         return self._searcher.num_docs - (1 if self.position() else 0)
+
+    def documents(self) -> Iterator[Hit]:
+        searcher, query, offset = self._searcher, tantivy.Query.all_query(), 0
+        while hits := searcher.search(query, _LISTED, count=False, offset=offset).hits:
+            for _, address in hits:
+                shown = searcher.doc(address).get_first("shown")
+                if shown is not None:  # the position has none
+                    yield msgspec.msgpack.decode(shown, type=Hit)
+            offset += len(hits)
 
     def search(self, asked: Asked, limit: int = 10, offset: int = 0, *, quick: bool = False) -> Answer:
         if asked.is_empty:

@@ -11,12 +11,15 @@ import pytest
 
 from gregor.schemas.messages import Page
 from gregor.search.adapters import opensearch_schema as schema
+from gregor.search.adapters.opensearch_writer import Writer, ignore, version_of
+from gregor.search.documents import Document
 from gregor.worker.compose.opensearch import shape_of
 from tests.cluster.conftest import stoppable
 from tests.cluster.servers import Service
 from tests.search.kills import run
 from tests.search.on_servers import Crawl, follow
 from tests.search.stored import link, page
+from tests.search.test_index import document
 
 A, B, C = "http://a.example.org/", "http://b.example.org/", "http://c.example.org/"
 
@@ -62,6 +65,29 @@ def test_what_a_crawl_tells_is_found_and_what_is_gone_is_not(crawl: Crawl, capsy
     assert crawl.documents() == before == {A: 2, f"{C}copy": 1}
     (used,) = schema.generations(crawl.client, shape_of(crawl.config))
     assert used.number == 2
+
+
+def test_what_differs_from_the_store_is_told_and_mended(crawl: Crawl, capsys: pytest.CaptureFixture[str]) -> None:
+    def differing(*words: str) -> tuple[int, list[tuple[str, str]]]:
+        capsys.readouterr()
+        code = crawl.run("check", "--index", "--json", *words)
+        places = [json.loads(line)["place"] for line in capsys.readouterr().out.splitlines()]
+        return code, sorted((kind, key) for kind, key in places)
+
+    crawl.settle(page(A, "A fox jumps"), page(f"{A}2", "A fox jumps", state="duplicate"), page(B, "Dogs sleep"))
+    assert crawl.run("index", "--once") == 0
+    assert differing() == (0, [])
+    (generation,) = schema.generations(crawl.client, shape_of(crawl.config))
+    name = generation.index
+    strange = document("strange", "Strange")
+    writer = Writer(crawl.client, name, ignore)
+    writer.put(strange, version_of(1, 1))
+    writer.put(Document(b"Dogs sleep".hex(), ((B, 7),), B, "b.example.org", "", "Dogs sleep"), version_of(1, 10**6))
+    writer.flush()
+    crawl.client.ask("DELETE", f"/{name}/_doc/{b'A fox jumps'.hex()}", params={"refresh": "true"})
+    told = [("foreign", strange.key), ("missing", A), ("missing", f"{A}2"), ("stale", B)]
+    assert differing() == (1, told)
+    assert differing("--mend")[1] == told and differing() == (0, [])
 
 
 def test_workers_share_the_partitions_and_nothing_is_lost_or_doubled_when_one_is_killed(crawl: Crawl) -> None:

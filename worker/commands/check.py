@@ -1,4 +1,5 @@
-"""`gregor check`: whether all that a crawl stored is whole and fits together; with `--mend` what can be mended is.
+"""`gregor check`: whether all that a crawl stored is whole and fits together; with `--index` whether its index has what
+is stored. With `--mend` what can be mended is.
 
 Exit code 1 when something is wrong, and was not mended.
 """
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, TextIO
 from gregor.worker.base.errors import complain, speaks_json
 from gregor.worker.base.printable import one_line
 from gregor.worker.commands import FAILED, FINISHED
-from gregor.worker.commands.common import add_settings, settings
+from gregor.worker.commands.common import Damages, add_settings, settings
 from gregor.worker.config.settings import Config
 from gregor.worker.inspect import report, url_record
 
@@ -28,19 +29,23 @@ _MENDS = {
     "ask again": "visit it again",
     "fetch again": "fetch it again",
     "mark": "mark them",
+    "index": "write it anew",
 }
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Form, and whether to mend."""
     parser.add_argument("--mend", action="store_true", help="mend what can be; on one machine while no crawl runs")
+    text = "compare the index with what is stored instead, by URL and version"
+    parser.add_argument("--index", action="store_true", help=text)
     parser.add_argument("--json", action="store_true", help="one JSON object a finding, on a line each")
     add_settings(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Look at everything."""
-    return asyncio.run(_check(settings(arguments).config, mend=arguments.mend, as_json=arguments.json))
+    check = _check_index if arguments.index else _check
+    return asyncio.run(check(settings(arguments).config, mend=arguments.mend, as_json=arguments.json))
 
 
 async def _check(config: Config, *, mend: bool, as_json: bool) -> int:
@@ -67,6 +72,30 @@ async def _check(config: Config, *, mend: bool, as_json: bool) -> int:
     elif telling.mendable:
         complain(f"{telling.mendable} can be mended: `gregor check --mend`")
     return FAILED if left else FINISHED
+
+
+async def _check_index(config: Config, *, mend: bool, as_json: bool) -> int:
+    from gregor.worker.compose.comparing import comparing
+    from gregor.worker.inspect.check import Finding
+
+    telling, damages = _Telling(sys.stderr, as_json=as_json), Damages()
+    async with comparing(config, telling.progress, damages) as opened:
+        differences = await opened.comparison.differences()
+        for each in differences:
+            telling.tell(Finding((each.kind, each.key), each.why, "index" if each.key else "", each.key))
+        telling.end(opened.comparison.counts)
+        if opened.behind:
+            behind = report.count(opened.behind, "change")
+            complain(f"the index is {behind} behind the crawl, and nobody takes them in: `gregor index` does")
+        left = differences
+        if mend and differences:
+            await opened.mend(differences)
+            left = await opened.comparison.again(differences)
+            complain(f"{len(differences) - len(left)} mended" + (f", {len(left)} not" if left else ""))
+        elif differences:
+            complain(f"{telling.mendable} can be mended: `gregor check --index --mend`")
+    damages.advise()
+    return FAILED if left or damages.count else FINISHED
 
 
 class _Telling:

@@ -3,7 +3,7 @@
 import asyncio
 import os
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from datetime import datetime
 from typing import Final
@@ -102,11 +102,27 @@ class Generations:
 class Indexing:
     """What one process has open to index a crawl on servers."""
 
-    def __init__(self, log: IndexLog, shelf: CassandraShelf, generations: Generations, worker: IndexWorker) -> None:
+    def __init__(
+        self, log: IndexLog, shelf: CassandraShelf, generations: Generations, worker: IndexWorker, urls: Urls
+    ) -> None:
         self.log = log
         self.shelf = shelf
         self.generations = generations
         self.worker = worker
+        self._urls = urls
+
+    async def places(self) -> tuple[int, int]:
+        """How much of what was told is taken in, and how much was told: records of both topics."""
+        ends, committed = await self.log.ends(), await self.log.committed()
+        return sum(min(committed[source], end) for source, end in ends.items()), sum(ends.values())
+
+    async def tell(self, keys: Sequence[str], contents: Sequence[str] = ()) -> None:
+        """Have URLs looked at once more, and the documents of contents written anew."""
+        hosts = {key: _host_of(self._urls, key) for key in keys}
+        for at in range(0, len(keys), _SLICE):
+            await self.log.post([Post(look=key) for key in keys[at : at + _SLICE]], hosts)
+        for at in range(0, len(contents), _SLICE):
+            await self.log.post([Post(write=content) for content in contents[at : at + _SLICE]])
 
     async def caught_up(self, stop: asyncio.Event) -> None:
         """Until all that was told up to now is in the index, whoever does it."""
@@ -162,12 +178,13 @@ async def indexing_of(config: Config, on_damage: Told, stats: IndexStats) -> Asy
         async def first() -> None:
             index = (await current()).index
             if not await asyncio.to_thread(generations.is_filled, index):
-                await _tell_all(parts.log, shelf, urls)
+                await _tell_all(opened)
                 await asyncio.to_thread(generations.filled, index)
 
+        opened = Indexing(parts.log, shelf, generations, worker, urls)
         worker.first = first
         await when_there(current, config.start_timeout, config)
-        yield Indexing(parts.log, shelf, generations, worker)
+        yield opened
 
 
 async def index(
@@ -225,12 +242,19 @@ async def _rebuild(config: Config, opened: Indexing, stop: asyncio.Event) -> Non
     made = await asyncio.to_thread(generations.next)
     await asyncio.to_thread(schema.prepare, client, shape, made)
     await asyncio.sleep(2 * _KNOWN)  # until every worker knows of it
-    await _tell_all(opened.log, opened.shelf, urls_of(config))
+    await _tell_all(opened)
     await asyncio.to_thread(generations.filled, made.index)
     await opened.caught_up(stop)
     if not stop.is_set():
         await asyncio.to_thread(schema.use, client, shape, made)
         await asyncio.to_thread(schema.delete_others, client, shape, made)
+
+
+async def taken_in(config: Config, on_damage: Told) -> None:
+    """Until all that was told up to now is in the index; this process takes part."""
+    enough = asyncio.Event()
+    enough.set()
+    await index(config, asyncio.Event(), enough, on_damage, IndexStats(), rebuild=False)
 
 
 async def forgotten(config: Config, on_damage: Told, wait: float) -> bool:
@@ -243,24 +267,19 @@ async def forgotten(config: Config, on_damage: Told, wait: float) -> bool:
         return True
     try:
         async with asyncio.timeout(wait):
-            enough = asyncio.Event()
-            enough.set()
-            await index(config, asyncio.Event(), enough, on_damage, IndexStats(), rebuild=False)
+            await taken_in(config, on_damage)
     except TimeoutError:
         return False
     return True
 
 
-async def _tell_all(log: IndexLog, shelf: CassandraShelf, urls: Urls) -> None:
+async def _tell_all(opened: Indexing) -> None:
     """Have all URLs looked at of which a page is stored, or something is remembered."""
-
-    def host_of(key: str) -> str:
-        parsed = urls.parse(key)
-        return key if parsed is None else parsed.host
-
-    for keys in (shelf.stored_keys(), shelf.keys()):
+    for keys in (opened.shelf.stored_keys(), opened.shelf.keys()):
         async for some in keys:
-            for at in range(0, len(some), _SLICE):
-                part = some[at : at + _SLICE]
-                hosts: Mapping[str, str] = {key: host_of(key) for key in part}
-                await log.post([Post(look=key) for key in part], hosts)
+            await opened.tell(some)
+
+
+def _host_of(urls: Urls, key: str) -> str:
+    parsed = urls.parse(key)
+    return key if parsed is None else parsed.host

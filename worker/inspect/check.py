@@ -16,7 +16,7 @@ from gregor.worker.borders.stock import Fault, Kept, NewSets, Place, Sets, Stock
 from gregor.worker.web.urls import Urls
 
 T = TypeVar("T")
-Mend: TypeAlias = Literal["", "drop", "rebuild", "ask again", "fetch again", "mark", "right"]
+Mend: TypeAlias = Literal["", "drop", "rebuild", "ask again", "fetch again", "mark", "right", "index"]
 _NAMED: Final = 10_000
 _LOOKED_FOR: Final = 200
 _CACHED: Final = 200_000
