@@ -11,7 +11,7 @@ import pytest
 
 from gregor.schemas.messages import Page
 from gregor.search.adapters import opensearch_schema as schema
-from gregor.search.adapters.opensearch_writer import Writer, ignore, version_of
+from gregor.search.adapters.opensearch_writer import Writer, ignore, name_of, version_of
 from gregor.search.documents import Document
 from gregor.worker.compose.opensearch import shape_of
 from tests.cluster.conftest import stoppable
@@ -84,7 +84,7 @@ def test_what_differs_from_the_store_is_told_and_mended(crawl: Crawl, capsys: py
     writer.put(strange, version_of(1, 1))
     writer.put(Document(b"Dogs sleep".hex(), ((B, 7),), B, "b.example.org", "", "Dogs sleep"), version_of(1, 10**6))
     writer.flush()
-    crawl.client.ask("DELETE", f"/{name}/_doc/{b'A fox jumps'.hex()}", params={"refresh": "true"})
+    crawl.client.ask("DELETE", f"/{name}/_doc/{name_of(b'A fox jumps'.hex())}", params={"refresh": "true"})
     told = [("foreign", strange.key), ("missing", A), ("missing", f"{A}2"), ("stale", B)]
     assert differing() == (1, told)
     assert differing("--mend")[1] == told and differing() == (0, [])
