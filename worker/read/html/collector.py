@@ -126,10 +126,13 @@ class Collector:
 
     def open_anchor(self, node: Element) -> int:
         """Take an anchor whose text has still to come: its place among the links, -1 if it is none."""
-        place = len(self._links)
         attributes = node.attributes
-        if "href" in attributes:
-            self.add(_stripped(attributes["href"]), "a", _nofollow(attributes))
+        return self.open_link(_stripped(attributes["href"]), _nofollow(attributes)) if "href" in attributes else -1
+
+    def open_link(self, url: str, nofollow: bool = False) -> int:
+        """The same of an anchor that refers to ``url``."""
+        place = len(self._links)
+        self.add(url, "a", nofollow)
         return place if len(self._links) > place else -1
 
     def name_anchor(self, place: int, text: str) -> None:

@@ -8,30 +8,25 @@ and the next one opens again), it is read as it stands.
 import html as entities
 import re
 from collections.abc import Mapping
-from html.entities import html5
-from itertools import islice
 from typing import Final
 
 from gregor.worker.read.document import Extract
+from gregor.worker.read.html.attributes import MAX_REFERENCES, attributes_of, cost_of
 from gregor.worker.read.html.collector import BLOCKS, HANDLERS, HEADINGS, HIDDEN, MAX_ANCHOR, Collector, names
+from gregor.worker.read.html.references import SPACE
+from gregor.worker.read.white_space import collapse
 
 MAX_COST: Final = 305_000
 """Tags and comments that are read (some 0.4 s), each that refers to something as several; there the page is cut."""
-MAX_ATTRIBUTES: Final = 512
-"""Attributes of one tag that are read."""
-MAX_REFERENCES: Final = 100_000
-"""References to characters that are looked up (some 0.1 s), a tenth of them in one tag."""
-_HANDLING, _CHARACTERS, _CANDIDATE = 2, 32, 5
-"""What a tag costs that refers to something, how many characters of its attributes cost 1 more, and what a srcset does,
-and each comma, since there may be a candidate of one behind it."""
 
-_ATTRIBUTE = r"""[\s/]*+([^\s/>][^\s/>=]*+)(?:\s*+=\s*+(?:"([^"]*+)"?|'([^']*+)'?|([^\s>]*+)))?+"""
-_ATTRIBUTES = re.compile(_ATTRIBUTE)
 _TAG = re.compile(
-    r"""<(/?)([A-Za-z][^\s/>]*+)((?:[\s/]*+[^\s/>][^\s/>=]*+(?:\s*+=\s*+(?:"[^"]*+"?|'[^']*+'?|[^\s>]*+))?+)*+[\s/]*+)(>?)"""
+    r"""([^<]*+)<(/?)([A-Za-z][^\s/>]*+)((?:[\s/]*+[^\s/>][^\s/>=]*+(?:\s*+=\s*+(?:"[^"]*+"?|'[^']*+'?|[^\s>]*+))?+)*+[\s/]*+)(>?)"""
 )
+"""A tag, and the text before it."""
+_LINK = re.compile(r"""[\s/]*+[hH][rR][eE][fF]=(?:"([^"&]*+)"|'([^'&]*+)'|([^\s"'&>]++))\s*+""")
+"""All that is in the tag of most anchors of a page that has many."""
+_LINK_TEXT = re.compile(r"([^<&]*+)</[aA]>")
 _COMMENT_END = re.compile(r"--!?>")
-_CHARACTER = re.compile(r"&(?:#[0-9A-Za-z]+;?|([A-Za-z][0-9A-Za-z]*)(;?)(=?))")
 _RAW: Final = names("script style xmp iframe noembed noframes title textarea")
 """Elements, not those of drawings, whose content has no tags."""
 _ENDS: Final = {name: re.compile(rf"</{name}(?=[\s/>])", re.IGNORECASE) for name in _RAW}
@@ -100,30 +95,69 @@ class _Reader:
 
     def read(self, most: int) -> None:
         """Token by token, to the end or the bound."""
-        html, size, find, match = self._html, len(self._html), self._html.find, _TAG.match
+        html, match, append = self._html, _TAG.match, self._page.parts.append
+        plain = self._is_plain()
         while self.cost < most:
             self.cost += 1
-            start = find("<", self._at)
-            if start != self._at:
-                self._text(html[self._at : start if start >= 0 else size])
-            if start < 0:
-                break
-            tag = match(html, start)
+            tag = match(html, self._at)
             if tag is None:
-                self._at = self._past_markup(start)
+                if not self._without_tag():
+                    break
+                plain = self._is_plain()
                 continue
-            end, name, attributes, closed = tag.groups()
+            text, end, name, attributes, closed = tag.groups()
             self._at = tag.end()
+            if text:
+                if plain and self._anchor < 0 and "&" not in text:
+                    append(text)
+                else:
+                    self._text(text)
+                    plain = self._is_plain()
             if not closed:
                 break
             name = name.lower()
-            if end:
+            if plain and name in _APART:
+                append(" ")
+            elif end:
                 self._end(name)
-            elif name in _MATTERING or self._head:
+                plain = self._is_plain()
+            elif (name in _MATTERING or self._head) and not (plain and name == "a" and self._link(attributes)):
                 self._start(name, attributes)
+                plain = self._is_plain()
         else:
             self._page.cut("tags")
         self._close_anchor()
+
+    def _is_plain(self) -> bool:
+        """Whether a text is one of the page, and a block's tag nothing more than a space."""
+        return not (self._head or self._templates or self._drawings)
+
+    def _link(self, attributes: str) -> bool:
+        """Take an anchor that has nothing but a reference, with its text if no tag is in it; whether it is one."""
+        link = _LINK.fullmatch(attributes)
+        if link is None:
+            return False
+        self._close_anchor()
+        self.cost += cost_of(attributes)
+        url = link[link.lastindex or 1].strip(SPACE)
+        text = _LINK_TEXT.match(self._html, self._at)
+        if text is None:
+            self._anchor, self._room = self._page.open_link(url), 4 * MAX_ANCHOR
+            return True
+        self.cost += 1
+        self._at = text.end()
+        words = text[1]
+        self._page.parts.append(words)
+        self._page.add(url, "a", text=collapse(words[: 4 * MAX_ANCHOR])[:MAX_ANCHOR])
+        return True
+
+    def _without_tag(self) -> bool:
+        """Read on where a text is followed by no tag; whether there is more."""
+        start = self._html.find("<", self._at)
+        self._text(self._html[self._at : start if start >= 0 else len(self._html)])
+        if start >= 0:
+            self._at = self._past_markup(start)
+        return start >= 0
 
     def _past_markup(self, start: int) -> int:
         """The end of a comment or of what counts as one; a mere "<" is text."""
@@ -195,10 +229,9 @@ class _Reader:
             self._raw(name)
 
     def _handle(self, name: str, attributes: str, drawn: bool) -> None:
-        candidates = attributes.count(",") + attributes.count("srcset")
-        self.cost += _HANDLING + len(attributes) // _CHARACTERS + _CANDIDATE * candidates
+        self.cost += cost_of(attributes)
         parent = _DRAWING if drawn else _IN_HEAD if self._head else _ELSEWHERE
-        element = _Element(name, _attributes(attributes), parent)
+        element = _Element(name, attributes_of(attributes), parent)
         if name == "a":
             self._close_anchor()
             self._anchor, self._room = self._page.open_anchor(element), 4 * MAX_ANCHOR
@@ -229,36 +262,16 @@ class _Reader:
         return self._html[start : self._at]
 
     def _close_anchor(self) -> None:
-        if self._anchor >= 0:
+        if self._anchor >= 0 and self._anchor_texts:
             self._page.name_anchor(self._anchor, "".join(self._anchor_texts))
-            self._anchor, self._anchor_texts = -1, []
+            self._anchor_texts = []
+        self._anchor = -1
 
 
 _HANDLED: Final = frozenset(HANDLERS) - HEADINGS
 _MATTERING: Final = names("template plaintext") | _HANDLED | _RAW | BLOCKS | _FOREIGN | _BREAKOUT
 """Elements that say something, or change how what follows is read."""
+_APART: Final = BLOCKS - _HANDLED - _RAW - _FOREIGN - names("template plaintext")
+"""Elements that do nothing but stand apart, in a page's body and out of drawings."""
 _ALWAYS_RAW: Final = names("script style title")
 """In drawings too: what they have there is no text of the page, either."""
-
-
-def _attributes(text: str) -> dict[str, str | None]:
-    """The attributes of a tag; the first of each name counts."""
-    attributes: dict[str, str | None] = {}
-    few = text.count("&") <= MAX_REFERENCES // 10
-    for attribute in islice(_ATTRIBUTES.finditer(text), MAX_ATTRIBUTES):
-        name, *values = attribute.groups()
-        value = next((value for value in values if value is not None), None)
-        if value and few and "&" in value:
-            value = _CHARACTER.sub(_of_attribute, value)
-        attributes.setdefault(name.lower(), value)
-    return attributes
-
-
-def _of_attribute(reference: re.Match[str]) -> str:
-    """HTML Standard, "named character reference state": in an attribute, what goes on like a parameter is none."""
-    name, semicolon, equals = reference.groups()
-    if name is None:
-        return entities.unescape(reference[0])
-    if semicolon:
-        return html5[f"{name};"] + equals if f"{name};" in html5 else reference[0]
-    return html5[name] if name in html5 and not equals else reference[0]

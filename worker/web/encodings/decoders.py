@@ -17,10 +17,9 @@ from gregor.worker.web.encodings.iso2022 import Iso2022Jp
 from gregor.worker.web.encodings.several import Several
 
 _PIECE: Final = 1 << 20
-_ALONE: Final = re.compile(
-    "[\U0001d800-\U0001dbff](?![\U0001dc00-\U0001dfff])|(?<![\U0001d800-\U0001dbff])[\U0001dc00-\U0001dfff]"
-)
-"""Halves of a character of UTF-16 that stand alone, each half as the character 0x10000 above it."""
+_HALVES: Final = bytes(ord("H" if octet >> 2 == 0x36 else "L" if octet >> 2 == 0x37 else " ") for octet in range(256))
+"""Which half of a character the higher octet of two of UTF-16 begins, if any: the first (H), or the last (L)."""
+_ALONE: Final = bytes(0xFF if octet in b"HL" else 0 for octet in range(256))
 _FOUR: Final = rb"[\x81-\xfe][0-9][\x81-\xfe][0-9]|[\x81-\xfe][0-9][\x81-\xfe]?\Z"
 """Four octets of gb18030, or what the end cuts of them: one fault, of which a digit is no character of its own."""
 _THREE: Final = rb"\x8f[\xa1-\xfe](?:[\x80-\xff]|\Z|(?=[\x00-\x7f]))"
@@ -106,14 +105,17 @@ class _Utf16:
         if half and not final:
             even -= 2
         self._rest = octets[even:]
-        units = bytearray(2 * even)
-        units[0::4], units[1::4] = octets[self._low : even : 2], octets[1 - self._low : even : 2]
-        units[2::4] = b"\x01" * (even // 2)
-        repaired = _ALONE.sub("\U0001fffd", units.decode("utf-32-le")).encode("utf-32-le")
-        halves = bytearray(even)
-        halves[0::2], halves[1::2] = repaired[0::4], repaired[1::4]
+        high, low = octets[1 - self._low : even : 2], octets[self._low : even : 2]
+        halves = high.translate(_HALVES).replace(b"HL", b"  ")
+        if b"H" in halves or b"L" in halves:
+            alone = int.from_bytes(halves.translate(_ALONE), "little")
+            high = (int.from_bytes(high, "little") | alone).to_bytes(len(high), "little")  # U+FFFD
+            marks = alone // 0xFF * 0xFD
+            low = (int.from_bytes(low, "little") & ~alone | marks).to_bytes(len(low), "little")
+        units = bytearray(even)
+        units[0::2], units[1::2] = low, high
         cut = final and self._rest and not half  # one fault, be it also of a half
-        return halves.decode("utf-16-le") + (MALFORMED if cut else "")
+        return units.decode("utf-16-le") + (MALFORMED if cut else "")
 
 
 class _Refused:
