@@ -5,6 +5,7 @@ import time
 import pytest
 
 from gregor.worker.read.html import guard, linear, parse
+from gregor.worker.web.encodings import decoders
 
 PAGES = [
     "<title>a &amp; b</title><base href=/b/><link rel=canonical href=/c><p>one<p>two <b>bold</b>",
@@ -16,6 +17,10 @@ PAGES = [
     "<form action=f><input><select><option>o</select></form><iframe src=i></iframe><area href=m alt=k>",
     "p<iframe src=e srcdoc='<title>no</title><a href=f>f</a> g<meta name=robots content=noindex>'>no</iframe>h",
     "a < b &lt; c <1> </> <!doctype html> <?php ?> d",
+    "x<a href=a>one</a><a href='b c'>two  words </a><A HREF=\"c\">three</A><a href=d>fo<b>u</b>r</a><a\nhref=e\n>5</a>",
+    "x<a href=a>a &amp; b</a><a href='b&amp;c'>2</a><a href>n</a><a name=n>o</a><a href=c/>3</a><a href=' d '>f</a>",
+    "x<a href=a></a><a href=b> <img src=i></a><p>between</p><a href=c>" + "word " * 100 + "</a><a href=d>end",
+    "<template><a href=no>t</a></template><svg><a href=s>drawn</a></svg><a href=a>after</a><div>apart</div>text",
 ]
 
 
@@ -49,3 +54,18 @@ def test_what_is_cut_is_said() -> None:
     assert parse.extract("<p>a" * 400_000).cut == "tags"
     assert guard.limited("a" * (9 << 20))[1] == "size"
     assert guard.limited("a" * (1 << 20))[1] == ""
+
+
+def test_links_of_the_usual_form_are_counted_as_all_others_are() -> None:
+    usual = parse.extract("x" + "<a href=y>word</a> " * 80_000)
+    other = parse.extract("x" + "<a href=y >wo&shy;d</a> " * 80_000)
+    assert usual.cut == other.cut == "tags"
+    assert abs(len(usual.links) - len(other.links)) <= 1
+
+
+@pytest.mark.parametrize("encoding", ["utf-16le", "utf-16be"])
+def test_halves_of_characters_that_stand_alone_cost_no_more_than_others(encoding: str) -> None:
+    octets = ("\ud800a" * 2_000_000).encode(f"{encoding[:6]}-{encoding[6:]}", "surrogatepass")
+    started = time.process_time()
+    assert decoders.text(octets, encoding) == "\ufffda" * 2_000_000
+    assert time.process_time() - started < 0.5
