@@ -114,6 +114,7 @@ class ItemEvent(msgspec.Struct, frozen=True, kw_only=True):
     fields: dict[str, Any]
     cut: bool = False
     label: str = ""
+    language: str = ""
 
 
 EVENTS: Final[dict[str, type[msgspec.Struct]]] = {
@@ -211,6 +212,7 @@ def of_items(crawl: str, page: Page) -> Iterator[ItemEvent]:
             fields=cast(dict[str, Any], msgspec.Raw(item.fields)) if fits else {},
             cut=not fits,
             label=page.label,
+            language=page.language[:LONGEST],
         )
 
 

@@ -24,7 +24,7 @@ from gregor.worker.links.targets import Target, Targets
 from gregor.worker.links.traps import Traps
 from gregor.worker.observe.logging import logs
 from gregor.worker.observe.stats import Stats
-from gregor.worker.read import fingerprints
+from gregor.worker.read import fingerprints, languages
 from gregor.worker.read.document import Document, Extract
 from gregor.worker.read.html.references import base_url
 from gregor.worker.read.processors import ProcessorError, Processors
@@ -180,7 +180,9 @@ class Examiner:
 
     def _describe(self, page: Page, extract: Extract, response: Response) -> None:
         page.title, page.text, page.encoding = extract.title, extract.main or extract.text, extract.encoding
-        page.language, page.headings = extract.lang or "", tuple(extract.headings)
+        said = languages.declared(extract.lang, response.combined("content-language"))
+        page.language = said or languages.detected(extract.main or extract.text, page.content_type)
+        page.headings = tuple(extract.headings)
         tags = [value for name, value in response.headers if name.lower() == "x-robots-tag"]
         directives = meta_robots.meta_robots(extract.meta_robots, tags, self._config.user_agent, page.fetched_at)
         page.directives = tuple(meta_robots.names(directives))

@@ -90,13 +90,14 @@ def test_cells_that_are_never_run(data: Path, capsysbinary: pytest.CaptureFixtur
         "_rule": "job",
         "_url": "http://a.test/3",
         "_fetched_at": "",
+        "_language": "en",
         "title": "'=Job 3",
         "pay.amount": "3000.00",
         "pay.currency": "EUR",
         "posted": "2026-11-03",
     }
     out, _ = extracted(capsysbinary, "--rules", "rules.toml", "--format", "csv", "--host", "b.test")
-    assert out == b"_item,_rule,_url,_fetched_at,title,pay.amount,pay.currency,posted\r\n"
+    assert out == b"_item,_rule,_url,_fetched_at,_language,title,pay.amount,pay.currency,posted\r\n"
 
 
 def test_the_tests_of_the_rules(data: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> None:

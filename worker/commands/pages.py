@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Filters and form."""
     parser.add_argument("--state", choices=get_args(State), help="only URLs in this state")
     add_selection(parser)
-    parser.add_argument("--language", metavar="LANG", help="only documents that say they are in it: de, or de-CH")
+    parser.add_argument("--language", metavar="LANG", help="only documents in it: de, or de-CH")
     parser.add_argument("--status", type=int, metavar="N", help="only URLs whose last answer had this status")
     parser.add_argument("--label", help="only URLs with this label, given to their seed")
     parser.add_argument("--mime", metavar="TYPE", help="only documents of this media type, e.g. text/html or image/*")

@@ -11,8 +11,8 @@ import msgspec
 from gregor.worker.extract.model import Item, Rule
 from gregor.worker.extract.page import Facts
 
-OURS: Final = ("_item", "_rule", "_url", "_fetched_at")
-"""What stands before the fields of an item: whose it is, and where and when it was found."""
+OURS: Final = ("_item", "_rule", "_url", "_fetched_at", "_language")
+"""What stands before the fields of an item: whose it is, where and when it was found, and the language of its page."""
 MOST_COLUMNS: Final = 1000
 """Columns of a CSV: of entities the pages say what properties they have."""
 _RUN: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
@@ -26,6 +26,7 @@ def record(item: Item, facts: Facts) -> dict[str, Any]:
         "_rule": item.rule,
         "_url": facts.url,
         "_fetched_at": facts.fetched_at,
+        "_language": facts.language or None,
         **item.fields,
     }
 

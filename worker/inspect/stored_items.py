@@ -28,6 +28,7 @@ def records(page: Page, row: Row | None) -> Iterator[dict[str, Any]]:
             "_rule": item.rule,
             "_url": page.href,
             "_fetched_at": rfc3339(page.fetched_at),
+            "_language": page.language or None,
             "_version": page.visit,
             "_rule_version": item.version,
             "_id": json.loads(item.id) if item.id else None,

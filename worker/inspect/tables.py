@@ -64,7 +64,8 @@ HOSTS: Final = (
 ITEMS: Final = (
     *(Column("url"), Column("key"), Column("host"), Column("version", "int"), Column("number", "int")),
     *(Column("item"), Column("rule"), Column("rule_version"), Column("id", "json"), Column("change")),
-    *(Column("changed_fields", "texts"), Column("fetched_at", "time"), Column("label"), Column("fields", "json")),
+    *(Column("changed_fields", "texts"), Column("fetched_at", "time"), Column("label"), Column("language")),
+    Column("fields", "json"),
 )
 
 
@@ -119,7 +120,7 @@ async def items(reader: Reader, wanted: Selection, part: Part) -> AsyncIterator[
             yield (
                 *(page.href, page.key, page.host, page.visit, number, item.item, item.rule, item.version),
                 *(item.id or None, change, list(item.changed_fields) if change == item.change else []),
-                *(page.fetched_at, page.label or None, item.fields.decode()),
+                *(page.fetched_at, page.label or None, page.language or None, item.fields.decode()),
             )
 
 
