@@ -21,6 +21,11 @@ for _signal in (signal.SIGINT, signal.SIGHUP):
         signal.signal(_signal, signal.default_int_handler if _signal == signal.SIGINT else signal.SIG_DFL)
 
 
+def pytest_make_parametrize_id(val: object) -> str | None:
+    """Bytes are told by their number: compressed ones say when, and a test has one name in every process."""
+    return f"{len(val)} bytes" if isinstance(val, bytes) else None
+
+
 def pytest_runtest_teardown(item: pytest.Item) -> None:
     """The log is as no command had configured it."""
     root = logging.getLogger()
