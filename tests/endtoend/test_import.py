@@ -2,6 +2,7 @@
 
 import json
 import socket
+import zipfile
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -166,6 +167,49 @@ def test_what_is_exported_and_taken_in_is_exported_equal(output: Output, tmp_pat
     assert told[0] == told[1] and len(told[0]) == 3
 
 
+def packed(path: Path, files: dict[str, bytes], compression: int = zipfile.ZIP_STORED) -> Path:
+    with zipfile.ZipFile(path, "w", compression) as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return path
+
+
+@pytest.fixture
+def damaged(output: Output) -> None:
+    """WACZ files that cannot be read; `output` is in the folder of the test."""
+    whole = packed(Path("whole.wacz"), {"archive/a.warc": record(block=answer())}).read_bytes()
+    Path("cut.wacz").write_bytes(whole[:-30])
+    packed(Path("none.wacz"), {"datapackage.json": b"{}"})
+    packed(Path("empty.zip"), {})
+    packed(Path("other.wacz"), {"archive/a.warc": b"something else"})
+    Path("moved.wacz").write_bytes(whole.replace(b"PK\x03\x04", b"PK\x03\x05", 1).replace(b"PK", b"PK\x03\x04PK", 1))
+
+
+@pytest.mark.parametrize("compression", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
+def test_a_wacz_of_several_files_is_taken_in_as_these(compression: int, output: Output, tmp_path: Path) -> None:
+    files = {
+        "datapackage.json": b"{}",
+        "archive/b.warc": record(
+            url="http://a.test/two", block=answer(b"<title>Two</title>", "Content-Type: text/html")
+        ),
+        "archive/a.warc.gz": archive(tmp_path / "a.warc.gz").read_bytes(),
+        "archive/empty.warc.gz": b"",
+        "archive/c.warc.gz": b"",
+    }
+    broken = gzipped([record(url="http://a.test/3", block=answer())])
+    files["archive/c.warc.gz"] = (
+        broken[:30] + b"\0" * 20 + broken[30:] + gzipped([record(url="http://a.test/4", block=answer())])
+    )
+    packed(tmp_path / "site.wacz", files, compression)
+    made = imported(output, "site.wacz", code=1)
+    assert (made["files"], made["damaged"]) == (3, 1)
+    urls = pages(output).keys()
+    assert {"http://a.test/two", "http://a.test/4"} < urls
+    packed(tmp_path / "same.wacz", {name: files[name] for name in ("archive/a.warc.gz", "archive/b.warc")})
+    assert imported(output, "same.wacz", "--data", "again")["damaged"] == 0
+    assert pages(output, "--data", "again").keys() == urls - {"http://a.test/4"}
+
+
 @pytest.mark.parametrize(
     ("words", "part"),
     [
@@ -175,8 +219,14 @@ def test_what_is_exported_and_taken_in_is_exported_equal(output: Output, tmp_pat
         (["-"], "cannot read standard input"),
         ([__file__], "is no WARC file"),
         ([__file__, "--host", "a b"], "is no WARC file"),
+        (["cut.wacz"], "cut.wacz is no WACZ file that can be read: File is not a zip file"),
+        (["none.wacz"], "none.wacz has no WARC files"),
+        (["empty.zip"], "empty.zip has no WARC files"),
+        (["other.wacz"], "other.wacz/archive/a.warc is no WARC file"),
+        (["moved.wacz"], "moved.wacz is no WACZ file that can be read: archive/"),
     ],
 )
+@pytest.mark.usefixtures("damaged")
 def test_what_cannot_be_taken_in_is_one_line(words: list[str], part: str, output: Output) -> None:
     said = output.refused("import", "warc", *words)
     assert part in said and said.count("\n") == 1

@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import BinaryIO, Final, NamedTuple, cast
+from typing import BinaryIO, Final, NamedTuple, Protocol, cast
 
 from gregor.worker.archives.blocks import END, PIECE, stated_digest, up_to_end
 from gregor.worker.base.errors import BadInput, why
@@ -44,28 +44,47 @@ class Record(NamedTuple):
     fields: Fields
 
 
-class WarcFile:
-    """One file. Raises `BadInput` where it is none."""
+class Bytes(Protocol):
+    """The bytes of a file, as far as they are asked for."""
 
-    def __init__(self, path: Path) -> None:
+    def __len__(self) -> int:
+        """How many there are."""
+
+    def __getitem__(self, part: slice, /) -> bytes:
+        """Some of them."""
+
+    def find(self, sought: bytes, start: int, /) -> int:
+        """Where some are, from ``start`` on; -1 if nowhere."""
+
+
+class WarcFile:
+    """One file, or one within another. Raises `BadInput` where it is none."""
+
+    def __init__(self, path: Path, data: Bytes | None = None) -> None:
+        """``data``: its bytes, where ``path`` is only what it is called by."""
         self.path = path
         self._close = ExitStack()
-        try:
-            file: BinaryIO = self._close.enter_context(path.open("rb"))
-            start = file.read(len(_BEGIN))
-            if not start:
-                raise BadInput(f"{one_line(str(path))} is empty: it is no WARC file")
-            self._map(file)
-        except OSError as error:
-            raise BadInput(f"cannot read {one_line(str(path))}: {why(error)}") from None
+        self._data: Bytes = self._mapped_file(path) if data is None else data
+        start = self._data[: len(_BEGIN)]
+        if not start:
+            raise BadInput(f"{one_line(str(path))} is empty: it is no WARC file")
         if start.startswith(_ZSTD):
             raise BadInput(f"{one_line(str(path))} is compressed by zstd: decompress it first (`zstd -d`)")
         self._gzip = start.startswith(_GZIP)
         if not self._gzip and start != _BEGIN:
             raise BadInput(f"{one_line(str(path))} is no WARC file")
 
-    def _map(self, file: BinaryIO) -> None:
-        self._data = self._close.enter_context(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+    def _mapped_file(self, path: Path) -> Bytes:
+        try:
+            file: BinaryIO = self._close.enter_context(path.open("rb"))
+            if not path.stat().st_size:
+                raise BadInput(f"{one_line(str(path))} is empty: it is no WARC file")
+            return self._mapped(file)
+        except OSError as error:
+            raise BadInput(f"cannot read {one_line(str(path))}: {why(error)}") from None
+
+    def _mapped(self, file: BinaryIO) -> Bytes:
+        return self._close.enter_context(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
 
     def close(self) -> None:
         """Let it go."""
@@ -149,10 +168,10 @@ class WarcFile:
             damaged(offset, f"{error}; what comes behind it cannot be read, since the file is compressed as one")
         unpacked.flush()
         self._gzip = False
-        self._map(unpacked)
+        self._data = self._mapped(unpacked)
 
 
-def _inflated(data: mmap.mmap, offset: int, after: list[int]) -> Iterator[bytes]:
+def _inflated(data: Bytes, offset: int, after: list[int]) -> Iterator[bytes]:
     """What a gzip member holds; at its end ``after`` gets where the next one begins. Raises ValueError."""
     inflater = zlib.decompressobj(31)
     position, waiting = offset, b""
@@ -172,7 +191,7 @@ def _inflated(data: mmap.mmap, offset: int, after: list[int]) -> Iterator[bytes]
     after.append(position - len(inflater.unused_data))
 
 
-def _pieces(data: mmap.mmap, offset: int) -> Iterator[bytes]:
+def _pieces(data: Bytes, offset: int) -> Iterator[bytes]:
     while piece := data[offset : offset + PIECE]:
         yield piece
         offset += len(piece)

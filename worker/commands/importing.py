@@ -1,4 +1,4 @@
-"""`gregor import warc FILE…`: recorded pages taken in as if they had been fetched, without any request."""
+"""`gregor import warc|wacz FILE…`: recorded pages taken in as if they had been fetched, without any request."""
 
 import argparse
 import asyncio
@@ -30,7 +30,11 @@ _TOLD: Final = 20
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Form, files, and which of their pages."""
-    parser.add_argument("form", choices=("warc",), help="WARC 1.0 and 1.1, compressed by gzip or not")
+    parser.add_argument(
+        "form",
+        choices=("warc", "wacz"),
+        help="WARC 1.0 and 1.1, compressed by gzip or not, or WACZ: what each file is, it says",
+    )
     text = "Gregor's own, Common Crawl's, those of wget, Heritrix, browsertrix; a pattern (*.warc.gz) is expanded"
     parser.add_argument("files", nargs="+", metavar="FILE", help=text)
     parser.add_argument("--host", help="only pages of this host, with its port if not the usual one")
@@ -45,7 +49,9 @@ def run(arguments: argparse.Namespace) -> int:
     config = settings(arguments).config
     paths = _paths(arguments.files)
     with ExitStack() as stack:
-        files = [stack.enter_context(closing(_file(path))) for path in paths]
+        from gregor.worker.archives.packed import opened
+
+        files = [file for path in paths for file in opened(path, stack)]
         result = run_crawling(_import(arguments, config, files, given_host(arguments.host)))
     if arguments.json:
         sys.stdout.buffer.write(url_record.encode(result) + b"\n")
@@ -78,12 +84,6 @@ def _paths(words: list[str]) -> list[Path]:
 
 def _is_pattern(word: str) -> bool:
     return glob.has_magic(word) and not Path(word).exists()
-
-
-def _file(path: Path) -> "WarcFile":
-    from gregor.worker.archives.files import WarcFile
-
-    return WarcFile(path)
 
 
 async def _import(

@@ -64,16 +64,17 @@ async def taking_in(
                 return "scope"
             return "robots.txt" if url.target.partition("?")[0] == _ROBOTS else None
 
+        extraction = extraction_of(config)
         examiner = Examiner(
             config,
             urls=urls,
             scope=lambda: anywhere,
             now=DATE.get,
             stats=stats,
-            processors=configured(installed(), config),
+            processors=configured(extraction.processors or installed(), config),
             sent=_AllSent(0),
             traps=Traps(),
-            extraction=extraction_of(config),
+            extraction=extraction,
         )
         owners = _Owners(config, engine, stats)
         stack.push_async_callback(owners.release)
