@@ -17,7 +17,7 @@ from gregor.search.documents import (
     url_terms,
 )
 from gregor.search.query import Asked, Phrase
-from gregor.search.terms import terms
+from gregor.search.terms import joined
 
 TEXTS: Final = ("title", "headings", "text", "anchors", "url")
 """Fields of terms."""
@@ -86,13 +86,18 @@ def fields(document: Document) -> dict[str, Any]:
         "type": types(document.content_type),
         "label": document.label.lower(),
         "item": [*document.items],
-        "title": " ".join(terms(document.title)),
-        "headings": " ".join(terms("\n".join(document.headings))),
-        "text": " ".join(terms(document.text)[:MOST_TERMS]),
+        "title": joined(document.title),
+        "headings": joined("\n".join(document.headings)),
+        "text": _bounded(joined(document.text)),
         "anchors": " ".join(anchor_terms(document.anchors)),
         "url": " ".join(url_terms(key for key, _ in document.keys[:MOST_URLS])),
         "at": document.at,
     }
+
+
+def _bounded(text: str) -> str:
+    """Joined terms, as many as are indexed."""
+    return text if len(text) < 2 * MOST_TERMS else " ".join(text.split(None, MOST_TERMS)[:MOST_TERMS])
 
 
 def boost(rank: float) -> float:

@@ -8,7 +8,6 @@ become overlapping pairs of characters, each with its marks, so that a word is f
 """
 
 import re
-import sys
 import unicodedata
 from collections.abc import Iterator
 from operator import add
@@ -63,7 +62,10 @@ _HAS_UNSPACED: Final = re.compile(f"[{_UNSPACED}]")
 _UNIT: Final = re.compile(f"[^{_MARKS}][{_MARKS}]*")
 _HAS_MARK: Final = re.compile(f"[{_MARKS}]")
 _NO_WORD: Final = re.compile(f"[^{_LETTERS}{_UNSPACED}{_MARKS}{_ASTRAL}]+")
-_ASCII_WORD: Final = re.compile("[0-9a-z]+")
+_CUT: Final = bytes(
+    code if code > 127 else ord(chr(code).lower()) if chr(code).isalnum() else ord(" ") for code in range(256)
+)
+"""Bytes of UTF-8: ASCII's letters in lower case, its digits and all that is not ASCII as they are, spaces for others."""
 _DROPPED: Final = re.compile(
     f"[{_JOINERS}\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1-\u05c7\u0610-\u061a\u064b-\u065f\u0670]"
 )
@@ -106,22 +108,59 @@ class _Folded(dict[str, str]):
     def __missing__(self, word: str) -> str:
         if len(self) >= _REMEMBERED:
             self.clear()
-        term = word.lower()
-        if not term.isascii():
-            normal = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", word).casefold())
-            term = normal.translate(_signs)
-        self[word] = term = sys.intern(term[:LONGEST])
+        self[word] = term = _term(word)
         return term
 
 
 _folded: Final = _Folded()
 
 
+def _term(word: str) -> str:
+    """The term of a run of letters; "" for one that is all joiners and marks."""
+    if word.isascii():
+        return word.lower()[:LONGEST]
+    normal = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", word).casefold())
+    return normal.translate(_signs)[:LONGEST]
+
+
+class _Pieces(dict[str, str]):
+    """What stands between spaces and ASCII's signs, lower case as far as it is ASCII, to its terms joined by spaces."""
+
+    def __missing__(self, piece: str) -> str:
+        if piece.isascii() or _WORD.fullmatch(piece) is not None:
+            joined = _term(piece)
+        else:
+            joined = " ".join(_of_piece(piece))
+        if len(piece) <= LONGEST:
+            if len(self) >= _REMEMBERED:
+                self.clear()
+            self[piece] = joined
+        return joined
+
+
+_pieces: Final = _Pieces()
+
+
 def terms(text: str) -> list[str]:
     """The terms of a text in their order; none is empty or has white space in it."""
-    if text.isascii():
-        words = _ASCII_WORD.findall(text.lower())
-        return words if max(map(len, words), default=0) <= LONGEST else [term[:LONGEST] for term in words]
+    return joined(text).split()
+
+
+def joined(text: str) -> str:
+    """The terms of a text, with white space between them, more than one sign in places.
+
+    At ASCII's signs every script is cut, and what stands between them is mostly a word that was met before: so most of
+    a text is looked at by functions of the interpreter alone, whatever it is written in.
+    """
+    cut = text.encode("utf-8", "surrogatepass").translate(_CUT).decode("utf-8", "surrogatepass")
+    pieces = cut.split(" ")
+    if cut.isascii() and len(max(pieces, key=len)) <= LONGEST:
+        return cut
+    return " ".join(map(_pieces.__getitem__, pieces))
+
+
+def _of_piece(text: str) -> list[str]:
+    """The terms of a text that has signs beyond ASCII."""
     if _HAS_UNSPACED.search(text) is None:
         return list(filter(None, map(_folded.__getitem__, _WORD.findall(text))))
     mixed: list[str] = []

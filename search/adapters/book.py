@@ -8,7 +8,6 @@ both positions, and taking in the same page again changes nothing.
 import sqlite3
 import sys
 from array import array
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from itertools import chain
@@ -25,7 +24,7 @@ from gregor.search.ranks import BUCKETS
 
 _SCHEMA: Final = """
 PRAGMA page_size=8192; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA secure_delete=FAST;
-PRAGMA cache_size=-65536;
+PRAGMA cache_size=-65536; PRAGMA temp_store=MEMORY;
 CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value INT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS pages (key TEXT PRIMARY KEY, content TEXT NOT NULL, visit INT NOT NULL,
     duplicate INT NOT NULL, depth INT NOT NULL, host INT NOT NULL) WITHOUT ROWID;
@@ -40,11 +39,20 @@ CREATE TABLE IF NOT EXISTS unwritten (content TEXT PRIMARY KEY, soon INT NOT NUL
 """
 _READ: Final = 1000
 """Anchors of a target that are looked at."""
-_ADD: Final = """INSERT INTO anchors VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO UPDATE SET count = count + ?5
-    RETURNING count"""
-_TAKE: Final = "UPDATE anchors SET count = count + ?4 WHERE target = ?1 AND host = ?2 AND name = ?3 RETURNING count"
-_LATER: Final = """INSERT OR IGNORE INTO unwritten
-    SELECT content, 0 FROM pages WHERE key = (SELECT key FROM names WHERE id = ?)"""
+_CHANGED: Final = """CREATE TEMP TABLE IF NOT EXISTS changed (target INT NOT NULL, host INT NOT NULL, name INT NOT NULL,
+    text TEXT NOT NULL, more INT NOT NULL, PRIMARY KEY (target, host, name)) WITHOUT ROWID"""
+"""How many pages more have an anchor, or less, in what is taken in; joined in whole, which takes a third of the time of
+row by row."""
+_MORE: Final = """INSERT INTO anchors SELECT target, host, name, text, more FROM changed WHERE more > 0
+    ON CONFLICT DO UPDATE SET count = count + excluded.count"""
+_LESS: Final = """UPDATE anchors SET count = count + changed.more FROM changed WHERE changed.more < 0
+    AND (anchors.target, anchors.host, anchors.name) = (changed.target, changed.host, changed.name)"""
+_LATER: Final = """INSERT OR IGNORE INTO unwritten SELECT content, 0 FROM pages WHERE key IN (
+    SELECT key FROM names WHERE id IN (
+        SELECT target FROM changed JOIN anchors USING (target, host, name) WHERE count <= 0 OR count = more))"""
+"""What an anchor leads to that is new, or that no page has any more."""
+_GONE: Final = """DELETE FROM anchors WHERE count <= 0 AND (target, host, name) IN (
+    SELECT target, host, name FROM changed WHERE more < 0)"""
 
 _PUT_RANK: Final = """INSERT INTO ranks VALUES (?1, ?2, ?3) ON CONFLICT DO UPDATE SET rank = ?2, bucket = ?3"""
 _RERANKED: Final = """INSERT OR IGNORE INTO unwritten SELECT ?1, 0
@@ -55,11 +63,6 @@ _BUSY_SECONDS: Final = 60.0
 _NO_TARGET: Final = 0
 """In the place of what a link leads to that is no URL of a crawl; no URL has this number in practice."""
 _REMEMBERED: Final = 200_000
-
-
-def _is_anchor(name: int) -> bool:
-    """Whether the words of a link count: it has some, and does not say nofollow."""
-    return bool(name) and not name & NOFOLLOW
 
 
 def number_of(text: str) -> int:
@@ -75,11 +78,11 @@ class Book:
         self._connection = sqlite3.connect(
             file, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False, cached_statements=64
         )
-        self._connection.executescript(_SCHEMA)
+        self._connection.executescript(_SCHEMA + _CHANGED)
         self._key_of = key_of
         self._ids: dict[str, int | None] = {}
         self._linked: dict[tuple[str, str, bool], tuple[int, int]] = {}  # pages of a site repeat their links
-        self._changed: Counter[tuple[int, int, int]] = Counter()  # pages more that have an anchor, in what is taken in
+        self._changed: dict[tuple[int, int, int], int] = {}  # pages more that have an anchor, in what is taken in
         self._texts: dict[tuple[int, int, int], str] = {}  # of these
 
     @property
@@ -219,11 +222,11 @@ class Book:
         new = dict(self._links(source, page)) if page is not None else {}
         changed, texts = self._changed, self._texts
         for link in old:
-            if link not in new and _is_anchor(link[1]):
-                changed[link] -= 1
+            if link not in new and link[1] and not link[1] & NOFOLLOW:
+                changed[link] = changed.get(link, 0) - 1
         for link, text in new.items():
-            if link not in old and _is_anchor(link[1]):
-                changed[link] += 1
+            if link[1] and not link[1] & NOFOLLOW and link not in old:
+                changed[link] = changed.get(link, 0) + 1
                 texts[link] = text
         if new:
             data = array("q", chain.from_iterable(new))
@@ -238,19 +241,14 @@ class Book:
 
         What an anchor that is new leads to, or one that is gone, becomes unwritten.
         """
-        run = self._connection.execute
-        for (target, name, host), more in self._changed.items():
-            if more > 0:
-                ((count,),) = run(_ADD, (target, host, name, self._texts[target, name, host], more)).fetchall()
-                is_new = count == more
-            else:
-                counts = run(_TAKE, (target, host, name, more)).fetchall() if more else []
-                is_new = bool(counts) and counts[0][0] <= 0
-                if is_new:
-                    statement = "DELETE FROM anchors WHERE target = ? AND host = ? AND name = ?"
-                    run(statement, (target, host, name))
-            if is_new:
-                run(_LATER, (target,))
+        if not self._changed:
+            return
+        run, texts = self._connection.execute, self._texts
+        rows = ((target, host, name, texts.get((target, name, host), ""), more)
+                for (target, name, host), more in self._changed.items() if more)  # fmt: skip
+        self._connection.executemany("INSERT INTO changed VALUES (?, ?, ?, ?, ?)", rows)
+        for statement in (_MORE, _LESS, _LATER, _GONE, "DELETE FROM changed"):
+            run(statement)
 
     def _links(self, source: int, page: Page) -> Iterator[tuple[tuple[int, int, int], str]]:
         """Where a page leads to, by which words: target, words (0: none), its host; and the words."""

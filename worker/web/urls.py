@@ -73,7 +73,10 @@ class Urls:
 
     def parse(self, text: str) -> Url | None:
         """An absolute http(s) URL; None for any other text, and for URLs that are too long."""
-        return self._url(_serialise(text)) if len(text) <= self._max_length else None
+        if len(text) > self._max_length:
+            return None
+        is_normal = _NORMAL_URL.fullmatch(text) and "xn--" not in text
+        return self._url(text if is_normal else _serialise(text))
 
     def refusal(self, text: str) -> str:
         """Why ``parse`` has nothing for ``text``, for whoever gave it."""
