@@ -24,9 +24,11 @@ class Queries:
         """All of a query; ``least``: so many of the words have to be there."""
         query = tantivy.Query
         parts: list[tuple[tantivy.Occur, tantivy.Query]] = []
-        words = [(tantivy.Occur.Should, self._anywhere_at_best(word)) for word in asked.words]
+        all_of_them = least >= len(asked.words)  # which the engine finds sooner than so many of them
+        occur = tantivy.Occur.Must if all_of_them else tantivy.Occur.Should
+        words = [(occur, self._anywhere_at_best(word)) for word in asked.words]
         if words:
-            parts.append((tantivy.Occur.Must, query.boolean_query(words, least)))
+            parts.append((tantivy.Occur.Must, query.boolean_query(words, None if all_of_them else least)))
         parts += [(tantivy.Occur.Should, phrase) for _, phrase in self.phrases_of(asked.words)]
         parts += [(tantivy.Occur.Must, self._phrase(phrase, self._texts)) for phrase in asked.phrases]
         parts += [(tantivy.Occur.MustNot, self._phrase(phrase)) for phrase in asked.without]
