@@ -65,7 +65,7 @@ _NO_WORD: Final = re.compile(f"[^{_LETTERS}{_UNSPACED}{_MARKS}{_ASTRAL}]+")
 _CUT: Final = bytes(
     code if code > 127 else ord(chr(code).lower()) if chr(code).isalnum() else ord(" ") for code in range(256)
 )
-"""Bytes of UTF-8: ASCII's letters in lower case, its digits and what is not ASCII as they are, spaces for the others."""
+"""Bytes of UTF-8: letters of ASCII in lower case, its digits and what is not ASCII as they are, spaces for others."""
 _DROPPED: Final = re.compile(
     f"[{_JOINERS}\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1-\u05c7\u0610-\u061a\u064b-\u065f\u0670]"
 )
