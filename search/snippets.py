@@ -8,11 +8,12 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterator
+from functools import lru_cache
 from typing import Final
 
 import msgspec
 
-from gregor.search.terms import terms
+from gregor.search.terms import MARKS, terms
 
 WIDTH: Final = 240
 """Characters of a snippet, about."""
@@ -20,8 +21,10 @@ _READ: Final = 100_000
 """Characters of a text that are looked through."""
 _STRETCH: Final = 2 * WIDTH
 """Characters whose terms are compared at once: of the stretches the one that says most is looked at closely."""
-_AROUND: Final = 1000
+_AROUND: Final = 2 * WIDTH
 """Characters before and behind a stretch that are looked at closely with it."""
+_REMEMBERED: Final = 20_000
+"""Runs of letters whose terms are remembered."""
 _LONGEST_WORD: Final = 64
 """Where a stretch ends no word is cut that is not longer."""
 
@@ -29,7 +32,11 @@ _HIDDEN: Final = re.compile(
     "[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]+"
 )
 """Control signs, those of direction among them, and what is no character."""
-_RUN: Final = re.compile(r"(?:[^\W_]|[\u00ad\u0300-\u036f\u200c\u200d])+")
+_FAR: Final = (
+    "\U00010a01-\U00010a0f\U00011000-\U00011fff\U00016af0-\U00016b36\U0001e000-\U0001e2ff\U000e0100-\U000e01ef"
+)
+_RUN: Final = re.compile(rf"[^\W_](?:[^\W_]++|[\u00ad\u200c\u200d{MARKS}{_FAR}]++)*+")
+"""Letters and digits with their marks; blocks of scripts beyond the first plane as a whole."""
 _SENTENCE_END: Final = re.compile(r"[.!?…؟۔।]+[\"'”’)\]»]*\s+|[。！？]+[」』）]*")
 
 
@@ -103,36 +110,21 @@ def _between_words(text: str, start: int, end: int) -> tuple[int, int]:
 
 def _hits(text: str, wanted: frozenset[str]) -> Iterator[_Hit]:
     """Where a wanted term stands."""
-    for run in _words(text) if wanted else ():
-        run_terms = terms(text[run[0] : run[1]])
-        if len(run_terms) == 1:
-            places = [run] if run_terms[0] in wanted else []
-        elif wanted.isdisjoint(run_terms):
+    for match in _RUN.finditer(text) if wanted else ():
+        run_terms = _terms_of(match[0])
+        if wanted.isdisjoint(run_terms):
             continue
-        else:
-            places = list(_parts(text, run, wanted))
-        for start, end in places:
-            yield _Hit(start, end, run_terms[0] if len(run_terms) == 1 else text[start:end])
+        if len(run_terms) == 1:
+            yield _Hit(*match.span(), run_terms[0])
+            continue
+        for start, end in _parts(text, match.span(), wanted):
+            yield _Hit(start, end, text[start:end])
 
 
-def _words(text: str) -> Iterator[tuple[int, int]]:
-    """Runs of letters with their marks."""
-    start = end = -1
-    for match in _RUN.finditer(text):
-        if match.start() != end:
-            if end > start >= 0 and _marks_between(text, end, match.start()):
-                end = match.end()
-                continue
-            if end > start >= 0:
-                yield start, _with_marks(text, end)
-            start = match.start()
-        end = match.end()
-    if end > start >= 0:
-        yield start, _with_marks(text, end)
-
-
-def _marks_between(text: str, start: int, end: int) -> bool:
-    return end - start <= 4 and all(_is_mark(sign) for sign in text[start:end])
+@lru_cache(_REMEMBERED)
+def _terms_of(word: str) -> tuple[str, ...]:
+    """The terms of a run of letters: most are met again and again, in this snippet or the next."""
+    return tuple(terms(word))
 
 
 def _is_mark(sign: str) -> bool:

@@ -55,13 +55,14 @@ def _letters_and_marks() -> tuple[str, str]:
 
 
 # One class for all that a word is made of: the engine then looks each character up, which alternatives would not do.
-_LETTERS, _MARKS = _letters_and_marks()
-_WORD: Final = re.compile(f"[{_LETTERS}{_MARKS}{_JOINERS}{_ASTRAL}]+")
-_PIECE: Final = re.compile(f"({_WORD.pattern})|([{_UNSPACED}][{_UNSPACED}{_MARKS}]*)")
+_LETTERS, MARKS = _letters_and_marks()
+"""MARKS: those of the first plane, as the inside of a character class."""
+_WORD: Final = re.compile(f"[{_LETTERS}{MARKS}{_JOINERS}{_ASTRAL}]+")
+_PIECE: Final = re.compile(f"({_WORD.pattern})|([{_UNSPACED}][{_UNSPACED}{MARKS}]*)")
 _HAS_UNSPACED: Final = re.compile(f"[{_UNSPACED}]")
-_UNIT: Final = re.compile(f"[^{_MARKS}][{_MARKS}]*")
-_HAS_MARK: Final = re.compile(f"[{_MARKS}]")
-_NO_WORD: Final = re.compile(f"[^{_LETTERS}{_UNSPACED}{_MARKS}{_ASTRAL}]+")
+_UNIT: Final = re.compile(f"[^{MARKS}][{MARKS}]*")
+_HAS_MARK: Final = re.compile(f"[{MARKS}]")
+_NO_WORD: Final = re.compile(f"[^{_LETTERS}{_UNSPACED}{MARKS}{_ASTRAL}]+")
 _CUT: Final = bytes(
     code if code > 127 else ord(chr(code).lower()) if chr(code).isalnum() else ord(" ") for code in range(256)
 )
