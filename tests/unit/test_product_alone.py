@@ -23,7 +23,6 @@ CALLED_BY_LIBRARIES = {
     "resume_writing": "asyncio",
     "readinto": "io",
     "send_400_response": "uvicorn",
-    "to_ascii_bytes": "warcio",
 }
 """Methods that another library calls, by the name that it gives them."""
 

@@ -5,11 +5,12 @@
 
 import sqlite3
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
 from gregor.worker.archives.surt import surt
+from gregor.worker.archives.warc import Record
 
 _AT_ONCE: Final = 10_000
 
@@ -23,7 +24,7 @@ class Cdxj:
         self._database.execute("BEGIN")
         self._lines: list[tuple[bytes]] = []
 
-    def add(self, record: Any, file: str, offset: int, length: int) -> None:
+    def add(self, record: Record, file: str, offset: int, length: int) -> None:
         """See `segments.Index`."""
         self._lines.append((line_of(record, file, offset, length),))
         if len(self._lines) == _AT_ONCE:
@@ -44,22 +45,21 @@ class Cdxj:
         self._database.close()
 
 
-def line_of(record: Any, file: str, offset: int, length: int) -> bytes:
+def line_of(record: Record, file: str, offset: int, length: int) -> bytes:
     """The line of a record that was written."""
-    headers, http = record.rec_headers, record.http_headers
-    url = headers.get_header("WARC-Target-URI")
-    mime = (http.get_header("Content-Type") if http is not None else headers.get_header("Content-Type")) or ""
+    http = record.http
+    mime = http.get("Content-Type") if http is not None else "text/plain"
     fields = {
-        "url": url,
-        "mime": "warc/revisit" if record.rec_type == "revisit" else mime.partition(";")[0].strip().lower() or "unk",
-        "status": http.get_statuscode() if http is not None else "200",
-        "digest": headers.get_header("WARC-Payload-Digest") or headers.get_header("WARC-Block-Digest") or "-",
+        "url": record.url,
+        "mime": "warc/revisit" if record.kind == "revisit" else mime.partition(";")[0].strip().lower() or "unk",
+        "status": http.line.split(" ", 2)[1] if http is not None else "200",
+        "digest": record.fields.get("WARC-Payload-Digest") or "-",
         "length": str(length),
         "offset": str(offset),
         "filename": file,
     }
     text = msgspec.json.encode(fields)
-    return f"{surt(url)} {timestamp(headers.get_header('WARC-Date'))} ".encode() + text + b"\n"
+    return f"{surt(record.url)} {timestamp(record.fields['WARC-Date'])} ".encode() + text + b"\n"
 
 
 def timestamp(date: str) -> str:

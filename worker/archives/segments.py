@@ -1,27 +1,24 @@
 """WARC files of bounded size: a record is never split, a warcinfo record begins each, an index says where they lie."""
 
-import shutil
-import tempfile
 from collections.abc import Callable
-from typing import Any, BinaryIO, Final, Protocol, cast
+from typing import BinaryIO, Final, Protocol
 
-from warcio.warcwriter import WARCWriter
+from gregor.worker.archives.warc import Record, pack
 
-_SPOOLED: Final = 4 << 20
 _INDEXED: Final = ("response", "revisit", "resource")
 
 
 class Index(Protocol):
     """Hears where the records that tell of an answer lie."""
 
-    def add(self, record: Any, file: str, offset: int, length: int) -> None:
+    def add(self, record: Record, file: str, offset: int, length: int) -> None:
         """One lies in a file, so many octets from its beginning, and takes so many, compressed."""
 
 
 class Output(Protocol):
     """Takes the records of an export."""
 
-    def write(self, record: Any, request: Any = None) -> None:
+    def write(self, record: Record, request: Record | None = None) -> None:
         """A record, with the request that it answers."""
 
 
@@ -31,7 +28,7 @@ class Segments:
     def __init__(
         self,
         begin: Callable[[int], tuple[str, BinaryIO]],
-        warcinfo: Callable[[str], Any],
+        warcinfo: Callable[[str], Record],
         *,
         size: int | None = None,
         index: Index | None = None,
@@ -41,8 +38,6 @@ class Segments:
         self._warcinfo = warcinfo
         self._size = size
         self._index = index
-        self._spool = cast(BinaryIO, tempfile.SpooledTemporaryFile(_SPOOLED))  # noqa: SIM115 - closed by `close`
-        self._writer = WARCWriter(self._spool, gzip=True, warc_version="WARC/1.1")
         self._number = 0
         self._next()
 
@@ -53,35 +48,17 @@ class Segments:
         self._put([self._warcinfo(self._name)])
         self._empty = self._length
 
-    def write(self, record: Any, request: Any = None) -> None:
+    def write(self, record: Record, request: Record | None = None) -> None:
         """Both go into one file."""
-        if request is not None:
-            headers = record.rec_headers
-            for name in ("WARC-Target-URI", "WARC-Date"):
-                request.rec_headers.replace_header(name, headers.get_header(name))
-            request.rec_headers.add_header("WARC-Concurrent-To", headers.get_header("WARC-Record-ID"))
-        self._put([record, *([] if request is None else [request])])
+        self._put([record] if request is None else [record, request])
 
-    def _put(self, records: list[Any]) -> None:
-        spool = self._spool
-        spool.seek(0)
-        spool.truncate()
-        lengths = []
-        for record in records:
-            self._writer.write_record(record)
-            lengths.append(spool.tell())
-        if self._size is not None and self._length > self._empty and self._length + lengths[-1] > self._size:
-            kept, self._spool = spool, cast(BinaryIO, tempfile.SpooledTemporaryFile(_SPOOLED))  # noqa: SIM115
-            self._writer.out = self._spool
+    def _put(self, records: list[Record]) -> None:
+        packed = [pack(record) for record in records]
+        length = sum(some.length for some in packed)
+        if self._size is not None and self._length > self._empty and self._length + length > self._size:
             self._next()
-            self._spool.close()
-            self._spool = self._writer.out = spool = kept
-        if self._index is not None and records[0].rec_type in _INDEXED:
-            self._index.add(records[0], self._name, self._length, lengths[0])
-        spool.seek(0)
-        shutil.copyfileobj(spool, self._file)
-        self._length += lengths[-1]
-
-    def close(self) -> None:
-        """No more come."""
-        self._spool.close()
+        if self._index is not None and records[0].kind in _INDEXED:
+            self._index.add(records[0], self._name, self._length, packed[0].length)
+        for some in packed:
+            some.write_to(self._file)
+        self._length += length

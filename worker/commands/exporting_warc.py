@@ -39,17 +39,17 @@ async def warc(arguments: argparse.Namespace, config: Config, reader: Reader, wa
         if is_wacz(arguments):
             file = stack.enter_context(output(arguments.output, _NO_TEXT))
             wacz = Wacz(file, PurePosixPath(arguments.output).stem, now)
-            segments = stack.enter_context(closing(Segments(wacz.begin, first, size=arguments.size, index=index)))
+            segments = Segments(wacz.begin, first, size=arguments.size, index=index)
             count = await export.warc(reader, segments, wanted, arguments.part, partial(_list, wacz))
             wacz.finish(index.lines() if index is not None else ())
             return count
         if arguments.size is None and not arguments.cdxj:
             file = stack.enter_context(output(arguments.output, _NO_TEXT))
             name = PurePosixPath(arguments.output).name.replace("-", "", arguments.output == "-")
-            segments = stack.enter_context(closing(Segments(lambda _: (name, file), first)))
+            segments = Segments(lambda _: (name, file), first)
             return await export.warc(reader, segments, wanted, arguments.part)
         files = stack.enter_context(_files(arguments.output, numbered=arguments.size is not None))
-        segments = stack.enter_context(closing(Segments(files.begin, first, size=arguments.size, index=index)))
+        segments = Segments(files.begin, first, size=arguments.size, index=index)
         count = await export.warc(reader, segments, wanted, arguments.part)
         if index is not None:
             files.add_index(index)

@@ -1,16 +1,15 @@
 """Stored pages for other programs: WARC 1.1 (ISO 28500:2017) and JSON lines."""
 
 import io
-import shutil
-import tempfile
 from collections.abc import AsyncIterator, Callable, Iterator
 from functools import partial
 from itertools import pairwise
-from typing import Any, BinaryIO, Final, NamedTuple, cast
+from typing import BinaryIO, NamedTuple
 
 from gregor.schemas.messages import Page, RobotsRecord, Row, url_fingerprint
 from gregor.schemas.parts import RobotsCopy
 from gregor.worker.archives.segments import Output
+from gregor.worker.archives.warc import Record, size_of
 from gregor.worker.base.streams import in_order
 from gregor.worker.borders.reader import WHOLE, Part, Reader
 from gregor.worker.extract import markdown as as_markdown
@@ -19,8 +18,6 @@ from gregor.worker.inspect import selection, url_record, warc_records
 from gregor.worker.inspect.selection import EVERYTHING, Selection
 from gregor.worker.inspect.warc_records import Answer, Original
 from gregor.worker.web import heads
-
-_SPOOLED: Final = 1024 * 1024
 
 
 async def jsonl(
@@ -80,7 +77,7 @@ async def warc(
             if wanted.host not in (None, answer.origin.partition("://")[2]):
                 continue
             for record in _robots(answer):
-                if _within(part, record) and once.first(record.rec_headers.get_header("WARC-Record-ID")):
+                if _within(part, record) and once.first(record.identity):
                     output.write(record)
     return count
 
@@ -108,24 +105,20 @@ def _write_page(output: Output, stored: _Stored) -> None:
         if original is not None:
             record = warc_records.copy(answer, original, decoded=decoded)
         else:
-            lost = page.size > 0 == warc_records.size_of(payload)
+            lost = page.size > 0 == size_of(payload)
             answer = answer._replace(truncated=page.truncated or ("unspecified" if lost else ""))
             record = warc_records.response(answer, payload, decoded=decoded)
-        output.write(record, warc_records.request(page))
+        output.write(record, warc_records.request(page, answer, record))
 
 
 async def _payload(reader: Reader, page: Page) -> tuple[BinaryIO, bool, bool]:
     """The body as it was received, or, when only that is kept, decoded (True); then whether there is any. Its place is
     at the start."""
-    spool = cast(BinaryIO, tempfile.SpooledTemporaryFile(_SPOOLED))  # noqa: SIM115 - closed by who gets it
     opened = await url_record.body_of(reader, page, *filter(None, (page.wire, page.body)))
     if opened is None:
-        return spool, False, False
+        return io.BytesIO(), False, False
     body, sha256 = opened
-    with body:
-        shutil.copyfileobj(body, spool)
-    spool.seek(0)
-    return spool, sha256 != (page.wire or page.body), True
+    return body, sha256 != (page.wire or page.body), True
 
 
 async def _first(reader: Reader, page: Page) -> Page | None:
@@ -145,7 +138,7 @@ async def _with_answers(reader: Reader, wanted: Selection, part: Part) -> AsyncI
             yield row
 
 
-async def _answers(reader: Reader, row: Row) -> list[Any]:
+async def _answers(reader: Reader, row: Row) -> list[Record]:
     """Redirects, errors and 304s; their payloads are not kept, and their requests neither."""
     records = []
     page_visit, first = 0, row.visits - len(row.attempts) + 1
@@ -161,7 +154,7 @@ async def _answers(reader: Reader, row: Row) -> list[Any]:
         if held is not None and held.at <= attempt.at:
             records.append(warc_records.not_modified(answer, held))
         else:
-            records.append(warc_records.response(answer, io.BytesIO(), decoded=False))
+            records.append(warc_records.response(answer, b"", decoded=False))
     return records
 
 
@@ -175,11 +168,11 @@ async def _held(reader: Reader, row: Row, visit: int) -> Original | None:
         return warc_records.original(page, payload) if there or not page.size else None
 
 
-def _within(part: Part, record: Any) -> bool:
-    return url_fingerprint(record.rec_headers.get_header("WARC-Target-URI")) % part.parts == part.number
+def _within(part: Part, record: Record) -> bool:
+    return url_fingerprint(record.url) % part.parts == part.number
 
 
-def _robots(record: RobotsRecord) -> Iterator[Any]:
+def _robots(record: RobotsRecord) -> Iterator[Record]:
     """What is kept of an origin's robots.txt: the last answer, and texts of which only they themselves are kept."""
     href = f"{record.origin}/robots.txt"
     came = record.answer is not None and record.verdict == "parsed"
@@ -192,7 +185,7 @@ def _robots(record: RobotsRecord) -> Iterator[Any]:
         truncated = kept.truncated or ("unspecified" if kept.size and not body else "")
         name = f"robots {record.fetched_at} {kept.href}"
         answer = Answer(kept.href, record.status, kept.head, record.fetched_at, kept.address, truncated, name)
-        yield warc_records.response(answer, io.BytesIO(body), decoded=True)
+        yield warc_records.response(answer, body, decoded=True)
 
 
 async def agent(reader: Reader) -> str:

@@ -5,35 +5,28 @@ Nothing is made up: what stands in a record was received. A payload has no trans
 """
 
 import hashlib
-import io
 import re
+import time
 import uuid
-from base64 import b32encode
-from typing import Any, BinaryIO, Final, NamedTuple, cast
-
-from warcio.recordbuilder import RecordBuilder
-from warcio.statusandheaders import StatusAndHeaders
+from typing import BinaryIO, Final, NamedTuple
 
 from gregor import __version__
 from gregor.schemas.events import rfc3339
 from gregor.schemas.messages import Page
+from gregor.worker.archives.warc import HttpHead, Record, digest_of, size_of, text_of
+from gregor.worker.base.printable import one_line
 from gregor.worker.web import heads
 from gregor.worker.web.http_headers import masked
 
-VERSION: Final = "WARC/1.1"
 NOT_MODIFIED: Final = "http://netpreserve.org/warc/1.1/revisit/server-not-modified"
 _CONFORMS: Final = "https://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/"
 _CONTACT: Final = re.compile(r"https?://[^\s;,()<>\"]+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 _CUT: Final = {"size": "length", "time": "time", "cut": "disconnect"}
+_UNTRUE: Final = frozenset({"transfer-encoding"})
+_UNTRUE_DECODED: Final = _UNTRUE | {"content-encoding"}
 _BLOCK: Final = 65536
-_BUILDER: Final = RecordBuilder(warc_version=VERSION)
-
-
-class _Head(StatusAndHeaders):  # type: ignore[misc]
-    """A head that is written as it was received; warcio would percent-encode what is not ASCII."""
-
-    def to_ascii_bytes(self, filter_func: Any = None) -> bytes:
-        return cast(bytes, self.to_bytes(filter_func, "latin-1"))
+_NAMESPACE: Final = uuid.NAMESPACE_URL.bytes
+_SAME_PAYLOAD: Final = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
 
 
 class Answer(NamedTuple):
@@ -60,16 +53,18 @@ class Original(NamedTuple):
     digest: str
 
 
-def warcinfo(agent: str, robots: str, name: str = "") -> Any:
+def warcinfo(agent: str, robots: str, name: str = "") -> Record:
     """The first record of a file of a ``name``: which program wrote it, as which User-Agent it asked, who answers for
     that, and what it made of robots.txt (the setting of that name)."""
-    fields = {"software": f"gregor/{__version__}", "format": "WARC File Format 1.1", "conformsTo": _CONFORMS}
-    fields["robots"] = "RFC 9309" if robots == "obey" else robots
+    about = {"software": f"gregor/{__version__}", "format": "WARC File Format 1.1", "conformsTo": _CONFORMS}
+    about["robots"] = "RFC 9309" if robots == "obey" else robots
     if agent:
-        fields["http-header-user-agent"] = agent
+        about["http-header-user-agent"] = agent
     if contact := _CONTACT.search(agent):
-        fields["operator"] = contact[0]
-    return _BUILDER.create_warcinfo_record(name, fields)
+        about["operator"] = contact[0]
+    fields = {"WARC-Record-ID": f"<urn:uuid:{uuid.uuid4()}>", "WARC-Date": rfc3339(time.time())}
+    text = text_of(about)
+    return Record("warcinfo", "", ({"WARC-Filename": one_line(name)} if name else {}) | fields, None, text, len(text))
 
 
 def of_page(page: Page) -> Answer:
@@ -78,51 +73,53 @@ def of_page(page: Page) -> Answer:
     return Answer(page.href, page.status, page.response_head, page.fetched_at, page.address, page.truncated, name)
 
 
-def request(page: Page) -> Any:
-    """The request of a page, its secrets masked; None when the transport did not tell it."""
+def request(page: Page, answer: Answer, response: Record) -> Record | None:
+    """The request of a page, its secrets masked, beside its response; None when the transport did not tell it."""
     if not page.request_head:
         return None
-    line, headers = heads.parse(masked(page.request_head))
-    fields = {"WARC-Date": rfc3339(page.fetched_at), "WARC-Record-ID": identity("request", of_page(page).name)}
-    http = _Head(line, headers, is_http_request=True)
-    return _BUILDER.create_warc_record(page.href, "request", None, None, "", fields, None, http)
+    fields = {
+        "WARC-Date": response.fields["WARC-Date"],
+        "WARC-Record-ID": identity("request", answer.name),
+        "WARC-Concurrent-To": response.identity,
+    }
+    return Record("request", page.href, fields, HttpHead(*heads.parse(masked(page.request_head))))
 
 
-def response(answer: Answer, payload: BinaryIO, *, decoded: bool) -> Any:
+def response(answer: Answer, payload: BinaryIO | bytes, *, decoded: bool) -> Record:
     """An answer with its payload; ``decoded``: not as it was received."""
-    size = size_of(payload)
+    size = len(payload) if isinstance(payload, bytes) else size_of(payload)
     fields = _fields(answer)
     if answer.truncated:
         fields["WARC-Truncated"] = _CUT.get(answer.truncated, "unspecified")
-    http = _http_head(answer, size, decoded)
-    return _BUILDER.create_warc_record(answer.href, "response", payload, size, "", fields, None, http)
+    return Record("response", answer.href, fields, _http_head(answer, size, decoded), payload, size)
 
 
-def copy(answer: Answer, original: Original, *, decoded: bool) -> Any:
+def copy(answer: Answer, original: Original, *, decoded: bool) -> Record:
     """An answer whose payload is that of another one, octet for octet."""
-    fields = _fields(answer) | {"WARC-Refers-To": identity("response", original.name), "WARC-Truncated": "length"}
-    http = _http_head(answer, original.size, decoded)
-    date = rfc3339(original.at)
-    return _BUILDER.create_revisit_record(answer.href, original.digest, original.href, date, http, fields)
+    fields = _fields(answer) | {"WARC-Truncated": "length"} | _refers_to(original, _SAME_PAYLOAD)
+    return Record("revisit", answer.href, fields, _http_head(answer, original.size, decoded))
 
 
-def not_modified(answer: Answer, original: Original) -> Any:
+def not_modified(answer: Answer, original: Original) -> Record:
     """A 304, which says that what came before still holds (RFC 9110 section 15.4.5)."""
-    fields = _fields(answer) | {
-        "WARC-Profile": NOT_MODIFIED,
+    fields = _fields(answer) | _refers_to(original, NOT_MODIFIED)
+    return Record("revisit", answer.href, fields, _http_head(answer, 0, decoded=False))
+
+
+def _refers_to(original: Original, profile: str) -> dict[str, str]:
+    return {
+        "WARC-Profile": profile,
         "WARC-Refers-To": identity("response", original.name),
         "WARC-Refers-To-Target-URI": original.href,
         "WARC-Refers-To-Date": rfc3339(original.at),
         "WARC-Payload-Digest": original.digest,
     }
-    http = _http_head(answer, 0, decoded=False)
-    return _BUILDER.create_warc_record(answer.href, "revisit", None, None, "", fields, None, http)
 
 
-def resource(href: str, at: float, text: bytes) -> Any:
+def resource(href: str, at: float, text: bytes) -> Record:
     """A text of which no head is kept: no response, and not said to be one."""
     fields = {"WARC-Date": rfc3339(at), "WARC-Record-ID": identity("resource", f"{at} {href}")}
-    return _BUILDER.create_warc_record(href, "resource", io.BytesIO(text), len(text), "text/plain", fields)
+    return Record("resource", href, fields, None, text, len(text))
 
 
 def original(page: Page, payload: BinaryIO) -> Original:
@@ -132,38 +129,39 @@ def original(page: Page, payload: BinaryIO) -> Original:
     while block := payload.read(_BLOCK):
         digest.update(block)
     payload.seek(0)
-    return Original(answer.href, answer.at, answer.name, size, f"sha1:{b32encode(digest.digest()).decode()}")
-
-
-def size_of(payload: BinaryIO) -> int:
-    """The octets of a payload, which is left at its start."""
-    size = payload.seek(0, io.SEEK_END)
-    payload.seek(0)
-    return size
+    return Original(answer.href, answer.at, answer.name, size, digest_of(digest))
 
 
 def identity(kind: str, name: str) -> str:
-    """The same for every export of an answer, so that two exports can be joined."""
-    return f"<urn:uuid:{uuid.uuid5(uuid.NAMESPACE_URL, f'{kind} {name}')}>"
+    """The same for every export of an answer, so that two exports can be joined: a UUID by its name (RFC 9562,
+    version 5)."""
+    digest = hashlib.sha1(_NAMESPACE + f"{kind} {name}".encode(), usedforsecurity=False).hexdigest()
+    variant = "89ab"[int(digest[16], 16) & 3]
+    return f"<urn:uuid:{digest[:8]}-{digest[8:12]}-5{digest[13:16]}-{variant}{digest[17:20]}-{digest[20:32]}>"
 
 
 def _fields(answer: Answer) -> dict[str, str]:
     fields = {"WARC-Date": rfc3339(answer.at), "WARC-Record-ID": identity("response", answer.name)}
-    return fields | ({"WARC-IP-Address": answer.address} if answer.address else {})
+    if answer.address:
+        fields["WARC-IP-Address"] = answer.address
+    return fields
 
 
-def _http_head(answer: Answer, size: int, decoded: bool) -> _Head:
+def _http_head(answer: Answer, size: int, decoded: bool) -> HttpHead:
     """The head of an answer over a payload of so many octets; a header that is not true of it gets another name."""
     line, headers = heads.parse(answer.head)
     protocol, _, status = line.partition(" ")
     if not protocol.startswith("HTTP/1"):  # readers of WARCs know HTTP/1 only
         protocol = "HTTP/1.1"
-    untrue = {"transfer-encoding"}
-    if decoded:
-        untrue.add("content-encoding")
-    stated = [value for name, value in headers if name.lower() == "content-length"]
-    if any(length.strip() != str(size) for value in stated for length in value.split(",")):
-        untrue.add("content-length")
+    untrue = _UNTRUE_DECODED if decoded else _UNTRUE
+    lengths = [value for name, value in headers if name.lower() == "content-length"]
+    if not all(_states(value, size) for value in lengths):
+        untrue = untrue | {"content-length"}
     kept = [(f"X-Orig-{name}" if name.lower() in untrue else name, value) for name, value in headers]
     code, _, reason = status.strip().partition(" ")
-    return _Head(f"{code or answer.status} {reason}", kept, protocol=protocol)
+    return HttpHead(f"{protocol} {code or answer.status} {reason}", kept)
+
+
+def _states(value: str, size: int) -> bool:
+    """Whether a Content-Length, which may be repeated in a list, says this of itself."""
+    return value == str(size) or all(length.strip() == str(size) for length in value.split(","))

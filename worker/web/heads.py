@@ -8,10 +8,10 @@ def parse(head: bytes) -> tuple[str, list[tuple[str, str]]]:
     headers: list[tuple[str, str]] = []
     for line in lines:
         name, colon, value = line.partition(":")
-        if line[:1] in (" ", "\t") and headers:
+        if line[:1] in " \t" and line and headers:
             headers[-1] = (headers[-1][0], f"{headers[-1][1]} {line.strip()}")
-        elif colon and name.strip():
-            headers.append((name.strip(), value.strip()))
+        elif colon and (name := name.strip()):
+            headers.append((name, value.strip()))
     return first.strip(), headers
 
 

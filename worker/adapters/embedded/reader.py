@@ -3,10 +3,8 @@
 No transaction stays open between two slices: an open one would make the write-ahead log grow.
 """
 
-import asyncio
 import sqlite3
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
 from itertools import islice
@@ -31,6 +29,7 @@ from gregor.schemas.messages import (
 )
 from gregor.worker.adapters.compression import decoded
 from gregor.worker.adapters.embedded import requisites
+from gregor.worker.adapters.embedded.asking import Asked
 from gregor.worker.adapters.embedded.bodies import open_body
 from gregor.worker.adapters.embedded.database import Work
 from gregor.worker.adapters.embedded.folder import connect_reading
@@ -82,10 +81,10 @@ class EmbeddedReader:
         """Raises `FolderError`."""
         self._path = path
         self._connection, made_for = connect_reading(path)
+        self._asked = Asked(self._connection)
         self._connection.create_function("part_of", 2, _part_of, deterministic=True)
         self._partitions = int(made_for["partitions"])
         self._width = float(made_for["bucket_width"])
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="gregor-reader")
         self.on_damage: Callable[[Damaged], None] = refuse
 
     async def rows(self, state: str | None, host: str | None, after: str = "") -> AsyncIterator[Row]:
@@ -187,7 +186,7 @@ class EmbeddedReader:
 
     async def close(self) -> None:
         await self.ask(lambda connection: connection.close())
-        self._thread.shutdown()
+        self._asked.close()
 
     async def _batches(self) -> AsyncIterator[list[tuple[Waiting, Row | None]]]:
         """All unfinished tickets, with the rows of their URLs."""
@@ -259,7 +258,7 @@ class EmbeddedReader:
     async def ask(self, work: Work[T]) -> T:
         """Do it with the connection, on its thread. Raises `Damaged` when the file cannot be read there."""
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._thread, work, self._connection)
+            return await self._asked.ask(work)
         except sqlite3.Error as error:
             if is_broken(error):
                 raise Damaged("database", str(self._path / DATABASE), str(error)) from error

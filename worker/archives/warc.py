@@ -1,0 +1,160 @@
+"""Records of WARC 1.1 (ISO 28500:2017) as they lie in a file: heads, digests, each compressed alone (its annex D).
+
+Own code where warcio could write them, for an export is mostly this: warcio's building and compressing of a small
+response with its request takes 0.4 ms, this 0.06. warcio's reader and checker are what the tests judge it by.
+"""
+
+import hashlib
+import io
+import shutil
+import tempfile
+import zlib
+from collections.abc import Iterator
+from typing import BinaryIO, Final, cast
+
+from isal import isal_zlib
+from msgspec import Struct
+
+from gregor.worker.base.printable import one_line
+
+VERSION: Final = "WARC/1.1"
+CONTENT_TYPES: Final = {
+    "warcinfo": "application/warc-fields",
+    "response": "application/http; msgtype=response",
+    "revisit": "application/http; msgtype=response",
+    "request": "application/http; msgtype=request",
+}
+_DIGESTED: Final = frozenset({"response", "resource"})
+"""Kinds whose payload gets a digest of its own; that of a revisit is the original's."""
+_BLOCK: Final = 1 << 16
+_SMALL: Final = 1 << 20
+"""Bytes of a payload up to which a record is made in memory."""
+_LEVEL: Final = 2
+"""ISA-L's: on HTML it packs as zlib's 6, in a fifth of the time or less."""
+_GZIP: Final = 16 + zlib.MAX_WBITS
+_LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
+_BASE32: Final = [first + second for first in _LETTERS for second in _LETTERS]
+_SHIFTS: Final = range(150, -1, -10)
+_END: Final = b"\r\n\r\n"
+
+
+class HttpHead(Struct, frozen=True):
+    """A head as it was received: its first line, and its headers in their order. Latin-1."""
+
+    line: str
+    headers: list[tuple[str, str]]
+
+    def get(self, name: str) -> str:
+        """The first header of a name, "" if there is none."""
+        return next((value for other, value in self.headers if other.lower() == name.lower()), "")
+
+    def to_bytes(self) -> bytes:
+        """As it stands in a record."""
+        lines = [f"{name}: {value}\r\n" for name, value in self.headers]
+        return f"{self.line}\r\n{''.join(lines)}\r\n".encode("latin-1", "replace")
+
+
+class Record(Struct):
+    """A record before it is written. ``fields``: what its head says beside its kind, its length and its digests.
+    ``payload`` is read from its beginning; it is `size` octets."""
+
+    kind: str
+    url: str
+    fields: dict[str, str]
+    http: HttpHead | None = None
+    payload: BinaryIO | bytes = b""
+    size: int = 0
+
+    @property
+    def identity(self) -> str:
+        """Its WARC-Record-ID."""
+        return self.fields["WARC-Record-ID"]
+
+    @property
+    def digest(self) -> str:
+        """Of its payload, once it is written; "" if it has none."""
+        return self.fields.get("WARC-Payload-Digest", "")
+
+
+class Packed(Struct):
+    """A record as it lies in a file: so many octets."""
+
+    content: bytes | BinaryIO
+    length: int
+
+    def write_to(self, file: BinaryIO) -> None:
+        """All of it; what was taken for it is free then."""
+        if isinstance(self.content, bytes):
+            file.write(self.content)
+            return
+        with self.content as content:
+            content.seek(0)
+            shutil.copyfileobj(content, file)
+
+
+def pack(record: Record) -> Packed:
+    """Put the digests into its fields, and compress it."""
+    http = record.http.to_bytes() if record.http is not None else b""
+    if isinstance(record.payload, bytes) or record.size <= _SMALL:
+        payload = record.payload if isinstance(record.payload, bytes) else _read_whole(record.payload)
+        block = http + payload
+        if record.kind in _DIGESTED:
+            record.fields["WARC-Payload-Digest"] = digest_of(hashlib.sha1(payload, usedforsecurity=False))
+        record.fields["WARC-Block-Digest"] = digest_of(hashlib.sha1(block, usedforsecurity=False))
+        content = isal_zlib.compress(_head(record, len(block)) + block + _END, _LEVEL, _GZIP)
+        return Packed(content, len(content))
+    return _pack_large(record, record.payload, http)
+
+
+def _pack_large(record: Record, payload: BinaryIO, http: bytes) -> Packed:
+    own, block = hashlib.sha1(usedforsecurity=False), hashlib.sha1(http, usedforsecurity=False)
+    for part in _parts(payload):
+        own.update(part)
+        block.update(part)
+    if record.kind in _DIGESTED:
+        record.fields["WARC-Payload-Digest"] = digest_of(own)
+    record.fields["WARC-Block-Digest"] = digest_of(block)
+    compressor = isal_zlib.compressobj(_LEVEL, isal_zlib.DEFLATED, _GZIP)
+    spool = cast(BinaryIO, tempfile.SpooledTemporaryFile(_SMALL))  # noqa: SIM115 - closed by `write_to`
+    spool.write(compressor.compress(_head(record, len(http) + record.size) + http))
+    for part in _parts(payload):
+        spool.write(compressor.compress(part))
+    spool.write(compressor.compress(_END))
+    spool.write(compressor.flush())
+    return Packed(spool, spool.tell())
+
+
+def _head(record: Record, length: int) -> bytes:
+    url = f"WARC-Target-URI: {record.url}\r\n" if record.url else ""
+    fields = "".join([f"{name}: {value}\r\n" for name, value in record.fields.items()])
+    ending = f"Content-Type: {CONTENT_TYPES.get(record.kind, 'text/plain')}\r\nContent-Length: {length}\r\n\r\n"
+    return f"{VERSION}\r\nWARC-Type: {record.kind}\r\n{url}{fields}{ending}".encode()
+
+
+def digest_of(digest: "hashlib._Hash") -> str:
+    """A SHA-1 as WARC files have it."""
+    number = int.from_bytes(digest.digest())
+    return "sha1:" + "".join([_BASE32[number >> shift & 1023] for shift in _SHIFTS])
+
+
+def text_of(fields: dict[str, str]) -> bytes:
+    """Lines of the type application/warc-fields."""
+    return "".join(f"{name}: {one_line(value)}\r\n" for name, value in fields.items() if value).encode()
+
+
+def _read_whole(payload: BinaryIO) -> bytes:
+    payload.seek(0)
+    return payload.read()
+
+
+def _parts(payload: BinaryIO) -> Iterator[bytes]:
+    payload.seek(0)
+    while part := payload.read(_BLOCK):
+        yield part
+
+
+def size_of(payload: BinaryIO) -> int:
+    """The octets of a payload, which is left at its start."""
+    size = payload.seek(0, io.SEEK_END)
+    payload.seek(0)
+    return size
