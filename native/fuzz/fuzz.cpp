@@ -1,5 +1,5 @@
 // Inputs of every kind for the functions of the core, under sanitizers: texts of valid and broken UTF-8, repeated, cut
-// anywhere. `fuzz INPUTS SEED`: whatever they read beyond an end, or compute beyond a type, ends the program.
+// anywhere, and pages. `fuzz INPUTS SEED`: whatever they read beyond an end, or compute beyond a type, ends the program.
 #include <cstdlib>
 #include <iostream>
 #include <memory>
@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "../src/fingerprints.hpp"
+#include "../src/page.hpp"
 #include "../src/text.hpp"
 
 namespace {
@@ -40,6 +41,39 @@ std::string input(Random& random) {
     return text.substr(0, text.size() - (text.empty() ? 0 : below(random, 4) % text.size()));
 }
 
+// Markup of words that matter to the reader, with texts between them.
+std::string markup(Random& random) {
+    static constexpr std::string_view WORDS[] = {
+        "<a href='/x' rel='nofollow next'>", "</a>", "<h1>", "</h1>", "<div>", "</div>", "<table><tr><td>", "</table>",
+        "<title>", "</title>", "<svg>", "</svg>", "<math>", "<base href=b>", "<link rel='canonical icon' href=c>",
+        "<link rel=alternate type=application/rss+xml href=f>", "<meta name=robots content=none>", "<html lang=de>",
+        "<meta http-equiv=refresh content='0;url=x'>", "<img src=i srcset='a 1x, b 2x'>", "<template shadowrootmode=open>",
+        "<template>", "</template>", "<iframe srcdoc='<b>c'>", "<iframe src=s>", "<form action=f method=post>", "<b>",
+        "<i>", "</p>", "<select><option>", "<button>", "<noscript>", "<script>", "</script>", "<!--", "-->", "<![CDATA[",
+        "]]>", "&amp;", "&#x1F600;", "&#0;", "<area href=' a ' alt='  b  '>", "<plaintext>", "<frameset>", "\0", "\r\n",
+        "<object data=d>", "<video src=v poster=p>", "<body background=b>", "<q cite=c>", "=", "\"", "'", "<", ">", "/"};
+    std::string text;
+    for (std::size_t count = below(random, 60); count > 0; --count)
+        text += below(random, 6) ? std::string(WORDS[below(random, std::size(WORDS))]) : points(random, below(random, 12));
+    return text;
+}
+
+// Whether all that is said of a page can be read to its last byte, and is as long as it may be.
+void try_page(std::string_view html, Random& random) {
+    const gregor::Limits limits{2 * html.size() * below(random, 2), below(random, 2) ? 100'000 : below(random, 5), below(random, 2) == 0};
+    const gregor::Page page = gregor::read_page(html, limits);
+    volatile char seen = 0;
+    const auto look = [&seen](std::string_view text) {
+        for (const char octet : text) seen = octet;
+    };
+    look(page.text), look(page.title.value_or(""));
+    for (const auto& link : page.links) look(link.url), look(link.text), look(link.kind);
+    for (const auto& attribute : page.unparsed) look(attribute.value);
+    for (const auto& meta : page.metas) look(meta.name), look(meta.content);
+    for (const auto& view : {page.base, page.canonical, page.language}) look(view.value_or(""));
+    if (page.links.size() > limits.links) std::abort();
+}
+
 // A copy that ends where its memory ends: what is read beyond it is seen.
 void try_all(std::string_view text, const gregor::Letters& letters) {
     const auto exact = std::make_unique<char[]>(text.size());
@@ -58,6 +92,11 @@ int main(int count, char** arguments) {
     Random random(count > 2 ? std::strtoul(arguments[2], nullptr, 10) : 1);
     const std::string bits = octets(random, gregor::Letters::SIZE);
     const gregor::Letters letters(bits);
-    for (std::size_t number = 0; number < inputs; ++number) try_all(input(random), letters);
+    for (std::size_t number = 0; number < inputs; ++number) {
+        if (number % 2)
+            try_page(markup(random), random);
+        else
+            try_all(input(random), letters);
+    }
     std::cout << inputs << " inputs\n";
 }

@@ -2,9 +2,9 @@
 
 from typing import Final
 
-from gregor_native._core import simhash_and_sketch, text_fingerprint
+from gregor_native._core import BUILT_WITH, read_page, simhash_and_sketch, text_fingerprint
 
-INTERFACE: Final = 1
+INTERFACE: Final = 2
 """Which functions there are, and what they take: the worker asks for those that it knows."""
 
-__all__ = ["INTERFACE", "simhash_and_sketch", "text_fingerprint"]
+__all__ = ["BUILT_WITH", "INTERFACE", "read_page", "simhash_and_sketch", "text_fingerprint"]

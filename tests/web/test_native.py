@@ -15,13 +15,18 @@ import pytest
 from gregor.worker.demo import warc
 from gregor.worker.read import native
 from gregor.worker.read.document import Document
+from gregor.worker.read.html import parse
 from gregor.worker.read.processors import Processors
 from gregor.worker.read.read import read
+from tests.web import fuzz_inputs, markup
 from tests.web.shared import SHARED, needs
 
 ROOT: Final = Path(__file__).parents[2]
 PYTHON: Final = Processors()
 FILES: Final = ("site-ant.warc.gz", "site-sakura.warc.gz", "web-02.warc.gz")
+PAGES: Final = int(os.environ.get("GREGOR_TEST_NATIVE_PAGES", "1000"))
+"""Generated ones; 300,000 in a long run."""
+SEED: Final = 1
 STEP: Final = 12
 """Of the recorded pages every so-manieth."""
 
@@ -63,11 +68,19 @@ def test_recorded_pages_are_read_alike(natively: Processors) -> None:
         assert read(natively, document, False) == read(PYTHON, document, False), url
 
 
+@pytest.mark.parametrize("most", [100_000, 5])
+def test_generated_pages_are_read_alike(natively: Processors, most: int) -> None:
+    for number in range(PAGES // 2):
+        for page in (markup.page(SEED, number), fuzz_inputs.make("html", SEED, number).decode("utf-8", "replace")):
+            said = parse.extract(page, max_links=most, core=natively.core)
+            assert said == parse.extract(page, max_links=most), (number, page)
+
+
 def test_the_core_survives_generated_inputs_under_sanitizers() -> None:
     compiler = os.environ.get("CXX", "g++")
     if which(compiler) is None:
         pytest.skip(f"{compiler} is not there")
-    inputs = os.environ.get("GREGOR_TEST_FUZZ_INPUTS", "2000")
+    inputs = os.environ.get("GREGOR_TEST_NATIVE_INPUTS", "3000")
     line = (ROOT / "native/fuzz/run.sh", sys.executable, inputs)
     done = subprocess.run(line, check=False, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-3000:]

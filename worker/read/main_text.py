@@ -18,7 +18,7 @@ def telling_apart(processors: Processors) -> Processors:
     """The same, with the main content of pages told apart. Raises `BadInput` without the extra."""
     if find_spec("resiliparse") is None:
         raise BadInput("text = \"main\" needs packages more: pip install 'gregor-crawler[text]'")
-    return processors.replacing((MainHtml(), MainXhtml()))
+    return processors.replacing((MainHtml(processors.core), MainXhtml(processors.core)))
 
 
 def main_text(markup: str) -> str:

@@ -6,14 +6,31 @@ What it computes is what the Python code beside this computes, bit for bit; it t
 import re
 from functools import cache
 from importlib import import_module
-from typing import Final, Protocol, cast
+from importlib.metadata import version
+from typing import Final, Protocol, TypeAlias, cast
 
-INTERFACE: Final = 1
+INTERFACE: Final = 2
 """The functions that are asked for; another version of the distribution may have others."""
 
 LETTERS: Final = re.compile("[\\w\U00020000-\U0010ffff]+")
 """Letters and digits; beyond the first two planes there is little else."""
 _PLANES: Final = 0x20000
+
+
+Said: TypeAlias = tuple[
+    str | None,
+    str,
+    list[tuple[str, str, bool, str]],
+    str | None,
+    str | None,
+    list[tuple[str, str]],
+    str | None,
+    list[str],
+    bool,
+    list[tuple[int, str, str]],
+]
+"""Title, text, references, base, canonical link, metas, language, headings, whether there were more references; and
+attributes whose grammar is left to others, each with the place among the references before which its own belong."""
 
 
 class Core(Protocol):
@@ -24,6 +41,9 @@ class Core(Protocol):
 
     def simhash_and_sketch(self, text: str, letters: bytes, /) -> tuple[int, bytes]:
         """As `fingerprints.simhash_and_sketch`, of a text in lower case; ``letters`` as `table_of_letters`."""
+
+    def read_page(self, html: str, characters: int, links: int, closed: bool, /) -> Said | str:
+        """See `html.natively.read`."""
 
 
 @cache
@@ -36,10 +56,13 @@ def core() -> Core | None:
 def why_not() -> str:
     """Why pages are not read natively; empty: they may be."""
     try:
-        interface = import_module("gregor_native").INTERFACE
+        module = import_module("gregor_native")
     except ImportError as error:
         return "gregor-native is not installed" if error.name == "gregor_native" else f"gregor-native: {error}"
-    return "" if interface == INTERFACE else f"gregor-native is of another version ({interface}, not {INTERFACE})"
+    if module.INTERFACE != INTERFACE:
+        return f"gregor-native is of another version ({module.INTERFACE}, not {INTERFACE})"
+    others = (f"{name} {built}, not {version(name)}" for name, built in module.BUILT_WITH if built != version(name))
+    return next((f"gregor-native was built with {other}" for other in others), "")
 
 
 @cache

@@ -81,11 +81,16 @@ class Html:
 
     types = ("text/html",)
 
+    def __init__(self, core: Core | None = None) -> None:
+        """``core`` reads natively what it can."""
+        self._core = core
+
     def process(self, document: Document) -> Extract:
         """Never None: anything is HTML."""
         page = _decoded(document)
         kept_in = document if document.keeps_tree else None
-        return page.completed(html.extract(page.text, page.encoding, shown=document.requisites, kept_in=kept_in))
+        said = html.extract(page.text, page.encoding, shown=document.requisites, kept_in=kept_in, core=self._core)
+        return page.completed(said)
 
 
 class Xhtml:
@@ -93,12 +98,16 @@ class Xhtml:
 
     types = ("application/xhtml+xml",)
 
+    def __init__(self, core: Core | None = None) -> None:
+        """``core`` reads natively what is no XML."""
+        self._core = core
+
     def process(self, document: Document) -> Extract:
         """Never None: what is no XML is HTML."""
         page = _decoded(document)
         shown = document.requisites
         said = xhtml.extract(page.text, page.encoding, shown=shown)
-        return page.completed(said or html.extract(page.text, page.encoding, shown=shown))
+        return page.completed(said or html.extract(page.text, page.encoding, shown=shown, core=self._core))
 
 
 class Xml:
@@ -180,7 +189,7 @@ class Processors:
 
     def natively(self, core: Core | None) -> "Processors":
         """The same, with what can be computed natively; without a core by Python alone."""
-        other = self.replacing(())
+        other = self.replacing((Html(core), Xhtml(core)))
         other.core = core
         return other
 

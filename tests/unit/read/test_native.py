@@ -1,6 +1,7 @@
 """The native reading core computes what the Python code does, bit for bit. Skipped where it is not built."""
 
 import random
+import re
 from collections.abc import Sequence
 from typing import Final
 
@@ -11,12 +12,48 @@ from hypothesis import strategies as st
 from gregor.worker.config.settings import Config, replace
 from gregor.worker.read import native
 from gregor.worker.read.configured import configured
-from gregor.worker.read.document import Document
+from gregor.worker.read.document import Document, Reference
 from gregor.worker.read.fingerprints import MAX_LETTERS, simhash_and_sketch, text_fingerprint
-from gregor.worker.read.processors import Processors
+from gregor.worker.read.html import parse
+from gregor.worker.read.processors import Html, Processors
 from gregor.worker.read.read import read
 
 built = pytest.mark.skipif(native.core() is None, reason=f"{native.why_not()} (make native)")
+
+MARKUP: Final = (
+    *(
+        "<a href=x>",
+        "</a>",
+        "<p>",
+        "</p>",
+        "<div>",
+        "</div>",
+        "<table><td>",
+        "</table>",
+        "<title>",
+        "</title>",
+        "<svg>",
+    ),
+    *("</svg>", "<base href=b>", "<link rel=canonical href=c>", "<meta name=robots content=d>", "<h2>", "</h2>", "<b>"),
+    *(
+        "<img srcset='e 1x, f'>",
+        "<meta http-equiv=refresh content='1;g'>",
+        "<iframe src=h srcdoc='<a href=i>j'>",
+        "<form",
+    ),
+    *(
+        "<template shadowrootmode=open>",
+        "</template>",
+        " ",
+        "\u2003",
+        "<!--",
+        "-->",
+        "<script>",
+        "</script>",
+        "&amp;",
+        ">",
+    ),
+)
 
 ALPHABETS: Final[tuple[Sequence[int], ...]] = (
     range(0x20, 0x7F),
@@ -74,8 +111,13 @@ def test_a_table_of_another_size_is_refused() -> None:
 class Noting:
     """A core that says what it was asked."""
 
-    def __init__(self) -> None:
+    def __init__(self, why: str = "") -> None:
         self.texts: list[str] = []
+        self._why = why
+
+    def read_page(self, html: str, characters: int, links: int, closed: bool, /) -> native.Said | str:
+        self.texts.append(html)
+        return self._why or ("Title", "Text", [("u", "a", True, "t")], None, None, [(" N ", "c")], " ", [], False, [])
 
     def text_fingerprint(self, text: str, /) -> bytes:
         self.texts.append(text)
@@ -91,7 +133,69 @@ def test_a_core_is_asked_where_a_registry_has_one_and_its_descendants_have_it_to
     registry = Processors().natively(core).replacing(())
     said = read(registry, Document("http://a/", b"<title>A</title>B", "text/html"), False)
     assert (said.fingerprint, said.simhash, said.sketch) == (b"f" * 16, 7, b"s")
-    assert core.texts == ["A B", "a b"]
+    assert core.texts == ["<title>A</title>B", "Title Text", "title text"]
+    assert said.extract.links == [Reference("u", "a", True, "t")]
+    assert (said.extract.meta_robots, said.extract.lang) == ([("n", "c")], None)
+
+
+def test_what_a_core_leaves_is_read_by_python() -> None:
+    page = b"<title>A</title>B"
+    said = read(Processors().natively(Noting("embedded")), Document("http://a/", page, "text/html"), False)
+    assert said.extract == read(Processors(), Document("http://a/", page, "text/html"), False).extract
+
+
+def test_where_a_tree_or_what_is_shown_is_wanted_no_core_is_asked() -> None:
+    core = Noting()
+    for kept, shown in ((True, False), (False, True)):
+        document = Document("http://a/", b"<p>B", "text/html", requisites=shown)
+        document.keeps_tree = kept
+        assert Html(core).process(document).text == "B"
+    assert not core.texts
+
+
+PAGES: Final = (
+    "<title>A\u00a0 b</title><svg><title>no</title><a href=x>t<b>u</a></svg>",
+    "<a href=' x ' rel='x\u2003NOFOLLOW'>" + "w " * 500,
+    "<table><a href=a><td>1<a href=b>2</table>" * 30,
+    "<head><link rel=canonical href=a><body><link rel=canonical href=b>"
+    "<link rel='alternate' type=' Application/RSS+XML\u2003' href=f>",
+    "<img srcset='a 1x, b 2x,,c ('><meta http-equiv=ReFresh content='3; url= d '>"
+    "<meta http-equiv=refresh content=0><a href=e>",
+    "<meta http-equiv=refresh content=x><meta http-equiv=refresh content='1'>",
+    "<meta name='\u0130 \u212a\u03a3' content><meta name=a><meta name=b content=''>",
+    "<iframe src=a srcdoc='<a href=b>'></iframe>c",
+    "<div><template shadowrootmode=open><a href=x>y</a></template></div>z",
+    "<p>a<template>b<a href=c>d</a></template>e<noscript>f</noscript><iframe>g</iframe><textarea>h</textarea>",
+    "<base><base href=' b '><base href=c><html lang=' de '><html lang=en>",
+    "<h1> <b>a</b>\u3000</h1><h2></h2>" + "<h3>x</h3>" * 60,
+    "".join(f"<a href={number}>" for number in range(3000)) + "text",
+    "\ud800<a href=x>\udfff",
+    "a&nGt;&#0;&#xD800;\0b<plaintext></a>",
+    "<b>a</b><i>b</i><span><div>c</div>d</span>" + "<b>" * 20 + "e",
+)
+
+
+@built
+@pytest.mark.parametrize("page", PAGES, ids=range(len(PAGES)))
+@pytest.mark.parametrize("most", [100_000, 2])
+def test_a_page_is_read_as_by_python(page: str, most: int) -> None:
+    assert parse.extract(page, max_links=most, core=native.core()) == parse.extract(page, max_links=most)
+
+
+@built
+@given(st.lists(st.sampled_from(MARKUP) | st.text(max_size=5), max_size=25).map("".join), st.sampled_from((0, 3, 9999)))
+def test_any_page_is_read_as_by_python(page: str, most: int) -> None:
+    assert parse.extract(page, max_links=most, core=native.core()) == parse.extract(page, max_links=most)
+
+
+def test_a_core_that_was_built_with_another_parser_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    other = type("Other", (), {"INTERFACE": native.INTERFACE, "BUILT_WITH": (("selectolax", "0.0.1"),)})
+    monkeypatch.setattr(native, "import_module", lambda name: other)
+    native.why_not.cache_clear()
+    try:
+        assert re.fullmatch(r"gregor-native was built with selectolax 0\.0\.1, not \d.*", native.why_not())
+    finally:
+        native.why_not.cache_clear()
 
 
 def test_no_core_is_asked_where_the_settings_say_so() -> None:

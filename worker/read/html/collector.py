@@ -21,6 +21,9 @@ MAX_WORDS: Final = 4096
 """Characters of an attribute that is a list of words (``rel``) that are read."""
 MAX_ANCHOR = 200
 """Characters of an anchor text that are kept."""
+ANCHOR_SHARE: Final = 2
+"""Characters of anchor texts that are read in all, for each of the page: anchors may nest (in tables), so they may be
+far longer than the page."""
 MAX_HEADINGS: Final = 50
 """Headings of one page that are kept."""
 MAX_HEADING: Final = 200
@@ -105,8 +108,7 @@ class Collector:
         self._links = self._extract.links
         self._max_links = max_links
         self.parts: list[str] = []
-        # Anchors may nest (in tables), so all anchor texts together may be far larger than the page.
-        self._anchor_budget = 2 * len(html)
+        self._anchor_budget = ANCHOR_SHARE * len(html)
 
     def finished(self) -> Extract:
         text = "".join(self.parts)

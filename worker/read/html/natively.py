@@ -1,0 +1,52 @@
+"""A page read by the native core: what `parse` makes of its tree, equal in everything."""
+
+from itertools import islice, starmap
+from typing import Final
+
+from gregor.worker.read.document import Extract, Reference
+from gregor.worker.read.html import references
+from gregor.worker.read.native import Core
+
+SHADOW: Final = "shadow"
+"""Why a page is left whose shadow root is closed."""
+
+
+def read(core: Core, html: str, characters: int, encoding: str, max_links: int, closed: bool) -> Extract | str:
+    """What the tree of a page says; or why that has to be told by Python: ``shadow`` for one with a shadow root that is
+    ``closed`` still. ``characters``: so many of anchor texts and headings are read in all."""
+    said = core.read_page(html, characters, max_links, closed)
+    if isinstance(said, str):
+        return said
+    title, text, links, base, canonical, metas, language, headings, truncated, unparsed = said
+    extract = Extract(
+        title=title,
+        text=text,
+        links=list(starmap(Reference, links)),
+        base=base,
+        canonical=canonical,
+        meta_robots=[(name.strip().lower(), content) for name, content in metas],
+        encoding=encoding,
+        lang=(language or "").strip() or None,
+        truncated=truncated,
+        headings=headings,
+    )
+    return _completed(extract, unparsed, max_links) if unparsed else extract
+
+
+def _completed(extract: Extract, unparsed: list[tuple[int, str, str]], max_links: int) -> Extract | str:
+    """With the links of attributes that have a grammar of their own, each at its place; they may be too many."""
+    links, done = list[Reference](), 0
+    for place, kind, value in unparsed:
+        links += extract.links[done:place]
+        done = place
+        if kind == "srcset":
+            links += (Reference(url, kind) for url in islice(references.srcset(value), max_links + 1))
+        elif extract.refresh is None and (refresh := references.refresh(value)) is not None:
+            extract.refresh, extract.refresh_delay = (refresh.url or "").strip(references.SPACE), refresh.delay
+            if extract.refresh:
+                links.append(Reference(extract.refresh, kind))
+    links += extract.links[done:]
+    if extract.truncated or len(links) > max_links:
+        return "links"
+    extract.links = links
+    return extract
