@@ -1,13 +1,18 @@
 """The bundled web is crawled, exported as WARC, played from that file, and crawled again: the same comes out of it."""
 
+import hashlib
+import http.client
 import io
 import json
 import subprocess
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from urllib.parse import urljoin, urlsplit
 
 import pytest
 from warcio.archiveiterator import ArchiveIterator
@@ -15,9 +20,10 @@ from warcio.checker import Checker
 from warcio.warcwriter import WARCWriter
 
 from gregor.worker.demo import server
-from tests.web import crawler, make_demo, warc_server
+from tests.web import crawler, make_demo, pywb_player, warc_server
 
 LIMIT_SECONDS = 60.0
+YEAR = datetime.now(UTC).year
 OPTIONS = {"scope": "any", "delay": 0, "delay_factor": 0, "max_crawl_delay": 0.05, "sitemaps": True}
 
 
@@ -92,3 +98,53 @@ def test_redirects_errors_and_robots_have_their_heads(webs: tuple[dict[str, Any]
     assert heads[f"{make_demo.TOWN}/visit"].get_header("Location")
     assert heads[f"{make_demo.TOWN}/news/00.html"].get_statuscode() in ("404", "410")
     assert heads[f"{make_demo.TOWN}/robots.txt"].get_statuscode() == "200"
+
+
+@pytest.fixture(scope="module")
+def pywb(webs: tuple[dict[str, Any], dict[str, Any], Path]) -> Iterator[http.client.HTTPConnection]:
+    folder = webs[2].parent / "pywb"
+    folder.mkdir()
+    with pywb_player.playing(webs[2], folder) as (host, port):
+        connection = http.client.HTTPConnection(host, port, timeout=60)
+        yield connection
+        connection.close()
+
+
+def test_pywb_plays_every_answer(
+    webs: tuple[dict[str, Any], dict[str, Any], Path], pywb: http.client.HTTPConnection
+) -> None:
+    """Pages, copies of pages (revisit records), redirects and errors, as they were: by the modifier ``id_``."""
+    states = ("fetched", "duplicate", "redirected", "gone")
+    wrong, played = [], Counter[str]()
+    for url, page in webs[0].items():
+        if page["state"] not in states or not page["status"]:
+            continue
+        pywb.request("GET", f"/{pywb_player.COLLECTION}/{YEAR}id_/{url}")
+        answer = pywb.getresponse()
+        body = answer.read()
+        said: list[Any] = [answer.status]
+        meant: list[Any] = [page["status"]]
+        if page["state"] == "redirected":
+            said.append(urljoin(url, answer.getheader("Location")))
+            meant.append(page["redirected_to"])
+        elif page["sha256"]:
+            said.append(hashlib.sha256(body).hexdigest())
+            meant.append(page["sha256"])
+        played[page["state"]] += 1
+        if said != meant:
+            wrong.append((url, page["state"], said, meant))
+    assert not wrong
+    assert set(played) == set(states)
+
+
+def test_pywb_leads_on_from_a_redirect(pywb: http.client.HTTPConnection) -> None:
+    at, ways = f"/{pywb_player.COLLECTION}/{YEAR}mp_/{make_demo.TOWN}/visit", 0
+    while True:
+        pywb.request("GET", at)
+        answer = pywb.getresponse()
+        body = answer.read()
+        if answer.status // 100 != 3:
+            break
+        at, ways = urlsplit(answer.getheader("Location") or "")._replace(scheme="", netloc="").geturl(), ways + 1
+    assert (answer.status, ways > 0) == (200, True)
+    assert f"/{pywb_player.COLLECTION}/".encode() in body  # its links stay in the archive
