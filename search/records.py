@@ -1,16 +1,18 @@
-"""What happened in a crawl, as documents: how its URLs stand, which were given up, what its log says. Pure.
+"""What happened in a crawl, as documents: how its URLs and hosts stand, what was given up and ordered, its log. Pure.
 
 A document of these is shown by its title, which holds all that is said of it; there is no text to cut a snippet from.
 """
 
+from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 import msgspec
 import xxhash
 
-from gregor.schemas.messages import DeadLetter, Row
+from gregor.schemas.messages import DeadLetter, Row, State
 from gregor.search.documents import Document
+from gregor.worker.orders.model import Change
 
 LONGEST: Final = 1000
 """Characters of what is shown and found of a record."""
@@ -31,6 +33,25 @@ def of_letter(letter: DeadLetter) -> Document:
     name = f"{place} {letter.at}"  # a URL may be given up again
     said = [letter.cause, letter.detail, f"{letter.attempts} attempts" if letter.attempts else "", letter.source]
     return _document(name, place, letter.href, letter.host, said, letter.cause, letter.at)
+
+
+def of_host(host: Mapping[str, Any]) -> Document:
+    """What a crawl has of a host: a row of the table `hosts`. ``type:`` finds the state of most of its URLs."""
+    states = {state: int(host[state]) for state in get_args(State) if host[state]}
+    said = [
+        *(host["host"], f"{host['urls']} URLs", *(f"{count} {state}" for state, count in states.items())),
+        *(f"{host['pages']} pages", f"{host['bytes']} bytes", f"{host['errors']} errors"),
+    ]
+    most = max(states, key=states.__getitem__, default="")
+    name = host["host"]
+    return _document(name, name, "", name, said, most, host["last_visit"] or 0.0)
+
+
+def of_change(change: Change) -> Document:
+    """An order, or what a person had done once. ``type:`` finds what it was, ``label:`` who gave it."""
+    said = [change.what, f"by {change.who}", change.where, change.why, f"{change.count} moved" if change.count else ""]
+    name, kind = str(change.number), change.what.partition(" ")[0]
+    return _document(name, name, "", "", said, kind, change.at, "-".join(change.who.split()))
 
 
 def of_line(line: bytes, place: int) -> Document | None:

@@ -75,6 +75,15 @@ def found(url: str, q: str, **more: Any) -> dict[str, Any]:
     return said
 
 
+def test_how_long_queries_take_is_served(url: str) -> None:
+    found(url, "fox")
+    found(url, "nothinglikethis")
+    text = requests.get(f"{url}/metrics", timeout=30).text
+    counted = dict(re.findall(r'^gregor_search_answers_total\{.*what="(\w+)".*\} (\d)', text, re.MULTILINE))
+    assert int(counted["hits"]) >= 1 and int(counted["none"]) >= 1 and counted["partial"] == "0"
+    assert re.search(r"^gregor_search_seconds_count.* [1-9]", text, re.MULTILINE)
+
+
 def test_a_page_of_results_needs_no_script_and_has_its_policy(url: str) -> None:
     answer = asked(url, q="fox")
     assert answer.status_code == 200 and answer.headers["content-type"].startswith("text/html")

@@ -139,9 +139,13 @@ def test_what_happened_is_found(data: Path, tmp_path: Path, capsys: pytest.Captu
     assert main(words) == 0
     assert found(data, capsys, "deadletters", "route") == [] and len(found(data, capsys, "logs", "type:warning")) == 2
     assert found(data, capsys, "events", "host:c.test", "type:fetched") == ["http://c.test/"]
-    assert main(["optout", "b.test", "--data", str(data), "--wait", "0"]) == 0
+    assert found(data, capsys, "hosts", "host:a.test")[0].startswith("a.test · 1 URLs · 1 fetched")
+    assert len(found(data, capsys, "hosts", "type:fetched")) == 2 and len(found(data, capsys, "hosts", "b.test")) == 1
+    assert main(["optout", "b.test", "--why", "their wish", "--data", str(data), "--wait", "0"]) == 0
     assert main(words) == 0
     assert found(data, capsys, "events", "type:gone") == []  # nor of who opted out
+    assert found(data, capsys, "hosts", "b.test")[0].startswith("b.test · 1 URLs · 1 denied · 0 pages")
+    assert found(data, capsys, "orders", "wish") and found(data, capsys, "orders", "type:pause") == []
     assert main(["index", "--records", "--rebuild", "--data", str(data)]) == 2
 
 

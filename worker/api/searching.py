@@ -1,7 +1,7 @@
 """Answering queries of a page or a program: from the index as it was committed last and the texts of the crawl."""
 
 import time
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import Annotated, Final, Literal, TypeVar
@@ -73,6 +73,10 @@ class Searching:
         self._seconds = seconds
         self.timing = Timing()
         """Of queries that were answered, their snippets cut."""
+        self.answers: Counter[str] = Counter()
+        """How many had hits, none, or what was found until the time was over: `ANSWERS`."""
+        self.refused = 0
+        """How many could not be answered, since too many waited."""
         self._states: OrderedDict[int, Index] = OrderedDict()
         self._searches = Threads(_THREADS, _WAITING)
         self._cutting = Threads(1, _WAITING)  # of snippets: each takes the interpreter, two at once are no faster
@@ -82,6 +86,7 @@ class Searching:
         begun = time.monotonic()
         results = await self._results_of(asked)
         self.timing.observe(time.monotonic() - begun)
+        self.answers["partial" if results.partial else "hits" if results.total else "none"] += 1
         return results
 
     async def _results_of(self, asked: SearchQuery) -> views.Found:
@@ -199,6 +204,7 @@ class Searching:
         try:
             return await self._searches.run(call, seconds)
         except Crowded:
+            self.refused += 1
             raise problems.too_many() from None
 
     async def _views(self, entries: Sequence[Shown], asked: Asked) -> list[views.HitView]:
@@ -209,6 +215,7 @@ class Searching:
         try:
             snippets = await self._cutting.run(lambda: [snippet(text, asked.words) for text in texts])
         except Crowded:
+            self.refused += 1
             raise problems.too_many() from None
         return [_view(entry, pieces) for entry, pieces in zip(entries, snippets, strict=True)]
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from gregor.search.snippets import Piece
 
 _MINUS: Final = re.compile(r"-[^-]")
-RECORDS: Final = ("events", "deadletters", "logs")
+RECORDS: Final = ("events", "deadletters", "hosts", "orders", "logs")
 _BOLD, _PLAIN = "\x1b[1m", "\x1b[0m"
 
 
@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("words", nargs="*", metavar="WORD", help=text)
     parser.add_argument("--serve", metavar="ADDRESS:PORT", help="serve the search page there, until a signal")
     parser.add_argument("--public", action="store_true", help="with --serve: also where others reach it")
-    text = "what is searched: pages; events (how URLs stand), deadletters, logs, of `gregor index --records`"
+    text = "what is searched: pages; or what `gregor index --records` keeps of URLs (events), hosts, orders, logs"
     parser.add_argument("--in", choices=("pages", *RECORDS), default="pages", dest="place", help=text)
     parser.add_argument("--limit", type=positive, default=10, metavar="N", help="at most so many; default: 10")
     parser.add_argument("--offset", type=not_negative, default=0, metavar="N", help="without the first N")

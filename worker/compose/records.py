@@ -1,33 +1,41 @@
-"""Puts together what indexes what happened in a crawl (its URLs, those given up, its log), and what searches that."""
+"""Puts together what indexes what happened in a crawl (URLs, hosts, orders, its log), and what searches that."""
 
 import asyncio
 import shutil
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from gregor.schemas.messages import DeadLetter, Row
+from gregor.schemas.messages import DeadLetter
 from gregor.search.adapters import generations
 from gregor.search.adapters.log_file import LogFile
 from gregor.search.borders import Unusable
+from gregor.search.documents import Document
 from gregor.search.recorder import Recorder
-from gregor.search.records import of_letter, of_line, of_row
+from gregor.search.records import of_change, of_host, of_letter, of_line, of_row
 from gregor.worker.base.errors import BadInput
 from gregor.worker.base.tasks import first_of
+from gregor.worker.borders.reader import WHOLE
 from gregor.worker.compose.engine import engine_of
 from gregor.worker.compose.search import Told, index_folder
 from gregor.worker.config.settings import Config
+from gregor.worker.inspect.selection import Selection
+from gregor.worker.inspect.tables import TABLES
 from gregor.worker.operate.dead_letters import dead as given_up_of
+from gregor.worker.orders.model import NEWEST, Change
 
 if TYPE_CHECKING:
     from gregor.search.adapters.tantivy_index import TantivyIndex
 
-NAMES: Final = ("events", "deadletters", "logs")
+_SCANNED: Final = ("events", "deadletters", "hosts", "orders")
+NAMES: Final = (*_SCANNED, "logs")
 _FOLDER: Final = "records"
-_FORMAT: Final = "2"
+_FORMAT: Final = "3"
+_CHANGES: Final = 500
+"""Of the record of orders that are read at once."""
 _HEAP: Final = 16 * 1024 * 1024
 _LOOK: Final = 0.5
 """Seconds between two looks for new lines."""
@@ -118,19 +126,38 @@ async def record(
     return done
 
 
-async def _recorders(
-    config: Config, stack: AsyncExitStack, folder: Path, on_damage: Told
-) -> "tuple[Recorder[Row], Recorder[DeadLetter]]":
-    reader, _ = await engine_of(config).read()
+async def _recorders(config: Config, stack: AsyncExitStack, folder: Path, on_damage: Told) -> "list[Recorder[Any]]":
+    engine, table = engine_of(config), TABLES["hosts"]
+    reader, _ = await engine.read()
     reader.on_damage = on_damage
     stack.push_async_callback(reader.close)
-    events, dead = (stack.enter_context(_opened(folder / name)) for name in NAMES[:2])
+    names = [column.name for column in table.columns]
 
     async def letters() -> AsyncIterator[DeadLetter]:
         async for given_up in given_up_of(reader, None):
             yield given_up.letter
 
-    return Recorder(lambda: reader.rows(None, None), of_row, events), Recorder(letters, of_letter, dead)
+    async def hosts() -> AsyncIterator[dict[str, Any]]:
+        async for values in table.rows(reader, Selection(None), WHOLE):
+            yield dict(zip(names, values, strict=True))
+
+    async def orders() -> AsyncIterator[Change]:
+        before: int = NEWEST
+        while changes := await asyncio.to_thread(engine.changes, before, _CHANGES):
+            for change in changes:
+                yield change
+            before = changes[-1].number
+
+    sources: tuple[tuple[Callable[[], AsyncIterator[Any]], Callable[[Any], Document]], ...] = (
+        (lambda: reader.rows(None, None), of_row),
+        (letters, of_letter),
+        (hosts, of_host),
+        (orders, of_change),
+    )
+    return [
+        Recorder(records, document_of, stack.enter_context(_opened(folder / name)))
+        for name, (records, document_of) in zip(_SCANNED, sources, strict=True)
+    ]
 
 
 class _Shipping:

@@ -1,6 +1,7 @@
 """Puts together what indexes a crawl, and what searches it."""
 
 import asyncio
+import os
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -148,7 +149,7 @@ async def serve(
     try:
         current()
         searching = Searching(current, reader)
-        async with served(application(searching, config.api_rate, public=public), config, stop.set) as url:
+        async with served(application(searching, config, os.environ, public=public), config, stop.set) as url:
             started(url)
             await stop.wait()
     except Unusable as error:

@@ -1,10 +1,11 @@
-"""Every metric of `gregor index`; as `metric_list.py`."""
+"""Every metric of `gregor index`, and of `gregor search --serve`; as `metric_list.py`."""
 
 from typing import Final
 
 from gregor.worker.inspect.metrics import Metric
 
 BEHIND: Final = ("events", "posts")
+ANSWERS: Final = ("hits", "none", "partial")
 
 # fmt: off
 INDEX_METRICS: Final = (
@@ -27,5 +28,14 @@ INDEX_METRICS: Final = (
     Metric("gregor_index_step_seconds", "histogram",
            "Time of a step: what is new is read, documents are made of it, and their writes acknowledged.",
            lambda look: [((), look.steps)]),
+)
+SEARCH_METRICS: Final = (
+    Metric("gregor_search_seconds", "histogram", "Time of a query that was answered, its snippets cut.",
+           lambda look: [((), look.timing)]),
+    Metric("gregor_search_answers", "counter",
+           "Queries that were answered: with hits, without, or with what was found until the time was over.",
+           lambda look: [((what,), look.answers[what]) for what in ANSWERS], {"what": ", ".join(ANSWERS)}),
+    Metric("gregor_search_refused", "counter", "Queries that were refused, since too many waited.",
+           lambda look: [((), look.refused)]),
 )
 # fmt: on

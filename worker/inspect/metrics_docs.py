@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from gregor.worker.inspect.index_metrics import INDEX_METRICS
+from gregor.worker.inspect.index_metrics import INDEX_METRICS, SEARCH_METRICS
 from gregor.worker.inspect.metric_list import METRICS
 from gregor.worker.inspect.metrics import Metric
 from gregor.worker.observe.timing import BOUNDS
@@ -27,6 +27,12 @@ _INDEX = """
 | name | kind | meaning | labels |
 |---|---|---|---|
 """
+_SEARCH = """
+`gregor search --serve ADDRESS:PORT` serves its own at `/metrics`, to who has the viewer's token or asks from here:
+
+| name | kind | meaning | labels |
+|---|---|---|---|
+"""
 
 
 def _rows(metrics: Iterable[Metric]) -> str:
@@ -40,7 +46,7 @@ def _rows(metrics: Iterable[Metric]) -> str:
 def page() -> str:
     """docs/metrics.md."""
     bounds = ", ".join(f"{bound:g}" for bound in BOUNDS)
-    tables = f"{_HEAD}{_rows(METRICS)}{_INDEX}{_rows(INDEX_METRICS)}"
+    tables = f"{_HEAD}{_rows(METRICS)}{_INDEX}{_rows(INDEX_METRICS)}{_SEARCH}{_rows(SEARCH_METRICS)}"
     return f"{tables}\nThe buckets of every histogram end at {bounds} seconds.\n"
 
 
