@@ -168,11 +168,13 @@ def _values(rule: Rule, items: Sequence[Item], losses: Sequence[Loss]) -> Iterat
     """Which fields of a rule had a value on its page. Of an item that was lost for want of one only that is known;
     where a page has no item at all it has no value."""
     missing = {loss.field for loss in losses if loss.field}
+    asked_of_all = not any(loss.costs_item for loss in losses)
     for member in rule.fields:
-        if any(has_value(item, member.name) for item in items):
-            yield (rule.name, member.name), True
-        elif items or member.name in missing or not any(loss.costs_item for loss in losses):
-            yield (rule.name, member.name), False
+        name = member.name
+        if any(has_value(item, name) for item in items):
+            yield (rule.name, name), True
+        elif items or name in missing or asked_of_all:
+            yield (rule.name, name), False
 
 
 def _note(extractor: LoadedExtractor, items: Sequence[Item], losses: Sequence[Loss], extracted: Extracted) -> None:

@@ -34,6 +34,7 @@ LONGEST: Final = 2000
 MOST: Final = 500
 """Fields that are told of, of a partition."""
 _DAY: Final = 86400
+_RECENT_BITS: Final = (1 << RECENT) - 1
 
 
 class Share(msgspec.Struct, frozen=True):
@@ -88,45 +89,64 @@ class FieldShares:
     """What one partition knows of the fields of its pages."""
 
     def __init__(self, kept: Mapping[str, FieldShare] | None = None) -> None:
-        self._shares: dict[str, FieldShare] = dict(kept or {})
+        self._counts = {name: _Count(share) for name, share in (kept or {}).items()}
 
     def note(self, extracted: Extracted, url: str, at: float) -> None:
         """A page was read, at a time in unix seconds."""
-        day = int(at) // _DAY
-        values = {
-            "\t".join(pair): (has_value, pair in extracted.required) for pair, has_value in extracted.values.items()
-        }
+        day, required = int(at) // _DAY, extracted.required
+        counts = self._counts
+        for pair, has_value in extracted.values.items():
+            count = counts.get("\t".join(pair)) or self._begun(pair)
+            if count is not None:
+                count.add(has_value, pair in required, url, day)
         if extracted.open:
-            for name, share in self._shares.items():
-                if name.partition("\t")[0] in extracted.open:
-                    values.setdefault(name, (False, share.required))
-        for name, (has_value, required) in values.items():
-            earlier = self._shares.get(name)
-            if earlier is not None or len(self._shares) < MOST:
-                self._shares[name] = _noted(earlier or FieldShare(), has_value, required, url, day)
+            for name, count in counts.items():
+                rule, _, field = name.partition("\t")
+                if rule in extracted.open and (rule, field) not in extracted.values:
+                    count.add(False, count.required, url, day)
+
+    def _begun(self, pair: tuple[str, str]) -> "_Count | None":
+        """That of a field which is met first; None where there are too many."""
+        if len(self._counts) >= MOST:
+            return None
+        return self._counts.setdefault("\t".join(pair), _Count(FieldShare()))
 
     def kept(self) -> dict[str, FieldShare]:
         """As the partition's record has it."""
-        return dict(self._shares)
+        return {name: count.share() for name, count in self._counts.items()}
 
 
-def _noted(share: FieldShare, has_value: bool, required: bool, url: str, day: int) -> FieldShare:
-    days = list(share.days)
-    if days and days[-1].day >= day:
-        last = days[-1]
-        days[-1] = DayShare(last.day, last.pages + 1, last.values + has_value)
-    else:
-        days.append(DayShare(day, 1, int(has_value)))
-    examples = share.examples
-    if required and not has_value and url not in examples and len(url) <= LONGEST:
-        examples = (*examples, url)[-EXAMPLES:]
-    return FieldShare(
-        days=tuple(days[-DAYS:]),
-        recent=(share.recent << 1 | has_value) & (1 << RECENT) - 1,
-        recent_pages=min(share.recent_pages + 1, RECENT),
-        required=required,
-        examples=examples,
-    )
+class _Count:
+    """A `FieldShare` as it is counted: many pages come between two records of it."""
+
+    __slots__ = ("_days", "_examples", "_pages", "_recent", "required")
+
+    def __init__(self, share: FieldShare) -> None:
+        self._days = [[day.day, day.pages, day.values] for day in share.days]
+        self._recent = share.recent
+        self._pages = share.recent_pages
+        self._examples = share.examples
+        self.required = share.required
+
+    def add(self, has_value: bool, required: bool, url: str, day: int) -> None:
+        """One more page."""
+        days = self._days
+        if days and days[-1][0] >= day:
+            days[-1][1] += 1
+            days[-1][2] += has_value
+        else:
+            days.append([day, 1, int(has_value)])
+            del days[:-DAYS]
+        self._recent = (self._recent << 1 | has_value) & _RECENT_BITS
+        self._pages = min(self._pages + 1, RECENT)
+        self.required = required
+        if required and not has_value and url not in self._examples and len(url) <= LONGEST:
+            self._examples = (*self._examples, url)[-EXAMPLES:]
+
+    def share(self) -> FieldShare:
+        """As it is kept."""
+        days = tuple(DayShare(*day) for day in self._days)
+        return FieldShare(days, self._recent, self._pages, self.required, self._examples)
 
 
 def shares(partitions: Iterable[Mapping[str, FieldShare]]) -> list[Share]:

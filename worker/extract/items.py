@@ -8,7 +8,7 @@ from gregor.worker.extract import schema_org, values
 from gregor.worker.extract.model import Failed, Field, Found, Group, Item, Kind, Loss, Rule, Spent, Unreadable, Value
 from gregor.worker.extract.page import Parsed
 from gregor.worker.extract.scopes import Place
-from gregor.worker.extract.selectors import group_of
+from gregor.worker.extract.selectors import NOTHING, Css, group_of
 from gregor.worker.links.scope import Allowed
 from gregor.worker.web.urls import Url
 
@@ -117,6 +117,12 @@ def _field(field: Field, place: Place, prefix: str, rule: str, losses: list[Loss
     """The value that the first source has which has one; all of its values with ``many``."""
     unreadable = ""
     for source in field.sources:
+        if not field.many and field.find is None and isinstance(source, Css):
+            value = _first(field, source, place)
+            if value is NOTHING:
+                continue
+            if value is not None:
+                return value
         value, reason = _of_source(field, source.select(place), place.page)
         unreadable = unreadable or reason
         if value is not None:
@@ -127,6 +133,18 @@ def _field(field: Field, place: Place, prefix: str, rule: str, losses: list[Loss
     if unreadable:
         losses.append(Loss(rule, cause, costs_item=False))
     return field.default if field.default is not None else [] if field.many else None
+
+
+def _first(field: Field, source: Css, place: Place) -> Value:
+    """The value of the first element that a selector has, which mostly is all that is asked for; `NOTHING` where there
+    is no element, None where more has to be looked at."""
+    selected = source.first(place)
+    if selected is None or selected is NOTHING:
+        return selected
+    try:
+        return values.read(selected, field.kind, place.page)
+    except Unreadable:
+        return None
 
 
 def _of_source(field: Field, selected: Iterator[object], page: Parsed) -> tuple[Value, str]:

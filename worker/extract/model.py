@@ -131,7 +131,8 @@ class Item:
 
 def has_value(item: Item, name: str) -> bool:
     """Whether a field of an item says anything."""
-    return item.fields.get(name) not in (None, [])
+    value = item.fields.get(name)
+    return value is not None and value != []
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,8 @@ _FUNCTIONS: Final = names(
 _CALL: Final = re.compile(r"([\w:-]+)\s*\(")
 _LITERAL: Final = re.compile(r"\"[^\"]*\"|'[^']*'")
 _OPERATORS: Final = frozenset({"and", "or", "div", "mod"})
+NOTHING: Final = object()
+"""Stands for it where None has another meaning."""
 MOST: Final = 10_000
 """What one source may give on a page; the rest is left out."""
 
@@ -59,6 +61,19 @@ class Css:
             return
         place.pay()
         yield from islice(self._values(node, place.page.work), MOST)
+
+    def first(self, place: Place) -> object:
+        """What `select` gives first, in the shortest way, or `NOTHING`; None: only `select` can tell."""
+        node = place.node
+        if node is None:
+            return NOTHING
+        place.pay()
+        element = node.css_first(self._selector) if self._selector else node
+        if element is None:
+            return NOTHING
+        if self._text:
+            return None
+        return element if self._attribute is None else text.attribute(element, self._attribute)
 
     def _values(self, node: LexborNode, work: Work) -> Iterator[object]:
         for element in self._elements(node, work):
