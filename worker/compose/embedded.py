@@ -35,12 +35,12 @@ from gregor.worker.operate.control import Control, FolderControl
 from gregor.worker.operate.erase import Erased, Whose
 from gregor.worker.operate.sketching import Sketched
 from gregor.worker.orders.model import Change, Orders
-from gregor.worker.run.runtime import Runtime
 from gregor.worker.web.canonical import CanonicalRules
 from gregor.worker.web.urls import Urls
 
 if TYPE_CHECKING:
     from gregor.worker.adapters.cluster.rebuild import Rebuilt
+    from gregor.worker.run.runtime import Runtime  # heavy: who only reads needs no worker
 
 _AHEAD: Final = 3600.0  # seconds, more than summer time and drift
 _LITTLE_DISK: Final = 0.1
@@ -60,12 +60,12 @@ class OpenFolder:
         """A connection of its own, which writes nothing."""
         return await stack.enter_async_context(_reading(self._path))
 
-    def members(self, runtime: Runtime, clock: Clock) -> None:
+    def members(self, runtime: "Runtime", clock: Clock) -> None:
         """Nobody else."""
 
     @asynccontextmanager
     async def housekeeping(
-        self, runtime: Runtime, api: str, measure: Callable[[list[str]], None]
+        self, runtime: "Runtime", api: str, measure: Callable[[list[str]], None]
     ) -> AsyncIterator[None]:
         """What the folder holds is counted once; nobody else adds to it."""
         runtime.stats.before = await _counted(self._path)

@@ -24,11 +24,11 @@ from gregor.worker.operate.control import Control
 from gregor.worker.operate.erase import Erased
 from gregor.worker.operate.sketching import Sketched
 from gregor.worker.orders.model import Change, Orders
-from gregor.worker.run.runtime import Runtime
 from gregor.worker.web.urls import Urls
 
 if TYPE_CHECKING:
     from gregor.worker.adapters.cluster.rebuild import Rebuilt
+    from gregor.worker.run.runtime import Runtime  # heavy: who only reads needs no worker
 
 
 class Place(NamedTuple):
@@ -60,11 +60,11 @@ class OpenEngine(Protocol):
     async def reader(self, stack: AsyncExitStack) -> Reader:
         """What reads beside the worker, until ``stack`` is closed."""
 
-    def members(self, runtime: Runtime, clock: Clock) -> Callable[[], Awaitable[Members]] | None:
+    def members(self, runtime: "Runtime", clock: Clock) -> Callable[[], Awaitable[Members]] | None:
         """What says who else runs this crawl; None where nobody can."""
 
     def housekeeping(
-        self, runtime: Runtime, api: str, measure: Callable[[list[str]], None]
+        self, runtime: "Runtime", api: str, measure: Callable[[list[str]], None]
     ) -> AbstractAsyncContextManager[None]:
         """What is done beside the crawl, as long as it runs.
 

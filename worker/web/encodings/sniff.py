@@ -10,7 +10,6 @@ from codecs import getincrementaldecoder
 from functools import lru_cache
 
 import webencodings
-from charset_normalizer import from_bytes
 
 from gregor.worker.web import media_type
 from gregor.worker.web.encodings import decoders
@@ -225,6 +224,8 @@ def guess(body: bytes) -> str:
     if high < _TELLING or high * 4 < len(words) - words.count(b" "):
         return "windows-1252"
     first = next((at for at, byte in enumerate(words) if byte >= 0x80), 0)
+    from charset_normalizer import from_bytes  # heavy: few documents need it
+
     best = from_bytes(words[first : first + _DETECTED], cp_isolation=list(_GUESSES)).best()
     return _GUESSES[best.encoding] if best else "windows-1252"
 
