@@ -18,9 +18,10 @@ MOST_URLS: Final = 100
 """URLs of one content that are kept with it; all of them are counted."""
 MOST_ANCHORS: Final = 200
 """Anchor texts that are indexed with a document, those that most hosts use first."""
-
 MOST_ITEM_VALUES: Final = 500
 """Values of a page's items that are indexed."""
+BUCKETS: Final = 16
+"""Steps of ranks that an index tells apart: documents are written anew only when theirs is another."""
 _THERE: Final = ("new", "changed", "unchanged")
 KEPT: Final = ("fetched", "duplicate", "waiting")
 """States of URLs whose pages are found."""

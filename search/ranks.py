@@ -14,6 +14,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_matrix
 
+from gregor.search.documents import BUCKETS
+
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
@@ -23,8 +25,6 @@ TOLERANCE: Final = 1e-8
 MOST_ROUNDS: Final = 300
 MOST_SOURCES: Final = 4096
 """Nodes from which distances are measured; of more nodes a sample stands for all."""
-BUCKETS: Final = 16
-"""What is told apart of ranks in an index: documents are written anew only when theirs is another."""
 
 
 class Edges(msgspec.Struct, frozen=True):

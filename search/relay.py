@@ -18,6 +18,7 @@ import xxhash
 
 from gregor.schemas.messages import Page, Row
 from gregor.search.documents import (
+    BUCKETS,
     MOST_ANCHORS,
     MOST_URLS,
     Anchor,
@@ -133,8 +134,11 @@ class Relay:
             if page is not None and content_of(page) == content:
                 others = [other for other in members if other.key != member.key]
                 keys = [other.key for other in members][:MOST_URLS]
-                said = await self._shelf.anchors(keys, MOST_ANCHORS)
-                return content, document(page, [member, *others], [Anchor(words.text, words.host) for words in said])
+                said, bucket = await asyncio.gather(
+                    self._shelf.anchors(keys, MOST_ANCHORS), self._shelf.bucket(content)
+                )
+                anchors = [Anchor(words.text, words.host) for words in said]
+                return content, document(page, [member, *others], anchors, bucket / (BUCKETS - 1))
         return content, None
 
 

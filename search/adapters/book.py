@@ -18,9 +18,8 @@ from urllib.parse import quote
 import numpy as np
 
 from gregor.schemas.messages import Link, Page, url_fingerprint
-from gregor.search.documents import Anchor, Member, content_of
+from gregor.search.documents import BUCKETS, Anchor, Member, content_of
 from gregor.search.ranking import MOST_LINKS, NOFOLLOW, RECOMMENDING, Links, Node, Ranked, signed, words_of
-from gregor.search.ranks import BUCKETS
 
 _SCHEMA: Final = """
 PRAGMA page_size=8192; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA secure_delete=FAST;

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import msgspec
 
-from gregor.search.adapters.opensearch_client import Client, Refused
+from gregor.search.adapters.opensearch_client import SERVICE, Client, Refused
 from gregor.search.adapters.opensearch_query import (
     NAME,
     Query,
@@ -147,7 +147,9 @@ class OpenSearchIndex:
 
     def write_count(self) -> int:
         """A number that changes whenever something was written."""
-        shards = self._asked("GET", f"/{self._index}/_stats/indexing")["_all"]["primaries"]["indexing"]
+        shards = self._asked("GET", f"/{self._index}/_stats/indexing")["_all"]["primaries"].get("indexing")
+        if shards is None:
+            raise Unavailable(SERVICE, f"no shard of {self._index} is there yet")
         return int(shards["index_total"]) + int(shards["delete_total"])
 
     def count(self) -> int:

@@ -13,15 +13,20 @@ from tests.deploy.tools import ROOT, SHARED, missing, must, run
 TF = SHARED / "tools/terraform-offline/tf"
 PASSWORD = "0123456789abcdefXY"
 SETTINGS = {"delay": 2.5, "scope": "domain", "stop_grace": 20}
-GIVEN = {
+GIVEN: dict[str, Any] = {
     "user_agent": "test/1.0 (+https://example.org/bot)",
     "image": "123456789012.dkr.ecr.us-east-1.amazonaws.com/gregor:0.1.0",
     "redis_password": PASSWORD,
     "mail": ["crawl@example.org"],
     "settings": SETTINGS,
 }
-ON_EC2 = {"repository_arn": "arn:aws:ecr:us-east-1:123456789012:repository/gregor"}
-EXAMPLES = {"small": GIVEN | ON_EC2, "cluster": GIVEN | ON_EC2, "kubernetes": GIVEN}
+ON_EC2: dict[str, Any] = {"repository_arn": "arn:aws:ecr:us-east-1:123456789012:repository/gregor"}
+WITH_SEARCH: dict[str, Any] = {"opensearch_nodes": 3, "index_workers": 2}
+EXAMPLES: dict[str, dict[str, Any]] = {
+    "small": GIVEN | ON_EC2,
+    "cluster": GIVEN | ON_EC2 | WITH_SEARCH,
+    "kubernetes": GIVEN,
+}
 """The roots, and variables for each."""
 
 

@@ -122,7 +122,8 @@ def check() -> Iterator[Path]:
 
 def test_compose_itself_takes_it(check: Path) -> None:
     must(run(check, COMPOSE, timeout=30, env=USER_AGENT))
-    must(run(check, COMPOSE, COMPOSE.parent / "compose.exporters.yaml", timeout=30, env=USER_AGENT))
+    for more in ("compose.exporters.yaml", "compose.search.yaml"):
+        must(run(check, COMPOSE, COMPOSE.parent / more, timeout=30, env=USER_AGENT))
 
 
 def test_the_check_can_fail(check: Path, tmp_path: Path) -> None:
@@ -134,10 +135,11 @@ def test_the_check_can_fail(check: Path, tmp_path: Path) -> None:
 
 def test_the_exporters_are_beside_what_they_tell_of(services: dict[str, dict[str, Any]]) -> None:
     more = yaml.safe_load((COMPOSE.parent / "compose.exporters.yaml").read_text())["services"]
+    searched = yaml.safe_load((COMPOSE.parent / "compose.search.yaml").read_text())["services"]
     jobs = yaml.safe_load((COMPOSE.parent / "prometheus.yml").read_text())["scrape_configs"]
     scraped = {job["job_name"]: job["dns_sd_configs"][0]["names"] for job in jobs}
     assert set(scraped) == {"gregor", *JOBS}
-    assert {name for names in scraped.values() for name in names} <= set(services) | set(more)
+    assert {name for names in scraped.values() for name in names} <= set(services) | set(more) | set(searched)
     for name, service in more.items():
         volumes = [volume.split(":") for volume in service.get("volumes", ())]
         assert all((COMPOSE.parent / parts[0]).exists() for parts in volumes if parts[0].startswith("."))
@@ -148,3 +150,17 @@ def test_the_exporters_are_beside_what_they_tell_of(services: dict[str, dict[str
             assert not service.get("ports")
     # The tools of a container read the options of its server.
     assert "KAFKA_OPTS= " in more["kafka"]["healthcheck"]["test"][1]
+
+
+def test_the_search_is_beside_what_it_searches(services: dict[str, dict[str, Any]]) -> None:
+    more = yaml.safe_load((COMPOSE.parent / "compose.search.yaml").read_text())
+    node, index = more["services"]["opensearch"], more["services"]["index"]
+    assert set(more["services"]) - set(services) == {"opensearch", "index"}
+    assert re.search(r":\d+\.\d+\.\d+$", node["image"]) and node["cap_drop"] == ["ALL"] and not node.get("ports")
+    assert node["networks"] == ["servers"] and node["volumes"][0].partition(":")[0] in more["volumes"]
+    assert set(node["deploy"]["resources"]["limits"]) == {"cpus", "memory"}
+    assert index["extends"] == {"file": COMPOSE.name, "service": "worker"} and index["command"][0] == "index"
+    for name in ("index", "worker", "console"):
+        environment = services["worker"]["environment"] | more["services"][name]["environment"]
+        config = load(None, {key: substituted(value) for key, value in environment.items()}).config
+        assert config.opensearch == ("opensearch:9200",) and config.opensearch_replicas == 0

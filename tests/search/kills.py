@@ -24,6 +24,8 @@ from typing import Final
 import msgspec
 
 from gregor.schemas.messages import Page
+from gregor.search.borders import Unusable
+from gregor.worker.borders.errors import Unavailable
 from gregor.worker.compose.comparing import comparing
 from gregor.worker.compose.search import opened
 from gregor.worker.config.settings import Config
@@ -59,8 +61,10 @@ def run(crawl: Crawl, service: Service, kills: int, what: str, chance: random.Ra
     workers = [follow(crawl), follow(crawl)]
     try:
         for round_number in range(kills):
+            before = crawl.writes()
             crawl.settle(*_lot(wanted, round_number))
-            time.sleep(chance.uniform(0.0, 1.0))  # any moment of the work on it
+            _until(lambda before=before: crawl.writes() != before)  # type: ignore[misc]  # they are at work
+            time.sleep(chance.uniform(0.0, 0.5))  # any moment of it
             if what == "worker":
                 workers[0].kill()
                 workers[0].wait()
@@ -160,9 +164,12 @@ def _settled(config: Config, wanted: dict[str, int], kills: int) -> Outcome:
 
 def _compared(config: Config, wanted: dict[str, int], kills: int) -> Outcome:
     """By what is known here to have been stored, and by the command's own look at both."""
-    index = opened(config)
-    hits = Counter((hit.key, hit.visit) for hit in index.documents())
-    index.close()
+    try:
+        index = opened(config)
+        hits = Counter((hit.key, hit.visit) for hit in index.documents())
+        index.close()
+    except (Unavailable, Unusable):  # not there yet, or not again
+        hits = Counter()
     versions = dict(hits)
     missing = sum((key, visit) not in hits for key, visit in wanted.items())
     foreign = sum(key not in wanted for key, _ in versions)

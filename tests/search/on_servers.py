@@ -12,11 +12,12 @@ from typing import Final
 import msgspec
 
 from gregor.schemas.messages import Changed, Page, State, stamp
+from gregor.search.borders import Unusable
 from gregor.worker.adapters.cluster import engine as cluster
 from gregor.worker.adapters.cluster.engine import ClusterEngine
 from gregor.worker.borders.errors import Unavailable
 from gregor.worker.commands.cli import main
-from gregor.worker.compose.opensearch import shape_of
+from gregor.worker.compose.opensearch import searched, shape_of
 from gregor.worker.compose.process import SystemClock
 from gregor.worker.config.settings import Config
 from gregor.worker.config.sources import load
@@ -79,6 +80,13 @@ class Crawl:
 
         asyncio.run(whole())
 
+    def writes(self) -> int:
+        """A number that changes whenever the index is written; -1 while it cannot be asked."""
+        try:
+            return searched(self.config).write_count()
+        except (Unavailable, Unusable):
+            return -1
+
     def documents(self) -> dict[str, int]:
         """What is in the index: URLs, each with the version that its document was made of."""
         alias = shape_of(self.config).alias
@@ -94,7 +102,6 @@ class Crawl:
         self.client.ask("POST", f"/{alias}/_refresh")
         hits = self.client.ask("POST", f"/{alias}/_search", query)["hits"]["hits"]
         found = [(hit["_source"]["shown"]["key"], hit["_source"]["shown"]["visit"]) for hit in hits]
-        assert len(dict(found)) == len(found)
         return dict(found)
 
 

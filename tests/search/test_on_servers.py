@@ -1,5 +1,6 @@
 """A crawl on servers is indexed from its events, by any number of workers, and searched."""
 
+import asyncio
 import json
 import random
 import signal
@@ -13,6 +14,10 @@ from gregor.schemas.messages import Page
 from gregor.search.adapters import opensearch_schema as schema
 from gregor.search.adapters.opensearch_writer import Writer, ignore, name_of, version_of
 from gregor.search.documents import Document
+from gregor.search.ranking import Ranked
+from gregor.worker.borders.reader import refuse
+from gregor.worker.compose import ranks
+from gregor.worker.compose.opensearch import searched as searched_index
 from gregor.worker.compose.opensearch import shape_of
 from tests.cluster.conftest import stoppable
 from tests.cluster.servers import Service
@@ -88,6 +93,25 @@ def test_what_differs_from_the_store_is_told_and_mended(crawl: Crawl, capsys: py
     told = [("foreign", strange.key), ("missing", A), ("missing", f"{A}2"), ("stale", B)]
     assert differing() == (1, told)
     assert differing("--mend")[1] == told and differing() == (0, [])
+
+
+def test_ranks_are_kept_and_only_documents_of_another_step_are_written_anew(crawl: Crawl) -> None:
+    crawl.settle(page(A, "A fox jumps"), page(f"{A}2", "A fox jumps", state="duplicate"), page(B, "Dogs sleep"))
+    assert crawl.run("index", "--once") == 0
+
+    def ranked(**buckets: int) -> tuple[int, dict[str, float]]:
+        """How many were written anew, and what the index has then."""
+        named = {"a": A, "b": B}
+        documents = [Ranked(named[name], 0.1 + bucket / 100, bucket) for name, bucket in buckets.items()]
+        changed = asyncio.run(ranks._put_on_servers(crawl.config, refuse, documents))
+        return changed, {hit.key: hit.rank for hit in searched_index(crawl.config).documents()}
+
+    assert ranked(a=15, b=0) == (1, {A: 1.0, B: 0.0})
+    assert ranked(a=15, b=3) == (1, {A: 1.0, B: 0.2})
+    assert ranked(a=15, b=3) == (0, {A: 1.0, B: 0.2})
+    crawl.settle(page(B, "Dogs sleep", 2))
+    assert crawl.run("index", "--once") == 0 and crawl.documents()[B] == 2
+    assert ranked(b=3) == (1, {A: 0.0, B: 0.2})
 
 
 def test_workers_share_the_partitions_and_nothing_is_lost_or_doubled_when_one_is_killed(crawl: Crawl) -> None:

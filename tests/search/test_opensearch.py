@@ -99,6 +99,13 @@ def test_who_is_away_is_told_in_one_line() -> None:
     assert "\n" not in str(away.value)
 
 
+def test_a_node_that_has_no_shard_yet_is_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    client = Client(Nodes((("127.0.0.1", free_ports(1)[0]),)))
+    monkeypatch.setattr(client, "ask", lambda *words: {"_all": {"primaries": {}}})
+    with pytest.raises(Unavailable, match="no shard of gregor-x-1 is there yet"):
+        OpenSearchIndex(client, "gregor-x-1").write_count()
+
+
 def test_one_of_several_nodes_is_enough(opensearch: Service) -> None:
     (address,) = opensearch.addresses
     host, _, port = address.rpartition(":")

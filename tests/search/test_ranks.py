@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gregor.search.ranks import BUCKETS, TOLERANCE, Edges, Integers, buckets, harmonic, pagerank
+from gregor.search.documents import BUCKETS
+from gregor.search.ranks import TOLERANCE, Edges, Integers, buckets, harmonic, pagerank
 
 
 def web(nodes: int, links: int, seed: int = 1) -> Edges:

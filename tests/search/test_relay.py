@@ -62,6 +62,9 @@ class Shelf:
     async def anchors(self, keys: Sequence[str], limit: int) -> list[Said]:
         return [value for key in keys for _, value in self.found("anchor", key) if isinstance(value, Said)]
 
+    async def bucket(self, content: str) -> int:
+        return next((value for _, value in self.found("bucket", content) if isinstance(value, int)), 0)
+
     async def epoch(self, partition: int) -> int:
         return 0
 
@@ -167,3 +170,10 @@ def test_an_event_that_is_older_than_the_row_changes_nothing() -> None:
 def test_a_row_of_a_later_visit_stands() -> None:
     later = row(A, 2, "fetched")
     assert Heard(A, 1, "gone").settled(later) is later
+
+
+def test_a_document_has_the_rank_that_its_content_is_on() -> None:
+    crawl = Crawl()
+    crawl.shelf.put(("bucket", b"one".hex()), 5, 1)
+    crawl.take_in(*crawl.store(page(A, "one"), page(B, "two")))
+    assert {made.key: made.rank for made in crawl.documents.values()} == {A: 5 / 15, B: 0.0}

@@ -59,6 +59,15 @@ class Said(msgspec.Struct, frozen=True):
     text: str
 
 
+class Rank(msgspec.Struct, frozen=True):
+    """What a content is ranked (0: no more), its step, and the step that its document was asked for with."""
+
+    content: str
+    rank: float
+    bucket: int
+    asked: int = 0
+
+
 class Shelf(Protocol):
     """What is remembered."""
 
@@ -88,6 +97,9 @@ class Shelf(Protocol):
 
     async def anchors(self, keys: Sequence[str], limit: int) -> list[Said]:
         """What links say that lead to these URLs, each text once for a host."""
+
+    async def bucket(self, content: str) -> int:
+        """On which step of ranks a content is; 0 before it was ranked."""
 
     async def epoch(self, partition: int) -> int:
         """The highest that an owner of an index partition had; 0: there was none."""

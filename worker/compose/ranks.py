@@ -3,21 +3,27 @@
 import asyncio
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from gregor.search.adapters import generations
 from gregor.search.borders import Unusable
 from gregor.worker.base.errors import BadInput
+from gregor.worker.borders.shelf import Rank
 from gregor.worker.compose.engine import engine_of
 from gregor.worker.compose.search import BOOK, Told, catch_up, index_folder, indexer_of
 from gregor.worker.config.settings import Config
+from gregor.worker.observe.indexing import IndexStats
 from gregor.worker.web.urls import Urls
 
 if TYPE_CHECKING:
     from gregor.search.adapters.book import Book
     from gregor.search.ranking import Ranked, Result, Rules
+    from gregor.worker.compose.search_cluster import Indexing
+
+_SLICE: Final = 1000
+"""Ranks that are put in, and documents that are asked for, at once."""
 
 
 class KeyOf:
@@ -40,7 +46,7 @@ async def rank(config: Config, on_damage: Told, rules: "Rules") -> "tuple[Result
     from gregor.search.ranking import ranked
 
     if not config.on_one_machine:
-        raise BadInput("ranks are of a crawl on one machine: name its data folder with --data")
+        raise BadInput("a crawl on servers is ranked by Spark, of its exported tables: --spark MASTER --tables DIR")
     engine_of(config).there()
     try:
         generation = generations.current(index_folder(config))
@@ -71,8 +77,8 @@ async def _write_anew(config: Config, on_damage: Told) -> None:
 async def rank_by_spark(
     config: Config, on_damage: Told, rules: "Rules", master: str, tables: Path
 ) -> "tuple[Result, int]":
-    """Rank the pages of exported tables; how many documents of this machine's index, if there is one, have to be
-    written anew for that, which is done as after ranking here. Raises `BadInput`."""
+    """Rank the pages of exported tables; how many documents of the crawl's index, if there is one, have to be written
+    anew for that, which is done as after ranking here. Raises `BadInput`."""
     from gregor.search.adapters import spark_ranks
 
     reader, urls = await engine_of(config).read()
@@ -82,6 +88,8 @@ async def rank_by_spark(
             spark_ranks.place_of(tables, table)  # before Spark begins, which takes a while
         with spark_ranks.session(master) as session:
             done = spark_ranks.ranked(session, tables, KeyOf(urls), rules, {})
+        if not config.on_one_machine:
+            return done, await _put_on_servers(config, on_damage, done.documents)
         generation = generations.current(index_folder(config))
     except Unusable as error:
         raise BadInput(str(error)) from None
@@ -91,6 +99,41 @@ async def rank_by_spark(
         changed = book.put_ranks(_by_content(done.documents, book.contents()))
     await _write_anew(config, on_damage)
     return done, changed
+
+
+async def _put_on_servers(config: Config, on_damage: Told, documents: "list[Ranked]") -> int:
+    """Keep the ranks with what is remembered of a crawl on servers; how many documents are written anew for that."""
+    from gregor.search.adapters.book import number_of
+    from gregor.worker.compose import search_cluster
+
+    if not config.opensearch:
+        return 0
+    async with search_cluster.indexing_of(config, on_damage, IndexStats()) as parts:
+        contents = {number_of(key): content async for some in parts.shelf.contents() for key, content in some}
+        changed = await _put_ranks(parts, _by_content(documents, contents))
+    if changed:
+        await search_cluster.taken_in(config, on_damage)
+    return changed
+
+
+async def _put_ranks(parts: "Indexing", ranked: "list[Ranked]") -> int:
+    """Replace the ranks of contents, and have those documents written anew whose step changed; how many these are.
+
+    Cut short at any moment, the next one asks for those that were not.
+    """
+    before = {rank.content: rank async for some in parts.shelf.ranks() for rank in some}
+    ranks = [Rank(each.content, each.rank, each.bucket) for each in ranked]
+    ranks += [Rank(content, 0.0, 0) for content in before.keys() - {rank.content for rank in ranks}]
+    changed = 0
+    for at in range(0, len(ranks), _SLICE):
+        part = ranks[at : at + _SLICE]
+        kept = {rank.content: before.get(rank.content, Rank(rank.content, 0.0, 0)) for rank in part}
+        await parts.shelf.put_ranks([rank for rank in part if kept[rank.content].rank != rank.rank])
+        others = [rank for rank in part if kept[rank.content].asked != rank.bucket]
+        await parts.tell([], [rank.content for rank in others])
+        await parts.shelf.asked([*others, *(rank for rank in part if not rank.rank)])
+        changed += len(others)
+    return changed
 
 
 def _by_content(documents: "list[Ranked]", contents: dict[int, str]) -> "list[Ranked]":

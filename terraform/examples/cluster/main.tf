@@ -45,6 +45,8 @@ module "crawl" {
   worker_instance_type    = var.worker_instance_type
   redis_replicas          = 1
   redis_password          = var.redis_password
+  opensearch_nodes        = var.opensearch_nodes
+  index_workers           = var.index_workers
   cassandra_nodes         = var.cassandra_nodes
   cassandra_instance_type = var.cassandra_instance_type
   cassandra_volume_size   = var.cassandra_volume_size

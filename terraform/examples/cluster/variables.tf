@@ -161,3 +161,15 @@ variable "worker_instance_type" {
   default     = "c7g.medium"
   description = "Size of a worker's machine; a worker uses one core."
 }
+
+variable "opensearch_nodes" {
+  type        = number
+  default     = 0
+  description = "Nodes of OpenSearch, which has the index of what is crawled; 0: none."
+}
+
+variable "index_workers" {
+  type        = number
+  default     = 0
+  description = "Workers of the index."
+}

@@ -43,11 +43,14 @@ resource "aws_vpc_security_group_ingress_rule" "api" {
 
 # Where there is an endpoint, its service is reached by it alone, by servers too: they write logs.
 resource "aws_vpc_security_group_ingress_rule" "endpoints" {
-  for_each = {
-    workers   = aws_security_group.workers.id
-    zookeeper = module.zookeeper.security_group_id
-    cassandra = module.cassandra.security_group_id
-  }
+  for_each = merge(
+    {
+      workers   = aws_security_group.workers.id
+      zookeeper = module.zookeeper.security_group_id
+      cassandra = module.cassandra.security_group_id
+    },
+    { for number, group in module.opensearch[*].security_group_id : "opensearch" => group },
+  )
 
   security_group_id            = module.network.endpoints_security_group_id
   description                  = each.key
@@ -60,7 +63,10 @@ resource "aws_vpc_security_group_ingress_rule" "endpoints" {
 # Values of the tokens are put in by hand or by a pipeline; they never enter the state.
 resource "aws_secretsmanager_secret" "this" {
   # checkov:skip=CKV2_AWS_57:Redis and the workers' tokens are changed by who runs the crawl: docs/deployment.md says how
-  for_each    = toset(["redis_password", "viewer_token", "operator_token"])
+  for_each = toset(concat(
+    ["redis_password", "viewer_token", "operator_token"],
+    can(var.settings.opensearch_username) ? ["opensearch_password"] : [],
+  ))
   name_prefix = "${var.name}/${each.key}-"
   description = "${each.key} of ${var.name}"
   kms_key_id  = aws_kms_key.this.arn
@@ -132,6 +138,23 @@ module "cassandra" {
   cassandra_replication    = var.cassandra_replication
 }
 
+module "opensearch" {
+  count                    = var.opensearch_nodes > 0 ? 1 : 0
+  source                   = "../opensearch"
+  name                     = var.name
+  tags                     = var.tags
+  vpc_id                   = module.network.vpc_id
+  subnets                  = module.network.subnets
+  zone_id                  = module.network.zone_id
+  domain                   = module.network.domain
+  client_security_group_id = aws_security_group.workers.id
+  kms_key_arn              = aws_kms_key.this.arn
+  nodes                    = var.opensearch_nodes
+  instance_type            = var.opensearch_instance_type
+  volume_size              = var.opensearch_volume_size
+  heap_size                = var.opensearch_heap_size
+}
+
 module "exports" {
   source        = "../exports"
   name          = var.name
@@ -148,6 +171,7 @@ data "aws_iam_policy_document" "worker" {
 locals {
   settings = merge(
     var.settings, module.kafka.settings, module.redis.settings, module.zookeeper.settings, module.cassandra.settings,
+    try(module.opensearch[0].settings, {}),
     { crawl = var.crawl, partitions = var.partitions, user_agent = var.user_agent, linger = true },
   )
   secrets = { for field, secret in aws_secretsmanager_secret.this : field => secret.arn }
@@ -171,6 +195,26 @@ module "workers" {
   workers_max       = min(var.workers_max, var.partitions)
   spot              = var.spot
   schedules         = var.schedules
+}
+
+# Workers of the index: they share its partitions, and may go at any time.
+module "index" {
+  count             = var.workers_on == "ec2" && var.index_workers > 0 ? 1 : 0
+  source            = "../workers"
+  command           = "index"
+  name              = var.name
+  tags              = var.tags
+  subnets           = module.network.subnets
+  security_group_id = aws_security_group.workers.id
+  kms_key_arn       = aws_kms_key.this.arn
+  settings          = local.settings
+  secrets           = local.secrets
+  policy            = data.aws_iam_policy_document.worker.json
+  image             = var.image
+  repository_arn    = var.repository_arn
+  instance_type     = var.worker_instance_type
+  workers_min       = var.index_workers
+  workers_max       = var.index_workers
 }
 
 # One machine that a browser may be led to: docs/deployment.md says how.
@@ -204,6 +248,6 @@ module "monitoring" {
   kafka_cluster = module.kafka.cluster_name
   kafka_brokers = module.kafka.brokers
   redis_nodes   = module.redis.nodes
-  server_groups = concat(module.zookeeper.group_names, module.cassandra.group_names)
+  server_groups = concat(module.zookeeper.group_names, module.cassandra.group_names, flatten(module.opensearch[*].group_names))
   nat_gateways  = module.network.nat_gateways
 }

@@ -98,3 +98,38 @@ variable "cassandra_replication" {
   default     = 3
   description = "The setting cassandra_replication."
 }
+
+variable "opensearch_nodes" {
+  type        = number
+  default     = 0
+  description = "Nodes of OpenSearch, 1, 3, 5 or 7; 0: none, or one that settings.opensearch names, such as Amazon OpenSearch."
+}
+
+variable "opensearch_instance_type" {
+  type        = string
+  default     = "m7g.large"
+  description = "Size of a node of OpenSearch."
+}
+
+variable "opensearch_volume_size" {
+  type        = number
+  default     = 100
+  description = "GiB of a node of OpenSearch."
+}
+
+variable "opensearch_heap_size" {
+  type        = string
+  default     = "4G"
+  description = "Java heap of a node of OpenSearch."
+}
+
+variable "index_workers" {
+  type        = number
+  default     = 0
+  description = "Workers of the index on EC2; 0: none."
+
+  validation {
+    condition     = var.index_workers == 0 || var.opensearch_nodes > 0 || can(var.settings.opensearch)
+    error_message = "index_workers must be 0 where there is no OpenSearch: opensearch_nodes or settings.opensearch."
+  }
+}

@@ -39,7 +39,7 @@ resource "aws_launch_template" "this" {
     templatefile("${path.module}/boot.sh.tftpl", {
       region    = data.aws_region.current.region
       image     = var.image
-      command   = var.command
+      command   = var.command == "index" ? "index --metrics 0.0.0.0:9100" : var.command
       registry  = split("/", var.image)[0]
       private   = var.repository_arn != ""
       secrets   = var.secrets

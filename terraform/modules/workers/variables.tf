@@ -9,8 +9,8 @@ variable "command" {
   description = "What the machines run: worker, or console, which shows and steers the whole crawl and owns no partition."
 
   validation {
-    condition     = contains(["worker", "console"], var.command)
-    error_message = "command must be worker or console."
+    condition     = contains(["worker", "console", "index"], var.command)
+    error_message = "command must be worker, console or index."
   }
 }
 

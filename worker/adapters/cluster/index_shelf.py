@@ -7,7 +7,7 @@ import msgspec
 import xxhash
 
 from gregor.worker.adapters.cluster.cassandra_client import Cassandra
-from gregor.worker.borders.shelf import Held, Noted, Said
+from gregor.worker.borders.shelf import Held, Noted, Rank, Said
 
 _SLOTS: Final = 4
 """Pages of a host that are remembered for the same words of links to one target."""
@@ -32,6 +32,12 @@ _EPOCH: Final = "SELECT epoch FROM index_owners WHERE partition = ?"
 _OWN: Final = "INSERT INTO index_owners (partition, epoch) VALUES (?, ?)"
 _KEYS: Final = "SELECT key FROM index_pages"
 _STORED: Final = "SELECT DISTINCT key FROM pages"
+_CONTENTS: Final = "SELECT key, content FROM index_pages"
+_BUCKET: Final = "SELECT bucket FROM index_ranks WHERE content = ?"
+_RANKED: Final = "SELECT content, rank, bucket, asked FROM index_ranks"
+_RANK: Final = "INSERT INTO index_ranks (content, rank, bucket) VALUES (?, ?, ?)"
+_RANK_ASKED: Final = "INSERT INTO index_ranks (content, asked) VALUES (?, ?)"
+_UNRANK: Final = "DELETE FROM index_ranks WHERE content = ?"
 _Links = list[tuple[str, int]]
 
 
@@ -88,6 +94,28 @@ class CassandraShelf:
 
     async def own(self, partition: int, epoch: int) -> None:
         await self._cassandra.write(_OWN, (partition, epoch))
+
+    async def bucket(self, content: str) -> int:
+        return max((bucket or 0 for (bucket,) in await self._cassandra.read(_BUCKET, (content,))), default=0)
+
+    async def contents(self) -> AsyncIterator[list[tuple[str, str]]]:
+        """All URLs that are indexed, each with its content, some at a time."""
+        async for rows in self._cassandra.pages(_CONTENTS):
+            yield [(key, content) for key, content in rows]
+
+    async def ranks(self) -> AsyncIterator[list[Rank]]:
+        """All ranks, some at a time."""
+        async for rows in self._cassandra.pages(_RANKED):
+            yield [Rank(content, rank or 0.0, bucket or 0, asked or 0) for content, rank, bucket, asked in rows]
+
+    async def put_ranks(self, ranks: Sequence[Rank]) -> None:
+        """Replace the ranks of contents, and not for which of them a document was asked."""
+        await self._cassandra.write_each(_RANK, [(each.content, each.rank, each.bucket) for each in ranks])
+
+    async def asked(self, ranks: Sequence[Rank]) -> None:
+        """The documents of these ranks were asked for; those of no rank are forgotten."""
+        await self._cassandra.write_each(_RANK_ASKED, [(each.content, each.bucket) for each in ranks if each.rank])
+        await self._cassandra.write_each(_UNRANK, [(each.content,) for each in ranks if not each.rank])
 
     async def keys(self) -> AsyncIterator[list[str]]:
         """All URLs that are indexed, some at a time."""

@@ -54,9 +54,11 @@ run "wrong_values" {
     workers_on  = "lambda"
     redis_nodes = 0
     image       = "gregor:latest"
+
+    index_workers = 1
   }
 
-  expect_failures = [var.zones, var.crawl, var.partitions, var.user_agent, var.workers_on, var.redis_nodes, var.image]
+  expect_failures = [var.index_workers, var.zones, var.crawl, var.partitions, var.user_agent, var.workers_on, var.redis_nodes, var.image]
 }
 
 run "wrong_settings" {
