@@ -7,7 +7,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def test_every_test_is_in_one_stage() -> None:
-    stages = re.findall(r"make -s test TESTS=(\"[^\"]*\"|\S+)", (ROOT / ".ci" / "run").read_text())
+    stages = re.findall(r"make -s test (?:JOBS=\d+ )?TESTS=(\"[^\"]*\"|\S+)", (ROOT / ".ci" / "run").read_text())
     (rest,) = [stage.strip('"').split() for stage in stages if "--ignore" in stage]
     assert rest[0] == "tests"
     left_out = {word.removeprefix("--ignore=") for word in rest[1:]}
