@@ -156,6 +156,7 @@ DASHBOARDS: Final = (
                      "{{stage}}"),)),
         Panel("Contents", "ops", (_by("gregor_contents_total", "answer"),)),
         Panel("Documents not read to their end", "ops", (_by("gregor_documents_unread_total", "reason"),)),
+        Panel("Pages read, by which way", "ops", (_by("gregor_pages_read_total", "way"),)),
         Panel("Caches: share of hits", "percentunit",
               (Query(_share(_HITS, _rate("gregor_cache_lookups_total", "cache")), "{{cache}}"),)),
     )),

@@ -165,6 +165,7 @@ class Examiner:
             self._note_unread(page, "entries" if said.sitemap.truncated else "")
             return Content(page, self._sitemap(ticket, url, said.sitemap, page, judge))
         extract = said.extract
+        self._stats.ways.update(filter(None, (said.way,)))
         add_header_links(extract, url, response, self._urls)
         content = Content(page, self._links(ticket, url, extract, page, judge), extracted, refusal)
         left_out = extract.truncated or len(extract.links) > self._config.max_links

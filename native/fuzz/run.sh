@@ -8,19 +8,20 @@ mkdir -p $build
 "$python" -c 'import sources; sources.unpacked()'
 xxhash=$("$python" -c 'import sources; print(sources.unpacked()["xxhash"])')
 lexbor=$("$python" -c 'import sources; print(sources.unpacked()["selectolax"])')/lexbor/source
-checks=(-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
+checks=(-O1 -g -fsanitize=address -fno-sanitize-recover=all -fno-omit-frame-pointer)
 common=(-DLEXBOR_STATIC -DXXH_INLINE_ALL -I"$xxhash/deps/xxhash" -I"$lexbor")
 
 # Whatever is older than its source, two files at a time.
 compile() {
-  local source=$1 object=$build/$(tr / _ <<<"${1#"$lexbor"/}").o
+  local source=$1 object=${1#"$lexbor"/}
+  object=$build/${object//\//_}.o
   shift
   [ "$object" -nt "$source" ] || "$@" -c "$source" -o "$object"
 }
 export -f compile
 export build lexbor
 find "$lexbor"/lexbor/{core,dom,html,ns,ports/posix,tag} -name '*.c' -print0 |
-  xargs -0 -P "$(nproc)" -I{} bash -c 'compile "$@"' compile {} "${CC:-gcc}" -std=c99 -w "${checks[@]/,undefined/}" "${common[@]}"
+  xargs -0 -P "$(nproc)" -I{} bash -c 'compile "$@"' compile {} "${CC:-gcc}" -std=c99 -w "${checks[@]}" "${common[@]}"
 mapfile -t files < <(find src -name '*.cpp' ! -name module.cpp)
-"${CXX:-g++}" -std=c++20 "${checks[@]}" -D_GLIBCXX_ASSERTIONS "${common[@]}" fuzz/fuzz.cpp "${files[@]}" $build/*.o -o $build/fuzz
+"${CXX:-g++}" -std=c++20 "${checks[@]}" -fsanitize=undefined -D_GLIBCXX_ASSERTIONS "${common[@]}" fuzz/fuzz.cpp "${files[@]}" $build/*.o -o $build/fuzz
 exec $build/fuzz "$inputs" "$seed"

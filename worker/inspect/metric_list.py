@@ -27,6 +27,7 @@ CAUSES: Final = frozenset(
         "url",
     }
 ).difference({"local", "downgrade"})  # which are no failures of a URL
+_WAYS: Final = ("native", "python", "tree", "costly", "embedded", "links", "surrogates", "parse")
 _CLASSES: Final = ("1xx", "2xx", "3xx", "4xx", "5xx", "other")
 _BORDERS: Final = ("coordinator", "log", "resolver", "seen", "store")
 SERVICES: Final = ("Cassandra", "Kafka", "Redis", "ZooKeeper", "store")
@@ -94,6 +95,9 @@ METRICS: Final = (
     Metric("gregor_documents_unread", "counter", "Documents not read to their end, by what was too much.",
            lambda look: _by(("size", "tags", "entries", "embedded", "links", "pdf", "time"), look.stats.unread),
            {"reason": "size, tags, entries, embedded, links, pdf, time"}),
+    Metric("gregor_pages_read", "counter",
+           "Pages of HTML, by which way they were read: native, or why by Python (docs/native.md).",
+           lambda look: _by(_WAYS, look.stats.ways), {"way": ", ".join(_WAYS)}),
     Metric("gregor_items", "counter", "Items that rules and extractors made of pages.",
            lambda look: [((rule,), count) for rule, count in sorted(look.stats.extracted.by_rule.items())], _RULE),
     Metric("gregor_items_lost", "counter", "Items that were lost or dropped, on their pages.",

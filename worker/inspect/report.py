@@ -49,6 +49,8 @@ class Report(Struct, frozen=True):
     items_lost: list[str] = []
     drift: list[str] = []
     hosts: list[HostSum] = []
+    ways: dict[str, int] = {}
+    """Pages of HTML, by which way they were read: ``native``, or why by Python."""
 
 
 def report(
@@ -84,6 +86,7 @@ def report(
         items_lost=list(islice(stats.extracted.lines(iter(())), _LOST)),
         drift=[away.text for away in drift],
         hosts=list(islice(stats.by_host, _HOSTS)),
+        ways=_sorted(stats.ways),
         unfetched=_sorted({state: n for state in _UNFETCHED if (n := (stats.states or stats.before).get(state, 0))}),
     )
 
@@ -109,6 +112,7 @@ def as_text(report: Report) -> str:
         ("statuses", report.statuses),
         ("errors", report.errors),
         ("cut at", report.unread),
+        ("read", report.ways if len(report.ways) > 1 else {}),
     ):
         if counts:
             lines.append(f"  {name:<10} {one_line(', '.join(f'{what} {n}' for what, n in counts.items()))}")

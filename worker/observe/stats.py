@@ -46,6 +46,7 @@ class Stats:
     links: Counter[str] = field(default_factory=Counter)
     by_host: HostSums = field(default_factory=HostSums)
     unread: Counter[str] = field(default_factory=Counter)  # documents not read to their end, by what was too much
+    ways: Counter[str] = field(default_factory=Counter)  # pages of HTML, by which way they were read
     extracted: Tally = field(default_factory=Tally)  # what rules made of pages, and what was lost
     drift: tuple[Fallen, ...] = ()  # fields of rules that had fallen away at `drift_at`
     drift_at: float = -math.inf

@@ -69,6 +69,8 @@ class Document:
         """Whether who parses it as HTML leaves the tree here: it is looked at once more."""
         self.tree: LexborNode | None = None
         """The root of the tree that it was parsed to, where that is kept."""
+        self.way = ""
+        """Which way it was read, of one that is HTML: ``native``, or why by Python."""
         self._body = body
 
     @cached_property

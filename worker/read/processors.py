@@ -19,6 +19,7 @@ from gregor.worker.read.document import Document, Extract, Reference
 from gregor.worker.read.html import guard, xhtml
 from gregor.worker.read.html import parse as html
 from gregor.worker.read.html.collector import MAX_LINKS
+from gregor.worker.read.html.natively import Attempt
 from gregor.worker.read.native import Core
 from gregor.worker.read.pdf import Pdf
 from gregor.worker.read.sitemaps import parse as sitemaps
@@ -76,6 +77,15 @@ def _decoded(document: Document) -> _Text:
     return _Text(text, encoding, "size" if most < len(body) else cut)
 
 
+def _html(page: _Text, document: Document, core: Core | None) -> Extract:
+    """What a page of HTML says; the document notes which way it was read."""
+    kept_in, shown = document if document.keeps_tree else None, document.requisites
+    attempt = None if core is None or kept_in is not None or shown else Attempt(core)
+    said = html.extract(page.text, page.encoding, shown=shown, kept_in=kept_in, attempt=attempt)
+    document.way = attempt.way if attempt is not None else "python" if core is None else "tree"
+    return said
+
+
 class Html:
     """``text/html`` by lexbor."""
 
@@ -88,9 +98,7 @@ class Html:
     def process(self, document: Document) -> Extract:
         """Never None: anything is HTML."""
         page = _decoded(document)
-        kept_in = document if document.keeps_tree else None
-        said = html.extract(page.text, page.encoding, shown=document.requisites, kept_in=kept_in, core=self._core)
-        return page.completed(said)
+        return page.completed(_html(page, document, self._core))
 
 
 class Xhtml:
@@ -105,9 +113,8 @@ class Xhtml:
     def process(self, document: Document) -> Extract:
         """Never None: what is no XML is HTML."""
         page = _decoded(document)
-        shown = document.requisites
-        said = xhtml.extract(page.text, page.encoding, shown=shown)
-        return page.completed(said or html.extract(page.text, page.encoding, shown=shown, core=self._core))
+        said = xhtml.extract(page.text, page.encoding, shown=document.requisites)
+        return page.completed(said or _html(page, document, self._core))
 
 
 class Xml:

@@ -39,6 +39,8 @@ class Reading(msgspec.Struct, frozen=True):
     simhash: int = 0
     sketch: bytes = b""
     sitemap: sitemaps.Sitemap | None = None
+    way: str = ""
+    """Which way it was read, of a page of HTML: ``native``, or why by Python."""
 
 
 def read(processors: Processors, document: Document, is_sitemap: bool | None) -> Reading:
@@ -52,7 +54,7 @@ def read(processors: Processors, document: Document, is_sitemap: bool | None) ->
     extract = processors.process(document)
     words, core = words_of(extract.title, extract.text), processors.core
     fingerprint = text_fingerprint(words, core) if words.strip() else b""
-    return Reading(extract, fingerprint, *simhash_and_sketch(words, core))
+    return Reading(extract, fingerprint, *simhash_and_sketch(words, core), way=document.way)
 
 
 class LargeDocuments:

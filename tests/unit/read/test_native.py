@@ -15,6 +15,7 @@ from gregor.worker.read.configured import configured
 from gregor.worker.read.document import Document, Reference
 from gregor.worker.read.fingerprints import MAX_LETTERS, simhash_and_sketch, text_fingerprint
 from gregor.worker.read.html import parse
+from gregor.worker.read.html.natively import Attempt
 from gregor.worker.read.processors import Html, Processors
 from gregor.worker.read.read import read
 
@@ -144,6 +145,21 @@ def test_what_a_core_leaves_is_read_by_python() -> None:
     assert said.extract == read(Processors(), Document("http://a/", page, "text/html"), False).extract
 
 
+def way(page: str, core: native.Core | None, *, keeps_tree: bool = False) -> str:
+    document = Document("http://a/", page.encode(), "text/html")
+    document.keeps_tree = keeps_tree
+    return read(Processors().natively(core), document, False).way
+
+
+def test_which_way_a_page_was_read_is_told() -> None:
+    assert way("a", None) == "python"
+    assert way("a", Noting()) == "native"
+    assert way("a", Noting(), keeps_tree=True) == "tree"
+    assert way("a", Noting("embedded")) == "embedded"
+    assert way("<b>" * 1_000_000, Noting()) == "costly"
+    assert read(Processors().natively(Noting()), Document("http://a/", b"a", "text/plain"), False).way == ""
+
+
 def test_where_a_tree_or_what_is_shown_is_wanted_no_core_is_asked() -> None:
     core = Noting()
     for kept, shown in ((True, False), (False, True)):
@@ -175,17 +191,23 @@ PAGES: Final = (
 )
 
 
+def attempt() -> Attempt:
+    core = native.core()
+    assert core is not None
+    return Attempt(core)
+
+
 @built
 @pytest.mark.parametrize("page", PAGES, ids=range(len(PAGES)))
 @pytest.mark.parametrize("most", [100_000, 2])
 def test_a_page_is_read_as_by_python(page: str, most: int) -> None:
-    assert parse.extract(page, max_links=most, core=native.core()) == parse.extract(page, max_links=most)
+    assert parse.extract(page, max_links=most, attempt=attempt()) == parse.extract(page, max_links=most)
 
 
 @built
 @given(st.lists(st.sampled_from(MARKUP) | st.text(max_size=5), max_size=25).map("".join), st.sampled_from((0, 3, 9999)))
 def test_any_page_is_read_as_by_python(page: str, most: int) -> None:
-    assert parse.extract(page, max_links=most, core=native.core()) == parse.extract(page, max_links=most)
+    assert parse.extract(page, max_links=most, attempt=attempt()) == parse.extract(page, max_links=most)
 
 
 def test_a_core_that_was_built_with_another_parser_is_none(monkeypatch: pytest.MonkeyPatch) -> None:

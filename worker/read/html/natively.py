@@ -7,13 +7,28 @@ from gregor.worker.read.document import Extract, Reference
 from gregor.worker.read.html import references
 from gregor.worker.read.native import Core
 
+NATIVE: Final = "native"
 SHADOW: Final = "shadow"
 """Why a page is left whose shadow root is closed."""
 
 
-def read(core: Core, html: str, characters: int, encoding: str, max_links: int, closed: bool) -> Extract | str:
-    """What the tree of a page says; or why that has to be told by Python: ``shadow`` for one with a shadow root that is
-    ``closed`` still. ``characters``: so many of anchor texts and headings are read in all."""
+class Attempt:
+    """The core as it is asked for one document, and what came of it."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+        self.way = "costly"
+        """Which way the document was read: ``native``, or why by Python; ``costly`` as long as nothing was asked."""
+
+    def read(self, html: str, characters: int, encoding: str, max_links: int, closed: bool) -> Extract | str:
+        """What the tree of a page says; or why that has to be told by Python: ``shadow`` for one with a shadow root
+        that is ``closed`` still. ``characters``: so many of anchor texts and headings are read in all."""
+        said = _read(self._core, html, characters, encoding, max_links, closed)
+        self.way = said if isinstance(said, str) else NATIVE
+        return said
+
+
+def _read(core: Core, html: str, characters: int, encoding: str, max_links: int, closed: bool) -> Extract | str:
     said = core.read_page(html, characters, max_links, closed)
     if isinstance(said, str):
         return said

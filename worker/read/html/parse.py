@@ -10,11 +10,11 @@ from typing import Final
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from gregor.worker.read.document import Document, Extract
-from gregor.worker.read.html import linear, natively, shadow
+from gregor.worker.read.html import linear, shadow
 from gregor.worker.read.html.collector import ANCHOR_SHARE, BLOCKS, HANDLERS, HIDDEN, MAX_LINKS, Collector
 from gregor.worker.read.html.guard import SAFE_PAGE, guard
+from gregor.worker.read.html.natively import SHADOW, Attempt
 from gregor.worker.read.html.shown import of_tree
-from gregor.worker.read.native import Core
 
 _MAX_CLIMB = 16
 """Inline elements between a text and its block that are looked through."""
@@ -42,14 +42,13 @@ def extract(
     *,
     shown: bool = False,
     kept_in: Document | None = None,
-    core: Core | None = None,
+    attempt: Attempt | None = None,
 ) -> Extract:
     """What a page says. Never raises, whatever the text, which is one that `guard.limited` gives;
     ``encoding`` is passed on. ``shown``: also what its styles and drawings refer to, unless it is so large that it is
-    read without a tree. ``kept_in``: the document that the tree is left with. ``core`` reads natively, unless either is
-    asked for."""
-    core = None if shown or kept_in is not None else core
-    tree = partial(_by_tree, encoding=encoding, max_links=max_links, shown=shown, kept_in=kept_in, core=core)
+    read without a tree. ``kept_in``: the document that the tree is left with. ``attempt`` reads natively, where neither
+    is asked for."""
+    tree = partial(_by_tree, encoding=encoding, max_links=max_links, shown=shown, kept_in=kept_in, attempt=attempt)
     if len(html) <= SAFE_PAGE and (said := tree(html, closed=True)):
         return said
     page, complete = shadow.opened(html)
@@ -65,18 +64,18 @@ def _by_tree(
     max_links: int,
     shown: bool,
     kept_in: Document | None,
-    core: Core | None,
+    attempt: Attempt | None,
     closed: bool = False,
 ) -> Extract | None:
     """What the tree of a page says; None if there is none, or if it has a shadow root that is ``closed`` still: few
     have one, and the tree of a short page tells it sooner than a search in its text."""
     if (tame := guard(html)) is None:
         return None
-    if core is not None:
-        said = natively.read(core, tame, ANCHOR_SHARE * len(html), encoding, max_links, closed)
+    if attempt is not None:
+        said = attempt.read(tame, ANCHOR_SHARE * len(html), encoding, max_links, closed)
         if isinstance(said, Extract):
             return said
-        if said == natively.SHADOW:
+        if said == SHADOW:
             return None
     page = Collector(html, encoding, max_links, linear.embed)
     root = LexborHTMLParser(tame).root
