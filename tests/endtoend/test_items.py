@@ -151,6 +151,21 @@ def test_the_plug_ins_of_the_docs_judge_links_pages_and_items(
     assert web.paths() == ["a.test/list.csv"]
 
 
+@pytest.mark.parametrize(("kept", "code"), [("Two", 0), ("none", 1)])
+def test_a_seed_that_is_not_kept_is_no_failure_where_it_leads_to_a_page_that_is(
+    kept: str, code: int, web: Web, here: Here
+) -> None:
+    judge = web.folder / "judge.py"
+    judge.write_text(
+        f"class Titled:\n    def keep(self, document, extract):\n        return extract.title == {kept!r}\n"
+    )
+    web.page("a.test/", "<title>One</title><a href=/two>two</a>")
+    web.page("a.test/two", "<title>Two</title>")
+    report = here.report("http://a.test/", *web.flags, "--plugin", f"{judge}:Titled", code=code)
+    assert report["requests"] == 3 and sorted(web.paths()) == ["a.test/", "a.test/two"]
+    assert report["pages"] == (code == 0)
+
+
 def found_by_doctor(web: Web, rules: str) -> list[Finding]:
     async def found() -> list[Finding]:
         config = Config(data=str(web.folder / "data"), rules=(rules,))

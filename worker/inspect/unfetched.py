@@ -19,12 +19,17 @@ async def why_no_seed(reader: Reader, seeds: Iterable[Url]) -> str:
     failed, count = list[Row](), 0
     for seed in seeds:
         row = await reader.row(seed.key)
-        if row is None or row.state in _GOOD or (row.state == "redirected" and not row.rule):
+        if row is None or row.state in _GOOD or (row.state == "redirected" and not row.rule) or _leads_on(row):
             return ""
         count += 1
         if len(failed) < _TOLD:
             failed.append(row)
     return _text("none of the seeds could be fetched" if count > 1 else "the seed could not be fetched", failed, count)
+
+
+def _leads_on(row: Row) -> bool:
+    """Whether a page came that a filter did not keep: it was read all the same."""
+    return row.state == "denied" and 200 <= row.status < 300
 
 
 async def why_nothing(reader: Reader) -> str:
