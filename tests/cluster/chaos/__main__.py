@@ -7,7 +7,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.cluster.chaos.faults import KINDS, OPERATED
+from tests.cluster.chaos.faults import INDEX, INDEXED, KINDS, OPERATED
 from tests.cluster.chaos.round import NAMES, Plan, Result, run
 from tests.cluster.servers import Servers
 
@@ -23,13 +23,18 @@ def main() -> int:
     parser.add_argument("--faults", type=int, default=20)
     parser.add_argument("--every", type=float, default=6.0)
     parser.add_argument("--longest", type=float, default=1200.0)
-    parser.add_argument("--kinds", nargs="+", choices=sorted({*KINDS, *OPERATED}), default=list(KINDS))
+    parser.add_argument("--kinds", nargs="+", choices=sorted({*KINDS, *INDEXED, *OPERATED}))
+    text = "leave the index out: no OpenSearch, and nobody who indexes the crawl"
+    parser.add_argument("--no-index", action="store_true", help=text)
     arguments = vars(parser.parse_args())
+    indexed = not arguments.pop("no_index")
     rounds, first = arguments.pop("rounds"), arguments.pop("seed")
-    arguments["kinds"] = tuple(arguments["kinds"])
+    arguments["kinds"] = tuple(arguments["kinds"] or (*KINDS, *(INDEXED if indexed else ())))
     results: list[Result] = []
     with Servers() as servers:
         services = {name: servers.get(name) for name in NAMES}
+        if indexed:
+            services[INDEX] = servers.get("opensearch3")
         for seed in range(first, first + rounds):
             folder = Path(tempfile.mkdtemp(prefix=f"gregor-chaos-{seed}-"))
             plan = Plan(seed, **arguments)

@@ -1,6 +1,7 @@
 """The workers of a round: processes that are started, retired, killed, stopped and cut off from ZooKeeper."""
 
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -50,6 +51,7 @@ class Crew:
 
     def __init__(self, folder: Path, config: Path, zookeeper: Sequence[str]) -> None:
         self.workers: list[Worker] = []
+        self.indexers: list[subprocess.Popen[bytes]] = []
         self._folder = folder
         self._config = config
         self._zookeeper = zookeeper
@@ -79,6 +81,27 @@ class Crew:
         self.workers.append(worker)
         return worker
 
+    def start_indexer(self) -> None:
+        """One more worker of the index."""
+        with (self._folder / "index.log").open("ab") as log:
+            self.indexers.append(
+                subprocess.Popen(
+                    [*GREGOR, "index"],
+                    env={**os.environ, "GREGOR_CONFIG": str(self._config)},
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=log,
+                    start_new_session=True,
+                )
+            )
+
+    def kill_indexer(self, chance: random.Random) -> None:
+        """SIGKILL of one of them."""
+        if well := [indexer for indexer in self.indexers if indexer.poll() is None]:
+            victim = chance.choice(well)
+            victim.kill()
+            victim.wait()
+
     def retire(self, worker: Worker) -> None:
         """SIGTERM: it hands its partitions on and ends."""
         worker.leaving = True
@@ -105,6 +128,9 @@ class Crew:
 
     def close(self) -> None:
         """End everybody."""
+        for indexer in self.indexers:
+            indexer.kill()
+            indexer.wait()
         for worker in self.workers:
             if worker.alive:
                 worker.process.kill()

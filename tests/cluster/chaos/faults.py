@@ -2,8 +2,10 @@
 
 import random
 import time
+import urllib.request
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from redis import Redis
@@ -17,8 +19,13 @@ SESSION = 4.0
 RECOVERY = 5.0
 """Seconds after a server answers again until its clients have surely asked again: their time-out."""
 KINDS = ("kill", "stop", "cut", "join", "kafka", "zookeeper", "promote", "cassandra")
+INDEXED = ("indexer", "opensearch", "leader")
+"""SIGKILL for who indexes the crawl: a worker of the index, a node of OpenSearch, the one that leads these."""
 OPERATED = ("join", "leave", "upgrade")
 """What operators do on purpose: nothing that is lost, repeated or impolite then is anybody's misfortune."""
+INDEX = "opensearch"
+SERVICES = {"leader": INDEX}
+"""Whose node a kind of fault ends, where it is not named after it."""
 AWAY = 5.0
 """Seconds that one of several nodes is away at least, and until the crawl has gone on without it."""
 LONGEST_AWAY = 120.0
@@ -88,6 +95,10 @@ class Faults:
                 return True
             case "leave" | "upgrade":
                 return False
+            case "indexer":
+                self.crew.kill_indexer(self.chance)
+                self._after(1.0, self.crew.start_indexer)
+                return True
         return self._restart(kind, now)
 
     def _replace(self, worker: Worker) -> None:
@@ -117,12 +128,16 @@ class Faults:
                 self.troubles.append((now, now + 3.0 * SESSION))
 
     def _restart(self, kind: str, now: float) -> bool:
-        if kind in self._restarts and not self._restarts[kind].done():
+        of_it = [other for other in self._restarts if SERVICES.get(other, other) == SERVICES.get(kind, kind)]
+        if any(not self._restarts[other].done() for other in of_it):
             return False
         if kind == "zookeeper":  # everybody's leases may end
             for worker in self.crew.alive:
                 worker.hurt.append(now)
-        node = self.chance.choice(self.services[kind].nodes) if kind in self.services else None
+        service = self.services.get(SERVICES.get(kind, kind))
+        node = self.chance.choice(service.nodes) if service is not None else None
+        if kind == "leader" and service is not None:
+            node = leader(service)
         self._restarts[kind] = self._pool.submit(self._bring_back, kind, node, now)
         return True
 
@@ -130,11 +145,16 @@ class Faults:
         if node is None:
             promote(self.services["sentinel"])
         else:
+            service = self.services[SERVICES.get(kind, kind)]
             node.kill()
-            if len(self.services[kind].nodes) > 1:
+            if service.name == INDEX:
+                time.sleep(AWAY)  # the crawl asks nothing of it; the index goes on with the others meanwhile
+                service.start()
+                return
+            if len(service.nodes) > 1:
                 self._miss(now)
                 self.away.append((now, time.monotonic(), kind))
-            self.services[kind].start()
+            service.start()
         self.outages.append((now, time.monotonic() + RECOVERY))
         self.troubles.append(self.outages[-1])
 
@@ -184,3 +204,14 @@ def promote(pair: Service) -> None:
         while sentinel.sentinel_get_master_addr_by_name(MASTER) == primary and time.monotonic() < end:
             time.sleep(0.1)  # the Sentinel decides in its own time
     pair.start()
+
+
+def leader(service: Service) -> Node:
+    """The node that leads the cluster now; the first where nobody says so."""
+    for address in service.addresses:
+        with (
+            suppress(OSError),
+            urllib.request.urlopen(f"http://{address}/_cat/cluster_manager?h=node", timeout=5) as answer,
+        ):
+            return service.nodes[int(answer.read().decode().strip().removeprefix("n")) - 1]
+    return service.nodes[0]

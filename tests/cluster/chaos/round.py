@@ -1,6 +1,7 @@
 """One round: set up, crawl with faults until the workers end by themselves, then ask the log and the stores."""
 
 import asyncio
+import json
 import os
 import random
 import subprocess
@@ -11,7 +12,11 @@ from pathlib import Path
 
 import msgspec
 
+from gregor.worker.base.errors import BadInput
+from gregor.worker.borders.errors import Unavailable
+from gregor.worker.compose.comparing import comparing
 from gregor.worker.compose.engine import engine_of
+from gregor.worker.config.settings import Config
 from gregor.worker.config.sources import load
 from gregor.worker.demo.child import child
 from tests.cluster.chaos import evidence, faults, web, witness
@@ -29,6 +34,9 @@ TAKE_OVER = 2.0
 LEASE = 2.0
 """Seconds within which no partition can go to another worker and come back."""
 WORKERS = 3
+INDEXERS = 2
+INDEXED_WITHIN = 180.0
+"""Seconds after the crawl's end in which all that it stored is to be in the index."""
 
 
 @dataclass(frozen=True)
@@ -93,6 +101,8 @@ def run(plan: Plan, services: dict[str, Service], folder: Path) -> Result:
         begun = time.monotonic()
         try:
             _crawl(plan, crew, done, result)
+            if faults.INDEX in services:
+                result.violations += _not_indexed(config)
         finally:
             crew.close()
             result.violations += done.close()
@@ -104,6 +114,26 @@ def run(plan: Plan, services: dict[str, Service], folder: Path) -> Result:
     stored(site, config, result)
     evidence.keep(folder, plan.command, begun, done, crew.workers, result.violations)
     return result
+
+
+def _not_indexed(config: Path) -> list[str]:
+    """What differs between index and store at last, by key and version."""
+    settings = load(str(config), {}, ()).config
+    deadline = time.monotonic() + INDEXED_WITHIN
+    while True:
+        try:
+            differing = asyncio.run(_differences(settings))
+        except (Unavailable, BadInput) as error:
+            differing = [f"the index cannot be compared: {error}"]
+        if not differing or time.monotonic() > deadline:
+            return differing
+        time.sleep(1.0)  # what other processes do
+
+
+async def _differences(config: Config) -> list[str]:
+    async with comparing(config, lambda what, count: None, lambda damage: None) as opened:
+        differences = await opened.comparison.differences()
+        return [f"index: {each.kind} {each.key}: {each.why}" for each in differences]
 
 
 def _last_asked(log: Path) -> float:
@@ -141,6 +171,9 @@ def _crawl(plan: Plan, crew: Crew, done: faults.Faults, result: Result) -> None:
     kinds = faults.kinds(chance, plan.kinds, plan.faults)
     for _ in range(WORKERS):
         crew.start()
+    if faults.INDEX in done.services:
+        for _ in range(INDEXERS):
+            crew.start_indexer()
     begun = time.monotonic()
     strikes = [5.0 + plan.every * number * (0.75 + 0.5 * chance.random()) for number in range(plan.faults)]
     told: set[str] = set()
@@ -187,6 +220,10 @@ server_timeout = 5.0
 concurrency = 64
 """
     )
+    if faults.INDEX in services:
+        nodes = services[faults.INDEX].addresses
+        index = f"opensearch = {json.dumps(list(nodes))}\nopensearch_replicas = {min(1, len(nodes) - 1)}\n"
+        file.write_text(file.read_text() + index)
     return file
 
 
