@@ -3,7 +3,8 @@
 `python -m benchmarks.reading [--rounds 5] [--pages 200] [--peer TREE]`. Each round is a process that does every step
 of every page some times; of a step of a page the least counts, since all that disturbs adds, so that everything is in
 the processor's caches and references were met before. With a peer, another checkout does the same in turns, and the
-figures have its values beside them. Figures are medians of the rounds.
+figures have its values beside them. Where the native core is installed, pages are read by it in turns with Python
+(`reading.native.…`): parsing is then part of the walk. Figures are medians of the rounds.
 """
 
 import argparse
@@ -33,6 +34,8 @@ from gregor.worker.read.document import Document
 from gregor.worker.read.fingerprints import simhash_and_sketch, text_fingerprint
 from gregor.worker.read.html import parse as html
 from gregor.worker.read.html.guard import guard
+from gregor.worker.read.html.natively import Attempt
+from gregor.worker.read.native import Core, core
 from gregor.worker.read.processors import Processors
 from gregor.worker.read.read import Reading
 from gregor.worker.settle.new_page import new_page
@@ -48,6 +51,8 @@ PIECE = 16 * 1024
 ASKED = 4
 """How often it is asked how a URL stands among those of its host: when published, admitted, queued and taken."""
 TYPE = "text/html"
+PYTHON, NATIVE = "", "native."
+"""The ways of reading, as names of figures begin."""
 WHOLE = ("keep", "decode", "guard", "parse", "walk", "fingerprint", "simhash", "links", "traps", "record", "compress")
 """The steps that together are the reading of a page."""
 
@@ -55,23 +60,26 @@ WHOLE = ("keep", "decode", "guard", "parse", "walk", "fingerprint", "simhash", "
 def measured(rounds: int = 5, pages: int = PAGES, peer: Path | None = None) -> Figures:
     """Microseconds a page, by step and all together."""
     trees = [ROOT] if peer is None else [ROOT, peer.resolve()]
-    rounds_of: dict[Path, list[dict[str, float]]] = {tree: [] for tree in trees}
+    turns = [(tree, way) for way in (PYTHON, NATIVE)[: 1 + (core() is not None)] for tree in trees]
+    rounds_of: dict[tuple[Path, str], list[dict[str, float]]] = {turn: [] for turn in turns}
     for number in range(rounds):
-        for tree in trees if number % 2 else reversed(trees):  # which one is first may matter
-            rounds_of[tree].append(_round(tree, pages))
-    medians = [
-        {name: middle((of_round[name] for of_round in rounds_of[tree]), 1) for name in rounds_of[tree][0]}
-        for tree in trees
-    ]
-    figures = {}
-    for name, value in medians[0].items():
-        figures[f"reading.{name}"] = Figure(value, "us a page", None if peer is None else medians[1][name])
-    return figures
+        for tree, way in turns if number % 2 else reversed(turns):  # which one is first may matter
+            rounds_of[tree, way].append(_round(tree, pages, way))
+    medians = {
+        turn: {name: middle((of_round[name] for of_round in of_turn), 1) for name in of_turn[0]}
+        for turn, of_turn in rounds_of.items()
+    }
+    return {
+        f"reading.{way}{name}": Figure(value, "us a page", None if peer is None else medians[trees[1], way][name])
+        for (tree, way), values in medians.items()
+        if tree == ROOT
+        for name, value in values.items()
+    }
 
 
-def _round(tree: Path, pages: int) -> dict[str, float]:
+def _round(tree: Path, pages: int, way: str) -> dict[str, float]:
     """One process; its modules are those of ``tree``, its steps those of this file."""
-    line = [sys.executable, "-P", __file__, "--here", "--pages", str(pages)]
+    line = [sys.executable, "-P", __file__, "--here", "--pages", str(pages), *(["--native"] if way == NATIVE else [])]
     done = subprocess.run(
         line, cwd=tree, env={**os.environ, "PYTHONPATH": str(tree)}, check=True, stdout=subprocess.PIPE
     )
@@ -82,7 +90,9 @@ def _round(tree: Path, pages: int) -> dict[str, float]:
 class Steps:
     """The steps of reading, one page at a time."""
 
-    def __init__(self, hosts: int) -> None:
+    def __init__(self, hosts: int, native: Core | None = None) -> None:
+        """``native`` reads where it can."""
+        self._core = native
         self._urls = Urls()
         config, scope = Config(), Scope(ScopeRules(), map(corpus.host_name, range(hosts)))
         self._sent = RecentlySent(config.recently_sent)
@@ -104,7 +114,7 @@ class Steps:
         """Does and times all of a page's steps."""
         data, url = page.html, self._urls.parse(page.url)
         assert url is not None
-        text = sniff.decode(data, "utf-8")
+        text, native = sniff.decode(data, "utf-8"), self._core
         extract = html.extract(text)
         words = f"{extract.title} {extract.text}"
         reading = Reading(extract, text_fingerprint(words), *simhash_and_sketch(words))
@@ -123,10 +133,10 @@ class Steps:
             "keep": _least(lambda: _kept(data)),
             "decode": _least(lambda: sniff.decode(data, sniff.sniff(data, TYPE))),
             "guard": _least(lambda: guard(text)),
-            "parse": _least(lambda: LexborHTMLParser(text)),
-            "walk": _least(lambda: html.extract(text)),
-            "fingerprint": _least(lambda: text_fingerprint(words)),
-            "simhash": _least(lambda: simhash_and_sketch(words)),
+            "parse": 0.0 if native else _least(lambda: LexborHTMLParser(text)),
+            "walk": _least(lambda: html.extract(text, attempt=Attempt(native) if native else None)),
+            "fingerprint": _least(lambda: text_fingerprint(words, native)),
+            "simhash": _least(lambda: simhash_and_sketch(words, native)),
             "links": _least(examine),
             "traps": _least(lambda: self._heed(url, deeper, words)),  # each time by others, which know not the page
             "record": _least(lambda: [encode(message) for message in (examined.page, *examined.tickets)]),
@@ -163,11 +173,11 @@ def _least(step: Callable[[], object]) -> float:
     return min(once() for _ in range(REPEATED))
 
 
-def _steps(pages: int) -> dict[str, float]:
+def _steps(pages: int, native: Core | None = None) -> dict[str, float]:
     """Microseconds a page of each step, measured in this process."""
     hosts = -(-pages // PAGES_OF_A_HOST)
     made = list(corpus.pages(corpus.Shape(hosts, pages)))
-    steps = Steps(hosts)
+    steps = Steps(hosts, native)
     for page in made:
         steps.page(page)
     spent = {name: 1e6 * seconds / len(made) for name, seconds in steps.seconds.items()}
@@ -179,12 +189,13 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--pages", type=int, default=PAGES)
     parser.add_argument("--peer", type=Path, help="another checkout, measured in turns with this one")
+    parser.add_argument("--native", action="store_true", help="with --here: by the native core")
     parser.add_argument("--here", action="store_true", help="one round in this process, as JSON")
     options = parser.parse_args()
     if options.here:
         gc.freeze()
         gc.set_threshold(20_000, 20, 20)  # as while crawling
-        print(json.dumps(_steps(options.pages)))
+        print(json.dumps(_steps(options.pages, core() if options.native else None)))
     else:
         report(measured(options.rounds, options.pages, options.peer))
 
