@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterable
 from typing import Final, NamedTuple, TypeAlias
 
 from gregor.schemas.messages import Ticket
-from gregor.worker.frontier.growth import Growth
+from gregor.worker.frontier.growth import ROW, Growth
+from gregor.worker.frontier.section_turns import SectionTurns
 from gregor.worker.links.rank import COMBINES, LOOKS_ENDLESS, Judged, Rank
-from gregor.worker.links.shapes import section, target_of
+from gregor.worker.links.shapes import section, target_of, view
 
 Judge: TypeAlias = Callable[[Ticket], Judged]
 """Says how a ticket stands among those of its host."""
@@ -25,10 +26,6 @@ SLOTS: Final = 16
 OPEN_SLOT: Final = 0
 ANSWER_FIRST, BACK_FIRST = -2, -1
 """Places of what is asked before all that was judged: what other hosts wait for, before what came back."""
-TURN: Final = 64
-"""A section has its turn after another one when so many more of its tickets wait as it is later: what grows sinks."""
-MOST_GROWTH: Final = 3 * TURN
-MOST_SECTIONS: Final = 256
 MOST_DEPTH: Final = 1 << 20
 
 _OPEN: Final = Judged(Rank.OPEN)
@@ -119,8 +116,7 @@ class BackQueue:
         self._sections: dict[str, int] = {}
         self._sequence = 0
         self._turn = 0
-        self._served = dict.fromkeys(IN_TURNS, 0)  # how far the sections were served, and the place of the last of each
-        self._last: dict[Rank, dict[str, int]] = {lane: {} for lane in IN_TURNS}
+        self._turns = {lane: SectionTurns() for lane in IN_TURNS}
 
     def __len__(self) -> int:
         return sum(self._slots)
@@ -171,9 +167,13 @@ class BackQueue:
             return None
         place, _, item = heapq.heappop(self._lanes[lane])
         if lane in IN_TURNS:
-            self._served[lane] = max(self._served[lane], place)
+            self._turns[lane].serve(place)
         judged = self._judged(item.ticket)
-        if lane == Rank.SPENT and judged.rank is Rank.REFUSED and not (judged.spare and self._is_row(judged.section)):
+        if (
+            lane == Rank.SPENT
+            and judged.rank is Rank.REFUSED
+            and not (judged.spare and self._is_row(judged.section, item.ticket))
+        ):
             item.refused = judged.reason
         else:
             self._turn += 1
@@ -201,11 +201,8 @@ class BackQueue:
         if lane is Rank.SPENT:
             place = _place_of_spent(item.ticket)
         elif lane in IN_TURNS:
-            last, served = self._last[lane], self._served[lane]
-            growth = min(self._growth.of(judged.section).waiting, MOST_GROWTH)
-            place = last[judged.section] = max(served, last.get(judged.section, 0)) + TURN + growth
-            if len(last) > MOST_SECTIONS:
-                self._last[lane] = {section: ahead for section, ahead in last.items() if ahead > served}
+            waiting = self._growth.of(judged.section).waiting
+            place = self._turns[lane].place(judged.section, target_of(item.ticket.key), waiting)
         else:
             place = item.ticket.priority if item.ticket.kind == "new" else 0
         self._add(item, lane, self._slot(judged), place, self._sequence)
@@ -215,10 +212,11 @@ class BackQueue:
         heapq.heappush(self._lanes[lane], (place, sequence, item))
         self._slots[slot] += 1
 
-    def _is_row(self, name: str) -> bool:
-        """Whether of a section that is refused never more than one ticket waited when it came to that."""
+    def _is_row(self, name: str, ticket: Ticket) -> bool:
+        """Whether of a section that is refused never more than a few tickets waited when it came to that; one, if they
+        look endless, as a calendar's."""
         grown = self._growth.of(name)
-        grown.forks = grown.forks or grown.waiting > 1
+        grown.forks = grown.forks or grown.waiting > (1 if view(target_of(ticket.key)).endless else ROW)
         return not grown.forks
 
     def _judged(self, ticket: Ticket) -> Judged:

@@ -10,6 +10,9 @@ FEW: Final = 8
 """Pages of a section that tell nothing yet."""
 MANY: Final = 112
 """Pages of a section after which it can be said to grow: a site of some hundreds has led to most of them by then."""
+ROW: Final = 4
+"""Tickets of a row of pages that wait at once at most: each page leads to the next and to the one before, and some to
+the first and the last."""
 _MEAN: Final = 1 / 16
 """Weight of one page in the mean."""
 _SETTLED: Final = 0.6
@@ -26,7 +29,7 @@ class Section:
         """Tickets that came, here or into the backlog, less those that were taken."""
         self.came = self.taken = self._odd = 0
         self.forks = False
-        """Several tickets waited when it was to be refused: it is no row of pages that only lead to the next."""
+        """Many tickets waited when it was to be refused: it is no row of pages that lead to the next few."""
         self.inner, self.outer = 1.0, 0.0
         """Tickets that came lately for each that was taken: found on pages of the section, and on others. At first it
         is taken to grow."""

@@ -1,5 +1,6 @@
 """Pages that are alike are many, not endless: they come last, and none is refused."""
 
+from itertools import product
 from urllib.parse import urlsplit
 
 import pytest
@@ -19,15 +20,26 @@ def test_honest_pages_with_the_same_words_are_all_fetched(name: str) -> None:
     assert len(crawled.pages) == reach(site, "http://a.test/")
 
 
-@pytest.mark.parametrize("form", ["/row/{}", "/p.php?id={}", "/row/{:08x}/view", "/{:07}-post"])
-def test_a_row_of_like_pages_that_each_lead_to_the_next_alone_is_fetched_to_its_end(form: str) -> None:
+@pytest.mark.parametrize(
+    ("form", "links"),
+    [
+        *product(["/row/{}", "/p.php?id={}", "/{:07}-post"], [(1,), (-1, 1), (-1, 1, -250, 250)]),
+        ("/row/{:08x}/view", (1,)),
+    ],
+)
+def test_a_row_of_like_pages_that_lead_to_their_neighbours_alone_is_fetched_to_its_end(
+    form: str, links: tuple[int, ...]
+) -> None:
+    """From its begin, or from its middle where pages lead back, too; or to the first and the last besides."""
     places = {form.format(number * 7919): number for number in range(250)}
     row = list(places)
 
     def site(url: str) -> Answer:
         parts = urlsplit(url)
-        place = places.get(parts.path + (f"?{parts.query}" if parts.query else ""), -1)
-        return "the same", row[place + 1 : place + 2]
+        place = places.get(parts.path + (f"?{parts.query}" if parts.query else ""))
+        if place is None:
+            return "the same", [row[0 if len(links) == 1 else 125]]
+        return "the same", [row[min(max(place + step, 0), 249)] for step in links]
 
     crawled = crawl(site, "http://a.test/")
     assert not crawled.refused
