@@ -13,9 +13,11 @@ from gregor.worker.borders.errors import Unavailable
 from gregor.worker.borders.services import Services
 from gregor.worker.config.settings import Config
 from gregor.worker.extract.crawled import Extraction
+from gregor.worker.extract.judges import Judges
 from gregor.worker.extract.model import Field, Rule
 from gregor.worker.extract.selectors import Css, Fact
 from gregor.worker.links.configured import scope_rules
+from gregor.worker.links.known_ranks import KnownRanks
 from gregor.worker.links.scope import Scope
 from gregor.worker.operate.seeds import Seed, publish
 from gregor.worker.read.document import Document, Extract
@@ -47,8 +49,9 @@ class InMemoryPdf:
         return Extract(text=document.read().decode())
 
 
-EXTRACTION = Extraction((RULE,), processors=Processors().replacing([InMemoryPdf()]))
-"""Every page with words has one item, which says what the page says."""
+RANKED = KnownRanks(hosts={f"h{number}.site.example": 15 for number in range(1, 40, 2)})
+EXTRACTION = Extraction((RULE,), processors=Processors().replacing([InMemoryPdf()]), judges=Judges(ranks=RANKED))
+"""Every page with words has one item, which says what the page says; some hosts rank high."""
 
 
 @dataclass

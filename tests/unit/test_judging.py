@@ -58,7 +58,7 @@ class Long:
         return bool(extract.title != "none")
 
 
-def extraction(**judges: dict[str, Any]) -> Extraction:
+def extraction(**judges: Any) -> Extraction:
     return Extraction(judges=Judges(**judges))
 
 

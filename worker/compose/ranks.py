@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from gregor.search.adapters import generations
+from gregor.search.adapters import generations, host_ranks
 from gregor.search.borders import Unusable
 from gregor.worker.base.errors import BadInput
 from gregor.worker.borders.shelf import Rank
@@ -55,10 +55,21 @@ async def rank(config: Config, on_damage: Told, rules: "Rules") -> "tuple[Result
         with closing(_book_of(generation)) as book:
             done = ranked(book.nodes(), book.links(), rules, book.ranks())
             changed = book.put_ranks(done.documents)
+        host_ranks.put(generation / BOOK, _steps(done))
         await _write_anew(config, on_damage)
     except Unusable as error:
         raise BadInput(str(error)) from None
     return done, changed
+
+
+def _steps(done: "Result") -> list[tuple[str, int]]:
+    """Hosts by steps of their ranks."""
+    import numpy as np
+
+    from gregor.search.ranks import buckets
+
+    steps = buckets(np.array([host.rank for host in done.hosts])).tolist()
+    return [(host.host, step) for host, step in zip(done.hosts, steps, strict=True)]
 
 
 def _book_of(generation: Path) -> "Book":
@@ -97,6 +108,7 @@ async def rank_by_spark(
         return done, 0
     with closing(_book_of(generation)) as book:
         changed = book.put_ranks(_by_content(done.documents, book.contents()))
+    host_ranks.put(generation / BOOK, _steps(done))
     await _write_anew(config, on_damage)
     return done, changed
 

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from gregor.search.adapters import generations
+from gregor.search.adapters import generations, host_ranks
 from gregor.search.borders import Unusable
 from gregor.search.indexer import Indexer, Progress
 from gregor.worker.adapters.when_there import when_there
@@ -208,6 +208,7 @@ async def indexer_of(
                     book = Book(generation / BOOK, key_of)
                     if rebuild and ranked is not None:
                         book.keep_ranks(ranked / BOOK)
+                        host_ranks.keep(ranked / BOOK, generation / BOOK)
                     if used is None and not rebuild:
                         use()  # it is searched while it grows
                     try:

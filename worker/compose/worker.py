@@ -14,6 +14,7 @@ from gregor.worker.borders.services import Services
 from gregor.worker.compose import network
 from gregor.worker.compose.engine import OpenEngine, engine_of
 from gregor.worker.compose.extraction import extraction_of
+from gregor.worker.compose.known_ranks import with_ranks
 from gregor.worker.compose.process import SystemClock, console_line, tokens_are_there, worker_name
 from gregor.worker.config.credentials import authorizations
 from gregor.worker.config.settings import Config
@@ -50,7 +51,7 @@ async def crawl(
     Raises `ConfigError`, and what opening the engine raises.
     """
     table, rules, clock = network.host_table(config), scope_rules(config), SystemClock()
-    extraction = extraction_of(config)
+    extraction = with_ranks(extraction_of(config), config)
     cookies = network.cookies(config, tell)
     secrets, name = authorizations(config, os.environ) | dict(authorized or {}), worker_name()
     logging.identify(config.crawl, name)

@@ -16,6 +16,7 @@ from gregor.schemas.messages import Ticket
 from gregor.worker.base.printable import one_line
 from gregor.worker.extract.links import UNWEIGHED, Weight
 from gregor.worker.extract.model import Drop, Loss
+from gregor.worker.links.known_ranks import NOT_RANKED, KnownRanks
 from gregor.worker.read.document import Document, Extract
 from gregor.worker.web.urls import Url
 
@@ -82,14 +83,16 @@ class Judges:
     filters: Mapping[str, Filter] = field(default_factory=dict)
     page_filters: Mapping[str, PageFilter] = field(default_factory=dict)
     scorers: Mapping[str, Scorer] = field(default_factory=dict)
+    ranks: KnownRanks = NOT_RANKED
+    """What speaks where no rule and no scorer does."""
 
     def __bool__(self) -> bool:
-        return bool(self.filters or self.page_filters or self.scorers)
+        return bool(self.filters or self.page_filters or self.scorers or self.ranks)
 
     def of_page(self, ticket: Ticket, source: Url, rules: Mapping[str, Weight] = _NO_RULES) -> "LinkJudge | None":
         """What judges the links of the page that a ticket asked for; ``rules``: what these say of its references. None
         where nobody says anything."""
-        if not (rules or self.filters or self.scorers):
+        if not (rules or self.filters or self.scorers or self.ranks):
             return None
         return LinkJudge(self, source.href, ticket.depth + 1, ticket.label, rules)
 
@@ -139,19 +142,26 @@ class LinkJudge:
         """What rules, filters and scorers say of a link, which stands there as ``reference``; ``depth``: of what is
         found, None for a step more than its page. Never raises."""
         ruled = self._rules.get(reference, UNWEIGHED)
-        if ruled.fate or not (self._judges.filters or self._judges.scorers):
-            return ruled
         depth = self._depth if depth is None else depth
+        if ruled.fate or not (self._judges.filters or self._judges.scorers):
+            return self._by_rank(ruled, url, kind, depth)
         link = FoundLink(url.href, url.key, url.host, kind, text, nofollow, self._source, depth, self._label)
         for name, link_filter in self._judges.filters.items():
             if fate := _refusal(name, self._failures, partial(link_filter.follow, link)):
                 return Weight(fate=fate)
         scores = [] if ruled.priority else list(self._scores(link))
         if not scores:
-            return ruled
+            return self._by_rank(ruled, url, kind, depth)
         mean = sum(score for _, score in scores) / len(scores)
         priority = next((queue for least, queue in _QUEUES if mean >= least), 4)
         return Weight(priority, by=f"scorer {', '.join(name for name, _ in scores)}: {mean:.2f}")
+
+    def _by_rank(self, ruled: Weight, url: Url, kind: str, depth: int) -> Weight:
+        """What rules say; where they say nothing of the order, what ranks do."""
+        if ruled.fate or ruled.priority or not self._judges.ranks:
+            return ruled
+        queue, by = self._judges.ranks.queue(url.key, url.host, kind, depth)
+        return Weight(queue, by=by) if queue else ruled
 
     def _scores(self, link: FoundLink) -> Iterator[tuple[str, float]]:
         for name, scorer in self._judges.scorers.items():

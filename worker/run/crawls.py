@@ -3,6 +3,8 @@
 import random
 from collections.abc import Callable, Mapping, Sequence
 
+import msgspec
+
 from gregor.worker.borders.clock import Clock
 from gregor.worker.borders.effects import Effects
 from gregor.worker.borders.services import Services
@@ -77,7 +79,7 @@ class Crawls:
         self._schedule = schedule
         self._spacing = Spacing(config, orders)
         self._budgets = HostBudgets(config, orders, domain_pages)
-        self._policy = Policy.of(config)
+        self._policy = msgspec.structs.replace(Policy.of(config), ranks=extraction.judges.ranks)
         self._visits = Visits(
             stats,
             tracer,

@@ -45,16 +45,19 @@ class Revisits(msgspec.Struct, frozen=True):
             return None
         return cls(config.revisit, *revisit_bounds(config))
 
-    def interval(self, changed: int, unchanged: int, said: Said, fetched: float, spread: float = 0.0) -> float:
+    def interval(
+        self, changed: int, unchanged: int, said: Said, fetched: float, spread: float = 0.0, pace: float = 1.0
+    ) -> float:
         """Seconds from a fetch to the next: sooner when the page changed often, later when it did not.
 
         A stated frequency is where the adaption begins. A date of change before the fetch makes it later. `spread` is a
-        share by which it is longer, so that what came together does not come together again.
+        share by which it is longer, so that what came together does not come together again; `pace`: the part of it
+        that is waited, since the page ranks high.
         """
         stated = CHANGE_FREQUENCIES.get(said.changefreq, self.first)
         adapted = self._bounded(stated) * 2.0 ** max(-3, min(unchanged - changed, 6))
         quiet = AGE_SHARE * (fetched - said.lastmod) if said.lastmod else 0.0
-        return self._bounded(max(adapted, quiet) * (1.0 + spread))
+        return self._bounded(max(adapted, quiet) * pace * (1.0 + spread))
 
     def owed(self, row: Row, said: Said, now: float) -> float | None:
         """When a known page is to be visited for what a sitemap says of it; None if not sooner than it is planned.

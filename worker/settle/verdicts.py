@@ -25,6 +25,7 @@ from gregor.worker.fetch.outcomes import (
 from gregor.worker.fetch.ports import refusal
 from gregor.worker.frontier.counts import NO_CHANGE, change_of
 from gregor.worker.frontier.tickets import may_return
+from gregor.worker.links.known_ranks import NOT_RANKED, KnownRanks
 from gregor.worker.politeness.delays import back_off
 from gregor.worker.politeness.host_records import Answered, OriginFailed, Result
 from gregor.worker.settle.revisits import Revisits, Said
@@ -63,6 +64,7 @@ class Policy(msgspec.Struct, frozen=True):
     cookies: bool = False
     max_redirects: int = 0
     max_depth: int | None = None
+    ranks: KnownRanks = NOT_RANKED
 
     @classmethod
     def of(cls, config: Config) -> "Policy":
@@ -155,7 +157,8 @@ def _revisit(verdict: Verdict, visited: Visited, policy: Policy, now: float, cha
     changed, unchanged = (row.changed, row.unchanged) if row is not None else (0, 0)
     changed += not same and row is not None and row.page > 0
     unchanged += same
-    interval = policy.revisits.interval(changed, unchanged, Said.of(ticket, row), now, 0.1 * chance.random())
+    spread, pace = 0.1 * chance.random(), policy.ranks.pace(ticket.key, ticket.host)
+    interval = policy.revisits.interval(changed, unchanged, Said.of(ticket, row), now, spread, pace)
     return msgspec.structs.replace(verdict, next=asked_again(ticket, ticket.visit + 1), due=now + interval)
 
 

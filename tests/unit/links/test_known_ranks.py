@@ -1,0 +1,57 @@
+"""What ranks move: the order of visits, within bounds."""
+
+import pytest
+
+from gregor.schemas.messages import Ticket, url_fingerprint
+from gregor.worker.extract.judges import FoundLink, Judges
+from gregor.worker.extract.links import UNWEIGHED, Weight
+from gregor.worker.links.known_ranks import ADVANCES, HIGHEST, NOT_RANKED, KnownRanks
+from gregor.worker.settle.revisits import Revisits, Said
+from gregor.worker.web.urls import Urls
+
+RANKED = KnownRanks({url_fingerprint("http://b.test/high"): 12}, {"a.test": HIGHEST, "c.test": ADVANCES - 1})
+
+
+@pytest.mark.parametrize(
+    ("url", "kind", "depth", "queue"),
+    [
+        ("http://a.test/x", "redirect", 0, 0),  # it is in the first one already
+        ("http://a.test/x", "a", 1, 1),
+        ("http://a.test/x", "a", 2, 1),
+        ("http://a.test/x", "a", 9, 2),
+        ("http://a.test/x", "url", 9, 2),
+        ("http://b.test/high", "a", 9, 2),
+        ("http://b.test/other", "a", 9, 0),
+        ("http://c.test/", "a", 9, 0),
+    ],
+)
+def test_what_ranks_high_comes_one_queue_sooner_at_most(url: str, kind: str, depth: int, queue: int) -> None:
+    assert RANKED.queue(url, url.split("/")[2], kind, depth)[0] == queue
+
+
+def test_a_judge_says_who_gave_the_queue_and_lets_rules_and_scorers_go_before() -> None:
+    class Last:
+        def score(self, link: FoundLink) -> float | None:
+            return 0.0
+
+    source, url = Urls().parse("http://s.test/"), Urls().parse("http://a.test/x")
+    assert source is not None and url is not None
+    ticket = Ticket("http://s.test/", "http://s.test/", "s.test")
+    for judges, rules, expected in (
+        (Judges(ranks=RANKED), {}, Weight(2, by="rank of its host: step 15 of 15")),
+        (Judges(ranks=RANKED, scorers={"last": Last()}), {}, Weight(4, by="scorer last: 0.00")),
+        (Judges(ranks=RANKED), {"/x": Weight(4, by="rule")}, Weight(4, by="rule")),
+        (Judges(ranks=RANKED), {"/x": Weight(fate="rule")}, Weight(fate="rule")),
+    ):
+        judge = judges.of_page(ticket, source, rules)
+        assert judge is not None and judge.weight(url, "a", reference="/x", depth=9) == expected
+    assert Judges(ranks=NOT_RANKED).of_page(ticket, source) is None and Weight() == UNWEIGHED
+
+
+def test_a_page_of_high_rank_is_visited_again_sooner_within_the_bounds() -> None:
+    policy = Revisits(first=100.0, shortest=80.0, longest=1000.0)
+    paces = [RANKED.pace(f"http://{host}/", host) for host in ("a.test", "c.test", "z.test")]
+    assert paces == sorted(paces) and min(paces) >= 0.5 and paces[-1] == 1.0
+    assert KnownRanks({url_fingerprint("http://b.test/"): HIGHEST}).pace("http://b.test/", "b.test") == 0.5
+    assert policy.interval(0, 0, Said(), 0.0, pace=0.5) == 80.0  # never below the shortest
+    assert policy.interval(0, 2, Said(), 0.0, pace=0.5) == 0.5 * policy.interval(0, 2, Said(), 0.0)

@@ -1,0 +1,51 @@
+"""How pages and hosts stand by the ranks of the index, and what that moves: the order of visits alone. Pure.
+
+A step is a rank on a logarithmic scale, from 0 (the average and below, or not known) to `HIGHEST`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from gregor.schemas.messages import url_fingerprint
+from gregor.worker.links.priority import of_link
+
+HIGHEST: Final = 15
+ADVANCES: Final = 8
+"""From this step on a URL comes one front queue sooner."""
+_OF_SITEMAP: Final = 3
+"""The front queue of what a sitemap lists and says nothing more of."""
+
+
+@dataclass(frozen=True, slots=True)
+class KnownRanks:
+    """The steps of pages, by the fingerprints of their keys, and of hosts. Without any it is false."""
+
+    pages: Mapping[int, int] = field(default_factory=dict)
+    hosts: Mapping[str, int] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.pages or self.hosts)
+
+    def queue(self, key: str, host: str, kind: str, depth: int) -> tuple[int, str]:
+        """The front queue of a link and what gives it; (0, "") where it stays that of its depth.
+
+        One queue sooner at most and none later, so that ranks cannot starve what nobody recommends.
+        """
+        of_host = self.hosts.get(host, 0)
+        of_page = self.pages.get(url_fingerprint(key), 0) if self.pages else 0
+        step, what = max((of_host, "its host"), (of_page, "the page"))
+        usual = _OF_SITEMAP if kind == "url" else of_link(depth)
+        if step < ADVANCES or usual == 1:
+            return 0, ""
+        return usual - 1, f"rank of {what}: step {step} of {HIGHEST}"
+
+    def pace(self, key: str, host: str) -> float:
+        """The part of its interval after which a page is visited again: from 1 down to a half for the highest rank."""
+        if not self:
+            return 1.0
+        step = max(self.pages.get(url_fingerprint(key), 0), self.hosts.get(host, 0) // 2)
+        return 1.0 - 0.5 * min(step, HIGHEST) / HIGHEST
+
+
+NOT_RANKED: Final = KnownRanks()
