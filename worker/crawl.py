@@ -37,7 +37,7 @@ from gregor.worker.robots.rulings import Allowed, Disallowed, NotNow, RobotsRuli
 from gregor.worker.robots.shared import OriginRefused
 from gregor.worker.settle.news import News
 from gregor.worker.settle.page_writer import PageWriter
-from gregor.worker.settle.rows import dead_letter, settled_row
+from gregor.worker.settle.rows import allowed, dead_letter, settled_row
 from gregor.worker.settle.verdicts import GIVEN_UP, Policy, Verdict, conclude, turn_result
 from gregor.worker.settle.visited import OPTED_OUT, Visited
 from gregor.worker.web.urls import Url, Urls
@@ -160,7 +160,7 @@ class Crawl:
             turn.host.pushbacks = turn.host.pushbacks + 1 if visited.pushed_back else 0
         verdict = conclude(visited, self.policy, turn.host.pushbacks, self.services.coordinator.now(), self.chance)
         if visited.page is not None and visited.response is not None:
-            await self.pages.store(visited)  # 1 page, links, items, body; the fingerprint
+            await self.pages.store(visited, self.orders.opted_out)  # 1 page, links, items, body; the fingerprint
         await self._conclude(turn, item, visited, verdict)
         if (result := turn_result(visited, verdict, turn.used)) is not None:
             await turn.over(result)  # 6 the next turn
@@ -192,7 +192,7 @@ class Crawl:
             await effect(lambda: store.put_dead_letter(letter))
             await effect(lambda: log.announce(letter))
         row = settled_row(visited, verdict, now(), self.name, turn.host.take_requests())
-        await effect(lambda: store.put_rows([row], self.partition.stamp()))  # 4 the row
+        await effect(lambda: store.put_rows([allowed(row, self.orders.opted_out)], self.partition.stamp()))  # 4 the row
         await effect(lambda: self.services.seen.mark([url_fingerprint(visited.ticket.key)]))  # 5 seen, finished
         change = self.budgets.settled(self.partition, visited.row, row, page, verdict.cause)
         self.visits.settled(verdict.state, page, row, verdict.cause, change[1:4])

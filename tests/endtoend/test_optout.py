@@ -8,8 +8,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from gregor.worker.adapters.embedded import open_reader, standing_orders
+from gregor.worker.adapters.embedded import open_engine, open_reader, standing_orders
 from gregor.worker.commands import cli
+from gregor.worker.compose.process import SystemClock
+from gregor.worker.config.settings import Config
+from gregor.worker.links.configured import canonical_rules
 from gregor.worker.operate.erase import Erased, until_nothing_is_left
 from gregor.worker.settle.visited import OPTED_OUT
 from tests.endtoend import small_web
@@ -181,6 +184,21 @@ def test_beside_a_crawl_that_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
             await case(worker)
 
     asyncio.run(run())
+
+
+def test_a_claim_of_a_visit_whose_page_was_erased_before_it_is_found(tmp_path: Path) -> None:
+    asyncio.run(_empty_folder(tmp_path))
+    with sqlite3.connect(tmp_path / "crawl.db") as database:
+        for number, host in enumerate(("gone.test", "a.gone.test", "stays.test")):
+            database.execute("INSERT INTO contents VALUES (?, ?)", (bytes([number]) * 16, f"http://{host}/"))
+    gregor(tmp_path, "optout", "*.gone.test", "--why", "by test", "--wait", "0")
+    with sqlite3.connect(tmp_path / "crawl.db") as database:
+        assert database.execute("SELECT key FROM contents").fetchall() == [("http://stays.test/",)]
+
+
+async def _empty_folder(folder: Path) -> None:
+    rules = canonical_rules(Config()).fingerprint()
+    await (await open_engine(folder, Config().partitions, rules, SystemClock())).close()
 
 
 def test_it_goes_on_until_a_pass_that_all_have_heard_of_finds_nothing() -> None:

@@ -1,5 +1,6 @@
 """A page becomes durable: its links and bodies, then its content's fingerprint, which always names a stored page."""
 
+from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Final
 
@@ -45,9 +46,10 @@ class PageWriter:
             return None
         return await self._effect(lambda: self._store.page(ticket.key, row.page))
 
-    async def store(self, visited: Visited) -> None:
+    async def store(self, visited: Visited, opted_out: Callable[[str], bool] = lambda _: False) -> None:
         """Store the page that an answer brought. A fingerprint names a stored page: look up, store, then set if absent;
-        the loser is relabelled. What rules made of it is counted."""
+        the loser is relabelled. What rules made of it is counted. ``opted_out``: whether a host is, which is heard
+        at any time: nothing is written after that, for whoever erases may have been there already."""
         page, response, url, extracted = visited.page, visited.response, visited.url, visited.extracted
         assert page is not None and response is not None
         store, seen, stamp = self._store, self._seen, self._partition.stamp
@@ -62,10 +64,14 @@ class PageWriter:
         wire = response.wire_body
 
         async def put() -> None:
+            if opted_out(page.host):
+                return
             with response.body.open() as body, wire.open() if wire is not None else nullcontext() as kept:
                 await store.put_page(page, body, kept, stamp())
 
         await self._effect(put)
+        if opted_out(page.host):
+            return
         if owner in (None, page.key):  # its own: it may be owned for a time only, which begins anew
             await self.claim(page)
         if extracted is not None:

@@ -1,5 +1,6 @@
 """What the store says of a URL after a visit. Pure."""
 
+from collections.abc import Callable
 from typing import Final
 
 import msgspec
@@ -80,6 +81,11 @@ def dead_letter(visited: Visited, verdict: Verdict, now: float) -> DeadLetter:
         at=now,
         attempts=ticket.attempts + 1,
     )
+
+
+def allowed(row: Row, opted_out: Callable[[str], bool]) -> Row:
+    """A row as it may be kept at this moment: its host may have opted out since the visit began."""
+    return forgotten(row) if opted_out(row.host) else row
 
 
 def forgotten(row: Row) -> Row:

@@ -128,3 +128,12 @@ def test_what_rules_made_of_a_page_is_counted_once_it_is_stored() -> None:
     asyncio.run(writer.store(visited(extracted)))
     assert stats.extracted.lost_items == {"job": 1}
     assert partition.fields.kept()["job\ttitle"].examples == (ME,)
+
+
+@pytest.mark.parametrize(
+    ("heard_at", "done"), [(0, ["look up"]), (1, ["look up", "store"]), (2, ["look up", "store", "claim"])]
+)
+def test_nothing_is_written_once_it_is_heard_that_the_host_opted_out(heard_at: int, done: list[str]) -> None:
+    servers, asked = Servers(None, winner=ME), iter(range(9))
+    asyncio.run(writer_of(servers).store(visited(), lambda host: host == "h" and next(asked) >= heard_at))
+    assert servers.done == done

@@ -29,6 +29,7 @@ _PAGE: Final = "SELECT key, data, overflow FROM pages WHERE key = ? AND visit = 
 _ROWS: Final = "SELECT host, data, WRITETIME(data) FROM rows"
 _LETTERS: Final = "SELECT day, shard, id, data FROM dead_letters"
 _ORIGINS: Final = "SELECT origin, WRITETIME(data) FROM robots"
+_CONTENTS: Final = "SELECT fingerprint, key FROM contents WHERE token(fingerprint) > ? AND token(fingerprint) <= ?"
 _CHUNKS: Final = "SELECT chunks FROM bodies WHERE sha256 = ?"
 _NAMED: Final = "SELECT WRITETIME(sketch) FROM sketches WHERE found_by = ? AND id = ?"
 _NAMED_EARLIER: Final = "SELECT key, WRITETIME(key) FROM simhashes WHERE band = ? AND simhash = ?"
@@ -42,6 +43,7 @@ _DELETE_LETTER: Final = "DELETE FROM dead_letters WHERE day = ? AND shard = ? AN
 _DELETE_ROBOTS: Final = "DELETE FROM robots USING TIMESTAMP ? WHERE origin = ?"
 _SLICE: Final = 16
 _FEW: Final = 500
+_FETCHED: Final = 2000
 _AT_ONCE: Final = 8
 
 Announce = Callable[[Changed], Awaitable[None]]
@@ -80,6 +82,8 @@ class _Eraser:
             of_it = [(stamp, origin) for origin, stamp in records if self._whose.url(f"{origin}/")]
             await self._cassandra.write_each(_DELETE_ROBOTS, of_it)
             erased.robots += len(of_it)
+        async for claims in self._scanned(_CONTENTS, _FETCHED):  # of a visit whose page was erased before it claimed
+            await asyncio.gather(*(self._seen.disown(*claim) for claim in claims if self._whose.url(claim[1])))
         return erased
 
     def _host(self, key: str) -> str:

@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from gregor.schemas.messages import Page, url_fingerprint
 from gregor.worker.adapters.cluster.cassandra_client import Cassandra, Found
+from gregor.worker.adapters.cluster.coalesce import Coalesced
 from gregor.worker.adapters.cluster.contents import Contents, number_of
 from gregor.worker.adapters.cluster.redis_client import Command, RedisClient
 from gregor.worker.adapters.cluster.redis_contents import Claim, RedisContents
@@ -90,6 +91,7 @@ class Rebuilding:
         self._claimants = Contents(cassandra, retention)
         self._seen = RedisSeen(client, crawl, self._claimants)
         self._contents = RedisContents(client, crawl)
+        self._claims: Coalesced[list[Claim], None] = Coalesced(self._claim_all, _AT_ONCE, 2)
         self._client = client
         self._crawl = crawl
         self._key = f"{{{crawl}}}:rebuilt"
@@ -165,8 +167,14 @@ class Rebuilding:
                 if len(rivals) > 1:  # two claimed it at once, and one lost
                     rivals = await self._owning(rivals) or rivals
                 claims.append(Claim(fingerprint, unsigned(rivals[0][1])))
-            await self._contents.claim(claims)
+            await self._claims.ask(claims)
             how_far.contents += len(claims)
+
+    async def _claim_all(self, shares: list[list[Claim]]) -> list[None]:
+        """Those of several shares at once: the more go together, the more of them lie in one bucket of Redis, which is
+        then read and written once."""
+        await self._contents.claim([claim for claims in shares for claim in claims])
+        return [None] * len(shares)
 
     async def _owning(self, rivals: Found) -> Found:
         """Those whose page was not told to be a duplicate."""

@@ -28,11 +28,15 @@ _LONGEST_SCRIPT: Final = 500
 
 # Items are 10 bytes (group, member) and what each script says behind them.
 _LOOK: Final = """
-local answers = {}
+local answers, held = {}, {}
 local function look(at)
   local number, member = unpacked('<I4>I6', packed, at)
   local group, key = find(number, member)
-  local data = call('GET', key) or ''
+  local data = held[key]
+  if not data then
+    data = call('GET', key) or ''
+    held[key] = data
+  end
   local low, high = 0, #data / 14
   while low < high do
     local middle = floor((low + high) / 2)
@@ -50,11 +54,13 @@ for at = 1, #packed, 10 do
 end
 return table.concat(answers)
 """
-# Behind each item: the claimant, and the owner that it replaces. Answers the owner of each from now on.
+# Behind each item: the claimant, and the owner that it replaces. Answers the owner of each from now on. A bucket is
+# written once, when it is split or at the end: of many claims some are in one.
 _CLAIM: Final = """
+local changed = {}
 local function split(group)
   local old = split_next(group)
-  local data = call('GET', old) or ''
+  local data = held[old] or call('GET', old) or ''
   local keep, move = {}, {}
   for at = 1, #data, 14 do
     local side = goes_to_new(group, unpacked('>I6', data, at)) and move or keep
@@ -63,6 +69,7 @@ local function split(group)
   if #move > 0 then
     call('SET', group.key .. group.count, table.concat(move))
     if #keep > 0 then call('SET', old, table.concat(keep)) else call('DEL', old) end
+    held[old], changed[old], held[group.key .. group.count] = nil, nil, nil
   end
   grow(group)
 end
@@ -71,15 +78,16 @@ for at = 1, #packed, 26 do
   local claimant = sub(packed, at + 10, at + 17)
   if not owner then
     data = sub(data, 1, place) .. sub(packed, at + 4, at + 17) .. sub(data, place + 1)
-    call('SET', key, data)
+    held[key], changed[key] = data, true
     if #data > LIMIT * 14 then split(group) end
     owner = claimant
   elseif owner == sub(packed, at + 18, at + 25) then
-    call('SET', key, sub(data, 1, place + 6) .. claimant .. sub(data, place + 15))
+    held[key], changed[key] = sub(data, 1, place + 6) .. claimant .. sub(data, place + 15), true
     owner = claimant
   end
   answers[#answers + 1] = owner
 end
+for key in pairs(changed) do call('SET', key, held[key]) end
 return table.concat(answers)
 """
 # Behind each item: the owner that gives it up.
@@ -89,6 +97,7 @@ for at = 1, #packed, 18 do
   if owner == sub(packed, at + 10, at + 17) then
     local rest = sub(data, 1, place) .. sub(data, place + 15)
     if rest == '' then call('DEL', key) else call('SET', key, rest) end
+    held[key] = rest
   end
 end
 return redis.status_reply('OK')
@@ -136,7 +145,7 @@ class RedisContents:
     def _shares(self, fingerprints: Sequence[bytes]) -> Iterator[Sequence[int]]:
         """Which go into one script call: of one group, where groups may be on different nodes."""
         if not self._client.split:
-            everything = range(len(fingerprints))
+            everything = sorted(range(len(fingerprints)), key=fingerprints.__getitem__)  # those of a group together
             yield from (everything[at : at + _LONGEST_SCRIPT] for at in everything[::_LONGEST_SCRIPT])
             return
         groups: dict[int, list[int]] = {}

@@ -24,6 +24,7 @@ _SLICE: Final = 100
 _PAGES: Final = "SELECT rowid, key, data FROM pages WHERE rowid > ? ORDER BY rowid LIMIT ?"
 _ROWS: Final = "SELECT key, host, data FROM rows WHERE key > ? ORDER BY key LIMIT ?"
 _LETTERS: Final = "SELECT number, data FROM dead_letters WHERE number > ? ORDER BY number LIMIT ?"
+_CONTENTS: Final = "SELECT fingerprint, key FROM contents WHERE fingerprint > ? ORDER BY fingerprint LIMIT ?"
 _ORIGINS: Final = "SELECT origin FROM robots WHERE origin > ? ORDER BY origin LIMIT ?"
 # What the pages of a URL count in the totals: its newest version.
 _UNCOUNT: Final = """UPDATE totals SET (pages, pages_200, bytes) = (
@@ -68,6 +69,9 @@ class _Eraser:
         for records in self._slices(_ORIGINS, ""):
             origins = [origin for (origin,) in records if self._whose.url(f"{origin}/")]
             erased.robots += self._at_once(self._deleting("robots WHERE origin = ?"), origins)
+        for records in self._slices(_CONTENTS, b""):  # of a visit whose page was erased before it claimed
+            claimed = [fingerprint for fingerprint, key in records if self._whose.url(key)]
+            self._at_once(self._deleting("contents WHERE fingerprint = ?"), claimed)
         return erased
 
     def _is_of(self, letter: DeadLetter) -> bool:
@@ -142,7 +146,7 @@ class _Eraser:
             raise
         return count
 
-    def _slices(self, statement: str, after: str | int) -> Iterator[list[tuple[Any, ...]]]:
+    def _slices(self, statement: str, after: str | int | bytes) -> Iterator[list[tuple[Any, ...]]]:
         """All that a statement finds, slice by slice; no transaction stays open between two."""
         while found := self._connection.execute(statement, (after, _SLICE)).fetchall():
             yield found
