@@ -67,6 +67,10 @@ def _hosts(path: str) -> frozenset[str]:
 
 
 async def _rank(arguments: argparse.Namespace, trusted: frozenset[str], config: Config) -> int:
+    from gregor.worker.compose.engine import engine_of
+
+    if arguments.spark is None and config.on_one_machine:
+        engine_of(config).there()  # before the extra is asked for, which would not help
     from gregor.search.ranking import Rules
     from gregor.worker.compose import ranks
 

@@ -59,7 +59,9 @@ def run(arguments: argparse.Namespace) -> int:
         raise BadInput(f"--limit and --offset reach to the {FARTHEST:,}th hit at most: narrow the query")
     if arguments.serve is None:
         if not arguments.words or arguments.public:
-            raise BadInput("say what is looked for, or serve the search page: gregor search --serve 127.0.0.1:9200")
+            raise BadInput(
+                "say what is looked for: `gregor search WORD`; or serve a page: `gregor search --serve 127.0.0.1:9200`"
+            )
         return asyncio.run(_search(arguments, config))
     if arguments.words:
         raise BadInput("the search page gets its queries from a browser: leave the words out")

@@ -7,7 +7,6 @@ of the input that whoever began it is gone, so that it ends at once.
 import asyncio
 import contextlib
 import os
-import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
@@ -15,6 +14,7 @@ from typing import Final
 
 from gregor.search.adapters import generations
 from gregor.search.borders import Unusable
+from gregor.worker.base import children
 from gregor.worker.base.errors import BadInput
 from gregor.worker.base.tasks import cancel
 from gregor.worker.compose.search import index_folder
@@ -57,8 +57,8 @@ class Follower:
         """That of a crawl's index."""
         named = () if config_file is None else ("--config", config_file)
         form = ("--set", f"log_format={config.log_format}")
-        line = (sys.executable, "-m", "gregor", "index", "--beside", "--data", config.data, *named, *form)
-        return cls(line, tell)
+        words = ("index", "--beside", "--data", config.data, *named, *form)
+        return cls(children.python("gregor", words), tell)
 
     def begin(self) -> None:
         """Follow from now on."""
@@ -93,6 +93,7 @@ class Follower:
             *self._line,
             stdin=PIPE,
             stdout=DEVNULL,
+            env=children.environment(os.environ),
             start_new_session=True,  # Ctrl-C is for the crawl
         )
         ended, over = asyncio.ensure_future(process.wait()), asyncio.ensure_future(self._over.wait())

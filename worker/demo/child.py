@@ -9,6 +9,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from gregor.worker.base import children
+
 STOP_SECONDS = 10.0
 
 
@@ -24,7 +26,8 @@ def child(module: str, arguments: Sequence[str] = ()) -> Iterator[dict[str, Any]
     terminal reaches this process only, which may then stop its crawl while it is still served.
     """
     process = subprocess.Popen(
-        [sys.executable, "-m", module, *arguments],
+        children.python(module, arguments),
+        env=children.environment(os.environ),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,

@@ -5,10 +5,10 @@ A PDF is a program in small: what it makes of memory and time is bounded from ou
 
 import json
 import subprocess
-import sys
 from importlib.util import find_spec
 from typing import Any, Final
 
+from gregor.worker.base import children
 from gregor.worker.read.document import Document, Extract, Reference
 
 TYPE: Final = "application/pdf"
@@ -48,7 +48,7 @@ class Pdf:
         )
 
     def _asked(self, body: bytes) -> dict[str, Any] | None:
-        words = [sys.executable, "-m", "gregor.worker.read.pdf_text", str(self._seconds), str(MEMORY)]
+        words = children.python("gregor.worker.read.pdf_text", [str(self._seconds), str(MEMORY)])
         try:
             ran = subprocess.run(
                 words,
@@ -56,7 +56,7 @@ class Pdf:
                 capture_output=True,
                 timeout=self._seconds + _GRACE,
                 check=False,
-                env={"LC_ALL": "C.UTF-8"},
+                env=children.environment({"LC_ALL": "C.UTF-8"}),
             )
         except subprocess.TimeoutExpired:
             return None
