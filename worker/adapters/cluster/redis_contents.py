@@ -146,7 +146,7 @@ class RedisContents:
         """Which go into one script call: of one group, where groups may be on different nodes."""
         if not self._client.split:
             everything = sorted(range(len(fingerprints)), key=fingerprints.__getitem__)  # those of a group together
-            yield from (everything[at : at + _LONGEST_SCRIPT] for at in everything[::_LONGEST_SCRIPT])
+            yield from (everything[at : at + _LONGEST_SCRIPT] for at in range(0, len(everything), _LONGEST_SCRIPT))
             return
         groups: dict[int, list[int]] = {}
         for at, fingerprint in enumerate(fingerprints):
