@@ -1,9 +1,10 @@
 """Processor time a page on one job: this crawler, a bare reference made of the same C libraries, and Scrapy.
 
-`python -m benchmarks.cpu [--rounds 5] [--pages 6000] [--only gregor,bare]`. The web is that of tests/web/corpus.py: 60
-hosts, pages of 5 to 150 KB with about 65 links, served by nginx; no delay; everything on. Each round runs all of them,
-one after another, so that the machine's moods meet all alike; figures are medians. A process is counted as a whole, its
-start included.
+`python -m benchmarks.cpu [--rounds 5] [--pages 6000] [--only gregor,bare] [--peer TREE]`. The web is that of
+tests/web/corpus.py: 60 hosts, pages of 5 to 150 KB with about 65 links, served by nginx; no delay; everything on. Each
+round runs all of them, one after another, so that the machine's moods meet all alike; figures are medians. A process is
+counted as a whole, its start included. With a peer, another checkout with a virtual environment of its own, that one's
+crawler runs in each round as well.
 """
 
 import argparse
@@ -23,9 +24,9 @@ HOSTS, PAGES = 60, 6000
 Job = Callable[[Path], int]
 
 
-def gregor(web: StaticWeb, seeds: Path, folder: Path) -> tuple[Cost, int]:
+def gregor(web: StaticWeb, seeds: Path, folder: Path, command: Path = GREGOR) -> tuple[Cost, int]:
     """The crawler as a user runs it."""
-    line = [GREGOR, "crawl", "--seeds", seeds, "--data", folder / "data", "--json"]
+    line = [command, "crawl", "--seeds", seeds, "--data", folder / "data", "--json"]
     cost = run([*line, "--host-table", web.host_table, "--delay", "0", "--set", "delay_factor=0"], folder / "out")
     return cost, int(json.loads((folder / "out").read_text().splitlines()[-1])["pages"])
 
@@ -48,8 +49,14 @@ def scrapy(web: StaticWeb, seeds: Path, folder: Path) -> tuple[Cost, int]:
 JOBS = {"gregor": gregor, "bare": bare, "scrapy": scrapy}
 
 
-def measured(rounds: int = 5, pages: int = PAGES, names: tuple[str, ...] = tuple(JOBS)) -> Figures:
-    """Milliseconds a page, and how they compare."""
+def measured(
+    rounds: int = 5, pages: int = PAGES, names: tuple[str, ...] = tuple(JOBS), peer: Path | None = None
+) -> Figures:
+    """Milliseconds a page, and how they compare; ``peer`` is another checkout, whose crawler runs, too."""
+    jobs = dict(JOBS)
+    if peer is not None:
+        jobs["peer"] = partial(gregor, command=peer.resolve() / ".venv/bin/gregor")
+        names = (*names, "peer")
     folder = WORK / f"web-{pages}"
     corpus.write(folder, corpus.Shape(HOSTS, pages))
     work = WORK / "cpu"
@@ -59,7 +66,7 @@ def measured(rounds: int = 5, pages: int = PAGES, names: tuple[str, ...] = tuple
     with serving(folder, work) as web:
         for number in range(rounds):
             for name in names:
-                spent[name].append(_page_cost(name, partial(JOBS[name], web, folder / "seeds.txt"), work, pages))
+                spent[name].append(_page_cost(name, partial(jobs[name], web, folder / "seeds.txt"), work, pages))
             costs = "  ".join(f"{name} {values[-1]:.2f}" for name, values in spent.items())
             print(f"round {number + 1} of {rounds}, ms a page: {costs}", file=sys.stderr, flush=True)
     return _figures(spent)
@@ -79,7 +86,7 @@ def _page_cost(name: str, job: Callable[[Path], tuple[Cost, int]], work: Path, p
 def _figures(spent: dict[str, list[float]]) -> Figures:
     figures = {f"cpu.page.{name}": Figure(middle(values), "ms") for name, values in spent.items()}
     ours = spent.get("gregor")
-    for peer in ("bare", "scrapy"):
+    for peer in ("peer", "bare", "scrapy"):
         if ours and peer in spent:
             ratios = (mine / theirs for mine, theirs in zip(ours, spent[peer], strict=True))
             figures[f"cpu.times.{peer}"] = Figure(middle(ratios), "x")
@@ -92,8 +99,9 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--pages", type=int, default=PAGES)
     parser.add_argument("--only", default=",".join(JOBS), help="names, separated by commas")
+    parser.add_argument("--peer", type=Path, help="another checkout, whose crawler runs in each round, too")
     options = parser.parse_args()
-    measure.report(measured(options.rounds, options.pages, tuple(options.only.split(","))))
+    measure.report(measured(options.rounds, options.pages, tuple(options.only.split(",")), options.peer))
 
 
 if __name__ == "__main__":

@@ -2,8 +2,9 @@
 
 `python -m benchmarks.reading [--rounds 5] [--pages 200] [--peer TREE]`. Each round is a process that does every step
 of every page some times; of a step of a page the least counts, since all that disturbs adds, so that everything is in
-the processor's caches and references were met before. With a peer, another checkout does the same in turns, and the
-figures have its values beside them. Where the native core is installed, pages are read by it in turns with Python
+the processor's caches and references were met before. With a peer, another checkout does the same in turns by Python,
+by its own file of this name and in its own virtual environment if it has one, and the figures have its values beside
+them. Where the native core is installed, pages are read by it in turns with Python
 (`reading.native.…`): parsing is then part of the walk. Figures are medians of the rounds.
 """
 
@@ -60,7 +61,12 @@ WHOLE = ("keep", "decode", "guard", "parse", "walk", "fingerprint", "simhash", "
 def measured(rounds: int = 5, pages: int = PAGES, peer: Path | None = None) -> Figures:
     """Microseconds a page, by step and all together."""
     trees = [ROOT] if peer is None else [ROOT, peer.resolve()]
-    turns = [(tree, way) for way in (PYTHON, NATIVE)[: 1 + (core() is not None)] for tree in trees]
+    turns = [
+        (tree, way)
+        for way in (PYTHON, NATIVE)[: 1 + (core() is not None)]
+        for tree in trees
+        if tree == ROOT or way == PYTHON
+    ]
     rounds_of: dict[tuple[Path, str], list[dict[str, float]]] = {turn: [] for turn in turns}
     for number in range(rounds):
         for tree, way in turns if number % 2 else reversed(turns):  # which one is first may matter
@@ -70,7 +76,9 @@ def measured(rounds: int = 5, pages: int = PAGES, peer: Path | None = None) -> F
         for turn, of_turn in rounds_of.items()
     }
     return {
-        f"reading.{way}{name}": Figure(value, "us a page", None if peer is None else medians[trees[1], way][name])
+        f"reading.{way}{name}": Figure(
+            value, "us a page", None if peer is None else medians[trees[1], PYTHON].get(name)
+        )
         for (tree, way), values in medians.items()
         if tree == ROOT
         for name, value in values.items()
@@ -78,8 +86,18 @@ def measured(rounds: int = 5, pages: int = PAGES, peer: Path | None = None) -> F
 
 
 def _round(tree: Path, pages: int, way: str) -> dict[str, float]:
-    """One process; its modules are those of ``tree``, its steps those of this file."""
-    line = [sys.executable, "-P", __file__, "--here", "--pages", str(pages), *(["--native"] if way == NATIVE else [])]
+    """One process of a tree."""
+    own = tree / ".venv/bin/python"
+    python = str(own) if own.exists() else sys.executable
+    line = [
+        python,
+        "-m",
+        "benchmarks.reading",
+        "--here",
+        "--pages",
+        str(pages),
+        *(["--native"] if way == NATIVE else []),
+    ]
     done = subprocess.run(
         line, cwd=tree, env={**os.environ, "PYTHONPATH": str(tree)}, check=True, stdout=subprocess.PIPE
     )

@@ -83,14 +83,14 @@ class Traps:
         whose content it has; ``via``: that of the page whose link led to it; ``near``: it is a near-duplicate. Text and
         media are looked at only where that may tell anything."""
         self._source = None
-        host = self._know(url.host) or self._meet(url.host, bool(copy_of), _host_of(via))
-        words = partial(words_of, text, url.target, media) if text.strip() and shapes(url.target) else None
+        target, host = url.target, self._know(url.host) or self._meet(url.host, bool(copy_of), _host_of(via))
+        words = partial(words_of, text, target, media) if shapes(target) and text and not text.isspace() else None
         # A page of another host is no evidence against this one: mirrors have an end.
         twin = target_of(copy_of) if copy_of and (words is None or _host_of(copy_of) == url.host) else ""
         before = len(host.shapes)
         led = via if _host_of(via) == url.host else ""
-        host.learn(url.key, url.target, words, copy_of=twin, via=led, chains=self._chains)
-        host.note_nearly(url.target, near)
+        host.learn(url.key, target, words, copy_of=twin, via=led, chains=self._chains)
+        host.note_nearly(target, near)
         self._count += len(host.shapes) - before
         self._forget()
 

@@ -146,9 +146,16 @@ class Collector:
         attributes = node.attributes
         if "href" not in attributes:
             return
-        text = self._text_within(node, MAX_ANCHOR)
-        nofollow = "rel" in attributes and _nofollow(attributes)
-        self.add(_stripped(attributes["href"]), "a", nofollow, text)
+        text, href = "", attributes["href"]
+        if self._anchor_budget > 0:  # as `_text_within` and `add`, without their calls: most links are anchors
+            text = node.text()
+            self._anchor_budget -= len(text)
+            text = " ".join(text[: 4 * MAX_ANCHOR].split())[:MAX_ANCHOR]
+        if len(self._links) < self._max_links:
+            url = href.strip(references.SPACE) if href else ""
+            self._links.append(Reference(url, "a", "rel" in attributes and _nofollow(attributes), text))
+        else:
+            self._extract.truncated = True
 
     def _text_within(self, node: Element, most: int) -> str:
         """The text of an element, as far as there is room for it: elements may nest."""
@@ -156,7 +163,7 @@ class Collector:
             return ""
         text = node.text()
         self._anchor_budget -= len(text)
-        return " ".join(text[: 4 * most].split())[:most]  # as `collapse` does, without its call
+        return collapse(text[: 4 * most])[:most]
 
     def heading(self, node: Element) -> None:
         if len(self._extract.headings) < MAX_HEADINGS and (text := self._text_within(node, MAX_HEADING)):

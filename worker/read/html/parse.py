@@ -33,6 +33,8 @@ _ACTIONS: Final = {
 """Tag id → what its text is, what is done at its start. Elements that are not in it matter to nobody."""
 _TEMPLATE: Final = _maker.create_node("template").tag_id
 _BLOCK_IDS: Final = frozenset(tag for tag, (kind, _) in _ACTIONS.items() if kind == _BLOCK)
+_MERE_BLOCKS: Final = frozenset(tag for tag in _BLOCK_IDS if _ACTIONS[tag][1] is None)
+"""At whose start nothing else is done: most elements of most pages."""
 
 
 def extract(
@@ -98,7 +100,7 @@ def _walk(page: Collector, root: LexborNode, closed: bool) -> bool:
     """One pass in document order; blocks are told apart by a space, as they start, and where one has ended. False if it
     met a shadow root that is ``closed``, and ended there."""
     parts = page.parts
-    append, actions = parts.append, _ACTIONS
+    append, actions, mere_blocks = parts.append, _ACTIONS, _MERE_BLOCKS
     hidden = False
     last: LexborNode | None = None
     for node in root.traverse(include_text=True):
@@ -112,6 +114,9 @@ def _walk(page: Collector, root: LexborNode, closed: bool) -> bool:
                 append(" ")
             append(text)
             last = node
+        elif tag in mere_blocks:
+            append(" ")
+            last = None
         elif tag in actions:
             kind, handler = actions[tag]
             if kind == _BLOCK:
