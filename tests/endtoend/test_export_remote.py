@@ -101,7 +101,7 @@ def test_an_export_that_fails_leaves_nothing(
             yield values
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(datasets.Folder, "OPEN", 1)
+    monkeypatch.setattr(datasets.DatasetFolder, "OPEN", 1)
     monkeypatch.setitem(TABLES, "pages", pages._replace(rows=rows))
     said = output.refused("export", *words, "-o", place.format(tmp_path))
     assert "No space left on device" in said and said.count("\n") == 1

@@ -68,7 +68,7 @@ def decoded(what: str, name: str, decode: Callable[[], T]) -> T:
         raise Damaged(what, name, str(error) or type(error).__name__) from error
 
 
-class Whole:
+class BodyVerifier:
     """Takes a stored body part by part; gives it back when it is what its sha256 names."""
 
     def __init__(self, sha256: str) -> None:
@@ -103,7 +103,7 @@ def intact(sha256: str, data: bytes) -> BinaryIO:
 
 def copy_whole(sha256: str, source: BinaryIO) -> BinaryIO:
     """A body read from a compressed stream, part by part. Raises `Damaged`."""
-    body = Whole(sha256)
+    body = BodyVerifier(sha256)
     try:
         frame = zstd.ZstdDecompressor()
         while not frame.eof:

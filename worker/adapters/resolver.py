@@ -21,7 +21,7 @@ import dns.resolver
 from gregor.worker.base.shortage import in_words, shortage
 from gregor.worker.borders.resolver import Answer, DnsFailure
 from gregor.worker.borders.transport import Endpoint
-from gregor.worker.fetch.dns import DnsCache, Found, Lookup, NotFound, interleave, literal_address, parse_hosts
+from gregor.worker.fetch.dns import DnsCache, Lookup, NotFound, ResolvedName, interleave, literal_address, parse_hosts
 from gregor.worker.fetch.host_table import HostTable
 
 RESOLUTION_DELAY = 0.05
@@ -104,7 +104,7 @@ class DnsResolver:
         four = asyncio.create_task(self._query(name, "A"))
         try:
             done, waiting = await asyncio.wait((six, four), return_when=asyncio.FIRST_COMPLETED)
-            settled = any(isinstance(task.result(), Found) for task in done)
+            settled = any(isinstance(task.result(), ResolvedName) for task in done)
             await asyncio.wait(waiting or done, timeout=RESOLUTION_DELAY if settled else None)
             return _merge(*(task.result() if task.done() else NotFound("timeout", "late") for task in (six, four)))
         finally:
@@ -126,7 +126,7 @@ class DnsResolver:
         ttl = max(0.0, answer.expiration - now)
         if answer.rrset is None:
             return NotFound("nxdomain", "the name has no address", ttl)
-        return Found(tuple(record.address for record in answer.rrset), ttl)
+        return ResolvedName(tuple(record.address for record in answer.rrset), ttl)
 
 
 def _answer(lookup: Lookup, expires: float, port: int) -> Answer | DnsFailure:
@@ -161,10 +161,10 @@ def _lacking(fault: dns.exception.DNSException | OSError) -> str | None:
 
 
 def _merge(six: Lookup, four: Lookup) -> Lookup:
-    answered = [lookup for lookup in (six, four) if isinstance(lookup, Found)]
+    answered = [lookup for lookup in (six, four) if isinstance(lookup, ResolvedName)]
     if answered:
-        addresses = [lookup.addresses if isinstance(lookup, Found) else () for lookup in (six, four)]
-        return Found(interleave(*addresses), min(lookup.ttl for lookup in answered))
+        addresses = [lookup.addresses if isinstance(lookup, ResolvedName) else () for lookup in (six, four)]
+        return ResolvedName(interleave(*addresses), min(lookup.ttl for lookup in answered))
     # A family that could not be asked leaves the question open; what the other one says is then not final.
     failures = [lookup for lookup in (four, six) if isinstance(lookup, NotFound)]
     failures.sort(key=lambda failure: failure.kind != "local")

@@ -15,7 +15,7 @@ _DATE: Final = re.compile(
 _KINDS: Final = ("response", "revisit", "resource")
 
 
-class Entry(NamedTuple):
+class AnswerRecord(NamedTuple):
     """A record that tells of an answer. ``at``: unix seconds; ``file``: its number; ``digest``: of its payload, as the
     record states it, "" if it does not."""
 
@@ -27,7 +27,7 @@ class Entry(NamedTuple):
     digest: str
 
 
-def entry_of(file: int, offset: int, fields: Fields) -> Entry | None:
+def entry_of(file: int, offset: int, fields: Fields) -> AnswerRecord | None:
     """What is noted of a record; None for one that tells of no answer by HTTP. Raises ValueError if it is no use."""
     kind = fields.get("warc-type", "").lower()
     url = fields.get("warc-target-uri", "").strip("<> ")
@@ -35,7 +35,9 @@ def entry_of(file: int, offset: int, fields: Fields) -> Entry | None:
         return None
     if kind == "response" and not fields.get("content-type", "application/http").lower().startswith("application/http"):
         return None
-    return Entry(moment(fields.get("warc-date", "")), file, offset, kind, url, fields.get("warc-payload-digest", ""))
+    return AnswerRecord(
+        moment(fields.get("warc-date", "")), file, offset, kind, url, fields.get("warc-payload-digest", "")
+    )
 
 
 def moment(text: str) -> float:
@@ -58,11 +60,11 @@ class Book:
         self._database = sqlite3.connect("", isolation_level=None)
         self._database.execute("CREATE TABLE entries (at REAL, file INT, offset INT, kind TEXT, url TEXT, digest TEXT)")
         self._database.execute("BEGIN")
-        self._entries: list[Entry] = []
+        self._entries: list[AnswerRecord] = []
         self._revisits = False
         self.count = 0
 
-    def add(self, entry: Entry) -> None:
+    def add(self, entry: AnswerRecord) -> None:
         """One more."""
         self._entries.append(entry)
         self._revisits = self._revisits or entry.kind == "revisit"
@@ -82,12 +84,12 @@ class Book:
         self._database.executemany("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?)", self._entries)
         self._entries.clear()
 
-    def in_order(self) -> Iterator[Entry]:
+    def in_order(self) -> Iterator[AnswerRecord]:
         """All, by date, then as they lie in the files."""
         for record in self._database.execute("SELECT * FROM entries ORDER BY at, file, offset"):
-            yield Entry(*record)
+            yield AnswerRecord(*record)
 
-    def repeated(self, url: str, date: str, digest: str) -> Entry | None:
+    def repeated(self, url: str, date: str, digest: str) -> AnswerRecord | None:
         """The record that has the payload which a revisit repeats: of a URL, the last up to a date, or any of its
         digest."""
         of_url = "SELECT * FROM entries WHERE url = ? AND at <= ? AND kind <> 'revisit' ORDER BY at DESC LIMIT 1"
@@ -102,7 +104,7 @@ class Book:
                 entry = None
         if entry is None and digest:
             entry = self._database.execute(of_digest, (digest,)).fetchone()
-        return Entry(*entry) if entry else None
+        return AnswerRecord(*entry) if entry else None
 
     def close(self) -> None:
         """Forget all."""

@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-from gregor.worker.archives.book import Book, Entry, entry_of
+from gregor.worker.archives.book import AnswerRecord, Book, entry_of
 from gregor.worker.archives.files import WarcFile
 from gregor.worker.archives.take_in import TAKEN, TakesIn
 from gregor.worker.base.tasks import cancel
@@ -50,7 +50,7 @@ class Importer:
         self._files = files
         self._damaged = damaged
         self._progress = progress
-        self._running: dict[asyncio.Task[None], Entry] = {}
+        self._running: dict[asyncio.Task[None], AnswerRecord] = {}
         self._last: dict[str, asyncio.Task[None]] = {}
         self.result = Imported(files=len(files))
 
@@ -101,7 +101,7 @@ class Importer:
             task.result()
         self._progress(self.result)
 
-    async def _take(self, takes_in: TakesIn, entry: Entry, earlier: asyncio.Task[None] | None) -> None:
+    async def _take(self, takes_in: TakesIn, entry: AnswerRecord, earlier: asyncio.Task[None] | None) -> None:
         if earlier is not None:
             await asyncio.wait([earlier])
         try:

@@ -5,7 +5,7 @@ from typing import BinaryIO, Final, NamedTuple
 
 from gregor.schemas.messages import Page
 from gregor.worker.archives.blocks import pieces_of, stated_digest
-from gregor.worker.archives.book import Book, Entry, moment
+from gregor.worker.archives.book import AnswerRecord, Book, moment
 from gregor.worker.archives.files import Fields, WarcFile
 from gregor.worker.archives.http import Answer, answer_of, response_of
 from gregor.worker.borders.reader import Reader
@@ -34,7 +34,7 @@ class Recordings:
         self._urls = urls
         self._most = most
 
-    async def read(self, entry: Entry) -> Recorded | None:
+    async def read(self, entry: AnswerRecord) -> Recorded | None:
         """What a record says; None for one that repeats what is nowhere. Raises ValueError for one that is damaged.
 
         The response is the caller's to close.
@@ -54,7 +54,7 @@ class Recordings:
         response.address = fields.get("warc-ip-address", "")
         return Recorded(response)
 
-    async def _repeated(self, entry: Entry, fields: Fields) -> tuple[Answer, Fields] | None:
+    async def _repeated(self, entry: AnswerRecord, fields: Fields) -> tuple[Answer, Fields] | None:
         """The answer whose payload a record repeats."""
         url, date = fields.get("warc-refers-to-target-uri", "").strip("<>"), fields.get("warc-refers-to-date", "")
         original = self._book.repeated(url or entry.url, date, entry.digest)
@@ -87,7 +87,7 @@ def _own(block: Iterator[bytes]) -> Answer | None:
         return None
 
 
-def _answer(entry: Entry, fields: Fields, block: Iterator[bytes]) -> Answer:
+def _answer(entry: AnswerRecord, fields: Fields, block: Iterator[bytes]) -> Answer:
     if entry.kind == "resource":  # it has no head
         return Answer(200, "", b"", [("Content-Type", fields.get("content-type", ""))], block)
     return answer_of(block)

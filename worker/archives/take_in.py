@@ -14,7 +14,7 @@ from typing import Final, Literal, NamedTuple, get_args
 import msgspec
 
 from gregor.schemas.messages import Link, Page, Row, Ticket, TicketKind, url_fingerprint
-from gregor.worker.archives.book import Entry
+from gregor.worker.archives.book import AnswerRecord
 from gregor.worker.archives.recorded import Recorded, Recordings
 from gregor.worker.borders.effects import Effects
 from gregor.worker.borders.seen import SeenSet
@@ -77,7 +77,7 @@ class TakesIn:
         self._name = name
         self._chance = random.Random(0)
 
-    async def take(self, entry: Entry) -> Taken | LeftOut:
+    async def take(self, entry: AnswerRecord) -> Taken | LeftOut:
         """Take a record in; what became of it. Raises ValueError for one that is damaged."""
         url = self._urls.parse(entry.url)
         if url is None:

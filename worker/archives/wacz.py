@@ -40,13 +40,13 @@ class Wacz:
         self._pages = cast(BinaryIO, tempfile.SpooledTemporaryFile(_SPOOLED))  # noqa: SIM115 - closed by `finish`
         self._pages.write(msgspec.json.encode(_PAGES) + b"\n")
         self._resources: list[Resource] = []
-        self._archive: Entry | None = None
+        self._archive: ZipEntry | None = None
 
     def begin(self, number: int) -> tuple[str, BinaryIO]:
         """The WARC file of a number, as `segments.Segments` wants it."""
         self._end()
         name = f"data-{number:05}.warc.gz"
-        self._archive = Entry(self._zip, self._info(f"archive/{name}", zipfile.ZIP_STORED))
+        self._archive = ZipEntry(self._zip, self._info(f"archive/{name}", zipfile.ZIP_STORED))
         return name, cast(BinaryIO, self._archive)
 
     def page(self, identity: str, url: str, date: str, title: str) -> None:
@@ -81,7 +81,7 @@ class Wacz:
             self._archive = None
 
     def _add(self, path: str, pieces: Iterable[bytes], compression: int = zipfile.ZIP_STORED) -> None:
-        entry = Entry(self._zip, self._info(path, compression))
+        entry = ZipEntry(self._zip, self._info(path, compression))
         for piece in pieces:
             entry.write(piece)
         self._resources.append(entry.ended())
@@ -92,7 +92,7 @@ class Wacz:
         return info
 
 
-class Entry(io.RawIOBase):
+class ZipEntry(io.RawIOBase):
     """A file in the ZIP as it is written, with its digest."""
 
     def __init__(self, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> None:

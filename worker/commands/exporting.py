@@ -49,7 +49,7 @@ def _writer(arguments: argparse.Namespace, table: Table, now: float) -> Iterator
         if not places.is_remote(place) and Path(place).exists() and not Path(place).is_dir():
             raise BadInput(f"cannot write {one_line(place)}: it is no folder")
         with places.writing(place):
-            folder = datasets.Folder(table, places.place_of(place), arguments.by, form, number, _FILES[form])
+            folder = datasets.DatasetFolder(table, places.place_of(place), arguments.by, form, number, _FILES[form])
             try:
                 yield folder
             except BaseException:

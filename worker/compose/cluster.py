@@ -22,7 +22,7 @@ from gregor.worker.borders.members import ClusterStatus, Members
 from gregor.worker.borders.reader import Part, Reader
 from gregor.worker.borders.stock import Mending, Stock
 from gregor.worker.compose import opensearch_findings
-from gregor.worker.compose.engine import Place, Prepared
+from gregor.worker.compose.engine import CrawlPlace, Prepared
 from gregor.worker.compose.findings import LONGEST_WAIT, Finding, no_connection
 from gregor.worker.compose.housekeeping import keep_house, recount
 from gregor.worker.compose.process import SystemClock, tokens_are_there, worker_name
@@ -98,8 +98,8 @@ class Cluster:
         self._config = config
 
     @property
-    def place(self) -> Place:
-        return Place(f"crawl {self._config.crawl}", counted=False)
+    def place(self) -> CrawlPlace:
+        return CrawlPlace(f"crawl {self._config.crawl}", counted=False)
 
     def there(self) -> None:
         """The servers say it."""

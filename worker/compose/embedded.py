@@ -22,7 +22,7 @@ from gregor.worker.borders.members import FolderStatus
 from gregor.worker.borders.reader import WHOLE, Part, Reader
 from gregor.worker.borders.stock import Mending, Stock
 from gregor.worker.compose import opensearch_findings
-from gregor.worker.compose.engine import Place, Prepared
+from gregor.worker.compose.engine import CrawlPlace, Prepared
 from gregor.worker.compose.findings import Finding
 from gregor.worker.compose.kept import take_up
 from gregor.worker.compose.process import SystemClock
@@ -96,8 +96,8 @@ class Embedded:
         self._path = Path(config.data)
 
     @property
-    def place(self) -> Place:
-        return Place(self._config.data, counted=True)
+    def place(self) -> CrawlPlace:
+        return CrawlPlace(self._config.data, counted=True)
 
     def there(self) -> None:
         self._made_for()

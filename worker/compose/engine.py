@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from gregor.worker.run.runtime import Runtime  # heavy: who only reads needs no worker
 
 
-class Place(NamedTuple):
+class CrawlPlace(NamedTuple):
     """Where a crawl is, for people; whether its pages are counted as they are stored."""
 
     name: str
@@ -88,7 +88,7 @@ class Engine(Protocol):
     """
 
     @property
-    def place(self) -> Place:
+    def place(self) -> CrawlPlace:
         """Where the crawl is."""
 
     def there(self) -> None:
@@ -143,7 +143,7 @@ class Engine(Protocol):
         """Serve the console and the API, being no worker, until ``stop``; ``started`` gets its URL."""
 
     async def counted(self) -> dict[str, int]:
-        """URLs by state, "pages", "pages_200" and "bytes", where they are `Place.counted`; else nothing."""
+        """URLs by state, "pages", "pages_200" and "bytes", where they are `CrawlPlace.counted`; else nothing."""
 
     async def status(self) -> FolderStatus | ClusterStatus:
         """How the crawl stands."""

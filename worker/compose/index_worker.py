@@ -106,7 +106,7 @@ class IndexWorker:
         while True:
             try:
                 await self._shelf.own(lease.partition, lease.epoch)
-                await _Desk(self, lease, counter).run()
+                await _PartitionWork(self, lease, counter).run()
             except Unavailable as error:
                 self._warn(error)
                 self.stats.failures += 1
@@ -117,7 +117,7 @@ class IndexWorker:
         _log.warning("the index cannot be written now", why=str(error))
 
 
-class _Desk:
+class _PartitionWork:
     """The work on an owned partition, from where it was committed."""
 
     def __init__(self, worker: IndexWorker, lease: Lease, counter: Iterator[int]) -> None:

@@ -14,7 +14,7 @@ from gregor.worker.extract.links import LinkRule, Weight, weights
 from gregor.worker.extract.model import Failed, Found, Item, Loss, Rule, has_value
 from gregor.worker.extract.page import Parsed, facts_of, is_readable, media_type
 from gregor.worker.extract.plugins import LoadedExtractor, LoadedPipeline
-from gregor.worker.links.scope import Allowed
+from gregor.worker.links.scope import InScope
 from gregor.worker.read.document import Document
 from gregor.worker.read.processors import Processors
 from gregor.worker.web.urls import Url
@@ -161,7 +161,7 @@ NOTHING: Final = Extraction()
 
 
 def _is_for(each: Rule | LinkRule | LoadedExtractor, url: Url) -> bool:
-    return each.match is None or isinstance(each.match.allows(url), Allowed)
+    return each.match is None or isinstance(each.match.allows(url), InScope)
 
 
 def _values(rule: Rule, items: Sequence[Item], losses: Sequence[Loss]) -> Iterator[tuple[tuple[str, str], bool]]:

@@ -9,7 +9,7 @@ from gregor.worker.extract.model import Failed, Field, Found, Group, Item, Kind,
 from gregor.worker.extract.page import Parsed
 from gregor.worker.extract.scopes import Place
 from gregor.worker.extract.selectors import NOTHING, Css, group_of
-from gregor.worker.links.scope import Allowed
+from gregor.worker.links.scope import InScope
 from gregor.worker.web.urls import Url
 
 MOST_ITEMS: Final = 10_000
@@ -31,7 +31,7 @@ def extract(rules: tuple[Rule, ...], page: Parsed, url: Url) -> Found:
     page.renew()
     extracted = Found()
     for rule in rules:
-        if rule.match is None or isinstance(rule.match.allows(url), Allowed):
+        if rule.match is None or isinstance(rule.match.allows(url), InScope):
             try:
                 _apply(rule, page, extracted)
             except Exception as error:  # noqa: BLE001 - a page that breaks a library must not end all others

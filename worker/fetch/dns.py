@@ -11,7 +11,7 @@ import msgspec
 MAX_ADDRESSES = 16
 
 
-class Found(msgspec.Struct, frozen=True):
+class ResolvedName(msgspec.Struct, frozen=True):
     """Addresses of a name in order of preference, and how long they hold, in seconds."""
 
     addresses: tuple[str, ...]
@@ -26,7 +26,7 @@ class NotFound(msgspec.Struct, frozen=True):
     ttl: float | None = None
 
 
-Lookup: TypeAlias = Found | NotFound
+Lookup: TypeAlias = ResolvedName | NotFound
 
 
 class DnsCache:
@@ -81,7 +81,7 @@ class DnsCache:
         return expires
 
     def _time_to_live(self, lookup: Lookup) -> float:
-        if isinstance(lookup, Found):
+        if isinstance(lookup, ResolvedName):
             return min(max(lookup.ttl, self._min_ttl), self._max_ttl)
         if lookup.kind == "nxdomain" and lookup.ttl is not None:
             return min(max(lookup.ttl, self._failure_ttl), self._max_negative_ttl)

@@ -18,7 +18,7 @@ KEPT_EVERY: Final = 5
 """Checkpoints after which counts are kept at the latest: so much is uncounted when a worker dies."""
 
 
-class Change(NamedTuple):
+class CountsChange(NamedTuple):
     """What a stored version changes of what is counted: a URL counts as one page or requisite, by its newest version.
     Those from `pages_200` to `requisites` are told to the worker's own counters."""
 
@@ -29,30 +29,30 @@ class Change(NamedTuple):
     requisites_200: int = 0
 
 
-NO_CHANGE: Final = Change()
+NO_CHANGE: Final = CountsChange()
 
 
-def change_of(before: Row | None, page: Page) -> Change:
+def change_of(before: Row | None, page: Page) -> CountsChange:
     """By the row until then. Rows that were written before they told their version's status told the last answer's."""
     now = _counted(page.requisite, page.status, page.size)
     if before is None or not before.page:
         return now
     was = _counted(before.requisite, before.kept_status or before.status, before.kept_size)
-    return Change(*(new - old for new, old in zip(now, was, strict=True)))
+    return CountsChange(*(new - old for new, old in zip(now, was, strict=True)))
 
 
-def _counted(requisite: bool, status: int, size: int) -> Change:
+def _counted(requisite: bool, status: int, size: int) -> CountsChange:
     ok = int(status == 200)
-    return Change(0, 0, size, 1, ok) if requisite else Change(1, ok, size)
+    return CountsChange(0, 0, size, 1, ok) if requisite else CountsChange(1, ok, size)
 
 
-def became_page(row: Row) -> Change:
+def became_page(row: Row) -> CountsChange:
     """What it changes that the stored document of a row is a requisite no more."""
     ok = int((row.kept_status or row.status) == 200)
-    return Change(1, ok, 0, -1, -ok) if row.page else NO_CHANGE
+    return CountsChange(1, ok, 0, -1, -ok) if row.page else NO_CHANGE
 
 
-def count_change(counts: Counter[str], change: Change) -> None:
+def count_change(counts: Counter[str], change: CountsChange) -> None:
     """Count it. What comes to nothing leaves no name behind."""
     for name, more in change._asdict().items():
         if more or name in ("pages", "pages_200", "bytes"):

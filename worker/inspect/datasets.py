@@ -11,7 +11,7 @@ from gregor.worker.inspect.table_files import NewWriter, Writer
 from gregor.worker.inspect.tables import Table, Values
 
 
-class Folder:
+class DatasetFolder:
     """A folder with a folder in it for each day or host, as Hive, DuckDB and Arrow read them: ``date=2026-11-29/…``."""
 
     OPEN: Final = 32

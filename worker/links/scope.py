@@ -13,10 +13,10 @@ from gregor.worker.web.urls import Url, split_port
 MAX_ELSEWHERE: Final = 20
 """Sitemaps outside the scope that a robots.txt or an index may send us to: they are asked of other people's servers."""
 
-Kind = Literal["host", "domain", "domains", "prefixes", "any"]
+ScopeKind = Literal["host", "domain", "domains", "prefixes", "any"]
 
 
-class Allowed(msgspec.Struct, frozen=True):
+class InScope(msgspec.Struct, frozen=True):
     """The URL belongs to the crawl."""
 
     rule: str
@@ -38,7 +38,7 @@ class ScopeRules(msgspec.Struct, frozen=True):
     requested.
     """
 
-    kind: Kind = "host"
+    kind: ScopeKind = "host"
     """``host``: the seeds' hosts; ``domain``: the seeds' registered domains; ``domains`` and ``prefixes``: the lists
     below; ``any``: the whole web."""
     domains: tuple[str, ...] = ()
@@ -67,7 +67,7 @@ class Scope:
         self._not_included = OutOfScope("include: no pattern matches")
         self._add(seed_hosts)
 
-    def allows(self, url: Url) -> Allowed | OutOfScope:
+    def allows(self, url: Url) -> InScope | OutOfScope:
         """Whether the URL belongs to the crawl. ``exclude`` wins over everything else."""
         if excluded := self._exclude.first(url):
             return OutOfScope(excluded)
@@ -76,21 +76,21 @@ class Scope:
             return self._out_of_scope
         if self._include and not (rule := self._include.first(url)):
             return self._not_included
-        return Allowed(rule)
+        return InScope(rule)
 
-    def allows_sitemap(self, url: Url) -> Allowed | OutOfScope:
+    def allows_sitemap(self, url: Url) -> InScope | OutOfScope:
         """Whether a sitemap may be read that a site of the crawl announces: wherever it is (sitemaps.org, "cross
         submits"), unless ``exclude`` names it. The scope says which pages belong to the crawl, and a sitemap is none;
         what it lists is judged by :meth:`allows`."""
         excluded = self._exclude.first(url)
-        return OutOfScope(excluded) if excluded else Allowed("sitemap announced by a site of the crawl")
+        return OutOfScope(excluded) if excluded else InScope("sitemap announced by a site of the crawl")
 
-    def allows_requisite(self, url: Url, anywhere: bool) -> Allowed | OutOfScope:
+    def allows_requisite(self, url: Url, anywhere: bool) -> InScope | OutOfScope:
         """Whether what a page shows may be fetched: ``anywhere`` but what ``exclude`` names, or where pages may be."""
         if not anywhere:
             return self.allows(url)
         excluded = self._exclude.first(url)
-        return OutOfScope(excluded) if excluded else Allowed("requisite of a page")
+        return OutOfScope(excluded) if excluded else InScope("requisite of a page")
 
     def _add(self, seed_hosts: Iterable[str]) -> None:
         if self._rules.kind == "host":

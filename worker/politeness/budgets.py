@@ -2,7 +2,7 @@
 
 from gregor.schemas.messages import Page, Row
 from gregor.worker.config.settings import Config
-from gregor.worker.frontier.counts import NO_CHANGE, Change, change_of, count_settled
+from gregor.worker.frontier.counts import NO_CHANGE, CountsChange, change_of, count_settled
 from gregor.worker.frontier.domain_budget import DomainPages
 from gregor.worker.frontier.host import Host
 from gregor.worker.frontier.partition import Partition
@@ -46,7 +46,9 @@ class HostBudgets:
             or self._orders.budget(host.name) is not None
         )
 
-    def settled(self, partition: Partition, before: Row | None, after: Row, page: Page | None, cause: str) -> Change:
+    def settled(
+        self, partition: Partition, before: Row | None, after: Row, page: Page | None, cause: str
+    ) -> CountsChange:
         """Count a visit that was settled, and its page for the budgets of the host's domains; see `count_settled`.
 
         Gives what the crawl has more by it.

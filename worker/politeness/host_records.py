@@ -10,7 +10,7 @@ from gregor.schemas.messages import Failing, HostRecord
 from gregor.worker.borders.effects import Effects
 from gregor.worker.borders.store import PageStore
 from gregor.worker.config.settings import Config
-from gregor.worker.frontier.counts import NO_CHANGE, Change
+from gregor.worker.frontier.counts import NO_CHANGE, CountsChange
 from gregor.worker.frontier.host import Host
 from gregor.worker.frontier.partition import Partition
 from gregor.worker.links.traps import Traps
@@ -33,7 +33,7 @@ class Answered(msgspec.Struct, frozen=True):
 
     origin: str
     pause: float = 0.0
-    change: Change = NO_CHANGE
+    change: CountsChange = NO_CHANGE
     robots: bool = False
     mends: bool = True
 

@@ -8,7 +8,7 @@ from gregor.worker.borders.log import FrontierLog
 from gregor.worker.config.settings import Config
 from gregor.worker.frontier.sent import RecentlySent
 from gregor.worker.links import tickets
-from gregor.worker.links.scope import MAX_ELSEWHERE, Allowed, Scope
+from gregor.worker.links.scope import MAX_ELSEWHERE, InScope, Scope
 from gregor.worker.read.sitemaps.parse import DEFAULT_LOCATIONS
 from gregor.worker.robots.match import Robots
 from gregor.worker.web.urls import Url, Urls, robots_url
@@ -44,7 +44,7 @@ class Announcer:
         published gets the label of the ``ticket`` that asks.
         """
         scope = self._scope()
-        if (ticket.link == "sitemap" or ticket.requisite) and not isinstance(scope.allows(url), Allowed):
+        if (ticket.link == "sitemap" or ticket.requisite) and not isinstance(scope.allows(url), InScope):
             return False
         if not self._wanted:
             return True
@@ -63,8 +63,8 @@ class Announcer:
         """The sitemaps that may be read: those in the scope, and a few elsewhere."""
         elsewhere = 0
         for target in filter(None, map(self._urls.parse, named)):
-            if isinstance(scope.allows(target), Allowed):
+            if isinstance(scope.allows(target), InScope):
                 yield target
-            elif elsewhere < MAX_ELSEWHERE and isinstance(scope.allows_sitemap(target), Allowed):
+            elif elsewhere < MAX_ELSEWHERE and isinstance(scope.allows_sitemap(target), InScope):
                 elsewhere += 1
                 yield target

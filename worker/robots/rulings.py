@@ -21,7 +21,7 @@ from gregor.worker.robots.cache import RobotsCache, Rules
 from gregor.worker.robots.file import parse
 from gregor.worker.robots.match import ALLOW_ALL
 from gregor.worker.robots.shared import OriginRefused
-from gregor.worker.robots.walk import Redirected, RobotsFetch, Settled, Wait
+from gregor.worker.robots.walk import LedElsewhere, RobotsFetch, Settled, Wait
 from gregor.worker.web.urls import Url, robots_url
 
 
@@ -145,7 +145,7 @@ class RobotsRulings:
                 why = answer.why if isinstance(answer, Unreachable) else ""
                 rules = self._rules(record, url, now, unused=True)
                 return rules or await self._closed(turn, url, why, record.expires - now, failure)
-            case Redirected():
+            case LedElsewhere():
                 await turn.over(Answered(url.origin, robots=True, mends=False))
             case Wait(seconds):
                 await turn.over(Later(self._monotonic() + seconds, looks=True))

@@ -51,7 +51,7 @@ class OriginRefused(msgspec.Struct, frozen=True):
 Result: TypeAlias = Reply | Further | OriginRefused
 
 
-class Heard(msgspec.Struct, frozen=True):
+class DatedResult(msgspec.Struct, frozen=True):
     """What a request came to, and when, unix seconds."""
 
     result: Result
@@ -62,20 +62,20 @@ class SharedAnswers:
     """The newest answers to those who asked for others' files, by URL and hops, since these decide with it."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[tuple[str, int], Heard] = OrderedDict()
+        self._kept: OrderedDict[tuple[str, int], DatedResult] = OrderedDict()
         self._bytes = 0
 
-    def since(self, ticket: Ticket) -> Heard | None:
+    def since(self, ticket: Ticket) -> DatedResult | None:
         """What was heard of a ticket's URL after the ticket was made."""
         heard = self._kept.get((ticket.href, ticket.hops))
         return heard if heard is not None and heard.at >= ticket.at else None
 
-    def keep(self, ticket: Ticket, result: Result, at: float) -> Heard:
+    def keep(self, ticket: Ticket, result: Result, at: float) -> DatedResult:
         """Keep what a ticket's request came to, ``at`` a time, in the place of what is older."""
         place = (ticket.href, ticket.hops)
         if (older := self._kept.pop(place, None)) is not None:
             self._bytes -= _size(older)
-        kept = self._kept[place] = Heard(result, at)
+        kept = self._kept[place] = DatedResult(result, at)
         self._bytes += _size(kept)
         while len(self._kept) > KEPT or self._bytes > KEPT_BYTES:
             _, oldest = self._kept.popitem(last=False)
@@ -83,5 +83,5 @@ class SharedAnswers:
         return kept
 
 
-def _size(heard: Heard) -> int:
+def _size(heard: DatedResult) -> int:
     return heard.result.size if isinstance(heard.result, Reply) else 0

@@ -44,7 +44,7 @@ class Settled(msgspec.Struct, frozen=True):
     failure: str = "robots"
 
 
-class Redirected(msgspec.Struct, frozen=True):
+class LedElsewhere(msgspec.Struct, frozen=True):
     """A request was answered by a redirect, which a later turn follows, or another host's owner."""
 
 
@@ -54,7 +54,7 @@ class Wait(msgspec.Struct, frozen=True):
     seconds: float
 
 
-Step: TypeAlias = Settled | Redirected | Wait | OriginRefused
+Step: TypeAlias = Settled | LedElsewhere | Wait | OriginRefused
 """What one step of a walk came to."""
 
 
@@ -108,7 +108,7 @@ class RobotsFetch:
                 walk.href, walk.hops = further.href, hops
                 if further.host != turn.host.name:
                     await self._ask_owner(walk, origin)
-                return Redirected()
+                return LedElsewhere()
             case OriginRefused() as refused:
                 del walks[origin]
                 return refused

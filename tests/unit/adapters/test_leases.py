@@ -8,7 +8,7 @@ import msgspec
 from benchmarks.zookeeper_memory import MemoryNodes, MemoryServer
 from gregor.worker.adapters.cluster.lease import ClusterLease, Session
 from gregor.worker.adapters.cluster.ownership import OwnerNodes
-from gregor.worker.adapters.cluster.zookeeper_tree import Operation, Owner, Tree
+from gregor.worker.adapters.cluster.zookeeper_tree import Operation, OwnerNode, Tree
 from tests.contract.world import ManualClock
 
 TREE = Tree("/gregor", "test")
@@ -23,7 +23,7 @@ class Disturbed(MemoryNodes):
 
     async def commit(self, operations: Sequence[Operation]) -> bool:
         if self.beaten:
-            self._server.make(TREE.owner(3), msgspec.json.encode(Owner("b", 9)), owner=2)
+            self._server.make(TREE.owner(3), msgspec.json.encode(OwnerNode("b", 9)), owner=2)
         if self.replaced:
             self.session = Session(self.session.number + 100, LENGTH)
         return await super().commit(operations)
@@ -50,10 +50,10 @@ class Site:
         return int(found[0])
 
     @property
-    def owner(self) -> Owner | None:
+    def owner(self) -> OwnerNode | None:
         """Whose node is there."""
         found = self.server.find(TREE.owner(3))
-        return None if found is None else msgspec.json.decode(found[0], type=Owner)
+        return None if found is None else msgspec.json.decode(found[0], type=OwnerNode)
 
 
 def test_an_epoch_is_greater_than_the_one_before_and_than_what_the_store_knows() -> None:
@@ -62,15 +62,15 @@ def test_an_epoch_is_greater_than_the_one_before_and_than_what_the_store_knows()
         site = Site(epoch)
         lease = site.acquire(above)
         assert lease is not None
-        assert (lease.epoch, site.epoch, site.owner) == (expected, expected, Owner("a", expected))
+        assert (lease.epoch, site.epoch, site.owner) == (expected, expected, OwnerNode("a", expected))
         assert lease.taken_at == 77.0
 
 
 def test_what_another_owns_is_not_taken_and_costs_no_epoch() -> None:
     site = Site(4)
-    site.server.make(TREE.owner(3), msgspec.json.encode(Owner("b", 4)), owner=2)
+    site.server.make(TREE.owner(3), msgspec.json.encode(OwnerNode("b", 4)), owner=2)
     assert site.acquire() is None
-    assert (site.epoch, site.owner) == (4, Owner("b", 4))
+    assert (site.epoch, site.owner) == (4, OwnerNode("b", 4))
 
 
 def test_a_node_of_a_session_that_was_replaced_meanwhile_is_no_lease() -> None:
@@ -83,7 +83,7 @@ def test_who_comes_second_has_no_lease() -> None:
     site = Site(4)
     site.nodes.beaten = True
     assert site.acquire() is None
-    assert (site.epoch, site.owner) == (4, Owner("b", 9))
+    assert (site.epoch, site.owner) == (4, OwnerNode("b", 9))
 
 
 def test_a_partition_is_taken_once_as_long_as_it_is_held() -> None:
@@ -106,7 +106,7 @@ def test_a_lease_that_was_let_go_holds_no_more_and_its_node_is_gone() -> None:
     assert (lease.holds(), again.holds(), again.epoch) == (False, True, 2)
     asyncio.run(site.owners.release(lease))
     assert again.holds(), "an old lease lets nothing go"
-    assert site.owner == Owner("a", 2)
+    assert site.owner == OwnerNode("a", 2)
 
 
 def test_a_lease_ends_with_its_session_and_by_the_clock() -> None:

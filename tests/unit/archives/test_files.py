@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from gregor.worker.archives.book import Book, Entry, entry_of, moment
+from gregor.worker.archives.book import AnswerRecord, Book, entry_of, moment
 from gregor.worker.archives.files import WarcFile
 from gregor.worker.base.errors import BadInput
 from tests.unit.archives.made import answer, gzipped, record
@@ -111,7 +111,7 @@ def test_what_a_record_repeats_is_found_by_url_and_date_or_by_digest() -> None:
         (5.0, "response", "u", "d2"),
         (9.0, "revisit", "v", "d1"),
     ):
-        book.add(Entry(at, 0, int(at), kind, url, digest))
+        book.add(AnswerRecord(at, 0, int(at), kind, url, digest))
     book.finish()
     at_first = "1970-01-01T00:00:01Z"
     for url, date, digest, offset in (("u", at_first, "d1", 1), ("v", "", "d2", 5), ("u", at_first, "", 1)):

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from gregor.worker.fetch.dns import (
     MAX_ADDRESSES,
     DnsCache,
-    Found,
     Lookup,
     NotFound,
+    ResolvedName,
     interleave,
     literal_address,
     parse_hosts,
@@ -25,9 +25,9 @@ def cache(size: int = 100) -> DnsCache:
 @pytest.mark.parametrize(
     ("lookup", "seconds"),
     [
-        (Found(("192.0.2.1",), 0), 10),
-        (Found(("192.0.2.1",), 60), 60),
-        (Found(("192.0.2.1",), 9e9), 100),
+        (ResolvedName(("192.0.2.1",), 0), 10),
+        (ResolvedName(("192.0.2.1",), 60), 60),
+        (ResolvedName(("192.0.2.1",), 9e9), 100),
         (NotFound("nxdomain", "", 1), 5),
         (NotFound("nxdomain", "", 30), 30),
         (NotFound("nxdomain", "", 9e9), 50),
@@ -47,9 +47,9 @@ def test_times_to_live_are_clamped(lookup: Lookup, seconds: float) -> None:
 def test_the_least_recently_used_name_is_forgotten() -> None:
     names = cache(size=2)
     for name in ("a.test", "b.test"):
-        names.put(name, Found((name,), 60), 0)
+        names.put(name, ResolvedName((name,), 60), 0)
     names.get("a.test", 1)
-    names.put("c.test", Found(("c",), 60), 1)
+    names.put("c.test", ResolvedName(("c",), 60), 1)
     assert [names.get(name, 1) is not None for name in ("a.test", "b.test", "c.test")] == [True, False, True]
 
 
@@ -59,7 +59,7 @@ def test_never_larger_than_its_size_and_never_stale(steps: list[tuple[int, float
     now = 0.0
     for number, ttl, pause in steps:
         now += pause
-        names.put(str(number), Found(("192.0.2.1",), ttl), now)
+        names.put(str(number), ResolvedName(("192.0.2.1",), ttl), now)
         assert len(names) <= 5
         for other in range(20):
             entry = names.get(str(other), now)

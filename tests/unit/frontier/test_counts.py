@@ -7,7 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gregor.schemas.messages import Page, Row, State
-from gregor.worker.frontier.counts import STATE, Change, added, became_page, change_of, count_settled, of_kind, total
+from gregor.worker.frontier.counts import (
+    STATE,
+    CountsChange,
+    added,
+    became_page,
+    change_of,
+    count_settled,
+    of_kind,
+    total,
+)
 
 VISITS = st.lists(st.tuples(st.integers(0, 5), st.sampled_from(["fetched", "waiting", "gone", "dead"])))
 
@@ -31,21 +40,21 @@ def test_urls_are_counted_by_the_state_of_their_rows(visits: list[tuple[int, Sta
 def test_a_url_counts_as_one_page_by_its_newest_version() -> None:
     page = Page("k", "k", "a.test", 1, "new", 200, 1.0, size=70)
     row = Row("k", "k", "a.test", 1, "fetched", "fetched", 200)
-    assert change_of(None, page) == change_of(row, page) == Change(1, 1, 70)
+    assert change_of(None, page) == change_of(row, page) == CountsChange(1, 1, 70)
     kept = msgspec.structs.replace(row, page=1, kept_status=200, kept_size=70)
-    assert change_of(kept, msgspec.structs.replace(page, size=90)) == Change(0, 0, 20)
-    assert change_of(kept, msgspec.structs.replace(page, status=404, size=5)) == Change(0, -1, -65)
+    assert change_of(kept, msgspec.structs.replace(page, size=90)) == CountsChange(0, 0, 20)
+    assert change_of(kept, msgspec.structs.replace(page, status=404, size=5)) == CountsChange(0, -1, -65)
     gone = msgspec.structs.replace(kept, kept_status=404, kept_size=5, status=0)
-    assert change_of(gone, page) == Change(0, 1, 65)
+    assert change_of(gone, page) == CountsChange(0, 1, 65)
 
 
 def test_a_requisite_is_no_page_until_a_link_makes_it_one() -> None:
     page = Page("k", "k", "a.test", 1, "new", 200, 1.0, size=70, requisite=True)
-    assert change_of(None, page) == Change(0, 0, 70, 1, 1)
+    assert change_of(None, page) == CountsChange(0, 0, 70, 1, 1)
     row = Row("k", "k", "a.test", 1, "fetched", "fetched", 200, page=1, kept_status=200, kept_size=70, requisite=True)
-    assert became_page(row) == Change(1, 1, 0, -1, -1)
+    assert became_page(row) == CountsChange(1, 1, 0, -1, -1)
     assert change_of(row, msgspec.structs.replace(page, requisite=False)) == became_page(row)
-    assert became_page(msgspec.structs.replace(row, page=0)) == Change()
+    assert became_page(msgspec.structs.replace(row, page=0)) == CountsChange()
     counts = Counter[str]()
     count_settled(counts, None, row, page, "")
     assert {name: counts[name] for name in ("pages", "bytes", "requisites_200")} == {

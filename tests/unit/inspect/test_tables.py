@@ -223,10 +223,12 @@ def test_a_database_is_replaced_or_added_to(form: str, tmp_path: Path) -> None:
 
 
 def test_a_folder_for_each_day_or_host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(datasets.Folder, "OPEN", 1)
+    monkeypatch.setattr(datasets.DatasetFolder, "OPEN", 1)
     for by, names in (("date", {"date=2023-11-14", "date=2023-11-15"}), ("host", {"host=a.test", "host=b.test"})):
         filled(
-            datasets.Folder(TABLES["pages"], places.Folder(tmp_path / by), by, "parquet", "run", table_files.Parquet),
+            datasets.DatasetFolder(
+                TABLES["pages"], places.Folder(tmp_path / by), by, "parquet", "run", table_files.Parquet
+            ),
             "pages",
         )
         assert {folder.name for folder in (tmp_path / by).iterdir()} == names

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gregor.worker.links.scope import Allowed, Scope, ScopeRules
+from gregor.worker.links.scope import InScope, Scope, ScopeRules
 from gregor.worker.web.urls import Urls
 
 URLS = Urls()
@@ -13,8 +13,8 @@ def meets(pattern: str, href: str) -> bool:
     assert url is not None
     excluded = Scope(ScopeRules("any", exclude=(pattern,))).allows(url)
     included = Scope(ScopeRules("any", include=(pattern,))).allows(url)
-    assert isinstance(excluded, Allowed) != isinstance(included, Allowed)
-    return isinstance(included, Allowed)
+    assert isinstance(excluded, InScope) != isinstance(included, InScope)
+    return isinstance(included, InScope)
 
 
 @pytest.mark.parametrize(
@@ -97,11 +97,11 @@ def test_prefixes_and_domains_are_brought_to_the_form_of_urls() -> None:
     prefixes = Scope(ScopeRules("prefixes", prefixes=("HTTPS://Bücher.example:443/Ä b",)))
     url = URLS.parse("https://xn--bcher-kva.example/%c3%84%20b/c")
     assert url is not None
-    assert isinstance(prefixes.allows(url), Allowed)
+    assert isinstance(prefixes.allows(url), InScope)
     with pytest.raises(ValueError, match="fragment"):
         Scope(ScopeRules("prefixes", prefixes=("https://example.org/#a",)))
     for domain in ("Bücher.example", "*.bücher.example", ".xn--bcher-kva.EXAMPLE"):
-        assert isinstance(Scope(ScopeRules("domains", domains=(domain,))).allows(url), Allowed)
+        assert isinstance(Scope(ScopeRules("domains", domains=(domain,))).allows(url), InScope)
     for wrong in ("a.*.example", "example.org:8080", "https://example.org", "*", ""):
         with pytest.raises(ValueError, match="no domain name"):
             Scope(ScopeRules("domains", domains=(wrong,)))

@@ -5,7 +5,7 @@ import time
 import msgspec
 import pytest
 
-from gregor.worker.links.scope import Allowed, OutOfScope, Scope, ScopeRules
+from gregor.worker.links.scope import InScope, OutOfScope, Scope, ScopeRules
 from gregor.worker.web.urls import Url, Urls
 
 
@@ -16,12 +16,12 @@ def url(text: str) -> Url:
 
 
 def admits(scope: Scope, text: str) -> bool:
-    return isinstance(scope.allows(url(text)), Allowed)
+    return isinstance(scope.allows(url(text)), InScope)
 
 
 def test_host_means_exactly_the_hosts_of_the_seeds() -> None:
     scope = Scope(ScopeRules("host"), ["example.com", "h:8080"])
-    assert scope.allows(url("https://example.com/a")) == Allowed("scope host example.com")
+    assert scope.allows(url("https://example.com/a")) == InScope("scope host example.com")
     assert scope.allows(url("http://www.example.com/")) == OutOfScope("scope host")
     assert admits(scope, "http://h:8080/")
     assert not admits(scope, "http://h/")
@@ -29,7 +29,7 @@ def test_host_means_exactly_the_hosts_of_the_seeds() -> None:
 
 def test_domain_means_the_registered_domains_and_all_below() -> None:
     scope = Scope(ScopeRules("domain"), ["www.example.co.uk", "alice.github.io", "127.0.0.1:8080", "localhost"])
-    assert scope.allows(url("http://a.b.example.co.uk:81/")) == Allowed("scope domain example.co.uk")
+    assert scope.allows(url("http://a.b.example.co.uk:81/")) == InScope("scope domain example.co.uk")
     assert admits(scope, "http://example.co.uk/")
     assert not admits(scope, "http://badexample.co.uk/")
     assert not admits(scope, "http://bob.github.io/")
@@ -47,7 +47,7 @@ def test_listed_domains() -> None:
 
 def test_prefixes_end_at_the_host() -> None:
     scope = Scope(ScopeRules("prefixes", prefixes=("https://example.com", "http://h/%7Eme/")))
-    assert scope.allows(url("https://example.com/a")) == Allowed("scope prefix https://example.com/")
+    assert scope.allows(url("https://example.com/a")) == InScope("scope prefix https://example.com/")
     assert not admits(scope, "https://example.com.evil.example/")
     assert not admits(scope, "http://example.com/")
     assert admits(scope, "http://h/~me/a")
@@ -57,15 +57,15 @@ def test_prefixes_end_at_the_host() -> None:
 @pytest.mark.parametrize("rules", [ScopeRules("host"), ScopeRules("prefixes", prefixes=("http://a.test/b",))])
 def test_a_sitemap_may_be_anywhere_but_where_the_operator_forbids_it(rules: ScopeRules) -> None:
     scope = Scope(msgspec.structs.replace(rules, include=("*/b*",), exclude=("*/secret/*",)), ["a.test"])
-    assert isinstance(scope.allows_sitemap(url("http://maps.test/a.xml")), Allowed)
+    assert isinstance(scope.allows_sitemap(url("http://maps.test/a.xml")), InScope)
     assert isinstance(scope.allows(url("http://maps.test/b.xml")), OutOfScope)
     assert scope.allows_sitemap(url("http://maps.test/secret/a.xml")) == OutOfScope("exclude */secret/*")
 
 
 def test_patterns_name_themselves() -> None:
     scope = Scope(ScopeRules("any", include=("*/docs/*", "re:[?&]id=[0-9]+$"), exclude=("*.pdf", "re:(?i)/PRIVATE/")))
-    assert scope.allows(url("http://h/docs/a")) == Allowed("include */docs/*")
-    assert scope.allows(url("http://h/?x=1&id=7")) == Allowed("include re:[?&]id=[0-9]+$")
+    assert scope.allows(url("http://h/docs/a")) == InScope("include */docs/*")
+    assert scope.allows(url("http://h/?x=1&id=7")) == InScope("include re:[?&]id=[0-9]+$")
     assert scope.allows(url("http://h/docs/a.pdf")) == OutOfScope("exclude *.pdf")
     assert scope.allows(url("http://h/docs/private/a")) == OutOfScope("exclude re:(?i)/PRIVATE/")
     assert scope.allows(url("http://h/")) == OutOfScope("include: no pattern matches")

@@ -11,7 +11,7 @@ from gregor.schemas.messages import Ticket, url_fingerprint
 from gregor.worker.borders.effects import Effects, LeaseLost
 from gregor.worker.config.settings import Config
 from gregor.worker.frontier.sent import RecentlySent
-from gregor.worker.links.scope import Allowed
+from gregor.worker.links.scope import InScope
 from gregor.worker.robots.announce import Announcer
 from gregor.worker.robots.file import parse
 from gregor.worker.web.urls import Urls
@@ -31,7 +31,7 @@ def announced(sent: RecentlySent, *, acknowledged: bool = True) -> list[Ticket]:
     log: Any = SimpleNamespace(publish=publish)
     always: Any = SimpleNamespace(holds=lambda: True)
     watching: Any = SimpleNamespace(retrying=lambda _: None)
-    scope: Any = SimpleNamespace(allows=lambda _: Allowed("all"))
+    scope: Any = SimpleNamespace(allows=lambda _: InScope("all"))
     announcer = Announcer(
         config=Config(sitemaps=True),
         log=log,

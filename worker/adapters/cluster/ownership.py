@@ -6,7 +6,7 @@ from collections.abc import Callable
 import msgspec
 
 from gregor.worker.adapters.cluster.lease import ClusterLease, Session
-from gregor.worker.adapters.cluster.zookeeper_tree import Check, Create, Delete, Nodes, Owner, Put, Tree
+from gregor.worker.adapters.cluster.zookeeper_tree import Check, Create, Delete, Nodes, OwnerNode, Put, Tree
 from gregor.worker.borders.clock import Clock
 from gregor.worker.borders.coordinator import Lease
 from gregor.worker.borders.errors import Unavailable
@@ -74,7 +74,7 @@ class OwnerNodes:
         if counted is None:
             raise Unavailable("ZooKeeper", f"no node {epoch_path}")
         epoch, version = max(int(counted[0]), above) + 1, counted[1].version
-        content = msgspec.json.encode(Owner(self._name, epoch))
+        content = msgspec.json.encode(OwnerNode(self._name, epoch))
         self._left[partition] = None
         took = await self._nodes.commit([Put(epoch_path, b"%d" % epoch, version), Create(owner_path, content)])
         if self._nodes.session is not session:

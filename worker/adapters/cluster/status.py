@@ -4,9 +4,8 @@ import asyncio
 
 from msgspec import json
 
-from gregor.worker.adapters.cluster.zookeeper_tree import Nodes, Owner, Tree
-from gregor.worker.borders.members import Members, Worker, WorkerStatus
-from gregor.worker.borders.members import Owner as Held
+from gregor.worker.adapters.cluster.zookeeper_tree import Nodes, OwnerNode, Tree
+from gregor.worker.borders.members import Members, Owner, Worker, WorkerStatus
 
 
 async def put_status(nodes: Nodes, tree: Tree, worker: str, status: WorkerStatus) -> None:
@@ -55,18 +54,18 @@ async def members(nodes: Nodes, tree: Tree, partitions: int) -> Members:
     return Members(
         workers,
         [
-            Held(number, had[0].name, had[0].epoch, had[1], size) if had else Held(number)
+            Owner(number, had[0].name, had[0].epoch, had[1], size) if had else Owner(number)
             for number, had, size in holders
         ],
     )
 
 
-async def _owner_nodes(nodes: Nodes, tree: Tree) -> dict[int, tuple[Owner, float]]:
+async def _owner_nodes(nodes: Nodes, tree: Tree) -> dict[int, tuple[OwnerNode, float]]:
     """Owners by partition, each with the time of the hand-over: nobody writes the node again."""
     names = await nodes.children(tree.owners)
     stored = await asyncio.gather(*(nodes.get(f"{tree.owners}/{name}") for name in names))
     return {
-        int(name): (json.decode(node[0], type=Owner), node[1].mtime)
+        int(name): (json.decode(node[0], type=OwnerNode), node[1].mtime)
         for name, node in zip(names, stored, strict=True)
         if node
     }

@@ -12,7 +12,7 @@ from cassandra.query import UNSET_VALUE
 from gregor.schemas.messages import Page, decode, encode, url_fingerprint
 from gregor.worker.adapters.cluster.cassandra_client import Cassandra, Found, Values
 from gregor.worker.adapters.cluster.coalesce import Coalesced
-from gregor.worker.adapters.compression import Compressor, Whole, decoded, decompressed, intact
+from gregor.worker.adapters.compression import BodyVerifier, Compressor, decoded, decompressed, intact
 from gregor.worker.borders.errors import Damaged
 from gregor.worker.borders.reader import Similar
 from gregor.worker.read.sketches import alike, keys_of
@@ -119,7 +119,7 @@ class Pages:
         name = sha256.hex()
         if chunks == 1:
             return intact(name, _chunk(name, data))
-        body = Whole(name)
+        body = BodyVerifier(name)
         try:
             await asyncio.to_thread(body.write, _chunk(name, data))
             for chunk in range(1, chunks or 0):

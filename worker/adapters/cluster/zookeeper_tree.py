@@ -29,7 +29,7 @@ class Member(Struct, frozen=True):
     wanted: tuple[int, ...] = ()
 
 
-class Owner(Struct, frozen=True):
+class OwnerNode(Struct, frozen=True):
     """Who owns a partition, as JSON in its node."""
 
     name: str
