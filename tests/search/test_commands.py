@@ -174,7 +174,9 @@ def test_it_follows_a_crawl_and_hears_of_opt_outs(data: Path, capsys: pytest.Cap
         assert searched(data, capsys, "fox")[0] == ""
         process.send_signal(signal.SIGKILL)
         process.wait()
+        capsys.readouterr()
         assert main(["optout", "c.example.org", "--data", str(data), "--wait", "0"]) == 0
+        assert "gregor index --rebuild" in capsys.readouterr().err  # what is left in its files
         assert searched(data, capsys, "zebras")[0] == "" and searched(data, capsys, "dogs")[0]
         again = follow(data)
         try:

@@ -51,7 +51,15 @@ def run(arguments: argparse.Namespace) -> int:
         )
     if unfollowed:
         complain(f"{unfollowed}: it is found there until `gregor index` has taken in what was deleted")
+    elif _has_index(config):
+        complain("its words stay in the index's files until these are merged: `gregor index --rebuild` ends it", "info")
     return FAILED if unfollowed else FINISHED
+
+
+def _has_index(config: Config) -> bool:
+    from gregor.worker.compose import search
+
+    return bool(config.opensearch) or search.index_folder(config).is_dir()
 
 
 async def _left_in_index(config: Config, wait: float) -> str:
