@@ -15,7 +15,7 @@ def test_nothing_is_found() -> None:
     assert found.returncode == 0, found.stdout + found.stderr
 
 
-def test_what_it_is_made_of_is_pinned_and_nothing_is_compiled() -> None:
+def test_what_it_is_made_of_is_pinned() -> None:
     words = (ROOT / "docker/Dockerfile").read_text().replace("\\\n", " ").splitlines()
     assert [line for line in words if line.startswith("FROM ")] == [
         "FROM ${PYTHON_IMAGE} AS build",
@@ -26,9 +26,16 @@ def test_what_it_is_made_of_is_pinned_and_nothing_is_compiled() -> None:
     installed = re.findall(r"pip (?:--python \S+ )?install [^&]*-r [^&]*", " ".join(words))
     assert len(installed) == 2
     assert all("--only-binary=:all: --require-hashes" in one for one in installed)
-    for file in ("requirements.txt", "build.txt"):
-        pins = (ROOT / "docker" / file).read_text().replace("\\\n", " ").splitlines()
+    for file in ("docker/requirements.txt", "docker/build.txt", "native/sources.txt"):
+        pins = (ROOT / file).read_text().replace("\\\n", " ").splitlines()
         assert all("==" in pin and "--hash=sha256:" in pin for pin in pins if pin and not pin.lstrip().startswith("#"))
+
+
+def test_the_native_core_is_built_with_what_reads_beside_it() -> None:
+    """Or it would not be used."""
+    pinned = (ROOT / "docker/requirements.txt").read_text()
+    for line in (ROOT / "native/sources.txt").read_text().splitlines():
+        assert line.startswith("#") or f"\n{line.split()[0]} " in pinned, line
 
 
 def test_every_dependency_is_pinned() -> None:

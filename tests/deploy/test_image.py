@@ -61,6 +61,10 @@ def test_what_servers_are_spoken_to_with_is_there(built: Built) -> None:
     )
 
 
+def test_pages_are_read_natively(built: Built) -> None:
+    must(built.once("-c", "from gregor.worker.read import native; assert native.core()", entrypoint="python"))
+
+
 def test_what_a_pod_calls_before_it_ends_is_there(built: Built) -> None:
     hook = (ROOT / "helm/gregor/templates/_helpers.tpl").read_text().partition("preStop: {exec: {command: [")[2]
     program = hook.partition(",")[0]
