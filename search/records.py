@@ -12,7 +12,6 @@ import xxhash
 
 from gregor.schemas.messages import DeadLetter, Row, State
 from gregor.search.documents import Document
-from gregor.worker.orders.model import Change
 
 LONGEST: Final = 1000
 """Characters of what is shown and found of a record."""
@@ -47,11 +46,13 @@ def of_host(host: Mapping[str, Any]) -> Document:
     return _document(name, name, "", name, said, most, host["last_visit"] or 0.0)
 
 
-def of_change(change: Change) -> Document:
-    """An order, or what a person had done once. ``type:`` finds what it was, ``label:`` who gave it."""
-    said = [change.what, f"by {change.who}", change.where, change.why, f"{change.count} moved" if change.count else ""]
-    name, kind = str(change.number), change.what.partition(" ")[0]
-    return _document(name, name, "", "", said, kind, change.at, "-".join(change.who.split()))
+def of_change(change: Mapping[str, Any]) -> Document:
+    """An order, or what a person had done once: the fields of a change of the orders. ``type:`` finds what it was,
+    ``label:`` who gave it."""
+    what, who, moved = change["what"], change["who"], change["count"]
+    said = [what, f"by {who}", change["where"], change["why"], f"{moved} moved" if moved else ""]
+    name, kind = str(change["number"]), what.partition(" ")[0]
+    return _document(name, name, "", "", said, kind, change["at"], "-".join(who.split()))
 
 
 def of_line(line: bytes, place: int) -> Document | None:

@@ -25,7 +25,7 @@ from gregor.worker.config.settings import Config
 from gregor.worker.inspect.selection import Selection
 from gregor.worker.inspect.tables import TABLES
 from gregor.worker.operate.dead_letters import dead as given_up_of
-from gregor.worker.orders.model import NEWEST, Change
+from gregor.worker.orders.model import NEWEST
 
 if TYPE_CHECKING:
     from gregor.search.adapters.tantivy_index import TantivyIndex
@@ -141,11 +141,11 @@ async def _recorders(config: Config, stack: AsyncExitStack, folder: Path, on_dam
         async for values in table.rows(reader, Selection(None), WHOLE):
             yield dict(zip(names, values, strict=True))
 
-    async def orders() -> AsyncIterator[Change]:
+    async def orders() -> AsyncIterator[dict[str, Any]]:
         before: int = NEWEST
         while changes := await asyncio.to_thread(engine.changes, before, _CHANGES):
             for change in changes:
-                yield change
+                yield msgspec.structs.asdict(change)
             before = changes[-1].number
 
     sources: tuple[tuple[Callable[[], AsyncIterator[Any]], Callable[[Any], Document]], ...] = (
