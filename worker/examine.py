@@ -182,7 +182,7 @@ class Examiner:
     def _describe(self, page: Page, extract: Extract, response: Response) -> None:
         page.title, page.text, page.encoding = extract.title, extract.main or extract.text, extract.encoding
         said = languages.declared(extract.lang, response.combined("content-language"))
-        page.language = said or languages.detected(extract.main or extract.text, page.content_type)
+        page.language = said or languages.detected(page.text, page.content_type)
         page.headings = tuple(extract.headings)
         tags = [value for name, value in response.headers if name.lower() == "x-robots-tag"]
         directives = meta_robots.meta_robots(extract.meta_robots, tags, self._config.user_agent, page.fetched_at)

@@ -98,9 +98,9 @@ class Judges:
 
     def refuses(self, document: Document, extract: Extract, losses: list[Loss]) -> str:
         """Why a page is not kept; "" if it is. Never raises."""
+        failures = Failures(losses)
         for name, page_filter in self.page_filters.items():
-            lost = Failures(losses)
-            if fate := _refusal(name, lost, partial(page_filter.keep, document, extract)):
+            if fate := _refusal(name, failures, partial(page_filter.keep, document, extract)):
                 return fate
         return ""
 

@@ -46,8 +46,7 @@ class Tally(msgspec.Struct):
         self.items += len(extracted.items)
         self.matched = dict(Counter(self.matched) + Counter(extracted.matched))
         self.by_rule = dict(Counter(self.by_rule) + Counter(item.rule for item in extracted.items))
-        for loss in extracted.losses:
-            self._lose(loss, url)
+        self.add_losses(extracted.losses, url)
 
     def add_crawled(self, extracted: Extracted, url: str) -> None:
         """A page was read while it was crawled."""
@@ -58,11 +57,10 @@ class Tally(msgspec.Struct):
             self.by_rule[item.rule] = self.by_rule.get(item.rule, 0) + 1
         for rule in extracted.asked:
             self.matched[rule] = self.matched.get(rule, 0) + 1
-        for loss in extracted.losses:
-            self._lose(loss, url)
+        self.add_losses(extracted.losses, url)
 
     def add_losses(self, losses: Iterable[Loss], url: str) -> None:
-        """What filters and scorers could not do on a page."""
+        """What rules, filters and scorers could not do on a page."""
         for loss in losses:
             self._lose(loss, url)
 

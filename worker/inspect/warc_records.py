@@ -13,6 +13,7 @@ from typing import BinaryIO, Final, NamedTuple
 from gregor import __version__
 from gregor.schemas.events import rfc3339
 from gregor.schemas.messages import Page
+from gregor.worker.archives.blocks import pieces_of
 from gregor.worker.archives.warc import HttpHead, Record, digest_of, size_of, text_of
 from gregor.worker.base.printable import one_line
 from gregor.worker.web import heads
@@ -24,8 +25,6 @@ _CONTACT: Final = re.compile(r"https?://[^\s;,()<>\"]+|[\w.+-]+@[\w-]+(?:\.[\w-]
 _CUT: Final = {"size": "length", "time": "time", "cut": "disconnect"}
 _UNTRUE: Final = frozenset({"transfer-encoding"})
 _UNTRUE_DECODED: Final = _UNTRUE | {"content-encoding"}
-_BLOCK: Final = 65536
-_NAMESPACE: Final = uuid.NAMESPACE_URL.bytes
 _SAME_PAYLOAD: Final = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
 
 
@@ -126,18 +125,15 @@ def original(page: Page, payload: BinaryIO) -> Original:
     """What refers to the response of a page, whose payload this is, needs of it."""
     answer, size = of_page(page), size_of(payload)
     digest = hashlib.sha1(usedforsecurity=False)
-    while block := payload.read(_BLOCK):
-        digest.update(block)
+    for piece in pieces_of(payload):
+        digest.update(piece)
     payload.seek(0)
     return Original(answer.href, answer.at, answer.name, size, digest_of(digest))
 
 
 def identity(kind: str, name: str) -> str:
-    """The same for every export of an answer, so that two exports can be joined: a UUID by its name (RFC 9562,
-    version 5)."""
-    digest = hashlib.sha1(_NAMESPACE + f"{kind} {name}".encode(), usedforsecurity=False).hexdigest()
-    variant = "89ab"[int(digest[16], 16) & 3]
-    return f"<urn:uuid:{digest[:8]}-{digest[8:12]}-5{digest[13:16]}-{variant}{digest[17:20]}-{digest[20:32]}>"
+    """The same for every export of an answer, so that two exports can be joined."""
+    return f"<urn:uuid:{uuid.uuid5(uuid.NAMESPACE_URL, f'{kind} {name}')}>"
 
 
 def _fields(answer: Answer) -> dict[str, str]:
