@@ -193,6 +193,7 @@ def test_in_a_browser_by_keyboard_alone(url: str, width: int, scheme: str) -> No
         sizes = {"width": width, "height": 900}
         async with browser(viewport=sizes, color_scheme=scheme, java_script_enabled=False) as tab:
             await tab.goto(url)
+            await tab.locator("input[name=q]:focus").wait_for()  # autofocus comes with a rendering, after the load
             await tab.keyboard.type("fox")
             await tab.keyboard.press("Enter")
             await tab.wait_for_url("**/?q=fox")
