@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from gregor.worker.base.errors import BadInput, why
+from gregor.worker.base.replaced import replaced
 from gregor.worker.config.api import address, is_loopback
 from gregor.worker.config.settings import Config, replace
 
@@ -91,8 +92,8 @@ def announced(config: Config, url: str) -> Iterator[None]:
     """Let commands of the same user find the API while the block runs."""
     path = folder_of(config) / _PLACE
     place = Place(url, os.getpid(), _born(os.getpid()))
-    with contextlib.suppress(OSError):  # then they have to be told by --api
-        _write(path, msgspec.json.encode(place))
+    with contextlib.suppress(OSError), replaced(path, 0o600) as file:  # else they have to be told by --api
+        file.write(msgspec.json.encode(place))
     try:
         yield
     finally:
@@ -121,20 +122,14 @@ def _minted(folder: Path) -> Path:
         if not _is_safe(folder):
             raise BadInput(f"{folder} is not yours: set operator_token_file")
         if not path.is_file() or path.is_symlink() or not path.read_bytes().strip():
-            _write(path, secrets.token_urlsafe(24).encode() + b"\n")
+            with replaced(path, 0o600) as file:
+                file.write(secrets.token_urlsafe(24).encode() + b"\n")
         path.chmod(0o600)
     except OSError as error:
         raise BadInput(
             f"no token for the console can be kept in {folder}: {why(error)}; set operator_token_file"
         ) from None
     return path
-
-
-def _write(path: Path, data: bytes) -> None:
-    """Whole or not at all, and never readable by others."""
-    with tempfile.NamedTemporaryFile(dir=path.parent, prefix="console-", delete=False) as part:  # made with mode 0600
-        part.write(data)
-    Path(part.name).replace(path)
 
 
 def _born(process: int) -> str:

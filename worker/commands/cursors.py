@@ -1,6 +1,5 @@
 """Until when an earlier export had everything: a small file beside it."""
 
-import os
 from pathlib import Path
 from typing import Final
 
@@ -9,6 +8,7 @@ import msgspec
 from gregor.schemas.events import rfc3339
 from gregor.worker.base.errors import BadInput, why
 from gregor.worker.base.printable import one_line
+from gregor.worker.base.replaced import replaced
 from gregor.worker.inspect.selection import Selection
 
 _OVERLAP: Final = 60.0
@@ -40,10 +40,8 @@ def since(wanted: Selection, file: str) -> Selection:
 
 def keep(file: str, now: float) -> None:
     """The export that began at ``now`` is whole. Raises `BadInput` where that cannot be kept."""
-    path = Path(file)
-    part = path.with_name(f"{path.name}.{os.getpid()}.part")
     try:
-        part.write_bytes(msgspec.json.encode(Cursor(now - _OVERLAP, rfc3339(now - _OVERLAP))) + b"\n")
-        part.replace(path)
+        with replaced(Path(file)) as cursor:
+            cursor.write(msgspec.json.encode(Cursor(now - _OVERLAP, rfc3339(now - _OVERLAP))) + b"\n")
     except OSError as error:
         raise BadInput(f"the export is whole, but cannot write {one_line(file)}: {why(error)}") from None

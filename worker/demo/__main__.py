@@ -8,6 +8,7 @@ import signal
 import sys
 from pathlib import Path
 
+from gregor.worker.base.replaced import replaced
 from gregor.worker.base.typed import as_typed
 from gregor.worker.commands.cli import main
 from gregor.worker.demo.server import serving
@@ -34,9 +35,8 @@ def demo(data: str) -> int:
 def serve(table: Path) -> int:
     """Serve the bundled web; ``table`` names where, for --host-table, once it does."""
     with serving() as web:
-        part = table.with_name(f"{table.name}.part")
-        part.write_text("\n".join(web.host_table_lines) + "\n")
-        part.replace(table)
+        with replaced(table) as file:
+            file.write("".join(f"{line}\n" for line in web.host_table_lines).encode())
         print(
             as_typed(f"The bundled web is served: --host-table {table}. Its sites: {' '.join(web.seeds)}"), flush=True
         )
