@@ -54,6 +54,23 @@ class Answer(msgspec.Struct, frozen=True):
     partial: bool = False  # all would have taken too long: these are what was found so far
 
 
+class ValueCount(msgspec.Struct, frozen=True):
+    """How many of the documents that were found have a value; ``query``: the filter that finds these among them."""
+
+    value: str
+    count: int
+    query: str
+
+
+class Facet(msgspec.Struct, frozen=True):
+    """The commonest values of what was found, the commonest first. ``name``: the filter that they are of; ``field``:
+    that of items, "" for their names and for what is no item."""
+
+    name: str
+    field: str
+    values: tuple[ValueCount, ...]
+
+
 class Index(Protocol):
     """Documents that can be searched. One writer at a time; whoever searches sees what was committed last."""
 
@@ -83,6 +100,12 @@ class Index(Protocol):
 
         Until something is committed, the answers to one query are parts of one list. ``quick``: words are looked for in
         titles and links alone, which takes a small part of the time; such an answer is partial.
+        """
+
+    def facets(self, asked: Asked, *, any_word: bool = False) -> tuple[Facet, ...]:
+        """What the documents that a query finds have in common, counted over all of them, about: see `facets`.
+
+        ``any_word``: of those that have some of the words, as the answer said.
         """
 
     def frequency(self, term: str) -> int:

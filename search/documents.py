@@ -9,7 +9,7 @@ import msgspec
 
 from gregor.schemas.items import StoredItem
 from gregor.schemas.messages import Page, Row
-from gregor.search.query import LONGEST_FACET
+from gregor.search.query import facet
 from gregor.search.terms import terms
 
 MOST_TERMS: Final = 100_000
@@ -153,11 +153,6 @@ def item_values(items: Iterable[StoredItem]) -> list[str]:
                     if isinstance(part, str | int | float):
                         values[facet(f"{name}={part}")] = None
     return list(values)[:MOST_ITEM_VALUES]
-
-
-def facet(text: str) -> str:
-    """A value as it is compared: lower case, white space collapsed, and not longer than filters are."""
-    return " ".join(text.lower().split())[:LONGEST_FACET]
 
 
 def anchor_terms(anchors: Iterable[Anchor]) -> list[str]:

@@ -25,6 +25,8 @@ QUICK: Final = ("title", "anchors")
 """Those that are short, and looked through in a small part of the time."""
 EXACT: Final = ("host", "site", "language", "type", "label", "item")
 """Fields of values that are met or not."""
+COUNTED: Final = frozenset(EXACT) - {"site"}
+"""Those whose values are counted in what a query finds."""
 SPOKEN: Final = {
     "title": "title",
     "headings": "headings",

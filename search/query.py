@@ -9,13 +9,15 @@
     inurl:word         in its address                         intitle:word           in its title
     label:word         found from a seed of this label       item:field=value   with an item (see docs/extraction.md)
 
-Filters take a minus too; several of one name mean any of them. Nothing that can be typed is an error: what cannot be
-read is left out or taken as words, and a hint says so. Length and number of words are bounded.
+Filters take a minus too; several of one name mean any of them, of items several of one field. Nothing that can be typed
+is an error: what cannot be read is left out or taken as words, and a hint says so. Length and number of words are
+bounded.
 """
 
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Final
 
 import msgspec
@@ -29,6 +31,8 @@ MOST_TERMS: Final = 32
 MOST_FILTERS: Final = 16
 LONGEST_FACET: Final = 150
 """Characters of a field of an item and its value that are compared."""
+_REMEMBERED: Final = 4096
+"""Filters whose text is remembered: those of a crawl are met again and again."""
 
 _EXAMPLES: Final = {
     "lang": "a language as de or pt-br",
@@ -48,6 +52,12 @@ class Filter(msgspec.Struct, frozen=True):
     name: str
     value: Phrase
     without: bool = False
+
+    @property
+    def group(self) -> str:
+        """Of those with the same one any has to be met: filters of a name; of items, those of a field, or of names."""
+        field, has_value, _ = self.value[0].partition("=")
+        return f"item:{field if has_value else ''}" if self.name == "item" else self.name
 
 
 class Asked(msgspec.Struct, frozen=True):
@@ -89,6 +99,34 @@ _OTHER_NAMES: Final = {
 def parse(text: str) -> Asked:
     """Understand a query, whatever it is."""
     return _Parser(text).asked()
+
+
+def facet(text: str) -> str:
+    """A value of an item as it is compared: lower case, without what a query cannot say, no longer than is read."""
+    return " ".join(_with_minus(text.translate(_QUOTES).replace('"', " ")).lower().split())[:LONGEST_FACET].rstrip()
+
+
+@lru_cache(_REMEMBERED)
+def typed(name: str, value: str) -> str:
+    """The filter for an exact value as it is typed; "" where none can be."""
+    text = _typed(name, (value,))
+    return text if parse(text).filters == (Filter(name, (value,)),) else ""
+
+
+def without(text: str, condition: Filter) -> str:
+    """A query without the parts that say this condition."""
+    pieces = (match[0] for match in _PIECE.finditer(text.translate(_QUOTES)))
+    return " ".join(piece for piece in pieces if parse(piece).filters != (condition,))
+
+
+def _typed(name: str, value: Phrase) -> str:
+    is_plain = len(value) == 1 and " " not in value[0]
+    return f"{name}:{value[0]}" if is_plain else f'{name}:"{" ".join(value)}"'
+
+
+def _with_minus(text: str) -> str:
+    """A text with the hyphen for dashes that stand before a word."""
+    return re.sub(r"(?:(?<=\s)|^)[−–—－](?=\S)", lambda sign: sign[0].translate(_MINUS), text)
 
 
 class _Parser:
@@ -148,7 +186,7 @@ class _Parser:
         readable = text[:LONGEST].encode("utf-16", "surrogatepass").decode("utf-16", "replace").translate(_QUOTES)
         if readable.count('"') % 2:
             self._hint("a quote is not closed: it ends where the query does")
-        return re.sub(r"(?:(?<=\s)|^)[−–—－](?=\S)", lambda sign: sign[0].translate(_MINUS), readable)
+        return _with_minus(readable)
 
     def _hint(self, text: str) -> None:
         self._hints[text] = None
@@ -185,8 +223,7 @@ class _Parser:
             self._hint(f"only the first {MOST_FILTERS} filters were read")
             return
         self._filters.append(Filter(name, value, without))
-        shown = value[0] if len(value) == 1 and " " not in value[0] else f'"{" ".join(value)}"'
-        self._said.append(f"{'-' * without}{name}:{shown}")
+        self._said.append("-" * without + _typed(name, value))
 
     def _of_host(self, name: str, text: str, without: bool) -> None:
         bare = re.sub(r"^[A-Za-z]+://", "", text)
@@ -206,7 +243,7 @@ class _Parser:
         self._filter(name, (value,), without)
 
     def _facet(self, name: str, text: str, without: bool) -> None:
-        value = " ".join(text.lower().split())[:LONGEST_FACET]
+        value = facet(text)
         if not value:
             self._hint(f"{name}: wants what items are called, or field=value; left out")
             return

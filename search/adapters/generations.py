@@ -16,7 +16,7 @@ from typing import Final
 from gregor.search.borders import Unusable
 
 _CURRENT: Final = "current"
-FORMAT: Final = 2
+FORMAT: Final = 3
 """Of the fields, of the book, and of how texts become terms: an index of another one is made anew."""
 
 

@@ -24,8 +24,9 @@ from gregor.search.adapters.opensearch_query import (
 )
 from gregor.search.adapters.opensearch_schema import gone, writers_of
 from gregor.search.adapters.opensearch_writer import Refusal, Writer, ignore, name_of, version_of
-from gregor.search.borders import FARTHEST, Answer, Hit, Reason, Unusable
+from gregor.search.borders import FARTHEST, Answer, Facet, Hit, Reason, Unusable
 from gregor.search.documents import Document
+from gregor.search.facets import aggregations, facets
 from gregor.search.fields import QUICK, RANK_WORTH, SPOKEN, TEXTS, Weights, least
 from gregor.search.query import Asked
 from gregor.search.spelling import LONG, MOST_NEAR, apart
@@ -180,6 +181,13 @@ class OpenSearchIndex:
             answer = self._search(query_of(asked, 1, self._weights, texts), limit, offset, newest=asked.newest)
         hits, total = answer["hits"]["hits"], answer["hits"]["total"]["value"]
         return Answer(tuple(map(_hit, hits)), total, any_word, quick or bool(answer["timed_out"]))
+
+    def facets(self, asked: Asked, *, any_word: bool = False) -> tuple[Facet, ...]:
+        if asked.is_empty:
+            return ()
+        query = query_of(asked, 1 if any_word else least(asked), self._weights)
+        answer = self._ask_search({"query": query, "size": 0, "aggs": aggregations(), "timeout": _TIME})
+        return () if answer["timed_out"] else facets(answer["aggregations"])
 
     def frequency(self, term: str) -> int:
         counts = {field: {"term": {field: term}} for field in TEXTS}

@@ -77,7 +77,7 @@ def _wanted(asked: Asked) -> list[Query]:
     wanted: dict[str, list[Query]] = {}
     for condition in asked.filters:
         if not condition.without:
-            wanted.setdefault(condition.name, []).append(_condition(condition))
+            wanted.setdefault(condition.group, []).append(_condition(condition))
     conditions: list[Query] = [{"bool": {"should": any_of, "minimum_should_match": 1}} for any_of in wanted.values()]
     bounds = {"gte": asked.since, "lt": asked.until}
     if set_bounds := {name: bound for name, bound in bounds.items() if bound is not None}:

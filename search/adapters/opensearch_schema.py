@@ -13,9 +13,9 @@ import msgspec
 from gregor.search.adapters.opensearch_client import Client, Refused
 from gregor.search.adapters.opensearch_query import BOOST, NAME
 from gregor.search.borders import Unusable
-from gregor.search.fields import EXACT, TEXTS
+from gregor.search.fields import COUNTED, EXACT, TEXTS
 
-FORMAT: Final = 2
+FORMAT: Final = 3
 """Of the fields, and of how texts become terms: an index of another one is made anew."""
 DOCUMENTS_A_SHARD: Final = 2_500_000
 """So many documents of the web are about 25 GB: beyond 50 a shard is slow to move and to recover."""
@@ -142,10 +142,12 @@ def template_of(shape: Shape) -> dict[str, Any]:
     """Settings and fields. Texts come as terms and are split at spaces alone; what a word is, is decided by
     `gregor.search.terms`. They are not kept: the crawl has them."""
     text = {"type": "text", "analyzer": "whitespace", "index_options": "positions"}
-    exact = {"type": "keyword", "ignore_above": 8000, "doc_values": False, "norms": False}
+    exact = {
+        name: {"type": "keyword", "ignore_above": 8000, "doc_values": name in COUNTED, "norms": False} for name in EXACT
+    }
     properties: dict[str, Any] = {
         **dict.fromkeys(TEXTS, text),
-        **dict.fromkeys(EXACT, exact),
+        **exact,
         NAME: {"type": "keyword"},
         "at": {"type": "double"},
         BOOST: {"type": "float", "index": False},

@@ -13,9 +13,10 @@ import msgspec
 import tantivy
 
 from gregor.search.adapters.tantivy_query import POSITION, Queries
-from gregor.search.borders import FARTHEST, Answer, Hit, Reason, Unusable
+from gregor.search.borders import FARTHEST, Answer, Facet, Hit, Reason, Unusable
 from gregor.search.documents import Document
-from gregor.search.fields import EXACT, QUICK, RANK_WORTH, SPOKEN, TEXTS, Weights, boost, fields, least, shown
+from gregor.search.facets import aggregations, facets
+from gregor.search.fields import COUNTED, EXACT, QUICK, RANK_WORTH, SPOKEN, TEXTS, Weights, boost, fields, least, shown
 from gregor.search.query import Asked
 from gregor.search.spelling import LONG, MOST_NEAR, apart, edits
 from gregor.search.terms import terms
@@ -123,6 +124,12 @@ class TantivyIndex:
     def _newest(self, query: "tantivy.Query", limit: int, offset: int) -> "tantivy.SearchResult":
         return self._searcher.search(query, max(1, limit), offset=offset, order_by_field="at")
 
+    def facets(self, asked: Asked, *, any_word: bool = False) -> tuple[Facet, ...]:
+        if asked.is_empty:
+            return ()
+        query = self._queries.query_of(asked, 1 if any_word else least(asked))
+        return facets(self._searcher.aggregate(query, aggregations()))
+
     def frequency(self, term: str) -> int:
         return max(self._searcher.doc_freq(field, term) for field in TEXTS)
 
@@ -203,7 +210,7 @@ def _count(found: "tantivy.SearchResult") -> int:
 def _schema() -> "tantivy.Schema":
     builder = tantivy.SchemaBuilder()
     for name in ("id", *EXACT):
-        builder.add_text_field(name, tokenizer_name="raw", index_option="basic")
+        builder.add_text_field(name, fast=name in COUNTED, tokenizer_name="raw", index_option="basic")
     for name in TEXTS:
         builder.add_text_field(name, tokenizer_name=_ANALYSER, index_option="position")
     builder.add_float_field("at", fast=True, indexed=True)

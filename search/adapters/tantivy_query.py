@@ -81,7 +81,7 @@ class Queries:
             if condition.without:
                 conditions.append((tantivy.Occur.MustNot, self._condition(condition)))
             else:
-                wanted.setdefault(condition.name, []).append(self._condition(condition))
+                wanted.setdefault(condition.group, []).append(self._condition(condition))
         for alternatives in wanted.values():
             any_of = query.boolean_query([(tantivy.Occur.Should, alternative) for alternative in alternatives])
             conditions.append((tantivy.Occur.Must, query.const_score_query(any_of, 0.0)))

@@ -245,3 +245,62 @@ def test_the_newest_come_first_where_that_is_asked_for(index: Index, open_index:
         hits = searched.search(asked, 3).hits
         assert [hit.id for hit in hits] == ["dog", "fuchs", "fox"] and {hit.score for hit in hits} == {0.0}
         assert [hit.id for hit in searched.search(asked, 1, 1).hits] == ["fuchs"]
+
+
+SHOP = [
+    document("m1", "mug", host="a.example.org", language="de-at", content_type="text/html", label="shop",
+             items=("product", "brand=acme corp", "color=red", "color=blue")),
+    document("m2", "mug", host="a.example.org", language="de", content_type="application/xhtml+xml", label="shop",
+             items=("product", "brand=acme corp", "color=red")),
+    document("m3", "mug", host="b.example.org:8080", language="en", content_type="text/html", label="two words",
+             items=("product", "brand=other")),
+    document("m4", "cup", host="c.example.org", items=("recipe",)),
+]  # fmt: skip
+
+
+def counted(index: Index, query: str, *, any_word: bool = False) -> dict[str, dict[str, int]]:
+    found = index.facets(parse(query), any_word=any_word)
+    return {f"{facet.name}:{facet.field}": {each.value: each.count for each in facet.values} for facet in found}
+
+
+def test_what_was_found_is_counted_by_what_it_has_in_common(open_index: Opener) -> None:
+    index = open_index()
+    index.put(SHOP)
+    index.commit(1)
+    for searched in (index, open_index()):
+        assert counted(searched, "mug") == {
+            "host:": {"a.example.org": 2, "b.example.org:8080": 1},
+            "lang:": {"de": 2, "en": 1},
+            "type:": {"text/html": 2, "application/xhtml+xml": 1},
+            "label:": {"shop": 2},  # two words cannot be typed as a filter
+            "item:": {"product": 3},
+            "item:brand": {"acme corp": 2, "other": 1},
+            "item:color": {"red": 2, "blue": 1},
+        }
+        assert counted(searched, "mug lang:de item:color=blue")["host:"] == {"a.example.org": 1}
+        assert counted(searched, "mug qwertz") == {} and counted(searched, "mug qwertz", any_word=True)["lang:"]
+        assert counted(searched, "") == {} == counted(searched, "nothingofthekind")
+        for facet in searched.facets(parse("mug")):
+            for each in facet.values:  # what a value counts is what it finds
+                assert searched.search(parse(f"mug {each.query}")).total == each.count, each.query
+
+
+def test_filters_of_several_fields_of_items_have_to_be_met_all_and_any_of_one_field(open_index: Opener) -> None:
+    index = open_index()
+    index.put(SHOP)
+    index.commit(1)
+    assert set(found(index, "item:product item:color=red")) == {"m1", "m2"}
+    assert set(found(index, "item:product item:recipe")) == {"m1", "m2", "m3", "m4"}
+    assert set(found(index, 'item:brand=other item:"brand=acme corp"')) == {"m1", "m2", "m3"}
+    assert set(found(index, "item:color=blue item:brand=other")) == set()
+
+
+def test_facets_are_bounded_and_the_commonest_come(open_index: Opener) -> None:
+    index = open_index()
+    many = [document(f"d{number}", "many", host=f"h{number % 30:02}.example.org", items=tuple(
+        f"field{field}={number % (field + 1)}" for field in range(20))) for number in range(60)]  # fmt: skip
+    index.put([*many, document("most", "many", host="h07.example.org")])
+    index.commit(1)
+    facets = index.facets(parse("many"))
+    assert len(facets) <= 1 + 8 and all(len(facet.values) <= 10 for facet in facets)
+    assert (facets[0].values[0].value, facets[0].values[0].count) == ("h07.example.org", 3)

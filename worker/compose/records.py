@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _SCANNED: Final = ("events", "deadletters", "hosts", "orders")
 NAMES: Final = (*_SCANNED, "logs")
 _FOLDER: Final = "records"
-_FORMAT: Final = "3"
+_FORMAT: Final = "4"
 _CHANGES: Final = 500
 """Of the record of orders that are read at once."""
 _HEAP: Final = 16 * 1024 * 1024
