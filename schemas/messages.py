@@ -15,6 +15,8 @@ from gregor.schemas.parts import AnswerHead, RobotsCopy, Takeover
 TicketKind = Literal["new", "retry", "revisit", "robots", "wake", "recrawl"]
 State = Literal["fetched", "duplicate", "redirected", "denied", "gone", "dead", "refused", "waiting"]
 TERMINAL: Final[tuple[State, ...]] = ("fetched", "duplicate", "redirected", "denied", "gone", "dead", "refused")
+KEPT: Final[tuple[State, ...]] = ("fetched", "duplicate")
+"""States of URLs of which a document is kept."""
 PRIORITIES: Final = (1, 2, 3, 4)
 LONGEST_URL: Final = 65_000
 """Characters, which are ASCII, of the longest URL that can be stored: Cassandra has 65,535 bytes for such a name."""

@@ -195,6 +195,6 @@ class Crawl:
         await effect(lambda: store.put_rows([allowed(row, self.orders.opted_out)], self.partition.stamp()))  # 4 the row
         await effect(lambda: self.services.seen.mark([url_fingerprint(visited.ticket.key)]))  # 5 seen, finished
         change = self.budgets.settled(self.partition, visited.row, row, page, verdict.cause)
-        self.visits.settled(verdict.state, page, row, verdict.cause, change[1:4])
+        self.visits.settled(verdict.state, page, (visited.row, row), verdict.cause, change[1:4])
         await self.news.shorten(item.ticket, row)  # it may have been found on a shorter way meanwhile
         self.intake.finish(item, moved=verdict.state == "waiting")

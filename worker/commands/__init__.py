@@ -20,6 +20,7 @@ class Command(NamedTuple):
 COMMANDS: dict[str, Command] = {
     "crawl": Command("crawl", "crawl from seeds, or go on with a crawl that was stopped"),
     "pages": Command("pages", "list the URLs of a crawl and what became of them"),
+    "changes": Command("changes", "list the pages that are new, changed or gone since a moment"),
     "hosts": Command("hosts", "sum a crawl up by host: pages, bytes, errors, time"),
     "show": Command("show", "show one URL: record, headers, text, links, body"),
     "explain": Command("explain", "say what happened to a URL, and why"),

@@ -63,12 +63,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="the report as one JSON object on standard output")
     text = "index what is stored while it is crawled, in a process beside this one (on one machine)"
     parser.add_argument("--index", action="store_true", help=text)
+    text = "stay, and visit all again whenever that is due: an interval (6h, 1d) or a cron expression; on one machine"
+    parser.add_argument("--every", metavar="TIME", help=text)
     add_settings(parser, FLAGS)
     parser.set_defaults(joins=False)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Crawl to the end, a budget or a signal."""
+    """Crawl to the end, a budget or a signal; with --every again and again."""
+    if getattr(arguments, "every", None) is None:
+        return _once(arguments)
+    from gregor.worker.commands import scheduled  # heavy: only who stays needs it
+
+    return scheduled.run(arguments, _once)
+
+
+def _once(arguments: argparse.Namespace) -> int:
+    """One crawl, and its report."""
     from gregor.worker.links.configured import urls_of
     from gregor.worker.operate.seeds_input import open_seeds
 

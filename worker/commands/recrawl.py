@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.now and not arguments.dry_run and not by_worker:
         from gregor.worker.commands import crawl
 
-        parts: dict[str, object] = {"seed": [], "seeds": None, "json": False, "joins": False}
+        parts: dict[str, object] = {"seed": [], "seeds": None, "json": False, "joins": False, "every": None}
         return crawl.run(argparse.Namespace(**{**vars(arguments), **parts})) or code
     return code
 
@@ -117,12 +117,28 @@ async def _urls(arguments: argparse.Namespace, config: Config, choice: Choice | 
             yield seed.url
     finally:
         seeds.close()
-    if choice is None:
-        return
+    if choice is not None:
+        async for url in _chosen(config, choice):
+            yield url
+
+
+async def _chosen(config: Config, choice: Choice) -> AsyncIterator[Url]:
     async with reading(config) as crawl:
         async for row in crawl.reader.rows(choice.state, choice.host):
             if choice.takes(row, crawl.urls) and (url := crawl.urls.parse(row.href)) is not None:
                 yield url
+
+
+async def everything(config: Config, by: By) -> int:
+    """Have every URL that the crawl has visited visited again, while no crawl runs there; how many. Asking twice for
+    the same visit has one effect."""
+    count = 0
+    async with AsyncExitStack() as stack:
+        ask = await _directly(config, by, stack)
+        async for batch in _batches(_chosen(config, Choice())):
+            count += (await ask(batch)).count
+    complain(f"{report.count(count, 'URL')} to be visited again", "info")
+    return count
 
 
 async def _batches(urls: AsyncIterator[Url]) -> AsyncIterator[list[Url]]:

@@ -11,7 +11,7 @@ from typing import Final, Literal, TypeAlias, TypeVar
 import msgspec
 import xxhash
 
-from gregor.schemas.messages import TERMINAL, Page, Row, Ticket, url_fingerprint
+from gregor.schemas.messages import KEPT, TERMINAL, Page, Row, Ticket, url_fingerprint
 from gregor.worker.borders.stock import Fault, Kept, NewSets, Place, Sets, Stock
 from gregor.worker.web.urls import Urls
 
@@ -20,7 +20,6 @@ Mend: TypeAlias = Literal["", "drop", "rebuild", "ask again", "fetch again", "ma
 _NAMED: Final = 10_000
 _LOOKED_FOR: Final = 200
 _CACHED: Final = 200_000
-_KEPT: Final = ("fetched", "duplicate")
 
 
 class Finding(msgspec.Struct, frozen=True):
@@ -130,7 +129,7 @@ class Check:
             rows = [kept.value for kept in batch if kept.value is not None]
             numbers = [url_fingerprint(str(kept.place[1])) for kept in batch]
             self._sent.right(numbers)
-            self._versions.left([_version(row.key, row.page) for row in rows if row.state in _KEPT and row.page])
+            self._versions.left([_version(row.key, row.page) for row in rows if row.state in KEPT and row.page])
             self._needing.left([url_fingerprint(row.key) for row in rows if row.state == "waiting"])
             self._planned.left([url_fingerprint(row.key) for row in rows if row.state != "waiting" and row.due])
             async for finding in self._unseen(numbers):
@@ -205,7 +204,7 @@ class Check:
         async for batch in self._stock.rows():
             for row in (kept.value for kept in batch if kept.value is not None):
                 number = url_fingerprint(row.key)
-                if row.page and row.state in _KEPT and _version(row.key, row.page) in versions:
+                if row.page and row.state in KEPT and _version(row.key, row.page) in versions:
                     yield Finding(("rows", row.key), f"version {row.page} of its page is missing", "ask again", row.key)
                 elif number in needing and row.state == "waiting" and not await self._waits(row):
                     yield Finding(("rows", row.key), "it waits, and no ticket asks for its visit", "ask again", row.key)

@@ -3,7 +3,7 @@
 from msgspec import Struct
 
 from gregor.schemas.events import rfc3339
-from gregor.schemas.messages import HostRecord, RobotsRecord
+from gregor.schemas.messages import KEPT, HostRecord, RobotsRecord
 from gregor.worker.borders.reader import Reader, Waiting
 from gregor.worker.config.settings import Config
 from gregor.worker.fetch.ports import PortPolicy, refusal
@@ -12,7 +12,6 @@ from gregor.worker.inspect.url_record import href_of
 from gregor.worker.links.scope import OutOfScope, Scope
 from gregor.worker.robots import file as robots_file
 from gregor.worker.robots.copies import in_force
-from gregor.worker.settle.rows import KEPT
 from gregor.worker.web.urls import Url, Urls, robots_url
 
 SENT = "sent"

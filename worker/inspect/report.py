@@ -12,6 +12,7 @@ from gregor.worker.observe.stats import Stats
 from gregor.worker.run.ending import Ending
 
 _GIVEN_UP = {"dead", "refused"}
+_CHANGES = ("new", "changed", "unchanged", "gone")
 _UNFETCHED = ("dead", "refused", "denied")
 _LOST = 10
 _HOSTS = 100
@@ -51,6 +52,8 @@ class Report(Struct, frozen=True):
     hosts: list[HostSum] = []
     ways: dict[str, int] = {}
     """Pages of HTML, by which way they were read: ``native``, or why by Python."""
+    changes: dict[str, int] = {}
+    """Pages of this run: new ones, and of those that were visited again how many had changed or not, or are gone."""
 
 
 def report(
@@ -87,6 +90,7 @@ def report(
         drift=[away.text for away in drift],
         hosts=list(islice(stats.by_host, _HOSTS)),
         ways=_sorted(stats.ways),
+        changes={change: stats.changes[change] for change in _CHANGES if stats.changes[change]},
         unfetched=_sorted({state: n for state in _UNFETCHED if (n := (stats.states or stats.before).get(state, 0))}),
     )
 
@@ -108,6 +112,7 @@ def as_text(report: Report) -> str:
         *([f"  in all     {total}, in {one_line(report.data)}"] if (total := _total(report)) else []),
     ]
     for name, counts in (
+        ("changes", report.changes if report.changes.keys() - {"new"} else {}),
         ("states", report.states),
         ("statuses", report.statuses),
         ("errors", report.errors),

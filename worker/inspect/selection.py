@@ -5,11 +5,11 @@ from typing import Final, TypeVar
 
 import msgspec
 
-from gregor.schemas.messages import Page, Row
+from gregor.schemas.messages import KEPT, Page, Row
 from gregor.worker.base.streams import AT_ONCE
 from gregor.worker.borders.errors import Damaged
 from gregor.worker.borders.reader import WHOLE, Part, Reader
-from gregor.worker.settle.rows import KEPT, REMEMBERED_ATTEMPTS, last_visit
+from gregor.worker.settle.rows import REMEMBERED_ATTEMPTS, last_visit
 
 T = TypeVar("T")
 

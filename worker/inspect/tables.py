@@ -5,11 +5,11 @@ import sqlite3
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from typing import Any, Final, Literal, NamedTuple, get_args
 
-from gregor.schemas.messages import Page, Row, State
+from gregor.schemas.messages import KEPT, Page, Row, State
 from gregor.worker.borders.reader import Part, Reader
 from gregor.worker.inspect import selection, stored_items, url_record
 from gregor.worker.inspect.selection import Selection
-from gregor.worker.settle.rows import KEPT, last_visit
+from gregor.worker.settle.rows import last_visit
 from gregor.worker.settle.verdicts import GIVEN_UP
 
 Kind = Literal["text", "int", "real", "bool", "time", "texts", "json"]

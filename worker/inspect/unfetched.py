@@ -4,9 +4,8 @@ from collections.abc import AsyncIterator, Iterable, Sequence
 from itertools import islice
 from typing import Final
 
-from gregor.schemas.messages import Row
+from gregor.schemas.messages import KEPT, Row
 from gregor.worker.borders.reader import Reader
-from gregor.worker.settle.rows import KEPT
 from gregor.worker.web.urls import Url
 
 _TOLD: Final = 3

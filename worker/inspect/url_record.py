@@ -9,12 +9,11 @@ import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from gregor.schemas.events import rfc3339
-from gregor.schemas.messages import Page, Row, Ticket, url_fingerprint
+from gregor.schemas.messages import KEPT, Page, Row, Ticket, url_fingerprint
 from gregor.worker.base.streams import in_order
 from gregor.worker.borders.errors import Damaged
 from gregor.worker.borders.reader import Reader
 from gregor.worker.inspect.selection import EVERYTHING, Selection, undamaged
-from gregor.worker.settle.rows import KEPT
 from gregor.worker.web.heads import printable
 from gregor.worker.web.http_headers import masked
 from gregor.worker.web.urls import Url

@@ -39,6 +39,7 @@ class Stats:
     bytes_by: Counter[str] = field(default_factory=Counter)
     requests: int = 0
     states: Counter[str] = field(default_factory=Counter)
+    changes: Counter[str] = field(default_factory=Counter)  # pages, by what a visit made of them: see `page_change`
     errors: Counter[str] = field(default_factory=Counter)  # of visits, by cause
     aways: Counter[str] = field(default_factory=Counter)  # times that the crawl had to wait for a service
     recent: deque[Row] = field(default_factory=lambda: deque(maxlen=RECENT))  # of the last visits, the newest last

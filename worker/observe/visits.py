@@ -5,7 +5,7 @@ from time import perf_counter
 from typing import Any, TypeVar
 
 from gregor.partitioner.hashing import partition_of
-from gregor.schemas.messages import Page, Row, State, Ticket
+from gregor.schemas.messages import KEPT, Page, Row, State, Ticket
 from gregor.worker.borders.coordinator import Lease
 from gregor.worker.borders.transport import Response
 from gregor.worker.observe import tracing
@@ -68,14 +68,19 @@ class Visits:
         stats.churn["stays"] += stays
         stats.churn["crosses"] += len(tickets) - stays
 
-    def settled(self, state: State, page: Page | None, row: Row, cause: str, added: tuple[int, int, int]) -> None:
+    def settled(
+        self, state: State, page: Page | None, rows: tuple[Row | None, Row], cause: str, added: tuple[int, int, int]
+    ) -> None:
         """What became of a visit, for the counters, the trace and the log: never what a site wrote.
 
-        ``added``: to the crawl's pages with status 200, to its bytes, and to its requisites.
+        ``rows``: that before the visit, and that after it. ``added``: to the crawl's pages with status 200, to its
+        bytes, and to its requisites.
         ``state`` is the verdict's, ``cause`` that of a failure, if it was one.
         """
-        stats = self._stats
+        stats, (before, row) = self._stats, rows
         stats.settled(state if page is None else page.state)
+        if change := page_change(before, row):
+            stats.changes[change] += 1
         stats.recent.append(row)
         seconds = row.attempts[-1].elapsed if row.attempts else 0.0
         stats.by_host.add(row.host, None if page is None else page.size, seconds, failed=bool(cause))
@@ -91,3 +96,18 @@ class Visits:
             visit.facts.update({"http.response.status_code": row.status} if row.status else {})
             visit.facts.update({"error": cause} if cause else {})
         _LOG.debug("visited", url=row.href, state=row.state, status=row.status, cause=cause, visits=row.visits)
+
+
+def page_change(before: Row | None, row: Row) -> str:
+    """What a visit made of a page: "new", "changed", "unchanged" or "gone"; "" of none, or nothing that is known."""
+    there = before is not None and before.page > 0
+    if row.page and not there:
+        return "new"
+    if before is None or not there:
+        return ""
+    if row.changed > before.changed:
+        return "changed"
+    if row.unchanged > before.unchanged:
+        return "unchanged"
+    left = row.state not in (*KEPT, "waiting") and before.state in (*KEPT, "waiting")
+    return "gone" if left else ""

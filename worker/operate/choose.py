@@ -52,11 +52,17 @@ def pattern(text: str | None) -> Scope | None:
         raise BadInput(f"--pattern: {one_line(str(error))}") from None
 
 
+def duration(text: str) -> float | None:
+    """Seconds, of "90", "45m", "12h", "1d", "2w"; None for any other text."""
+    match = _AGE.fullmatch(text.strip().lower())
+    return None if match is None else float(match[1]) * _SECONDS[match[2]]
+
+
 def moment(flag: str, text: str, now: float) -> float:
     """What a person means by a time: an age ("90", "45m", "12h", "1d", "2w") before ``now``, or a date as RFC 3339 has
     it ("2026-11-29", "2026-11-29T12:00Z"; UTC without a zone). Unix seconds; raises `BadInput`."""
-    if match := _AGE.fullmatch(text.strip().lower()):
-        return now - float(match[1]) * _SECONDS[match[2]]
+    if (age := duration(text)) is not None:
+        return now - age
     try:
         date = datetime.fromisoformat(text.strip())
     except ValueError:

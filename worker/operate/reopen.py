@@ -7,7 +7,7 @@ for that: its ticket is stale, or its fingerprint seen.
 from collections.abc import AsyncIterator
 from typing import Final
 
-from gregor.schemas.messages import Link, Page, Row, Ticket
+from gregor.schemas.messages import KEPT, Link, Page, Row, Ticket
 from gregor.worker.borders.reader import Reader
 from gregor.worker.config.settings import Config, HostOverride
 from gregor.worker.links.configured import followed_kinds
@@ -15,7 +15,7 @@ from gregor.worker.links.priority import of_link
 from gregor.worker.links.scope import OutOfScope, Scope
 from gregor.worker.links.tickets import again
 from gregor.worker.settle.revisits import Revisits, Said
-from gregor.worker.settle.rows import KEPT, last_visit
+from gregor.worker.settle.rows import last_visit
 from gregor.worker.web.urls import Url, Urls
 
 _JUDGED: Final = ("kind", "nofollow", "depth", "scope: ")

@@ -54,3 +54,4 @@ def stopping(stop: Callable[[], None], farewell: Callable[[], None], exit_code: 
     finally:
         for number in wanted:
             loop.remove_signal_handler(number)
+        interrupting()  # what is left to do may be interrupted: else SIGTERM would end the process without a word

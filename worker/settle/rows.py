@@ -1,7 +1,6 @@
 """What the store says of a URL after a visit. Pure."""
 
 from collections.abc import Callable
-from typing import Final
 
 import msgspec
 
@@ -13,8 +12,6 @@ from gregor.worker.settle.verdicts import Verdict
 from gregor.worker.settle.visited import OPTED_OUT, Visited
 
 REMEMBERED_ATTEMPTS = 10
-KEPT: Final = ("fetched", "duplicate")
-"""States of URLs of which a document is kept."""
 
 
 def last_visit(row: Row) -> float:

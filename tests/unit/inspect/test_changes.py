@@ -1,0 +1,80 @@
+"""What is new, changed or gone since a moment."""
+
+import asyncio
+from collections.abc import Sequence
+
+import pytest
+
+from gregor.schemas.messages import Attempt, Page, Row, State
+from gregor.worker.inspect.changes import changes
+from tests.reading import MemoryReader, page, row
+
+SINCE = 1000.0
+URL = "http://a.test/"
+
+
+def since(visited: Row, *versions: Page) -> list[tuple[str, float, int | None]]:
+    async def listed() -> list[tuple[str, float, int | None]]:
+        reader = MemoryReader([visited], versions)
+        return [(change.kind, change.at, change.before) async for change in changes(reader, SINCE)]
+
+    return asyncio.run(listed())
+
+
+def visited(
+    attempts: Sequence[tuple[float, str]], versions: Sequence[int], state: State = "fetched", *, requisite: bool = False
+) -> list[tuple[str, float, int | None]]:
+    """``attempts``: when they were settled and what came of them; ``versions``: the visits that stored a document."""
+    stored = [page(URL, visit=visit, fetched_at=attempts[visit - 1][0]) for visit in versions]
+    tried = tuple(Attempt(at, outcome, 200 if outcome == "fetched" else 404) for at, outcome in attempts)
+    known = row(
+        stored[-1],
+        attempts=tried,
+        visits=len(tried),
+        state=state,
+        outcome=tried[-1].outcome,
+        status=tried[-1].status,
+        page=versions[-1],
+        first_seen=tried[0].at,
+        changed=len(versions) - 1,
+        requisite=requisite,
+    )
+    return since(known, *stored)
+
+
+FETCHED = "fetched"
+
+
+@pytest.mark.parametrize(
+    ("attempts", "versions", "state", "change"),
+    [
+        ([(1000.0, FETCHED)], [1], "fetched", [("new", 1000.0, None)]),
+        ([(999.0, FETCHED)], [1], "fetched", []),
+        ([(500.0, "gone"), (1200.0, FETCHED)], [2], "fetched", [("new", 1200.0, None)]),
+        ([(500.0, FETCHED), (1200.0, FETCHED)], [1], "fetched", []),  # what came was the same
+        ([(500.0, FETCHED), (1200.0, FETCHED)], [1, 2], "fetched", [("changed", 1200.0, 1)]),
+        ([(400.0, FETCHED), (500.0, FETCHED), (1200.0, FETCHED)], [1, 2, 3], "fetched", [("changed", 1200.0, 2)]),
+        ([(400.0, FETCHED), (1100.0, FETCHED), (1200.0, FETCHED)], [1, 2, 3], "duplicate", [("changed", 1200.0, 1)]),
+        ([(1100.0, FETCHED), (1200.0, FETCHED)], [1, 2], "fetched", [("new", 1200.0, None)]),
+        ([(500.0, FETCHED), (1200.0, "gone")], [1], "gone", [("gone", 1200.0, 1)]),
+        ([(500.0, FETCHED), (900.0, "gone"), (1200.0, "gone")], [1], "gone", []),  # it was before
+        ([(500.0, FETCHED), (1100.0, "gone"), (1200.0, "gone")], [1], "gone", [("gone", 1100.0, 1)]),
+        ([(1100.0, FETCHED), (1200.0, "gone")], [1], "gone", []),  # it came and went
+        ([(500.0, FETCHED), (1100.0, FETCHED), (1200.0, "gone")], [1, 2], "gone", [("gone", 1200.0, 1)]),
+        ([(500.0, FETCHED), (1200.0, "connect")], [1], "waiting", []),  # its host may come back
+        ([(500.0, FETCHED), (1200.0, "dead")], [1], "dead", [("gone", 1200.0, 1)]),
+        ([(500.0, FETCHED), (1200.0, "denied")], [1], "denied", [("gone", 1200.0, 1)]),
+    ],
+)
+def test_a_page_against_what_was_there(
+    attempts: list[tuple[float, str]], versions: list[int], state: State, change: list[tuple[str, float, int | None]]
+) -> None:
+    assert visited(attempts, versions, state) == change
+
+
+def test_what_pages_only_show_is_no_page() -> None:
+    assert visited([(1000.0, FETCHED)], [1], requisite=True) == []
+
+
+def test_what_was_never_there_is_not_gone() -> None:
+    assert since(row(page(URL), page=0, state="gone", attempts=(Attempt(1200.0, "gone", 404),))) == []

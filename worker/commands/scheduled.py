@@ -1,0 +1,99 @@
+"""`gregor crawl --every`: the crawl stays, and visits all that it knows again whenever that is due.
+
+What a round did lies in the data folder: one that was cut short goes on where it stopped, and of those that were missed
+while the process was away one is made.
+"""
+
+import argparse
+import asyncio
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from gregor.schemas.events import rfc3339
+from gregor.worker.base.errors import BadInput, complain
+from gregor.worker.base.replaced import replaced
+from gregor.worker.base.tasks import until
+from gregor.worker.commands import INTERRUPTED, recrawl
+from gregor.worker.commands.common import settings
+from gregor.worker.config.settings import Config
+from gregor.worker.operate.timetable import Timetable
+from gregor.worker.orders.model import By
+from gregor.worker.run.signals import stopping
+
+_FILE: Final = "rounds.json"
+_LOOK: Final = 60.0
+"""Seconds between two looks at the clock: a machine that was suspended, or set right, is not late by more."""
+
+
+class Round(msgspec.Struct, frozen=True):
+    """The last round. ``begun``: unix seconds; ``asked``: every URL was asked to be visited again."""
+
+    begun: float
+    asked: bool = False
+
+
+def run(arguments: argparse.Namespace, once: Callable[[argparse.Namespace], int]) -> int:
+    """Crawl round after round, each by ``once``, until a signal or an order to stop. Raises `BadInput`."""
+    timetable = Timetable.parse(arguments.every)
+    config = settings(arguments).config
+    if not config.on_one_machine:
+        raise BadInput(
+            "--every is for one machine: on servers a timer runs `gregor recrawl --all`, as the chart's does"
+        )
+    while True:
+        now = time.time()
+        last = _last(config)
+        if last is not None and timetable.after(last.begun) <= now:
+            last = _keep(config, Round(now))
+        if last is not None and not last.asked:
+            asyncio.run(recrawl.everything(config, By("schedule", now, f"--every {arguments.every}")))
+            last = _keep(config, Round(last.begun, asked=True))
+        if once(arguments) == INTERRUPTED:
+            return INTERRUPTED
+        if last is None:  # the first round, or the first of a crawl that was there
+            last = _keep(config, Round(now, asked=True))
+        due = timetable.after(last.begun)
+        complain(f"the next run is due at {rfc3339(due)[:19]}Z", "info")
+        if asyncio.run(_wait(settings(arguments).config, due)):
+            return INTERRUPTED
+        arguments = argparse.Namespace(**{**vars(arguments), "seed": [], "seeds": None, "joins": True})
+
+
+def _last(config: Config) -> Round | None:
+    try:
+        return msgspec.json.decode(Path(config.data, _FILE).read_bytes(), type=Round)
+    except (FileNotFoundError, msgspec.MsgspecError):
+        return None
+
+
+def _keep(config: Config, round: Round) -> Round:
+    with replaced(Path(config.data, _FILE)) as file:
+        file.write(msgspec.json.encode(round))
+    return round
+
+
+async def _wait(config: Config, due: float) -> bool:
+    """Until then, with the console open if there is to be one; whether it was stopped before."""
+    from gregor.worker.compose import console
+
+    over = asyncio.Event()
+    with stopping(over.set, lambda: None, INTERRUPTED):
+        waiting = asyncio.create_task(_set_at(due, over))
+        try:
+            if config.listen:
+                await console.console(config, over, lambda line: complain(line, "info"))
+            else:
+                await over.wait()
+        finally:
+            waiting.cancel()
+    return time.time() < due
+
+
+async def _set_at(due: float, over: asyncio.Event) -> None:
+    while (left := due - time.time()) > 0:
+        await until(over, min(left, _LOOK))
+    over.set()
