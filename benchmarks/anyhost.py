@@ -16,7 +16,7 @@ from typing import NamedTuple
 import uvloop
 
 from gregor.worker.demo.child import child, parent_gone, ready
-from gregor.worker.demo.protocol import Answer, HttpProtocol, plain
+from gregor.worker.demo.protocol import HttpProtocol, WireAnswer, plain
 
 LINKS = 4
 _LETTERS = str.maketrans("0123456789", "ghijklmnop")
@@ -45,7 +45,7 @@ def requests(work: Path) -> list[Request]:
     return [Request(float(at), host, target) for at, host, target in map(str.split, lines)]
 
 
-def page(host: str, target: str) -> Answer:
+def page(host: str, target: str) -> WireAnswer:
     """A page of its own words, with links to the pages after it."""
     if target == "/robots.txt":
         return plain("404 Not Found", "none\n")
@@ -67,7 +67,7 @@ async def serve(log: Path) -> None:
     """Serves until standard input closes."""
     with log.open("w", buffering=1 << 20) as file:
 
-        def answer(host: str, target: str) -> Answer:
+        def answer(host: str, target: str) -> WireAnswer:
             file.write(f"{time.monotonic():.6f} {host} {target}\n")
             return page(host, target)
 

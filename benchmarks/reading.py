@@ -35,7 +35,7 @@ from gregor.worker.read.document import Document
 from gregor.worker.read.fingerprints import simhash_and_sketch, text_fingerprint
 from gregor.worker.read.html import parse as html
 from gregor.worker.read.html.guard import guard
-from gregor.worker.read.html.natively import Attempt
+from gregor.worker.read.html.natively import NativeAttempt
 from gregor.worker.read.native import Core, core
 from gregor.worker.read.processors import Processors
 from gregor.worker.read.read import Reading
@@ -152,7 +152,7 @@ class Steps:
             "decode": _least(lambda: sniff.decode(data, sniff.sniff(data, TYPE))),
             "guard": _least(lambda: guard(text)),
             "parse": 0.0 if native else _least(lambda: LexborHTMLParser(text)),
-            "walk": _least(lambda: html.extract(text, attempt=Attempt(native) if native else None)),
+            "walk": _least(lambda: html.extract(text, attempt=NativeAttempt(native) if native else None)),
             "fingerprint": _least(lambda: text_fingerprint(words, native)),
             "simhash": _least(lambda: simhash_and_sketch(words, native)),
             "links": _least(examine),

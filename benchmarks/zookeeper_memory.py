@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from itertools import count
 
 from gregor.worker.adapters.cluster.lease import Session
-from gregor.worker.adapters.cluster.zookeeper_tree import Check, Create, Delete, Operation, Put, Stat
+from gregor.worker.adapters.cluster.zookeeper_tree import CheckVersion, Create, Delete, Operation, PutNode, Stat
 
 
 class MemoryServer:
@@ -126,7 +126,7 @@ class MemoryNodes:
             match operation:
                 case Create(path, data):
                     self._server.make(path, data, owner=self.session.number)
-                case Put(path, data, _):
+                case PutNode(path, data, _):
                     self._server.replace(path, data)
                 case Delete(path):
                     self._server.remove(path)
@@ -137,7 +137,7 @@ class MemoryNodes:
         match operation:
             case Create():
                 return node is None
-            case Check(_, version) | Put(_, _, version):
+            case CheckVersion(_, version) | PutNode(_, _, version):
                 return node is not None and version in (-1, node[1].version)
             case Delete():
                 return node is not None

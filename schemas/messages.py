@@ -75,7 +75,7 @@ class Ticket(msgspec.Struct, frozen=True, array_like=True):
         return xxhash.xxh3_64_intdigest(name.encode()) >> 1
 
 
-class Asked(msgspec.Struct, frozen=True, array_like=True):
+class RequestStart(msgspec.Struct, frozen=True, array_like=True):
     """The start of one request to a host, and what was in force then."""
 
     at: float  # unix seconds
@@ -94,7 +94,7 @@ class Attempt(msgspec.Struct, frozen=True, array_like=True):
     status: int = 0  # of HTTP; 0: no answer
     elapsed: float = 0.0  # seconds that the request took; 0: none was made
     owner: str = ""  # the worker; "": not known
-    asked: tuple[Asked, ...] = ()  # the host's requests that no visit before it has told, in their order
+    asked: tuple[RequestStart, ...] = ()  # the host's requests that no visit before it has told, in their order
     answer: AnswerHead | None = None  # what came, where no page was made of it
 
 

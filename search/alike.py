@@ -5,7 +5,7 @@ from collections.abc import Callable
 from math import log
 from typing import Final
 
-from gregor.search.query import Asked
+from gregor.search.query import ParsedQuery
 from gregor.search.terms import terms
 
 WORDS: Final = 20
@@ -19,7 +19,7 @@ _ALL_BUT: Final = 4
 _SHORTEST: Final = 2
 
 
-def about(title: str, text: str, frequency: Callable[[str], int], documents: int) -> Asked:
+def about(title: str, text: str, frequency: Callable[[str], int], documents: int) -> ParsedQuery:
     """The query that finds pages like this one, among so many documents; an empty one where no word tells it apart.
 
     A word tells the more, the oftener it is here and the fewer other documents have it; one that no other has, nothing.
@@ -33,4 +33,4 @@ def about(title: str, text: str, frequency: Callable[[str], int], documents: int
         if 1 < others <= documents // 2:
             worth[term] = (1 + log(count)) * log(documents / others)
     words = tuple(sorted(worth, key=lambda term: (-worth[term], term))[:WORDS])
-    return Asked(words=words, said=" ".join(words), least=max(1, len(words) // _ALL_BUT))
+    return ParsedQuery(words=words, said=" ".join(words), least=max(1, len(words) // _ALL_BUT))

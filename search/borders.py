@@ -5,8 +5,8 @@ from typing import Final, Protocol
 
 import msgspec
 
-from gregor.search.documents import Document
-from gregor.search.query import Asked
+from gregor.search.documents import IndexedDocument
+from gregor.search.query import ParsedQuery
 
 FARTHEST: Final = 10_000
 """The last hit of a query that is given to anybody: who wants more narrows the query."""
@@ -37,7 +37,7 @@ class Hit(msgspec.Struct, frozen=True):
     label: str = ""  # of the seed
 
 
-class Reason(msgspec.Struct, frozen=True):
+class ScorePart(msgspec.Struct, frozen=True):
     """A part of a document's score: what it is for, for people, and by which words."""
 
     what: str
@@ -77,7 +77,7 @@ class Index(Protocol):
     def position(self) -> int:
         """How far the changes of the crawl were taken in, as the last commit says; 0 for none."""
 
-    def put(self, documents: Sequence[Document]) -> None:
+    def put(self, documents: Sequence[IndexedDocument]) -> None:
         """Replace the documents of these names, or add them. Seen after `commit` alone, as all that is written."""
 
     def remove(self, names: Collection[str]) -> None:
@@ -95,14 +95,14 @@ class Index(Protocol):
     def documents(self) -> Iterator[Hit]:
         """Every document as it was committed last, with a score of 0, in no order; some at a time."""
 
-    def search(self, asked: Asked, limit: int = 10, offset: int = 0, *, quick: bool = False) -> Answer:
+    def search(self, asked: ParsedQuery, limit: int = 10, offset: int = 0, *, quick: bool = False) -> Answer:
         """What a query finds, the best first; nothing for one that is empty, nor behind the `FARTHEST`th hit.
 
         Until something is committed, the answers to one query are parts of one list. ``quick``: words are looked for in
         titles and links alone, which takes a small part of the time; such an answer is partial.
         """
 
-    def facets(self, asked: Asked, *, any_word: bool = False) -> tuple[Facet, ...]:
+    def facets(self, asked: ParsedQuery, *, any_word: bool = False) -> tuple[Facet, ...]:
         """What the documents that a query finds have in common, counted over all of them, about: see `facets`.
 
         ``any_word``: of those that have some of the words, as the answer said.
@@ -120,7 +120,7 @@ class Index(Protocol):
     def document(self, name: str) -> Hit | None:
         """A document by its name, with a score of 0; None when there is none."""
 
-    def why(self, asked: Asked, name: str) -> list[Reason]:
+    def why(self, asked: ParsedQuery, name: str) -> list[ScorePart]:
         """What a document's score for a query is made of; together they are the score. [] where it has none."""
 
     def close(self) -> None:

@@ -29,15 +29,15 @@ _HELD: Final = 1 << 19
 _LOOKS: Final = 3
 """Times that what differs is looked at: a crawl that runs may have changed it between two of them."""
 
-Kind: TypeAlias = Literal["missing", "foreign", "stale", "doubled"]
-Progress: TypeAlias = Callable[[str, int], None]
+DifferenceKind: TypeAlias = Literal["missing", "foreign", "stale", "doubled"]
+ComparingProgress: TypeAlias = Callable[[str, int], None]
 
 
 class Difference(msgspec.Struct, frozen=True):
     """A URL, and the content that it is not in the index with as it should be. ``key`` is "" where only a number of
     them is told."""
 
-    kind: Kind
+    kind: DifferenceKind
     key: str
     content: str
     why: str
@@ -52,7 +52,7 @@ class Comparison:
         index: Callable[[], Index],
         caught_up: Callable[[], Awaitable[None]],
         new_sets: NewSets,
-        progress: Progress,
+        progress: ComparingProgress,
     ) -> None:
         """``index`` opens it as it is found now; whoever ``caught_up`` waits for has taken in what was told before, or
         does not follow."""
@@ -206,7 +206,7 @@ def _of_hit(hit: Hit, foreign: set[int], stale: set[int], doubled: set[int]) -> 
         yield Difference("doubled", hit.key, hit.id, "the index has its document more than once")
 
 
-def _more(kind: Kind, count: int, named: int) -> list[Difference]:
+def _more(kind: DifferenceKind, count: int, named: int) -> list[Difference]:
     more = count - named
     return [Difference(kind, "", "", f"{more} more are: mend these, then check again")] if more > 0 else []
 

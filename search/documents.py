@@ -43,7 +43,7 @@ class Anchor(msgspec.Struct, frozen=True):
     host: str
 
 
-class Member(msgspec.Struct, frozen=True):
+class ContentUrl(msgspec.Struct, frozen=True):
     """A URL that a content is under."""
 
     key: str
@@ -52,12 +52,12 @@ class Member(msgspec.Struct, frozen=True):
     depth: int
 
     @classmethod
-    def of(cls, page: Page) -> "Member":
+    def of(cls, page: Page) -> "ContentUrl":
         """That of a page."""
         return cls(page.key, page.visit, page.state != "fetched", page.depth)
 
 
-class Document(msgspec.Struct, frozen=True):
+class IndexedDocument(msgspec.Struct, frozen=True):
     """One content. ``id`` names it; ``keys``: its URLs with the visits that stored them, first its own."""
 
     id: str
@@ -113,15 +113,17 @@ def content_of(page: Page) -> str:
     return page.fingerprint.hex() or page.key
 
 
-def in_order(members: Iterable[Member]) -> list[Member]:
+def in_order(members: Iterable[ContentUrl]) -> list[ContentUrl]:
     """The URLs of a content, the one that it is shown by first: no duplicate if there is one, the nearest to a seed."""
     return sorted(members, key=lambda one: (one.duplicate, one.depth, len(one.key), one.key))
 
 
-def document(shown: Page, members: Iterable[Member], anchors: Iterable[Anchor] = (), rank: float = 0.0) -> Document:
+def document(
+    shown: Page, members: Iterable[ContentUrl], anchors: Iterable[Anchor] = (), rank: float = 0.0
+) -> IndexedDocument:
     """The document of a content that is under all these URLs, ``shown`` being the page of the first of them."""
     ordered = in_order(members)
-    return Document(
+    return IndexedDocument(
         id=content_of(shown),
         keys=tuple((member.key, member.visit) for member in ordered[:MOST_URLS]),
         href=shown.href,

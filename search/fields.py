@@ -9,14 +9,14 @@ from gregor.search.borders import Hit
 from gregor.search.documents import (
     MOST_TERMS,
     MOST_URLS,
-    Document,
+    IndexedDocument,
     anchor_terms,
     languages,
     sites,
     types,
     url_terms,
 )
-from gregor.search.query import Asked, Phrase
+from gregor.search.query import ParsedQuery, Phrase
 from gregor.search.terms import joined
 
 TEXTS: Final = ("title", "headings", "text", "anchors", "url")
@@ -57,7 +57,7 @@ class Weights(msgspec.Struct, frozen=True):
     """What a field counts that is not the one where the term is worth most."""
 
 
-def shown(document: Document) -> Hit:
+def shown(document: IndexedDocument) -> Hit:
     """What is kept with a document to show it by, with a score of 0."""
     return Hit(
         id=document.id,
@@ -79,7 +79,7 @@ def shown(document: Document) -> Hit:
     )
 
 
-def fields(document: Document) -> dict[str, Any]:
+def fields(document: IndexedDocument) -> dict[str, Any]:
     """The values of all fields: texts as terms joined by spaces, exact ones as they are, ``at`` in unix seconds."""
     return {
         "host": document.host,
@@ -117,6 +117,6 @@ def phrase_worth(words: Phrase, weights: Weights, texts: Sequence[str] = TEXTS) 
     return worth
 
 
-def least(asked: Asked) -> int:
+def least(asked: ParsedQuery) -> int:
     """How many of a query's words have to be there."""
     return asked.least or len(asked.words) - len(asked.words) // MAY_LACK

@@ -15,8 +15,8 @@ import msgspec
 
 from gregor.schemas.messages import Page
 from gregor.search.borders import Index
-from gregor.search.documents import Anchor, Document, Member, content_of, document, in_order, is_found
-from gregor.worker.borders.changes import Change, ChangeFeed
+from gregor.search.documents import Anchor, ContentUrl, IndexedDocument, content_of, document, in_order, is_found
+from gregor.worker.borders.changes import ChangeFeed, UrlChange
 
 BATCH: Final = 2000
 """Changes that are taken in, and documents that are written, at once."""
@@ -37,12 +37,12 @@ class Notes(Protocol):
     def left(self) -> int: ...
     def settled(self, contents: Sequence[str]) -> None: ...
     def rewrite(self, contents: Sequence[str]) -> None: ...
-    def members(self, content: str) -> list[Member]: ...
+    def members(self, content: str) -> list[ContentUrl]: ...
     def anchors(self, keys: Sequence[str]) -> list[Anchor]: ...
     def rank(self, content: str) -> float: ...
 
 
-class Progress(msgspec.Struct):
+class IndexingProgress(msgspec.Struct):
     """What was done."""
 
     changes: int = 0
@@ -60,13 +60,13 @@ class Indexer:
         self._notes = notes
         self._index = index
         self._position = min(notes.position, index.position())
-        self.progress = Progress()
+        self.progress = IndexingProgress()
 
     async def behind(self) -> int:
         """How many changes are not taken in, at most."""
         return max(0, await self._feed.end() - self._position)
 
-    async def mend(self, as_they_are: Sequence[Change], contents: Sequence[str]) -> None:
+    async def mend(self, as_they_are: Sequence[UrlChange], contents: Sequence[str]) -> None:
         """Take URLs in once more as they stand, and write contents anew, or take out what is not there any more.
 
         After all else was taken in.
@@ -89,7 +89,7 @@ class Indexer:
             await self._write(contents, {})
         return len(changes) + len(contents)
 
-    async def _take_in(self, changes: Sequence[Change]) -> None:
+    async def _take_in(self, changes: Sequence[UrlChange]) -> None:
         position = changes[-1].position
         pages = [(change.key, change.page if is_found(change.page, change.row) else None) for change in changes]
         self._notes.take_in(pages, position)
@@ -116,7 +116,7 @@ class Indexer:
         self._index.commit(self._position)
         self._notes.settled(contents)
 
-    async def _document(self, content: str, at_hand: dict[tuple[str, int], Page]) -> Document | None:
+    async def _document(self, content: str, at_hand: dict[tuple[str, int], Page]) -> IndexedDocument | None:
         """The document of a content as it stands; None when it is to be found no more."""
         members = in_order(self._notes.members(content))
         for member in members:

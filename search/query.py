@@ -43,7 +43,7 @@ _EXAMPLES: Final = {
 Phrase = tuple[str, ...]
 
 
-class Filter(msgspec.Struct, frozen=True):
+class QueryFilter(msgspec.Struct, frozen=True):
     """A condition that is met or not: ``name`` is site, host, lang, type, label, item, inurl or intitle.
 
     ``value`` is one exact value, or the terms that stand next to each other.
@@ -60,13 +60,13 @@ class Filter(msgspec.Struct, frozen=True):
         return f"item:{field if has_value else ''}" if self.name == "item" else self.name
 
 
-class Asked(msgspec.Struct, frozen=True):
+class ParsedQuery(msgspec.Struct, frozen=True):
     """A query as it was understood."""
 
     words: Phrase = ()  # the terms that are looked for, those of the phrases among them
     phrases: tuple[Phrase, ...] = ()  # which must be there as they are
     without: tuple[Phrase, ...] = ()  # which must not be there
-    filters: tuple[Filter, ...] = ()
+    filters: tuple[QueryFilter, ...] = ()
     since: float | None = None  # fetched then or later, unix seconds
     until: float | None = None  # fetched before, unix seconds
     said: str = ""  # what was understood, as a query
@@ -96,7 +96,7 @@ _OTHER_NAMES: Final = {
 }
 
 
-def parse(text: str) -> Asked:
+def parse(text: str) -> ParsedQuery:
     """Understand a query, whatever it is."""
     return _Parser(text).asked()
 
@@ -110,10 +110,10 @@ def facet(text: str) -> str:
 def typed(name: str, value: str) -> str:
     """The filter for an exact value as it is typed; "" where none can be."""
     text = _typed(name, (value,))
-    return text if parse(text).filters == (Filter(name, (value,)),) else ""
+    return text if parse(text).filters == (QueryFilter(name, (value,)),) else ""
 
 
-def without(text: str, condition: Filter) -> str:
+def without(text: str, condition: QueryFilter) -> str:
     """A query without the parts that say this condition."""
     pieces = (match[0] for match in _PIECE.finditer(text.translate(_QUOTES)))
     return " ".join(piece for piece in pieces if parse(piece).filters != (condition,))
@@ -134,14 +134,14 @@ class _Parser:
         self._words: dict[str, None] = {}
         self._phrases: list[Phrase] = []
         self._without: list[Phrase] = []
-        self._filters: list[Filter] = []
+        self._filters: list[QueryFilter] = []
         self._dates: dict[str, float] = {}
         self._said: list[str] = []
         self._hints: dict[str, None] = {}
         self._room = MOST_TERMS
         self._text = self._cleaned(text)
 
-    def asked(self) -> Asked:
+    def asked(self) -> ParsedQuery:
         for minus, name, rest in _PIECE.findall(self._text):
             operator = _OTHER_NAMES.get(name.lower(), name.lower())
             read = self._operators().get(operator)
@@ -151,7 +151,7 @@ class _Parser:
                 self._look_for(f"{name}:{rest}", rest.startswith('"'), bool(minus))
             else:
                 self._look_for(rest, rest.startswith('"'), bool(minus))
-        asked = Asked(
+        asked = ParsedQuery(
             words=tuple(self._words),
             phrases=tuple(dict.fromkeys(self._phrases)),
             without=tuple(dict.fromkeys(self._without)),
@@ -222,7 +222,7 @@ class _Parser:
         if len(self._filters) >= MOST_FILTERS:
             self._hint(f"only the first {MOST_FILTERS} filters were read")
             return
-        self._filters.append(Filter(name, value, without))
+        self._filters.append(QueryFilter(name, value, without))
         self._said.append("-" * without + _typed(name, value))
 
     def _of_host(self, name: str, text: str, without: bool) -> None:

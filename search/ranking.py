@@ -43,13 +43,13 @@ class Node(msgspec.Struct, frozen=True):
 
 
 class Links(msgspec.Struct, frozen=True):
-    """The links of a page: its number, and rows of target, words and own host (as `Book` keeps them)."""
+    """The links of a page: its number, and rows of target, words and own host (as `PageBook` keeps them)."""
 
     source: int
     rows: npt.NDArray[np.int64]
 
 
-class Rules(msgspec.Struct, frozen=True):
+class LinkRules(msgspec.Struct, frozen=True):
     """What links count."""
 
     same_host: float = 1.0
@@ -79,7 +79,7 @@ class RankedHost(msgspec.Struct, frozen=True):
     documents: int
 
 
-class Result(msgspec.Struct, frozen=True):
+class RankingResult(msgspec.Struct, frozen=True):
     """What was computed, of how many links between documents, in how many rounds, with what change in the last."""
 
     documents: list[Ranked]
@@ -89,7 +89,9 @@ class Result(msgspec.Struct, frozen=True):
     change: float
 
 
-def ranked(nodes: Iterable[Node], links: Iterable[Links], rules: Rules, before: Mapping[str, float]) -> Result:
+def ranked(
+    nodes: Iterable[Node], links: Iterable[Links], rules: LinkRules, before: Mapping[str, float]
+) -> RankingResult:
     """Rank documents and hosts; ``before``: ranks by content to begin with. Hosts come with the highest first.
 
     Links to what is not found count for nothing.
@@ -100,12 +102,12 @@ def ranked(nodes: Iterable[Node], links: Iterable[Links], rules: Rules, before: 
     return result(web, of_pages, web.between_hosts(edges), rules, len(edges.sources))
 
 
-def result(web: "Web", of_pages: PageRank, among_hosts: Edges, rules: Rules, links: int) -> Result:
+def result(web: "Web", of_pages: PageRank, among_hosts: Edges, rules: LinkRules, links: int) -> RankingResult:
     """What was computed, with the ranks of the hosts, which are few. ``links``: how many between documents."""
     of_hosts = pagerank(among_hosts, web.host_trust(rules))
     central, counts = harmonic(among_hosts), np.bincount(web.host_of, minlength=len(web.hosts))
     order: list[int] = np.lexsort((np.array(web.hosts), -of_hosts.ranks)).tolist() if web.hosts else []
-    return Result(
+    return RankingResult(
         [
             Ranked(*row)
             for row in zip(web.contents, of_pages.ranks.tolist(), buckets(of_pages.ranks).tolist(), strict=True)
@@ -145,11 +147,11 @@ class Web:
         bare.contents, bare.hosts = [], []
         return bare
 
-    def host_trust(self, rules: Rules) -> Floats | None:
+    def host_trust(self, rules: LinkRules) -> Floats | None:
         """Where walks among hosts begin; None: anywhere."""
         return np.array([float(host in rules.trusted) for host in self.hosts]) if rules.trusted else None
 
-    def page_trust(self, rules: Rules) -> Floats | None:
+    def page_trust(self, rules: LinkRules) -> Floats | None:
         """Where walks among contents begin; None: anywhere."""
         trust = self.host_trust(rules)
         return trust if trust is None or not self.contents else trust[self.host_of]
@@ -166,7 +168,7 @@ class Web:
         at = np.minimum(np.searchsorted(self._numbers, numbers), len(self._numbers) - 1)
         return np.where(self._numbers[at] == numbers, self._contents[at], -1)
 
-    def edges(self, links: Iterable[Links], rules: Rules) -> Edges:
+    def edges(self, links: Iterable[Links], rules: LinkRules) -> Edges:
         """The links between contents, by their weights."""
         parts = [self.weighed(group, rules) for group in _grouped(links)]
         nothing = np.zeros(0, np.int64)
@@ -179,7 +181,7 @@ class Web:
         joined = every.joined()
         return self.once_a_host(joined) if rules.once_a_host else joined
 
-    def weighed(self, group: list[Links], rules: Rules) -> tuple[Integers, Integers, Floats]:
+    def weighed(self, group: list[Links], rules: LinkRules) -> tuple[Integers, Integers, Floats]:
         """The links of some pages that lead from a content to another, each with what it counts."""
         rows = np.concatenate([page.rows for page in group])
         numbers = np.repeat(np.array([page.source for page in group], np.int64), [len(page.rows) for page in group])

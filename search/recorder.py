@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable
 from typing import Final, Generic, Protocol, TypeVar
 
 from gregor.search.borders import Index
-from gregor.search.documents import Document
+from gregor.search.documents import IndexedDocument
 
 R = TypeVar("R")
 _AT_ONCE: Final = 500
@@ -29,7 +29,7 @@ class Recorder(Generic[R]):
     def __init__(
         self,
         records: Callable[[], AsyncIterator[R]],
-        document_of: Callable[[R], Document],
+        document_of: Callable[[R], IndexedDocument],
         index: Records,
     ) -> None:
         self._records = records
@@ -49,7 +49,7 @@ class Recorder(Generic[R]):
 
     async def _write(self, since: float) -> tuple[int, int]:
         """Write those of a time or later, and those of none; how many were seen, and written."""
-        documents: list[Document] = []
+        documents: list[IndexedDocument] = []
         seen = count = 0
         async for record in self._records():
             seen += 1

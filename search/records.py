@@ -11,14 +11,14 @@ import msgspec
 import xxhash
 
 from gregor.schemas.messages import DeadLetter, Row, State
-from gregor.search.documents import Document
+from gregor.search.documents import IndexedDocument
 
 LONGEST: Final = 1000
 """Characters of what is shown and found of a record."""
 _KNOWN: Final = frozenset({"time", "level", "source", "event", "crawl", "worker"})
 
 
-def of_row(row: Row) -> Document:
+def of_row(row: Row) -> IndexedDocument:
     """How a URL stands after its last visit. ``type:`` finds its state."""
     at = row.attempts[-1].at if row.attempts else row.first_seen
     details = [row.rule, f"to {row.target}" if row.target else "", f"from {row.via}" if row.via else ""]
@@ -26,7 +26,7 @@ def of_row(row: Row) -> Document:
     return _document(row.key, row.key, row.href, row.host, said, row.state, at, row.label)
 
 
-def of_letter(letter: DeadLetter) -> Document:
+def of_letter(letter: DeadLetter) -> IndexedDocument:
     """A URL that was given up, or a message that could not be read. ``type:`` finds its cause."""
     place = letter.key or letter.source
     name = f"{place} {letter.at}"  # a URL may be given up again
@@ -34,7 +34,7 @@ def of_letter(letter: DeadLetter) -> Document:
     return _document(name, place, letter.href, letter.host, said, letter.cause, letter.at)
 
 
-def of_host(host: Mapping[str, Any]) -> Document:
+def of_host(host: Mapping[str, Any]) -> IndexedDocument:
     """What a crawl has of a host: a row of the table `hosts`. ``type:`` finds the state of most of its URLs."""
     states = {state: int(host[state]) for state in get_args(State) if host[state]}
     said = [
@@ -46,7 +46,7 @@ def of_host(host: Mapping[str, Any]) -> Document:
     return _document(name, name, "", name, said, most, host["last_visit"] or 0.0)
 
 
-def of_change(change: Mapping[str, Any]) -> Document:
+def of_change(change: Mapping[str, Any]) -> IndexedDocument:
     """An order, or what a person had done once: the fields of a change of the orders. ``type:`` finds what it was,
     ``label:`` who gave it."""
     what, who, moved = change["what"], change["who"], change["count"]
@@ -55,7 +55,7 @@ def of_change(change: Mapping[str, Any]) -> Document:
     return _document(name, name, "", "", said, kind, change["at"], "-".join(who.split()))
 
 
-def of_line(line: bytes, place: int) -> Document | None:
+def of_line(line: bytes, place: int) -> IndexedDocument | None:
     """A line of the log in JSON, that began at a place of its file; None for what is none.
 
     ``type:`` finds its level, ``label:`` the part of the program that wrote it. Its name is made of both, so that the
@@ -76,7 +76,7 @@ def of_line(line: bytes, place: int) -> Document | None:
 
 def _document(
     name: str, key: str, href: str, host: str, said: list[str], kind: str, at: float, label: str = ""
-) -> Document:
+) -> IndexedDocument:
     title = " · ".join(part for part in said if part)[:LONGEST]
     kind = "-".join(kind.lower().replace("_", "-").split())[:80]
-    return Document(name, ((key, 1),), href, host, title, "", content_type=kind, at=at, label=label)
+    return IndexedDocument(name, ((key, 1),), href, host, title, "", content_type=kind, at=at, label=label)

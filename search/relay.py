@@ -22,14 +22,14 @@ from gregor.search.documents import (
     MOST_ANCHORS,
     MOST_URLS,
     Anchor,
-    Document,
-    Member,
+    ContentUrl,
+    IndexedDocument,
     content_of,
     document,
     in_order,
     is_found,
 )
-from gregor.worker.borders.shelf import Heard, Held, Noted, Post, Shelf
+from gregor.worker.borders.shelf import Held, IndexedUrl, Post, Shelf, UrlToIndex
 
 A = TypeVar("A")
 T = TypeVar("T")
@@ -40,7 +40,7 @@ MOST_LINKS: Final = 1000
 _KINDS: Final = frozenset({"a", "area"})
 _REMEMBERED: Final = 200_000
 
-Put = Callable[[str, Document | None], None]
+PutDocument = Callable[[str, IndexedDocument | None], None]
 """Gathers the document of a content; None: it is to be removed."""
 
 
@@ -61,28 +61,28 @@ class Relay:
         self._key_of = key_of
         self._linked: set[tuple[str, str, int]] = set()  # what hosts are known to say of targets: pages repeat it
 
-    async def note(self, heard: Sequence[Heard], stamp: Callable[[], int]) -> list[Post]:
+    async def note(self, heard: Sequence[UrlToIndex], stamp: Callable[[], int]) -> list[Post]:
         """Step 1, for what was told last of each URL; the posts that are to be made then."""
         newest = {notice.key: notice for notice in heard}
         posts = await _each(list(newest.values()), lambda notice: self._note(notice, stamp))
         return [Post(write=content) for content in dict.fromkeys(content for some in posts for content in some)]
 
-    async def write(self, contents: Sequence[str], put: Put) -> None:
+    async def write(self, contents: Sequence[str], put: PutDocument) -> None:
         """Step 2, for contents; they are gathered, and whoever calls has them acknowledged."""
         for content, made in await _each(list(dict.fromkeys(contents)), self._document):
             put(content, made)
 
-    async def _note(self, notice: Heard, stamp: Callable[[], int]) -> list[str]:
+    async def _note(self, notice: UrlToIndex, stamp: Callable[[], int]) -> list[str]:
         page, row, before = await asyncio.gather(
             self._page_of(notice.key, None), self._row_of(notice.key), self._shelf.noted(notice.key)
         )
-        before = before or Noted()
+        before = before or IndexedUrl()
         kept = page if is_found(page, notice.settled(row)) else None
-        links, now = {}, Noted()
+        links, now = {}, IndexedUrl()
         if kept is not None:
             links = self._links(kept)
-            now = Noted(content_of(kept), list(links))
-            member = Member.of(kept)
+            now = IndexedUrl(content_of(kept), list(links))
+            member = ContentUrl.of(kept)
             await self._shelf.hold(now.content, Held(notice.key, member.visit, member.duplicate, member.depth), stamp())
         if before.content not in ("", now.content):
             await self._shelf.let_go(before.content, notice.key, stamp())
@@ -95,7 +95,7 @@ class Relay:
         self,
         key: str,
         page: Page | None,
-        before: Noted,
+        before: IndexedUrl,
         links: Mapping[tuple[str, int], str],
         stamp: Callable[[], int],
     ) -> list[str]:
@@ -124,9 +124,9 @@ class Relay:
                 links[target, xxhash.xxh3_64_intdigest(text.encode(errors="surrogatepass")) >> 1] = text
         return links
 
-    async def _document(self, content: str) -> tuple[str, Document | None]:
+    async def _document(self, content: str) -> tuple[str, IndexedDocument | None]:
         members = in_order(
-            Member(held.key, held.visit, held.duplicate, held.depth) for held in await self._shelf.held(content)
+            ContentUrl(held.key, held.visit, held.duplicate, held.depth) for held in await self._shelf.held(content)
         )
         for member in members:
             page = await self._page_of(member.key, member.visit)

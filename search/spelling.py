@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
-from gregor.search.query import Asked
+from gregor.search.query import ParsedQuery
 
 FEW: Final = 5
 """A query that finds so many documents, and has all its words, is taken for meant."""
@@ -69,7 +69,7 @@ def apart(term: str, other: str, most: int) -> int:
     return last[-1]
 
 
-def suggestion(asked: Asked, frequency: Frequency, near: Near) -> str:
+def suggestion(asked: ParsedQuery, frequency: Frequency, near: Near) -> str:
     """The query with other words for those that hardly any document has; "" when there is none better.
 
     What is left out, filters and phrases that are excluded stay as they are.

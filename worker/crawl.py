@@ -20,7 +20,7 @@ from gregor.worker.examine import Examiner
 from gregor.worker.fetch.fetcher import Fetcher, conditions
 from gregor.worker.fetch.held import TurnHeld
 from gregor.worker.fetch.outcomes import AddressRefused, Broken, Denied, LeaseOver, in_the_end
-from gregor.worker.frontier.back_queue import Item
+from gregor.worker.frontier.back_queue import QueueItem
 from gregor.worker.frontier.host import Host
 from gregor.worker.frontier.intake import Intake
 from gregor.worker.frontier.partition import Partition
@@ -44,7 +44,7 @@ from gregor.worker.web.urls import Url, Urls
 
 
 @dataclass(frozen=True, kw_only=True)
-class Crawl:
+class PartitionCrawl:
     """The crawl of one owned partition. ``name``: the worker's."""
 
     partition: Partition
@@ -83,7 +83,7 @@ class Crawl:
             self.intake.waiting.look_after(host)
             self.schedule.see(self.partition, host)
 
-    async def _visit(self, turn: Turn, item: Item) -> None:
+    async def _visit(self, turn: Turn, item: QueueItem) -> None:
         """Visit one URL, or put it back when the turn is over before its request."""
         ticket, store, effect = item.ticket, self.services.store, self.effects.run
         url = self.urls.parse(ticket.href)
@@ -128,7 +128,7 @@ class Crawl:
             turn.put_off(pause(item.shortages))
             item.shortages += 1
 
-    async def _fetch(self, turn: Turn, item: Item, row: Row | None, url: Url, rules: float) -> None:
+    async def _fetch(self, turn: Turn, item: QueueItem, row: Row | None, url: Url, rules: float) -> None:
         """The request itself, and what it brought."""
         ticket, host, fetcher = item.ticket, turn.host, self.fetcher
         permit, now = await turn.for_page(url.href, rules), self.services.coordinator.now()
@@ -152,7 +152,7 @@ class Crawl:
 
     # Settle
 
-    async def settle(self, turn: Turn, item: Item, visited: Visited) -> None:
+    async def settle(self, turn: Turn, item: QueueItem, visited: Visited) -> None:
         """Make a visit durable, in the order in which nothing can be lost."""
         if self.orders.opted_out(turn.host.name):
             visited = visited.without_content()
@@ -165,7 +165,7 @@ class Crawl:
         if (result := turn_result(visited, verdict, turn.used)) is not None:
             await turn.over(result)  # 6 the next turn
 
-    async def _settle_stored(self, turn: Turn, item: Item, row: Row | None, page: Page) -> None:
+    async def _settle_stored(self, turn: Turn, item: QueueItem, row: Row | None, page: Page) -> None:
         """The page of this very ticket is stored: go on from there, without a fetch."""
         if page.state == "fetched":
             await self.pages.claim(page)
@@ -174,7 +174,7 @@ class Crawl:
         visited = Visited(item.ticket, row, None, page=page, tickets=links, seconds=page.elapsed)
         await self._conclude(turn, item, visited, conclude(visited, self.policy, 0, now, self.chance))
 
-    async def _conclude(self, turn: Turn, item: Item, visited: Visited, verdict: Verdict) -> None:
+    async def _conclude(self, turn: Turn, item: QueueItem, visited: Visited, verdict: Verdict) -> None:
         """Steps 2 to 5 of a settle."""
         log, store, effect = self.services.log, self.services.store, self.effects.run
         page, now = visited.page, self.services.coordinator.now

@@ -18,7 +18,7 @@ from urllib.parse import quote
 import numpy as np
 
 from gregor.schemas.messages import Link, Page, url_fingerprint
-from gregor.search.documents import BUCKETS, Anchor, Member, content_of
+from gregor.search.documents import BUCKETS, Anchor, ContentUrl, content_of
 from gregor.search.ranking import MOST_LINKS, NOFOLLOW, RECOMMENDING, Links, Node, Ranked, signed, words_of
 
 _SCHEMA: Final = """
@@ -69,7 +69,7 @@ def number_of(text: str) -> int:
     return signed(url_fingerprint(text))
 
 
-class Book:
+class PageBook:
     """What is known of the pages that were taken in."""
 
     def __init__(self, file: Path, key_of: Callable[[str], str | None]) -> None:
@@ -131,11 +131,11 @@ class Book:
         self._connection.executemany("INSERT OR REPLACE INTO unwritten VALUES (?, 1)", [(name,) for name in contents])
         self._connection.execute("COMMIT")
 
-    def members(self, content: str) -> list[Member]:
+    def members(self, content: str) -> list[ContentUrl]:
         """The URLs that a content is under now, in no order; [] when it is to be found no more."""
         statement = "SELECT key, visit, duplicate, depth FROM pages WHERE content = ?"
         found = self._connection.execute(statement, (content,))
-        return [Member(key, visit, bool(duplicate), depth) for key, visit, duplicate, depth in found]
+        return [ContentUrl(key, visit, bool(duplicate), depth) for key, visit, duplicate, depth in found]
 
     def anchors(self, keys: Iterable[str]) -> list[Anchor]:
         """What links that lead to these URLs say, and of which hosts; those that most pages use first."""
@@ -205,7 +205,7 @@ class Book:
         host = number_of(page.host)
         run("INSERT OR IGNORE INTO hosts VALUES (?, ?)", (host, page.host))
         run("INSERT OR IGNORE INTO names VALUES (?, ?)", (number_of(key), key))
-        member = Member.of(page)
+        member = ContentUrl.of(page)
         run(
             "INSERT OR REPLACE INTO pages VALUES (?, ?, ?, ?, ?, ?)",
             (key, content_of(page), member.visit, member.duplicate, member.depth, host),

@@ -17,7 +17,7 @@ LONGEST: Final = 64 * 1024
 """Bytes of a line; a longer one is left out."""
 
 
-class Place(msgspec.Struct, frozen=True):
+class LogPlace(msgspec.Struct, frozen=True):
     """Where one stopped."""
 
     inode: int = 0
@@ -32,9 +32,9 @@ class LogFile:
         self._file = file
         self._kept = kept
         try:
-            self._place = msgspec.json.decode(kept.read_bytes(), type=Place)
+            self._place = msgspec.json.decode(kept.read_bytes(), type=LogPlace)
         except (OSError, msgspec.MsgspecError):
-            self._place = Place()
+            self._place = LogPlace()
 
     def lines(self) -> list[tuple[int, bytes]]:
         """The next whole lines, each with the offset where it begins; [] when there are none now."""
@@ -46,7 +46,7 @@ class LogFile:
             self._place = msgspec.structs.replace(self._place, offset=behind)
             if lines or file == self._file:
                 return lines
-            self._place = Place()  # a file that was renamed is read to its end
+            self._place = LogPlace()  # a file that was renamed is read to its end
 
     def keep(self) -> None:
         """Remember durably how far it was read."""
@@ -61,10 +61,10 @@ class LogFile:
         for file in [self._file, *rotated]:
             if last and _inode(file) == last:
                 if file.stat().st_size < self._place.offset:
-                    self._place = Place(last, 0)
+                    self._place = LogPlace(last, 0)
                 return file
         inode = _inode(self._file)
-        self._place = Place(inode, 0)
+        self._place = LogPlace(inode, 0)
         return self._file if inode else None
 
     def _read(self, file: Path) -> tuple[list[tuple[int, bytes]], int]:

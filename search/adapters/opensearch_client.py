@@ -27,7 +27,7 @@ _REASON: Final = 300
 _FULL: Final = ("read-only-allow-delete", "read-only / allow delete", "disk usage exceeded")
 
 
-class Nodes(msgspec.Struct, frozen=True):
+class OpenSearchNodes(msgspec.Struct, frozen=True):
     """Where OpenSearch is, and how it is spoken to: addresses as host and port, seconds for an answer."""
 
     addresses: tuple[tuple[str, int], ...]
@@ -45,7 +45,7 @@ class Refused(Unusable):
         self.status = status
 
 
-class Outcome(msgspec.Struct):
+class BulkOutcome(msgspec.Struct):
     """What became of a bulk: ids that are refused, with the reason; how many an engine has in a newer version."""
 
     refused: dict[str, str] = {}
@@ -55,7 +55,7 @@ class Outcome(msgspec.Struct):
 class Client:
     """Asks, and waits for the answer: use a thread. May be used by several threads."""
 
-    def __init__(self, nodes: Nodes) -> None:
+    def __init__(self, nodes: OpenSearchNodes) -> None:
         logging.getLogger("opensearch").setLevel(logging.CRITICAL)  # what fails is told by whoever asked
         hosts = [
             {"host": host, "port": port, **({"use_ssl": True} if nodes.tls else {})} for host, port in nodes.addresses
@@ -87,13 +87,13 @@ class Client:
         """Whether there is something of that name."""
         return bool(self.ask("HEAD", path))
 
-    def bulk(self, alias: str, lines: Sequence[bytes]) -> Outcome:
+    def bulk(self, alias: str, lines: Sequence[bytes]) -> BulkOutcome:
         """Write, as actions and their documents; acknowledged when it returns. Raises `Unavailable`, `Unusable`, and
         `Refused` where nothing has the alias.
 
         What the engine has no room or no time for now is `Unavailable` as a whole: it is written again then.
         """
-        outcome = Outcome()
+        outcome = BulkOutcome()
         params = {"filter_path": "items.*._id,items.*.status,items.*.error.reason,items.*.error.type"}
         answer = self.ask("POST", f"/{alias}/_bulk", b"".join(lines), params | {"require_alias": "true"})
         for item in answer.get("items", ()):

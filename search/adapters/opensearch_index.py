@@ -15,7 +15,7 @@ import msgspec
 from gregor.search.adapters.opensearch_client import SERVICE, Client, Refused
 from gregor.search.adapters.opensearch_query import (
     NAME,
-    Query,
+    QueryBody,
     anywhere,
     of_document,
     phrases_of,
@@ -23,12 +23,12 @@ from gregor.search.adapters.opensearch_query import (
     term,
 )
 from gregor.search.adapters.opensearch_schema import gone, writers_of
-from gregor.search.adapters.opensearch_writer import Refusal, Writer, ignore, name_of, version_of
-from gregor.search.borders import FARTHEST, Answer, Facet, Hit, Reason, Unusable
-from gregor.search.documents import Document
+from gregor.search.adapters.opensearch_writer import BulkWriter, ReportRefusal, ignore, name_of, version_of
+from gregor.search.borders import FARTHEST, Answer, Facet, Hit, ScorePart, Unusable
+from gregor.search.documents import IndexedDocument
 from gregor.search.facets import aggregations, facets
 from gregor.search.fields import QUICK, RANK_WORTH, SPOKEN, TEXTS, Weights, least
-from gregor.search.query import Asked
+from gregor.search.query import ParsedQuery
 from gregor.search.spelling import LONG, MOST_NEAR, apart
 from gregor.worker.borders.errors import Unavailable
 
@@ -53,14 +53,14 @@ class OpenSearchIndex:
     """`Index`. Every method may raise `Unavailable`, or `Unusable` where the index is gone."""
 
     def __init__(
-        self, client: Client, index: str, *, weights: Weights | None = None, on_refused: Refusal = ignore
+        self, client: Client, index: str, *, weights: Weights | None = None, on_refused: ReportRefusal = ignore
     ) -> None:
         """Open it for searching; `begin` to write. ``on_refused`` hears of documents that the engine takes under no
         circumstances, with the reason."""
         self._client = client
         self._index = index
         self._weights = weights or Weights()
-        self._writer = Writer(client, index, on_refused)
+        self._writer = BulkWriter(client, index, on_refused)
         self._count = 0
         self._epoch = 0
         self._state = ""  # a point in time that is searched; "": the index as it is
@@ -90,7 +90,7 @@ class OpenSearchIndex:
             raise gone(self._index)
         return record if record["found"] else {}
 
-    def put(self, documents: Sequence[Document]) -> None:
+    def put(self, documents: Sequence[IndexedDocument]) -> None:
         for document in documents:
             self._writer.put(document, self._version())
 
@@ -168,7 +168,7 @@ class OpenSearchIndex:
             if pinned is not self:
                 pinned.close()
 
-    def search(self, asked: Asked, limit: int = 10, offset: int = 0, *, quick: bool = False) -> Answer:
+    def search(self, asked: ParsedQuery, limit: int = 10, offset: int = 0, *, quick: bool = False) -> Answer:
         if asked.is_empty:
             return Answer(partial=quick)
         offset = min(offset, FARTHEST)
@@ -182,7 +182,7 @@ class OpenSearchIndex:
         hits, total = answer["hits"]["hits"], answer["hits"]["total"]["value"]
         return Answer(tuple(map(_hit, hits)), total, any_word, quick or bool(answer["timed_out"]))
 
-    def facets(self, asked: Asked, *, any_word: bool = False) -> tuple[Facet, ...]:
+    def facets(self, asked: ParsedQuery, *, any_word: bool = False) -> tuple[Facet, ...]:
         if asked.is_empty:
             return ()
         query = query_of(asked, 1 if any_word else least(asked), self._weights)
@@ -216,23 +216,23 @@ class OpenSearchIndex:
         hit = _hit(hits[0]) if hits else None
         return hit if hit is not None and hit.id == name else None
 
-    def why(self, asked: Asked, name: str) -> list[Reason]:
+    def why(self, asked: ParsedQuery, name: str) -> list[ScorePart]:
         hit = self.document(name)
         if hit is None:
             return []
-        reasons: list[Reason] = []
+        reasons: list[ScorePart] = []
         scores = iter(self._scores(name_of(name), self._worth(asked)))
         for word in asked.words:
             worth = {field: next(scores) for field in TEXTS}
             best = max(worth, key=worth.__getitem__)
             parts = {field: score if field == best else score * self._weights.tie for field, score in worth.items()}
-            reasons += [Reason(SPOKEN[field], word, score) for field, score in parts.items() if score]
+            reasons += [ScorePart(SPOKEN[field], word, score) for field, score in parts.items() if score]
         for field, _ in phrases_of(asked.words, self._weights):
             if score := next(scores):
-                reasons.append(Reason(f"words together in the {SPOKEN[field]}", " ".join(asked.words), score))
+                reasons.append(ScorePart(f"words together in the {SPOKEN[field]}", " ".join(asked.words), score))
         if hit.rank and reasons:
             ranked = sum(reason.score for reason in reasons) * RANK_WORTH * hit.rank
-            reasons.append(Reason("links that lead there (rank)", "", ranked))
+            reasons.append(ScorePart("links that lead there (rank)", "", ranked))
         return reasons
 
     def close(self) -> None:
@@ -245,11 +245,11 @@ class OpenSearchIndex:
             except (Unavailable, Unusable):
                 return  # it ends by itself after minutes
 
-    def _worth(self, asked: Asked) -> list[Query]:
+    def _worth(self, asked: ParsedQuery) -> list[QueryBody]:
         words = [term(field, word, self._weights) for word in asked.words for field in TEXTS]
         return words + [phrase for _, phrase in phrases_of(asked.words, self._weights)]
 
-    def _scores(self, name: str, queries: Sequence[Query]) -> list[float]:
+    def _scores(self, name: str, queries: Sequence[QueryBody]) -> list[float]:
         """What each query is worth for one document, asked in one request."""
         lines: list[object] = []
         for query in queries:
@@ -261,7 +261,7 @@ class OpenSearchIndex:
         answers = self._asked("POST", "/_msearch", body)["responses"] if queries else []
         return [sum(float(hit["_score"]) for hit in answer["hits"]["hits"]) for answer in answers]
 
-    def _search(self, query: Query, limit: int, offset: int, *, newest: bool = False) -> Any:
+    def _search(self, query: QueryBody, limit: int, offset: int, *, newest: bool = False) -> Any:
         body = self._body(query, limit, offset)
         by_time = {"sort": [{"at": "desc"}, {NAME: "asc"}], "track_scores": False} if newest else {}
         return self._ask_search({**body, **by_time})
@@ -271,7 +271,7 @@ class OpenSearchIndex:
         pinned = {"pit": {"id": self._state, "keep_alive": _KEPT}} if self._state else {}
         return self._asked("POST", path, {**body, **pinned}, {"search_type": "dfs_query_then_fetch"})
 
-    def _body(self, query: Query, limit: int, offset: int) -> dict[str, object]:
+    def _body(self, query: QueryBody, limit: int, offset: int) -> dict[str, object]:
         """Equal scores are in the order of the names, so that pages of hits are one list."""
         return {
             "query": query,

@@ -4,19 +4,19 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from gregor.search.fields import TEXTS, Weights, phrase_worth
-from gregor.search.query import Asked, Filter, Phrase
+from gregor.search.query import ParsedQuery, Phrase, QueryFilter
 
 NAME: Final = "name"
 """The field that every document has, and what is no document has not: its name in the index."""
 BOOST: Final = "boost"
 """The field by which a document's score is multiplied."""
 
-Query = dict[str, Any]
+QueryBody = dict[str, Any]
 
 
-def query_of(asked: Asked, least: int, weights: Weights, texts: Sequence[str] = TEXTS) -> Query:
+def query_of(asked: ParsedQuery, least: int, weights: Weights, texts: Sequence[str] = TEXTS) -> QueryBody:
     """All of a query; ``least``: so many of the words have to be there, in these fields."""
-    must: list[Query] = []
+    must: list[QueryBody] = []
     if asked.words:
         anywhere = [_anywhere_at_best(word, weights, texts) for word in asked.words]
         must.append({"bool": {"should": anywhere, "minimum_should_match": least}})
@@ -34,58 +34,60 @@ def query_of(asked: Asked, least: int, weights: Weights, texts: Sequence[str] = 
     return ranked(query)
 
 
-def ranked(query: Query) -> Query:
+def ranked(query: QueryBody) -> QueryBody:
     """A query whose scores are put up by the rank."""
     factor = {"field": BOOST, "missing": 1.0}
     return {"function_score": {"query": query, "field_value_factor": factor, "boost_mode": "multiply"}}
 
 
-def of_document(name: str, query: Query) -> Query:
+def of_document(name: str, query: QueryBody) -> QueryBody:
     """A query, of the document of a name alone."""
     return {"bool": {"must": [query], "filter": [{"term": {NAME: name}}]}}
 
 
-def term(field: str, word: str, weights: Weights) -> Query:
+def term(field: str, word: str, weights: Weights) -> QueryBody:
     """A term in a field, by its weight."""
     return {"term": {field: {"value": word, "boost": getattr(weights, field)}}}
 
 
-def phrases_of(words: Phrase, weights: Weights, texts: Sequence[str] = TEXTS) -> list[tuple[str, Query]]:
+def phrases_of(words: Phrase, weights: Weights, texts: Sequence[str] = TEXTS) -> list[tuple[str, QueryBody]]:
     """The words of a query next to each other, in the fields where that is worth something."""
     return [(field, _side_by_side(field, words, worth)) for field, worth in phrase_worth(words, weights, texts).items()]
 
 
-def _anywhere_at_best(word: str, weights: Weights, texts: Sequence[str]) -> Query:
+def _anywhere_at_best(word: str, weights: Weights, texts: Sequence[str]) -> QueryBody:
     return {"dis_max": {"tie_breaker": weights.tie, "queries": [term(field, word, weights) for field in texts]}}
 
 
-def _side_by_side(field: str, words: Phrase, worth: float = 1.0) -> Query:
+def _side_by_side(field: str, words: Phrase, worth: float = 1.0) -> QueryBody:
     return {"match_phrase": {field: {"query": " ".join(words), "boost": worth}}}
 
 
-def anywhere(word: str) -> Query:
+def anywhere(word: str) -> QueryBody:
     """A term in any of the texts."""
     return _phrase((word,))
 
 
-def _phrase(phrase: Phrase, texts: Sequence[str] = TEXTS) -> Query:
+def _phrase(phrase: Phrase, texts: Sequence[str] = TEXTS) -> QueryBody:
     """Terms next to each other in one of the texts."""
     return {"bool": {"should": [_side_by_side(field, phrase) for field in texts], "minimum_should_match": 1}}
 
 
-def _wanted(asked: Asked) -> list[Query]:
-    wanted: dict[str, list[Query]] = {}
+def _wanted(asked: ParsedQuery) -> list[QueryBody]:
+    wanted: dict[str, list[QueryBody]] = {}
     for condition in asked.filters:
         if not condition.without:
             wanted.setdefault(condition.group, []).append(_condition(condition))
-    conditions: list[Query] = [{"bool": {"should": any_of, "minimum_should_match": 1}} for any_of in wanted.values()]
+    conditions: list[QueryBody] = [
+        {"bool": {"should": any_of, "minimum_should_match": 1}} for any_of in wanted.values()
+    ]
     bounds = {"gte": asked.since, "lt": asked.until}
     if set_bounds := {name: bound for name, bound in bounds.items() if bound is not None}:
         conditions.append({"range": {"at": set_bounds}})
     return conditions
 
 
-def _condition(condition: Filter) -> Query:
+def _condition(condition: QueryFilter) -> QueryBody:
     match condition.name:
         case "inurl":
             return _side_by_side("url", condition.value)

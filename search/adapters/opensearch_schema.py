@@ -24,7 +24,7 @@ _REMEMBERED: Final = "1h"
 """How long a deleted document's version is known: a write that was on its way for so long is refused."""
 
 
-class Shape(msgspec.Struct, frozen=True):
+class IndexLayout(msgspec.Struct, frozen=True):
     """How the index of a crawl is laid out; ``crawl`` names what it is made of, so that no other crawl writes it."""
 
     alias: str
@@ -66,7 +66,7 @@ def gone(index: str) -> Unusable:
     return Unusable(f"OpenSearch has no index {index} now: make one with `gregor index`")
 
 
-def current(client: Client, shape: Shape) -> Generation | None:
+def current(client: Client, shape: IndexLayout) -> Generation | None:
     """The generation in use; None when there is none. Raises `Unusable` for one of another format or crawl."""
     if not client.there(f"/_alias/{shape.alias}"):
         return None
@@ -75,7 +75,7 @@ def current(client: Client, shape: Shape) -> Generation | None:
     return Generation(_number(shape, index), index)
 
 
-def check(client: Client, shape: Shape, index: str) -> None:
+def check(client: Client, shape: IndexLayout, index: str) -> None:
     """Raises `Unusable` for an index of another format or crawl."""
     about = client.ask("GET", f"/{index}/_mapping")[index]["mappings"].get("_meta", {})
     anew = "make it anew with `gregor index --rebuild`"
@@ -85,20 +85,20 @@ def check(client: Client, shape: Shape, index: str) -> None:
         raise Unusable(f"{index} is of another crawl of this name: {anew}")
 
 
-def targets(client: Client, shape: Shape) -> list[str]:
+def targets(client: Client, shape: IndexLayout) -> list[str]:
     """The indexes that are to be written: the one in use, and the next one while it is made."""
     aliases = client.ask("GET", f"/{shape.alias}-*/_alias")
     wanted = {shape.alias, shape.next_alias}
     return sorted(name for name, about in aliases.items() if wanted.intersection(about["aliases"]))
 
 
-def generations(client: Client, shape: Shape) -> list[Generation]:
+def generations(client: Client, shape: IndexLayout) -> list[Generation]:
     """Those that there are, in use or not."""
     names = client.ask("GET", f"/{shape.alias}-*", params={"filter_path": "*.aliases"})
     return sorted(Generation(_number(shape, name), name) for name in names if _number(shape, name))
 
 
-def create(client: Client, shape: Shape, number: int) -> Generation:
+def create(client: Client, shape: IndexLayout, number: int) -> Generation:
     """Make a generation, if it is not there."""
     generation = Generation(number, f"{shape.alias}-{number}")
     template = {"index_patterns": [f"{shape.alias}-*"], "priority": 100, "template": template_of(shape)}
@@ -112,7 +112,7 @@ def create(client: Client, shape: Shape, number: int) -> Generation:
     return generation
 
 
-def use(client: Client, shape: Shape, generation: Generation) -> None:
+def use(client: Client, shape: IndexLayout, generation: Generation) -> None:
     """Search this one from now on, at once."""
     actions = [
         {"remove": {"index": f"{shape.alias}-*", "alias": shape.alias, "must_exist": False}},
@@ -122,7 +122,7 @@ def use(client: Client, shape: Shape, generation: Generation) -> None:
     client.ask("POST", "/_aliases", {"actions": actions})
 
 
-def prepare(client: Client, shape: Shape, generation: Generation) -> None:
+def prepare(client: Client, shape: IndexLayout, generation: Generation) -> None:
     """Have it written beside the one in use; one that was begun before is not any more."""
     actions = [
         {"remove": {"index": f"{shape.alias}-*", "alias": shape.next_alias, "must_exist": False}},
@@ -131,14 +131,14 @@ def prepare(client: Client, shape: Shape, generation: Generation) -> None:
     client.ask("POST", "/_aliases", {"actions": actions})
 
 
-def delete_others(client: Client, shape: Shape, kept: Generation) -> None:
+def delete_others(client: Client, shape: IndexLayout, kept: Generation) -> None:
     """Free what generations hold that are not used any more."""
     for other in generations(client, shape):
         if other != kept:
             client.ask("DELETE", f"/{other.index}", params={"ignore_unavailable": "true"})
 
 
-def template_of(shape: Shape) -> dict[str, Any]:
+def template_of(shape: IndexLayout) -> dict[str, Any]:
     """Settings and fields. Texts come as terms and are split at spaces alone; what a word is, is decided by
     `gregor.search.terms`. They are not kept: the crawl has them."""
     text = {"type": "text", "analyzer": "whitespace", "index_options": "positions"}
@@ -169,6 +169,6 @@ def template_of(shape: Shape) -> dict[str, Any]:
     }
 
 
-def _number(shape: Shape, index: str) -> int:
+def _number(shape: IndexLayout, index: str) -> int:
     found = re.fullmatch(re.escape(shape.alias) + r"-([0-9]{1,9})", index)
     return int(found[1]) if found else 0

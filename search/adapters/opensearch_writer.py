@@ -6,11 +6,11 @@ from typing import Final
 
 import msgspec
 
-from gregor.search.adapters.opensearch_client import Client, Outcome, Refused
+from gregor.search.adapters.opensearch_client import BulkOutcome, Client, Refused
 from gregor.search.adapters.opensearch_query import BOOST, NAME
 from gregor.search.adapters.opensearch_schema import gone, writers_of
 from gregor.search.borders import Hit
-from gregor.search.documents import Document
+from gregor.search.documents import IndexedDocument
 from gregor.search.fields import boost, fields, shown
 
 BULK: Final = 4 * 1024 * 1024
@@ -20,10 +20,10 @@ _LONGEST_ID: Final = 500
 _COUNTED: Final = 40
 """Bits of a version that count what an owner writes; 23 are left for owners."""
 
-Refusal = Callable[[Document, str], None]
+ReportRefusal = Callable[[IndexedDocument, str], None]
 
 
-def ignore(document: Document, reason: str) -> None:
+def ignore(document: IndexedDocument, reason: str) -> None:
     """Nobody wants to know what the engine refuses."""
 
 
@@ -38,22 +38,22 @@ def name_of(name: str) -> str:
     return f"d-{name}" if len(plain) <= _LONGEST_ID and name.isprintable() else f"h-{hashlib.sha256(plain).hexdigest()}"
 
 
-class Writer:
+class BulkWriter:
     """Gathers what is to be written, and sends it in bulks. Raises `Unavailable`, `Unusable`: then nothing is lost of
     what was given since the last `flush`, and it is sent with the next."""
 
-    def __init__(self, client: Client, index: str, on_refused: Refusal = ignore) -> None:
+    def __init__(self, client: Client, index: str, on_refused: ReportRefusal = ignore) -> None:
         """``on_refused`` hears of documents that the engine takes under no circumstances, with the reason."""
         self._client = client
         self._index = index
         self._on_refused = on_refused
         self._lines: dict[str, bytes] = {}
-        self._documents: dict[str, Document] = {}
+        self._documents: dict[str, IndexedDocument] = {}
         self._size = 0
         self.older = 0
         """How many are there in a newer version already."""
 
-    def put(self, document: Document, version: int) -> None:
+    def put(self, document: IndexedDocument, version: int) -> None:
         """Have a document written, in place of what is of its name."""
         name = name_of(document.id)
         self._documents[name] = document
@@ -93,14 +93,14 @@ class Writer:
                 self._send(dict(each[:half]))
                 self._send(dict(each[half:]))
                 return
-            outcome = Outcome({name: str(refused) for name in part})
+            outcome = BulkOutcome({name: str(refused) for name in part})
         self.older += outcome.older
         for name, reason in outcome.refused.items():
             if (document := self._documents.get(name)) is not None:
                 self._on_refused(document, reason)
 
 
-def _line(name: str, document: Document, version: int) -> bytes:
+def _line(name: str, document: IndexedDocument, version: int) -> bytes:
     """What a bulk has for a document."""
     head = {"_id": name, "version": version, "version_type": "external_gte"}
     values = fields(document) | {NAME: name, BOOST: boost(document.rank), "shown": _readable(shown(document))}

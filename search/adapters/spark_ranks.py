@@ -18,7 +18,18 @@ import numpy as np
 from gregor.schemas.messages import url_fingerprint
 from gregor.search.borders import Unusable
 from gregor.search.documents import HIDDEN, KEPT
-from gregor.search.ranking import MOST_LINKS, RECOMMENDING, Links, Node, Result, Rules, Web, result, signed, words_of
+from gregor.search.ranking import (
+    MOST_LINKS,
+    RECOMMENDING,
+    LinkRules,
+    Links,
+    Node,
+    RankingResult,
+    Web,
+    result,
+    signed,
+    words_of,
+)
 from gregor.search.ranks import Edges, Floats, block_of, converge, follow, leaving
 
 _BLOCKS_A_CORE: Final = 2
@@ -31,9 +42,9 @@ _SETTINGS: Final = {
     "spark.sql.execution.arrow.pyspark.enabled": "false",
 }
 
-KeyOf = Callable[[str], str | None]
+KeyFunction = Callable[[str], str | None]
 """The key of a URL as a link has it; None for what is no URL of a crawl. It is sent to executors."""
-Part = tuple[int, tuple[Any, Any, Any]]
+ArrayPart = tuple[int, tuple[Any, Any, Any]]
 
 
 @contextmanager
@@ -61,7 +72,9 @@ def session(master: str) -> Iterator[Any]:
         opened.stop()
 
 
-def ranked(spark: Any, folder: Path, key_of: KeyOf, rules: Rules, before: Mapping[str, float]) -> Result:
+def ranked(
+    spark: Any, folder: Path, key_of: KeyFunction, rules: LinkRules, before: Mapping[str, float]
+) -> RankingResult:
     """Rank the pages of the tables ``pages`` and ``links`` in a folder, each a Parquet file or a folder of such.
 
     A document is named by the key that its duplicates are duplicates of. Raises `Unusable`.
@@ -115,7 +128,7 @@ def _table(spark: Any, folder: Path, name: str, columns: Iterable[str]) -> Any:
         raise Unusable(f"{place} is no table of {name}: {str(error).splitlines()[0][:200]}") from None
 
 
-def _nodes(pages: Any, key_of: KeyOf) -> Iterator[Node]:
+def _nodes(pages: Any, key_of: KeyFunction) -> Iterator[Node]:
     """The pages that are to be found."""
     for row in sorted(pages.collect(), key=lambda row: str(row.key)):
         if row.state in KEPT and not row.requisite and HIDDEN.isdisjoint(row.directives or ()):
@@ -123,7 +136,7 @@ def _nodes(pages: Any, key_of: KeyOf) -> Iterator[Node]:
             yield Node(signed(url_fingerprint(row.key)), first or row.key, row.host)
 
 
-def _parts(rows: Iterable[Any], shared: tuple[Web, Rules, KeyOf], width: int) -> Iterator[Part]:
+def _parts(rows: Iterable[Any], shared: tuple[Web, LinkRules, KeyFunction], width: int) -> Iterator[ArrayPart]:
     """Links between documents, by the block of what they lead to."""
     web, rules, key_of = shared
     pages = (_links(key, links, key_of) for key, links in groupby(rows, lambda row: row.source_key))
@@ -135,7 +148,7 @@ def _parts(rows: Iterable[Any], shared: tuple[Web, Rules, KeyOf], width: int) ->
             yield block, (sources[inside], targets[inside], weights[inside])
 
 
-def _links(key: str, rows: Iterable[Any], key_of: KeyOf) -> Links:
+def _links(key: str, rows: Iterable[Any], key_of: KeyFunction) -> Links:
     """Those of a page, each target and text once."""
     source, kept = signed(url_fingerprint(key)), dict[tuple[int, int, int], None]()
     for row in rows:
@@ -146,7 +159,7 @@ def _links(key: str, rows: Iterable[Any], key_of: KeyOf) -> Links:
     return Links(source, np.array(list(kept), np.int64).reshape(-1, 3))
 
 
-def _edges(parts: Iterable[tuple[Any, Any, Any]], web: Web, rules: Rules) -> Edges:
+def _edges(parts: Iterable[tuple[Any, Any, Any]], web: Web, rules: LinkRules) -> Edges:
     """All links of a block, those of a document to the same one as one."""
     columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
     joined = Edges(len(web.host_of), *columns).joined()

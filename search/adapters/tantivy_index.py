@@ -13,11 +13,11 @@ import msgspec
 import tantivy
 
 from gregor.search.adapters.tantivy_query import POSITION, Queries
-from gregor.search.borders import FARTHEST, Answer, Facet, Hit, Reason, Unusable
-from gregor.search.documents import Document
+from gregor.search.borders import FARTHEST, Answer, Facet, Hit, ScorePart, Unusable
+from gregor.search.documents import IndexedDocument
 from gregor.search.facets import aggregations, facets
 from gregor.search.fields import COUNTED, EXACT, QUICK, RANK_WORTH, SPOKEN, TEXTS, Weights, boost, fields, least, shown
-from gregor.search.query import Asked
+from gregor.search.query import ParsedQuery
 from gregor.search.spelling import LONG, MOST_NEAR, apart, edits
 from gregor.search.terms import terms
 
@@ -59,7 +59,7 @@ class TantivyIndex:
             return int(self._searcher.doc(address).get_first("position") or 0)
         return 0
 
-    def put(self, documents: Sequence[Document]) -> None:
+    def put(self, documents: Sequence[IndexedDocument]) -> None:
         writer = self._writing()
         for document in documents:
             writer.delete_documents_by_term("id", document.id)
@@ -104,7 +104,7 @@ class TantivyIndex:
                     yield msgspec.msgpack.decode(shown, type=Hit)
             offset += len(hits)
 
-    def search(self, asked: Asked, limit: int = 10, offset: int = 0, *, quick: bool = False) -> Answer:
+    def search(self, asked: ParsedQuery, limit: int = 10, offset: int = 0, *, quick: bool = False) -> Answer:
         if asked.is_empty:
             return Answer(partial=quick)
         most = least(asked)
@@ -124,7 +124,7 @@ class TantivyIndex:
     def _newest(self, query: "tantivy.Query", limit: int, offset: int) -> "tantivy.SearchResult":
         return self._searcher.search(query, max(1, limit), offset=offset, order_by_field="at")
 
-    def facets(self, asked: Asked, *, any_word: bool = False) -> tuple[Facet, ...]:
+    def facets(self, asked: ParsedQuery, *, any_word: bool = False) -> tuple[Facet, ...]:
         if asked.is_empty:
             return ()
         query = self._queries.query_of(asked, 1 if any_word else least(asked))
@@ -154,26 +154,26 @@ class TantivyIndex:
         found = self._searcher.search(self._queries.named(name), 1, count=False).hits
         return self._hit(0.0, found[0][1]) if found else None
 
-    def why(self, asked: Asked, name: str) -> list[Reason]:
+    def why(self, asked: ParsedQuery, name: str) -> list[ScorePart]:
         hit = self.document(name)
         if hit is None:
             return []
         reasons = [reason for word in asked.words for reason in self._worth(word, name)]
         for field, phrase in self._queries.phrases_of(asked.words):
             if score := self._score(phrase, name):
-                reasons.append(Reason(f"words together in the {SPOKEN[field]}", " ".join(asked.words), score))
+                reasons.append(ScorePart(f"words together in the {SPOKEN[field]}", " ".join(asked.words), score))
         if hit.rank and reasons:
             ranked = sum(reason.score for reason in reasons) * RANK_WORTH * hit.rank
-            reasons.append(Reason("links that lead there (rank)", "", ranked))
+            reasons.append(ScorePart("links that lead there (rank)", "", ranked))
         return reasons
 
-    def _worth(self, word: str, name: str) -> list[Reason]:
+    def _worth(self, word: str, name: str) -> list[ScorePart]:
         """What a word is worth in each field: all in the best, a part of it in the others."""
         scores = {field: self._score(self._queries.term(field, word), name) for field in TEXTS}
         best = max(scores, key=scores.__getitem__)
         tie = self._queries.weights.tie
         parts = {field: score if field == best else score * tie for field, score in scores.items() if score}
-        return [Reason(SPOKEN[field], word, score) for field, score in parts.items()]
+        return [ScorePart(SPOKEN[field], word, score) for field, score in parts.items()]
 
     def _score(self, query: "tantivy.Query", name: str) -> float:
         """What a query is worth for one document."""
@@ -224,7 +224,7 @@ def _analyser() -> "tantivy.TextAnalyzer":
     return tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace()).build()
 
 
-def _indexed(document: Document) -> "tantivy.Document":
+def _indexed(document: IndexedDocument) -> "tantivy.Document":
     values: dict[str, Any] = {
         **fields(document),
         "id": document.id,

@@ -6,7 +6,7 @@ from typing import Final
 import tantivy
 
 from gregor.search.fields import TEXTS, Weights, phrase_worth
-from gregor.search.query import Asked, Filter, Phrase
+from gregor.search.query import ParsedQuery, Phrase, QueryFilter
 
 POSITION: Final = "position"
 """The name of the document that says how far the index is."""
@@ -20,7 +20,7 @@ class Queries:
         self._texts = texts
         self.weights = weights
 
-    def query_of(self, asked: Asked, least: int) -> "tantivy.Query":
+    def query_of(self, asked: ParsedQuery, least: int) -> "tantivy.Query":
         """All of a query; ``least``: so many of the words have to be there."""
         query = tantivy.Query
         parts: list[tuple[tantivy.Occur, tantivy.Query]] = []
@@ -74,7 +74,7 @@ class Queries:
             query.boolean_query([(tantivy.Occur.Should, in_field) for in_field in in_fields]), 0.0
         )
 
-    def _conditions(self, asked: Asked) -> list[tuple["tantivy.Occur", "tantivy.Query"]]:
+    def _conditions(self, asked: ParsedQuery) -> list[tuple["tantivy.Occur", "tantivy.Query"]]:
         query, conditions = tantivy.Query, []
         wanted: dict[str, list[tantivy.Query]] = {}
         for condition in asked.filters:
@@ -93,7 +93,7 @@ class Queries:
             conditions.append((tantivy.Occur.MustNot, query.term_query(self._schema, "id", POSITION)))
         return conditions
 
-    def _condition(self, condition: Filter) -> "tantivy.Query":
+    def _condition(self, condition: QueryFilter) -> "tantivy.Query":
         match condition.name:
             case "inurl":
                 return self._phrase(condition.value, ("url",))

@@ -23,7 +23,7 @@ from gregor.worker.adapters.cluster.store_pages import _compress
 from gregor.worker.adapters.differences import Differences
 from gregor.worker.borders.log import FrontierLog
 from gregor.worker.config.servers import Servers
-from gregor.worker.inspect.check import Check, Finding
+from gregor.worker.inspect.check import StockCheck, StockFinding
 from gregor.worker.inspect.mend import Mender
 from gregor.worker.web.urls import Urls
 from tests.cluster.keyspaces import keyspace
@@ -54,9 +54,9 @@ def test_what_is_damaged_or_missing_is_found_and_mended(settings: Servers) -> No
         store, reader = ClusterStore(cassandra), ClusterReader(cassandra, PARTITIONS, log=log)
         reader.on_damage = lambda _: None
 
-        async def check() -> list[Finding]:
+        async def check() -> list[StockFinding]:
             stock = ClusterStock(cassandra, log, seen, PARTITIONS, 1.0)
-            return [one async for one in Check(stock, Urls(), Differences, lambda *_: None).findings()]
+            return [one async for one in StockCheck(stock, Urls(), Differences, lambda *_: None).findings()]
 
         pages = {name: page(f"http://{HOST}/{name}", BODY + name.encode()) for name in ("whole", "flipped", "row")}
         for name, made in pages.items():

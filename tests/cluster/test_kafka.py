@@ -27,7 +27,7 @@ from gregor.worker.adapters.cluster.kafka_setup import check_topics, create_topi
 from gregor.worker.adapters.cluster.log import KafkaLog
 from gregor.worker.base.errors import BadInput
 from gregor.worker.borders.errors import Unavailable
-from gregor.worker.borders.log import Record, RecordsLost, Unreadable, Vanished
+from gregor.worker.borders.log import FrontierRecord, RecordsLost, Unreadable, Vanished
 from gregor.worker.config.servers import Servers
 from tests.cluster.conftest import stoppable
 from tests.cluster.kafka_engine import KafkaFactory, settings
@@ -183,7 +183,7 @@ async def test_garbage_is_unreadable_and_stops_nothing(crawl: Crawl, kafka: Serv
 
 
 async def read(crawl: Crawl, count: int) -> list[Ticket | Unreadable]:
-    records: list[Record] = []
+    records: list[FrontierRecord] = []
     while len(records) < count:
         records = await crawl.log.read(HOME, 2, 0, count)
     return [record.ticket for record in records]

@@ -19,7 +19,7 @@ from gregor.schemas.messages import Row
 from gregor.worker.adapters.cluster import engine as cluster
 from gregor.worker.adapters.cluster.engine import ClusterEngine
 from gregor.worker.adapters.resolver import DnsResolver
-from gregor.worker.api.archive import Archive
+from gregor.worker.api.archive import StoredCrawl
 from gregor.worker.api.serving import serving
 from gregor.worker.api.worker_backend import WorkerBackend
 from gregor.worker.borders.services import Services
@@ -142,7 +142,7 @@ async def crawling(config: Config, file: Path) -> AsyncIterator[Crawl]:
         first = await stack.enter_async_context(member(config, "first", transport))
         second = await stack.enter_async_context(member(config, "second", transport))
         engine, clock = first.engine, SystemClock()
-        archive = Archive(engine.reader, Urls(), config)
+        archive = StoredCrawl(engine.reader, Urls(), config)
         control = Control(engine.log, engine.store, engine.coordinator, engine.reader)
         desk = WorkerBackend(first.runtime, config, clock, archive, control, lambda _: None, engine.coordinator.members)
         url = await stack.enter_async_context(serving(config, desk, {"OPERATE": OPERATOR}, first.runtime.stop))

@@ -5,7 +5,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from gregor.schemas.messages import Asked, Attempt, RobotsRecord, Row
+from gregor.schemas.messages import Attempt, RequestStart, RobotsRecord, Row
 from gregor.worker.adapters.embedded import open_reader
 from gregor.worker.adapters.sorting import Sorted
 from gregor.worker.commands import cli
@@ -23,7 +23,7 @@ ROBOTS = RobotsRecord(f"http://{HOST}", "parsed", AT, AT + 9, b"User-agent: *\nD
 
 def row(path: str, at: float, host: str = HOST) -> Row:
     url = f"http://{host}{path}"
-    attempt = Attempt(at + 1, "fetched", 200, 0.5, "worker", (Asked(at, 2.0, 5.0, AT),))
+    attempt = Attempt(at + 1, "fetched", 200, 0.5, "worker", (RequestStart(at, 2.0, 5.0, AT),))
     return Row(url, url, host, 1, "fetched", "fetched", 200, attempts=(attempt,))
 
 

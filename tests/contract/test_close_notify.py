@@ -9,14 +9,14 @@ from contextlib import contextmanager
 
 import pytest
 
-from gregor.worker.borders.transport import Endpoint
+from gregor.worker.borders.transport import SocketAddress
 from tests.contract.test_transports import World, case
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
 
 
 @contextmanager
-def cutting_server(world: World, answer: bytes, *, announce: bool) -> Iterator[Endpoint]:
+def cutting_server(world: World, answer: bytes, *, announce: bool) -> Iterator[SocketAddress]:
     """Answers once and ends the connection, with or without TLS's word for it."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     world.origin.authority.issue_cert("site.test").configure_cert(context)
@@ -34,7 +34,7 @@ def cutting_server(world: World, answer: bytes, *, announce: bool) -> Iterator[E
     with socket.create_server(("127.0.0.1", 0)) as listening:
         thread = threading.Thread(target=serve)
         thread.start()
-        yield Endpoint(*listening.getsockname())
+        yield SocketAddress(*listening.getsockname())
         thread.join()
 
 

@@ -9,7 +9,7 @@ import trustme
 from gregor.worker.adapters.transport.curl import CurlTransport
 from gregor.worker.adapters.transport.http1_origins import RESETS
 from gregor.worker.adapters.transport.lenient import LenientTransport
-from gregor.worker.borders.transport import Endpoint, Request
+from gregor.worker.borders.transport import Request, SocketAddress
 from tests.contract.http2_server import CANCEL, HTTP_1_1_REQUIRED, INTERNAL_ERROR, REFUSED_STREAM, Http2Server
 from tests.contract.test_transports import LIMITS, Guard
 from tests.contract.world import Permitted
@@ -30,7 +30,7 @@ def play(
         async with Http2Server(authority, resets) as server:
             curl = CurlTransport(Guard(), ca_file=ca_file, http2=True)
             transport = LenientTransport(curl, MemoryTransport)
-            request = Request("https://site.test/", (), (Endpoint("127.0.0.1", server.port),))
+            request = Request("https://site.test/", (), (SocketAddress("127.0.0.1", server.port),))
             permit = Permitted()
 
             async def ask() -> str:

@@ -8,7 +8,7 @@ import pytest
 from gregor.worker.adapters.transport.curl import CurlTransport
 from gregor.worker.adapters.transport.lenient import LenientTransport
 from gregor.worker.adapters.transport.requests_transport import RequestsTransport
-from gregor.worker.borders.transport import Endpoint, Failure, Request, Transport
+from gregor.worker.borders.transport import Failure, Request, SocketAddress, Transport
 from tests.contract.test_transports import LIMITS, Guard, World, case
 from tests.contract.world import Permitted
 
@@ -32,7 +32,7 @@ async def kind_of(transport: Transport) -> str:
     permit = Permitted()
 
     async with await asyncio.start_server(old_server, "127.0.0.1", 0) as server:
-        where = (Endpoint(*server.sockets[0].getsockname()),)
+        where = (SocketAddress(*server.sockets[0].getsockname()),)
         for _ in range(2):  # the second time it is known
             result = await transport.fetch(Request("https://site.test/", (), where), LIMITS, permit)
             assert isinstance(result, Failure)

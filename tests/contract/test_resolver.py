@@ -13,8 +13,8 @@ import dns.rrset
 import pytest
 
 from gregor.worker.adapters.resolver import DnsResolver
-from gregor.worker.borders.resolver import Answer, DnsFailure
-from gregor.worker.borders.transport import Endpoint
+from gregor.worker.borders.resolver import DnsFailure, Resolution
+from gregor.worker.borders.transport import SocketAddress
 from gregor.worker.fetch.dns import DnsCache
 from gregor.worker.fetch.host_table import HostTable
 
@@ -77,7 +77,7 @@ class Names:
         self.resolver = DnsResolver(
             cache=DnsCache(min_ttl=10, max_ttl=1000, failure_ttl=5, max_negative_ttl=500),
             host_table=HostTable.parse("listed.test 127.0.0.1:8001\nlisted.test [::1]:8002"),
-            server=Endpoint("127.0.0.1", zone.port),
+            server=SocketAddress("127.0.0.1", zone.port),
             timeout=0.6,
             hosts_file=hosts_file,
             clock=self.clock,
@@ -85,7 +85,7 @@ class Names:
 
     async def addresses(self, hostname: str, port: int = 80) -> tuple[str, ...]:
         answer = await self.resolver.resolve(hostname, port)
-        assert isinstance(answer, Answer), answer
+        assert isinstance(answer, Resolution), answer
         assert all(endpoint.port == port for endpoint in answer.endpoints)
         return tuple(endpoint.address for endpoint in answer.endpoints)
 
@@ -185,7 +185,7 @@ async def test_failures_are_kept_for_a_while(names: Names) -> None:
 @case
 async def test_what_needs_no_dns(names: Names) -> None:
     listed = await names.resolver.resolve("listed.test", 443)
-    assert listed == Answer((Endpoint("127.0.0.1", 8001), Endpoint("::1", 8002)), math.inf)
+    assert listed == Resolution((SocketAddress("127.0.0.1", 8001), SocketAddress("::1", 8002)), math.inf)
     assert await names.addresses("192.0.2.5") == ("192.0.2.5",)
     assert await names.addresses("[2001:db8::5]") == ("2001:db8::5",)
     assert await names.addresses("localhost") == ("::1", "127.0.0.1")

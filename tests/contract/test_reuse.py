@@ -14,7 +14,7 @@ import pytest
 from gregor.worker.adapters.transport import requests_exchange
 from gregor.worker.adapters.transport.attempts import Way
 from gregor.worker.adapters.transport.curl_loop import CurlLoop
-from gregor.worker.borders.transport import Endpoint, Failure, Limits, Request
+from gregor.worker.borders.transport import Failure, Limits, Request, SocketAddress
 from tests.contract.origin_server import Origin, Talk
 from tests.contract.test_transports import LIMITS, World, case
 from tests.contract.world import Permitted
@@ -75,18 +75,18 @@ def recorded() -> Iterator[list[dict[int, str]]]:
 
 def requests_that_differ(world: World, port: int) -> list[tuple[Request, Limits]]:
     """Requests that between them set every option there is."""
-    here, other = world.origin.port, port
+    here, other = SocketAddress("127.0.0.1", world.origin.port), SocketAddress("127.0.0.1", port)
     return [
-        (Request("http://a.test/", (("Authorization", "Bearer a"),), (Endpoint("127.0.0.1", other),)), LIMITS),
-        (Request(f"http://127.0.0.1:{here}/", (), (Endpoint("127.0.0.1", here),)), LIMITS),
-        (Request(f"http://b.test:{here}/", (("X-B", ""),), (Endpoint("127.0.0.1", here),)), Limits(connect_timeout=1)),
-        (Request("http://192.0.2.1/", (), (Endpoint("127.0.0.1", other), Endpoint("127.0.0.2", other))), LIMITS),
+        (Request("http://a.test/", (("Authorization", "Bearer a"),), (other,)), LIMITS),
+        (Request(f"http://127.0.0.1:{here.port}/", (), (here,)), LIMITS),
+        (Request(f"http://b.test:{here.port}/", (("X-B", ""),), (here,)), Limits(connect_timeout=1)),
+        (Request("http://192.0.2.1/", (), (other, SocketAddress("127.0.0.2", port))), LIMITS),
         (
-            Request("https://other.test/", (), (Endpoint("127.0.0.1", world.origin.tls_port),), insecure=True),
+            Request("https://other.test/", (), (SocketAddress("127.0.0.1", world.origin.tls_port),), insecure=True),
             LIMITS,
         ),
-        (Request("http://c.test/", (), (), proxy=f"http://u:p@127.0.0.1:{here}"), LIMITS),
-        (Request(f"http://a.test:{here}/", (("Accept", "x"),), (Endpoint("127.0.0.1", here),)), LIMITS),
+        (Request("http://c.test/", (), (), proxy=f"http://u:p@127.0.0.1:{here.port}"), LIMITS),
+        (Request(f"http://a.test:{here.port}/", (("Accept", "x"),), (here,)), LIMITS),
     ]
 
 
@@ -163,7 +163,7 @@ async def test_every_request_reaches_its_own_server_with_its_own_credentials(wor
             server = servers[leads[host]]
             before = len(server.received)
             secret = (("Authorization", f"Bearer {authority}"),)
-            request = Request(f"http://{authority}/", secret, (Endpoint("127.0.0.1", server.port),))
+            request = Request(f"http://{authority}/", secret, (SocketAddress("127.0.0.1", server.port),))
             answer = await world.transport.fetch(request, LIMITS, Permitted())
             assert not isinstance(answer, Failure), (answer, authority)
             assert answer.body.read() == str(leads[host]).encode()
@@ -261,7 +261,7 @@ async def test_no_tls_session_goes_from_one_name_to_another(world: World) -> Non
             writer.close()
 
         async with await asyncio.start_server(answer, "127.0.0.1", 0, ssl=context) as server:
-            where = (Endpoint(*server.sockets[0].getsockname()),)
+            where = (SocketAddress(*server.sockets[0].getsockname()),)
             for name in ("a.test", "a.test", "b.test", "a.test", "c.test", "b.test"):
                 await world.page("/", tls=True, host=name, endpoints=where)
         first = [reused for at, (name, reused) in enumerate(seen) if name not in [n for n, _ in seen[:at]]]

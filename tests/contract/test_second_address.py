@@ -6,12 +6,12 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from gregor.worker.borders.transport import Endpoint, Limits
+from gregor.worker.borders.transport import Limits, SocketAddress
 from tests.contract.test_transports import World, case
 
 
 @contextmanager
-def deaf(address: str, port: int = 0) -> Iterator[Endpoint]:
+def deaf(address: str, port: int = 0) -> Iterator[SocketAddress]:
     """An endpoint that takes no connection and refuses none: its queue is full."""
     with socket.socket() as listening:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -22,7 +22,7 @@ def deaf(address: str, port: int = 0) -> Iterator[Endpoint]:
             filler.setblocking(False)
             filler.connect_ex(listening.getsockname())
         try:
-            yield Endpoint(*listening.getsockname())
+            yield SocketAddress(*listening.getsockname())
         finally:
             for filler in fillers:
                 filler.close()
@@ -35,7 +35,7 @@ async def test_another_port_is_tried_after_a_time_out(world: World) -> None:
     with deaf("127.0.0.1") as first, deaf("127.0.0.1") as second:
         for host in ("site.test", "192.0.2.1"):
             started = time.monotonic()
-            endpoints = (first, second, Endpoint("127.0.0.1", world.origin.port))
+            endpoints = (first, second, SocketAddress("127.0.0.1", world.origin.port))
             assert (await world.page("/", endpoints=endpoints, limits=limits, host=host)).status == 200
             assert time.monotonic() - started < 2
         started = time.monotonic()
@@ -81,6 +81,6 @@ async def test_nothing_is_tried_again_once_it_was_sent(world: World) -> None:
         writer.close()
 
     async with await asyncio.start_server(silent, "127.0.0.1", 0) as first:
-        endpoints = (Endpoint(*first.sockets[0].getsockname()), Endpoint("127.0.0.1", world.origin.port))
+        endpoints = (SocketAddress(*first.sockets[0].getsockname()), SocketAddress("127.0.0.1", world.origin.port))
         assert (await world.failure("/", endpoints=endpoints, limits=Limits(read_timeout=0.3))).kind == "timeout"
     assert (len(asked), world.origin.received) == (1, [])

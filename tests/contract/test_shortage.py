@@ -16,8 +16,8 @@ import pytest
 
 from gregor.worker.adapters.resolver import DnsResolver
 from gregor.worker.adapters.transport.curl import CurlTransport
-from gregor.worker.borders.resolver import Answer, DnsFailure
-from gregor.worker.borders.transport import Endpoint, Failure, Limits, Request
+from gregor.worker.borders.resolver import DnsFailure, Resolution
+from gregor.worker.borders.transport import Failure, Limits, Request, SocketAddress
 from tests.contract.origin_server import Talk
 from tests.contract.test_transports import World, case
 from tests.contract.world import Permitted
@@ -167,7 +167,7 @@ def test_curl_needs_no_file_of_a_host_to_say_that_its_own_is_gone(tmp_path: Path
         transport = CurlTransport(Guard())
         transport._bundle.unlink()
         async with await asyncio.start_server(lambda r, w: w.close(), "127.0.0.1", 0) as server:
-            where = Endpoint(*server.sockets[0].getsockname())
+            where = SocketAddress(*server.sockets[0].getsockname())
             result = await transport.fetch(Request("https://a.test/", (), (where,)), Limits(), Permitted())
             assert isinstance(result, Failure)
             assert result.kind == "local"
@@ -183,7 +183,7 @@ def test_a_resolver_without_descriptors_says_nothing_of_the_name(tmp_path: Path)
     async def play() -> None:
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as deaf:
             deaf.bind(("127.0.0.1", 0))
-            resolver = DnsResolver(server=Endpoint(*deaf.getsockname()), timeout=0.2, hosts_file=tmp_path / "none")
+            resolver = DnsResolver(server=SocketAddress(*deaf.getsockname()), timeout=0.2, hosts_file=tmp_path / "none")
             for _ in range(2):
                 with no_descriptor_left():
                     answer = await resolver.resolve("a.test", 80)
@@ -199,7 +199,7 @@ def test_a_resolver_without_descriptors_says_nothing_of_the_name(tmp_path: Path)
 @pytest.mark.parametrize("number", [errno.EADDRNOTAVAIL, errno.ENOBUFS, errno.ENOMEM])
 def test_a_resolver_without_ports_says_nothing_of_the_name(number: int, tmp_path: Path) -> None:
     async def play() -> None:
-        resolver = DnsResolver(server=Endpoint("127.0.0.1", 9), timeout=0.2, hosts_file=tmp_path / "none")
+        resolver = DnsResolver(server=SocketAddress("127.0.0.1", 9), timeout=0.2, hosts_file=tmp_path / "none")
         loop = asyncio.get_running_loop()
         with mock.patch.object(type(loop), "create_datagram_endpoint", side_effect=OSError(number, "x")):
             answer = await resolver.resolve("a.test", 80)
@@ -245,7 +245,7 @@ def without_names(monkeypatch: pytest.MonkeyPatch) -> None:
     """The first two look-ups come to nothing."""
     usual, left = DnsResolver.resolve, [DnsFailure("local", "Too many open files", 0.0)] * 2
 
-    async def resolve(resolver: DnsResolver, hostname: str, port: int) -> Answer | DnsFailure:
+    async def resolve(resolver: DnsResolver, hostname: str, port: int) -> Resolution | DnsFailure:
         return left.pop() if left else await usual(resolver, hostname, port)
 
     monkeypatch.setattr(DnsResolver, "resolve", resolve)

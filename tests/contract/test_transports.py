@@ -21,7 +21,16 @@ import zstandard
 from gregor.worker.adapters.transport.attempts import AddressGuard
 from gregor.worker.adapters.transport.curl import CurlTransport
 from gregor.worker.adapters.transport.requests_transport import RequestsTransport
-from gregor.worker.borders.transport import Endpoint, Failure, FetchResult, Limits, Permit, Request, Response, Transport
+from gregor.worker.borders.transport import (
+    Failure,
+    FetchResult,
+    Limits,
+    Permit,
+    Request,
+    Response,
+    SocketAddress,
+    Transport,
+)
 from tests.contract.origin_server import Origin, Talk
 from tests.contract.world import Permitted
 
@@ -61,7 +70,7 @@ class World:
         **request: Any,
     ) -> FetchResult:
         scheme, port = ("https", self.origin.tls_port) if tls else ("http", self.origin.port)
-        endpoints = request.pop("endpoints", tuple(Endpoint(address, port) for address in addresses))
+        endpoints = request.pop("endpoints", tuple(SocketAddress(address, port) for address in addresses))
         full = Request(f"{scheme}://{host}{target}", endpoints=endpoints, **request)
         result = await self.transport.fetch(full, limits, permit or Permitted())
         if isinstance(result, Response):
@@ -595,7 +604,7 @@ async def test_connecting_has_a_limit(world: World) -> None:
             filler.setblocking(False)
             filler.connect_ex(where)
         started = time.monotonic()
-        failure = await world.failure("/", endpoints=(Endpoint(*where),), limits=Limits(connect_timeout=0.3))
+        failure = await world.failure("/", endpoints=(SocketAddress(*where),), limits=Limits(connect_timeout=0.3))
         assert failure.kind == "timeout"
         assert time.monotonic() - started < 2
         for filler in fillers:
@@ -659,7 +668,7 @@ async def test_that_a_request_is_sent_is_told_on_the_loop_before_its_answer(worl
             await world.fetch(target, tls=tls, permit=permit)
             assert permit.told_on == [threading.get_ident()]
     permit = Permitted()
-    await world.fetch("/", endpoints=(Endpoint("127.0.0.1", 1),), permit=permit)
+    await world.fetch("/", endpoints=(SocketAddress("127.0.0.1", 1),), permit=permit)
     assert permit.told_on == [], "no connection, no request"
 
 
@@ -730,7 +739,7 @@ async def test_a_dead_ipv6_address_falls_back_to_ipv4(world: World) -> None:
 @case
 async def test_a_dead_port_falls_back_to_the_next_endpoint(world: World) -> None:
     world.origin.page("/")
-    endpoints = (Endpoint("127.0.0.1", 9), Endpoint("127.0.0.1", world.origin.port))
+    endpoints = (SocketAddress("127.0.0.1", 9), SocketAddress("127.0.0.1", world.origin.port))
     assert (await world.failure("/", endpoints=endpoints[:1])).kind == "connect"
     assert (await world.page("/", endpoints=endpoints)).status == 200
 
@@ -770,7 +779,7 @@ async def test_an_unknown_authority_is_a_failure(world: World) -> None:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     trustme.CA().issue_cert("site.test").configure_cert(context)
     async with await asyncio.start_server(lambda r, w: w.close(), "127.0.0.1", 0, ssl=context) as server:
-        where = Endpoint(*server.sockets[0].getsockname())
+        where = SocketAddress(*server.sockets[0].getsockname())
         assert (await world.failure("/", tls=True, endpoints=(where,))).kind == "tls"
 
 
@@ -801,7 +810,7 @@ async def test_a_weak_key_exchange_is_a_failure_with_its_reason(world: World) ->
             group.flush()
             context.load_dh_params(group.name)
         async with await asyncio.start_server(answer, "127.0.0.1", 0, ssl=context) as server:
-            result = await world.fetch("/", tls=True, endpoints=(Endpoint(*server.sockets[0].getsockname()),))
+            result = await world.fetch("/", tls=True, endpoints=(SocketAddress(*server.sockets[0].getsockname()),))
         if ciphers == "DHE":
             assert isinstance(result, Failure)
             assert (result.kind, "dh key too small" in result.detail.lower()) == ("tls", True), result
@@ -811,7 +820,7 @@ async def test_a_weak_key_exchange_is_a_failure_with_its_reason(world: World) ->
 
 @case
 async def test_a_server_without_tls_is_a_tls_failure(world: World) -> None:
-    where = Endpoint("127.0.0.1", world.origin.port)
+    where = SocketAddress("127.0.0.1", world.origin.port)
     assert (await world.failure("/", tls=True, endpoints=(where,), limits=Limits(connect_timeout=0.5))).kind in (
         "tls",
         "timeout",
@@ -954,7 +963,7 @@ async def _alpn_of(transport: Transport) -> list[str]:
         writer.close()
 
     async with await asyncio.start_server(read_hello, "127.0.0.1", 0) as server:
-        where = Endpoint(*server.sockets[0].getsockname())
+        where = SocketAddress(*server.sockets[0].getsockname())
         await transport.fetch(Request("https://site.test/", endpoints=(where,)), LIMITS, Permitted())
     record = await hello
     return [name for name in ("h2", "http/1.1") if bytes([len(name)]) + name.encode() in record]

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from gregor.worker.adapters.embedded import open_reader
-from gregor.worker.api.archive import Archive
+from gregor.worker.api.archive import StoredCrawl
 from gregor.worker.api.crawl_backend import CrawlBackend
 from gregor.worker.api.peers import Peers
 from gregor.worker.api.serving import serving
@@ -50,7 +50,7 @@ async def consoled(folder: Path) -> AsyncIterator[tuple[Operated, list[Operated]
         peers = Peers(VIEWER)
         stack.callback(peers.close)
         archive, control = (
-            Archive(reader, Urls(), config),
+            StoredCrawl(reader, Urls(), config),
             Control(engine.log, engine.store, engine.coordinator, reader),
         )
         others = await open_reader(folder / "b")

@@ -13,7 +13,7 @@ import requests
 from gregor.worker.adapters.embedded import EmbeddedEngine, open_engine, open_reader
 from gregor.worker.adapters.embedded.reader import EmbeddedReader
 from gregor.worker.adapters.resolver import DnsResolver
-from gregor.worker.api.archive import Archive
+from gregor.worker.api.archive import StoredCrawl
 from gregor.worker.api.serving import serving
 from gregor.worker.api.worker_backend import WorkerBackend
 from gregor.worker.borders.services import Services
@@ -114,7 +114,7 @@ async def operated(folder: Path, hosts: int = 2, **changes: Any) -> AsyncIterato
         await publish(engine.log, engine.store, [Seed(url) for url in seeds if url is not None])
         reader = await open_reader(folder)
         control = Control(engine.log, engine.store, engine.coordinator, reader)
-        desk = WorkerBackend(runtime, config, clock, Archive(reader, urls, config), control, measure)
+        desk = WorkerBackend(runtime, config, clock, StoredCrawl(reader, urls, config), control, measure)
         async with serving(config, desk, ENVIRON, runtime.stop) as url:
             running = asyncio.create_task(runtime.run())
             try:

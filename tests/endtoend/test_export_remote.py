@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from gregor.worker.inspect import datasets
-from gregor.worker.inspect.tables import TABLES, Values
+from gregor.worker.inspect.tables import TABLES, RowValues
 from tests.endtoend.test_commands import Output, bare, crawl, output
 
 __all__ = ["bare", "crawl", "output"]
@@ -96,7 +96,7 @@ def test_an_export_that_fails_leaves_nothing(
 ) -> None:
     pages = TABLES["pages"]
 
-    async def rows(*arguments: Any) -> AsyncIterator[Values]:
+    async def rows(*arguments: Any) -> AsyncIterator[RowValues]:
         async for values in pages.rows(*arguments):
             yield values
         raise OSError(28, "No space left on device")

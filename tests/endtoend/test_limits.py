@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gregor.worker.adapters.resolver import DnsResolver
-from gregor.worker.borders.resolver import Answer, DnsFailure
+from gregor.worker.borders.resolver import DnsFailure, Resolution
 from gregor.worker.observe.bottleneck import ADVICE, WINDOW, Bottleneck, Bottlenecks, Sample
 from gregor.worker.observe.stats import STAGES
 from gregor.worker.operate.seeds import Seed, publish
@@ -174,10 +174,10 @@ def test_a_crawl_with_nothing_left_is_limited_by_that(tmp_path: Path) -> None:
 def test_names_that_nobody_answers_for_take_no_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     usual = DnsResolver.remembered
 
-    def remembered(resolver: DnsResolver, hostname: str, port: int) -> Answer | DnsFailure | None:
+    def remembered(resolver: DnsResolver, hostname: str, port: int) -> Resolution | DnsFailure | None:
         return None if hostname.startswith("dead") else usual(resolver, hostname, port)
 
-    async def silence(resolver: DnsResolver, hostname: str, port: int) -> Answer | DnsFailure:
+    async def silence(resolver: DnsResolver, hostname: str, port: int) -> Resolution | DnsFailure:
         await asyncio.sleep(3600)
         return DnsFailure("timeout", "no answer", 0.0)
 

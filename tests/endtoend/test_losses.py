@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from gregor.worker.adapters.embedded.log import EmbeddedLog
-from gregor.worker.borders.log import Record, RecordsLost
+from gregor.worker.borders.log import FrontierRecord, RecordsLost
 from tests.endtoend.operated import ENVIRON, Operated, operated
 
 
@@ -24,7 +24,7 @@ async def told(worker: Operated) -> list[tuple[str, str]]:
 def test_found_while_reading_the_partition_is_taken_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     read, gone = EmbeddedLog.read, ["topic 2 0 ends at 3, but was read up to 7"]
 
-    async def losing(self: EmbeddedLog, *where: Any) -> list[Record]:
+    async def losing(self: EmbeddedLog, *where: Any) -> list[FrontierRecord]:
         if gone:
             raise RecordsLost(gone.pop())
         return await read(self, *where)

@@ -3,9 +3,9 @@
 import secrets
 from typing import NamedTuple
 
-from gregor.search.adapters.opensearch_client import Client, Nodes
+from gregor.search.adapters.opensearch_client import Client, OpenSearchNodes
 from gregor.search.adapters.opensearch_index import OpenSearchIndex
-from gregor.search.adapters.opensearch_schema import Shape, create, use
+from gregor.search.adapters.opensearch_schema import IndexLayout, create, use
 from tests.cluster.servers import Service
 
 
@@ -13,20 +13,20 @@ class Made(NamedTuple):
     """A generation that is searched."""
 
     client: Client
-    shape: Shape
+    shape: IndexLayout
     name: str
 
 
 def client_of(service: Service, timeout: float = 60.0) -> Client:
     """One that waits as long as a machine that does much else needs."""
     addresses = [address.rpartition(":") for address in service.addresses]
-    return Client(Nodes(tuple((host, int(port)) for host, _, port in addresses), timeout=timeout))
+    return Client(OpenSearchNodes(tuple((host, int(port)) for host, _, port in addresses), timeout=timeout))
 
 
 def made(service: Service, crawl: str = "") -> Made:
     """A new index of a name that no other test has."""
     client = client_of(service)
-    shape = Shape(f"gregor-{secrets.token_hex(8)}", crawl, replicas=len(service.addresses) - 1, refresh=0.2)
+    shape = IndexLayout(f"gregor-{secrets.token_hex(8)}", crawl, replicas=len(service.addresses) - 1, refresh=0.2)
     generation = create(client, shape, 1)
     use(client, shape, generation)
     return Made(client, shape, generation.index)

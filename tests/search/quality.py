@@ -22,13 +22,13 @@ from pathlib import Path
 import msgspec
 
 from gregor.schemas.messages import Page
-from gregor.search.adapters.book import Book
+from gregor.search.adapters.book import PageBook
 from gregor.search.adapters.tantivy_index import TantivyIndex
 from gregor.search.borders import Index
 from gregor.search.indexer import Indexer
 from gregor.search.query import parse
 from gregor.search.terms import terms
-from gregor.worker.borders.changes import Change
+from gregor.worker.borders.changes import UrlChange
 from gregor.worker.web.urls import Urls
 from tests.cluster.servers import Servers, Service
 from tests.search import opensearch
@@ -67,9 +67,9 @@ class Listed:
         self._pages = listed
         self._by_key = {page.key: page for page in listed}
 
-    async def changes(self, after: int, limit: int) -> list[Change]:
+    async def changes(self, after: int, limit: int) -> list[UrlChange]:
         chosen = self._pages[after : after + limit]
-        return [Change(number, page.key, page, None) for number, page in enumerate(chosen, after + 1)]
+        return [UrlChange(number, page.key, page, None) for number, page in enumerate(chosen, after + 1)]
 
     async def end(self) -> int:
         return len(self._pages)
@@ -116,7 +116,7 @@ def index(web: Sequence[Page], folder: Path, open_index: Opener) -> float:
             pass
 
     begun = time.process_time()
-    made, book = open_index(folder), Book(folder / "book.db", key_of)
+    made, book = open_index(folder), PageBook(folder / "book.db", key_of)
     try:
         asyncio.run(run())
     finally:

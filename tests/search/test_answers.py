@@ -11,7 +11,7 @@ import pytest
 
 from gregor.schemas.messages import Page
 from gregor.search.borders import Answer, Hit, Index, Unusable
-from gregor.search.query import Asked
+from gregor.search.query import ParsedQuery
 from gregor.worker.api import search_views as views
 from gregor.worker.api import searching as answering
 from gregor.worker.api.app import routed
@@ -31,7 +31,7 @@ class OneHit:
     def position(self) -> int:
         return 1
 
-    def search(self, asked: Asked, limit: int = 10, offset: int = 0, *, quick: bool = False) -> Answer:
+    def search(self, asked: ParsedQuery, limit: int = 10, offset: int = 0, *, quick: bool = False) -> Answer:
         return Answer((HIT,), 1, partial=quick)
 
     def count(self) -> int:
@@ -46,7 +46,7 @@ class OneHit:
     def document(self, name: str) -> Hit | None:
         return HIT
 
-    def why(self, asked: Asked, name: str) -> list[Any]:
+    def why(self, asked: ParsedQuery, name: str) -> list[Any]:
         return []
 
 
@@ -129,12 +129,12 @@ class Slow(OneHit):
         self.let = threading.Event()
         self.quickly = 0
 
-    def search(self, asked: Asked, limit: int = 10, offset: int = 0, *, quick: bool = False) -> Answer:
+    def search(self, asked: ParsedQuery, limit: int = 10, offset: int = 0, *, quick: bool = False) -> Answer:
         self.quickly += quick
         assert quick or self.let.wait(30)
         return super().search(asked, limit, offset, quick=quick)
 
-    def why(self, asked: Asked, name: str) -> list[Any]:
+    def why(self, asked: ParsedQuery, name: str) -> list[Any]:
         assert self.let.wait(30)
         return []
 

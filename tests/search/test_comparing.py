@@ -12,7 +12,7 @@ import tantivy
 
 from gregor.search.adapters import generations
 from gregor.search.adapters.tantivy_index import TantivyIndex
-from gregor.search.documents import Document
+from gregor.search.documents import IndexedDocument
 from gregor.worker.commands.cli import main
 from gregor.worker.compose import comparing
 from tests.search.stored import crawl, page, store
@@ -66,15 +66,15 @@ def strange(index: TantivyIndex) -> None:
 
 
 def forgot_a_url(index: TantivyIndex) -> None:
-    index.put([Document(b"one".hex(), ((A, 1),), A, "a.example.org", "", "one")])
+    index.put([IndexedDocument(b"one".hex(), ((A, 1),), A, "a.example.org", "", "one")])
 
 
 def of_before(index: TantivyIndex) -> None:
-    index.put([Document(b"four".hex(), ((C, 1),), C, "c.example.org", "", "three")])
+    index.put([IndexedDocument(b"four".hex(), ((C, 1),), C, "c.example.org", "", "three")])
 
 
 def twice(index: TantivyIndex) -> None:
-    other = Document("other", ((B, 1),), B, "b.example.org", "", "two")
+    other = IndexedDocument("other", ((B, 1),), B, "b.example.org", "", "two")
     index.put([other])
 
 

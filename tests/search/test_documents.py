@@ -8,7 +8,7 @@ from gregor.schemas.messages import Page, Row, State
 from gregor.search.documents import (
     MOST_ITEM_VALUES,
     Anchor,
-    Member,
+    ContentUrl,
     anchor_terms,
     content_of,
     document,
@@ -58,7 +58,7 @@ def test_a_requisite_is_none_until_its_row_says_that_it_is_a_page(page_says: boo
 def test_a_content_is_shown_by_its_nearest_url() -> None:
     far, near = page("http://b.org/", depth=3), page("http://a.org/long", depth=1, state="duplicate", title="T")
     first = page("http://c.org/", depth=2, visit=4, language="de_AT", content_type="text/html")
-    found = document(first, [Member.of(one) for one in (far, near, first)], [Anchor("text", "h")])
+    found = document(first, [ContentUrl.of(one) for one in (far, near, first)], [Anchor("text", "h")])
     assert found.keys == (("http://c.org/", 4), ("http://b.org/", 1), ("http://a.org/long", 1))
     assert (found.key, found.visit, found.host, found.language, found.depth) == (
         "http://c.org/",

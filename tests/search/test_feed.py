@@ -10,7 +10,7 @@ import pytest
 
 from gregor.schemas.messages import Row
 from gregor.worker.adapters.embedded import EmbeddedFeed, FolderError, erase
-from gregor.worker.borders.changes import Change, ChangeFeed
+from gregor.worker.borders.changes import ChangeFeed, UrlChange
 from gregor.worker.borders.errors import Damaged
 from gregor.worker.config.settings import Config
 from gregor.worker.library.follow import StoredPages
@@ -25,7 +25,7 @@ def refuse(damage: Damaged) -> None:
     raise damage
 
 
-async def changes(feed: ChangeFeed, after: int = 0) -> list[Change]:
+async def changes(feed: ChangeFeed, after: int = 0) -> list[UrlChange]:
     return await feed.changes(after, 1000)
 
 
@@ -42,7 +42,7 @@ def followed(folder: Path, use: Callable[[ChangeFeed], Awaitable[None]]) -> None
 
 @pytest.mark.parametrize("followed_first", [True, False])
 def test_every_page_is_there_whenever_it_was_stored(tmp_path: Path, followed_first: bool) -> None:
-    async def run() -> list[Change]:
+    async def run() -> list[UrlChange]:
         async with crawl(tmp_path / "d") as engine:
             feed = EmbeddedFeed(tmp_path / "d", refuse) if followed_first else None
             await store(engine, page(A, "one"), page(B, "two"))

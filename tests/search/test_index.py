@@ -9,7 +9,7 @@ import pytest
 
 from gregor.search.adapters.tantivy_index import TantivyIndex
 from gregor.search.borders import FARTHEST, Index, Unusable
-from gregor.search.documents import Anchor, Document
+from gregor.search.documents import Anchor, IndexedDocument
 from gregor.search.query import parse
 from tests.search import opensearch
 
@@ -42,10 +42,10 @@ def on_nodes(request: pytest.FixtureRequest) -> Opener:
     return lambda: opensearch.writing(made)
 
 
-def document(name: str, title: str = "", text: str = "", **more: object) -> Document:
+def document(name: str, title: str = "", text: str = "", **more: object) -> IndexedDocument:
     host = f"{name}.example.org"
     fields: dict[str, object] = {"keys": ((f"http://{host}/{name}", 1),), "href": f"http://{host}/{name}", "host": host}
-    return Document(id=name, title=title, text=text, **{**fields, **more})  # type: ignore[arg-type]
+    return IndexedDocument(id=name, title=title, text=text, **{**fields, **more})  # type: ignore[arg-type]
 
 
 def found(index: Index, query: str, limit: int = 10, offset: int = 0) -> list[str]:

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from gregor.schemas.messages import Page, Row, State
-from gregor.search.adapters.book import Book
+from gregor.search.adapters.book import PageBook
 from gregor.search.adapters.tantivy_index import TantivyIndex
 from gregor.search.indexer import Indexer
 from gregor.search.query import parse
-from gregor.worker.borders.changes import Change
+from gregor.worker.borders.changes import UrlChange
 from tests.search.stored import link, page, row
 
 A, B, C, D = (f"http://{name}.example.org/" for name in "abcd")
@@ -42,8 +42,8 @@ class Crawl:
         self._position += 1
         self.now[key] = (self._position, stored, settled)
 
-    async def changes(self, after: int, limit: int) -> list[Change]:
-        found = [Change(at, key, stored, kept) for key, (at, stored, kept) in self.now.items() if at > after]
+    async def changes(self, after: int, limit: int) -> list[UrlChange]:
+        found = [UrlChange(at, key, stored, kept) for key, (at, stored, kept) in self.now.items() if at > after]
         return sorted(found, key=lambda one: one.position)[: min(limit, 3)]
 
     async def end(self) -> int:
@@ -83,7 +83,7 @@ class Killing:
 def index_all(folder: Path, crawl: Crawl, budget: int = 10**9, after: bool = False) -> int:
     """Index until nothing is left or the budget of writes is used up; what is left of that."""
     left = [budget]
-    index, book = TantivyIndex(folder / "tantivy", writable=True), Book(folder / "book.db", lambda url: url)
+    index, book = TantivyIndex(folder / "tantivy", writable=True), PageBook(folder / "book.db", lambda url: url)
 
     async def run() -> None:
         wrapped = Killing(book, left, after), Killing(index, left, after)

@@ -12,8 +12,8 @@ import pytest
 
 from gregor.schemas.messages import Page
 from gregor.search.adapters import opensearch_schema as schema
-from gregor.search.adapters.opensearch_writer import Writer, ignore, name_of, version_of
-from gregor.search.documents import Document
+from gregor.search.adapters.opensearch_writer import BulkWriter, ignore, name_of, version_of
+from gregor.search.documents import IndexedDocument
 from gregor.search.ranking import Ranked
 from gregor.worker.borders.reader import refuse
 from gregor.worker.compose import ranks
@@ -85,9 +85,11 @@ def test_what_differs_from_the_store_is_told_and_mended(crawl: Crawl, capsys: py
     (generation,) = schema.generations(crawl.client, shape_of(crawl.config))
     name = generation.index
     strange = document("strange", "Strange")
-    writer = Writer(crawl.client, name, ignore)
+    writer = BulkWriter(crawl.client, name, ignore)
     writer.put(strange, version_of(1, 1))
-    writer.put(Document(b"Dogs sleep".hex(), ((B, 7),), B, "b.example.org", "", "Dogs sleep"), version_of(1, 10**6))
+    writer.put(
+        IndexedDocument(b"Dogs sleep".hex(), ((B, 7),), B, "b.example.org", "", "Dogs sleep"), version_of(1, 10**6)
+    )
     writer.flush()
     crawl.client.ask("DELETE", f"/{name}/_doc/{name_of(b'A fox jumps'.hex())}", params={"refresh": "true"})
     told = [("foreign", strange.key), ("missing", A), ("missing", f"{A}2"), ("stale", B)]

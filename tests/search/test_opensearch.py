@@ -10,12 +10,12 @@ import pytest
 
 from gregor.schemas.messages import Page
 from gregor.search.adapters import opensearch_schema as schema
-from gregor.search.adapters.opensearch_client import Client, Nodes
+from gregor.search.adapters.opensearch_client import Client, OpenSearchNodes
 from gregor.search.adapters.opensearch_index import OpenSearchIndex
-from gregor.search.adapters.opensearch_schema import DOCUMENTS_A_SHARD, MOST_SHARDS, Shape
+from gregor.search.adapters.opensearch_schema import DOCUMENTS_A_SHARD, MOST_SHARDS, IndexLayout
 from gregor.search.adapters.opensearch_writer import name_of
 from gregor.search.borders import Unusable
-from gregor.search.documents import Document
+from gregor.search.documents import IndexedDocument
 from gregor.search.query import parse
 from gregor.worker.borders.errors import Unavailable
 from gregor.worker.commands.cli import main
@@ -31,7 +31,7 @@ from tests.search.test_index import document, found
     [(1, 1), (DOCUMENTS_A_SHARD, 1), (DOCUMENTS_A_SHARD + 1, 2), (10**8, 40), (10**10, MOST_SHARDS)],
 )
 def test_shards_are_made_for_the_expected_size(documents: int, shards: int) -> None:
-    template = schema.template_of(Shape("gregor-x", documents=documents, replicas=2, refresh=0.5))
+    template = schema.template_of(IndexLayout("gregor-x", documents=documents, replicas=2, refresh=0.5))
     settings = template["settings"]
     assert settings["number_of_shards"] == shards and settings["number_of_replicas"] == 2
     assert settings["refresh_interval"] == "500ms"
@@ -66,7 +66,7 @@ def test_what_is_refused_is_told_and_the_others_are_written(opensearch: Service)
     mapping = {"properties": {"title": {"type": "integer"}, "name": {"type": "keyword"}}}
     client.ask("PUT", f"/{index}", {"mappings": mapping, "aliases": {schema.writers_of(index): {}}})
 
-    def refused(document: Document, reason: str) -> None:
+    def refused(document: IndexedDocument, reason: str) -> None:
         told[document.id] = reason
 
     opened = OpenSearchIndex(client, index, on_refused=refused)
@@ -93,14 +93,14 @@ def test_a_full_disk_is_told_as_full_and_it_goes_on_afterwards(opensearch: Servi
 
 
 def test_who_is_away_is_told_in_one_line() -> None:
-    client = Client(Nodes((("127.0.0.1", free_ports(1)[0]),), timeout=2.0))
+    client = Client(OpenSearchNodes((("127.0.0.1", free_ports(1)[0]),), timeout=2.0))
     with pytest.raises(Unavailable, match="OpenSearch is unavailable") as away:
         client.ask("GET", "/")
     assert "\n" not in str(away.value)
 
 
 def test_a_node_that_has_no_shard_yet_is_away(monkeypatch: pytest.MonkeyPatch) -> None:
-    client = Client(Nodes((("127.0.0.1", free_ports(1)[0]),)))
+    client = Client(OpenSearchNodes((("127.0.0.1", free_ports(1)[0]),)))
     monkeypatch.setattr(client, "ask", lambda *words: {"_all": {"primaries": {}}})
     with pytest.raises(Unavailable, match="no shard of gregor-x-1 is there yet"):
         OpenSearchIndex(client, "gregor-x-1").write_count()
@@ -109,7 +109,7 @@ def test_a_node_that_has_no_shard_yet_is_away(monkeypatch: pytest.MonkeyPatch) -
 def test_one_of_several_nodes_is_enough(opensearch: Service) -> None:
     (address,) = opensearch.addresses
     host, _, port = address.rpartition(":")
-    nodes = Nodes((("127.0.0.1", free_ports(1)[0]), (host, int(port))))
+    nodes = OpenSearchNodes((("127.0.0.1", free_ports(1)[0]), (host, int(port))))
     assert all(Client(nodes).ask("GET", "/")["version"]["number"] for _ in range(3))
 
 
@@ -133,8 +133,8 @@ def test_a_state_that_was_pinned_stays_as_it_is(opensearch: Service) -> None:
 def test_an_index_that_is_gone_or_of_another_kind_is_refused_in_one_line(opensearch: Service) -> None:
     index = made(opensearch, "mine")
     with pytest.raises(Unusable, match="of another crawl"):
-        schema.current(index.client, Shape(index.shape.alias, "yours"))
-    assert schema.current(index.client, Shape(index.shape.alias)) is not None
+        schema.current(index.client, IndexLayout(index.shape.alias, "yours"))
+    assert schema.current(index.client, IndexLayout(index.shape.alias)) is not None
     opened = writing(index)
     index.client.ask("PUT", f"/{index.name}/_mapping", {"_meta": {"format": 0}})
     with pytest.raises(Unusable, match="is of format 0, this version reads"):
@@ -196,7 +196,7 @@ def test_what_is_refused_is_a_dead_letter(
     asyncio.run(more(tmp_path / "data", page("http://a.example.org/", "7", title="seven"), page("http://b.org/", "8")))
     client = client_of(opensearch)
     alias = f"gregor-{configured.name}"  # type: ignore[attr-defined]
-    properties = schema.template_of(Shape(alias))["mappings"]["properties"] | {"title": {"type": "integer"}}
+    properties = schema.template_of(IndexLayout(alias))["mappings"]["properties"] | {"title": {"type": "integer"}}
     template = {"mappings": {"properties": properties}}
     client.ask(
         "PUT",

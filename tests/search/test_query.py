@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gregor.search.query import LONGEST, MOST_FILTERS, MOST_TERMS, Asked, Filter, parse
+from gregor.search.query import LONGEST, MOST_FILTERS, MOST_TERMS, ParsedQuery, QueryFilter, parse
 
 
 def day(year: int, month: int = 1, number: int = 1) -> float:
@@ -17,31 +17,37 @@ def day(year: int, month: int = 1, number: int = 1) -> float:
 @pytest.mark.parametrize(
     ("text", "asked"),
     [
-        ("Hello World", Asked(words=("hello", "world"))),
-        ('one "two three" four', Asked(words=("one", "two", "three", "four"), phrases=(("two", "three"),))),
-        ("“zwei Wörter” «x y»", Asked(words=("zwei", "worter", "x", "y"), phrases=(("zwei", "worter"), ("x", "y")))),
-        ('a -b -"c d" –e', Asked(words=("a",), without=(("b",), ("c", "d"), ("e",)))),
-        ("e-mail well-known", Asked(words=("e", "mail", "well", "known"))),
-        ("x site:Example.ORG", Asked(words=("x",), filters=(Filter("site", ("example.org",)),))),
-        ("x site:*.example.org", Asked(words=("x",), filters=(Filter("site", ("example.org",)),))),
-        ("x -host:a.org:8080", Asked(words=("x",), filters=(Filter("host", ("a.org:8080",), True),))),
-        ("site:münchen.de", Asked(filters=(Filter("site", ("xn--mnchen-3ya.de",)),))),
+        ("Hello World", ParsedQuery(words=("hello", "world"))),
+        ('one "two three" four', ParsedQuery(words=("one", "two", "three", "four"), phrases=(("two", "three"),))),
+        (
+            "“zwei Wörter” «x y»",
+            ParsedQuery(words=("zwei", "worter", "x", "y"), phrases=(("zwei", "worter"), ("x", "y"))),
+        ),
+        ('a -b -"c d" –e', ParsedQuery(words=("a",), without=(("b",), ("c", "d"), ("e",)))),
+        ("e-mail well-known", ParsedQuery(words=("e", "mail", "well", "known"))),
+        ("x site:Example.ORG", ParsedQuery(words=("x",), filters=(QueryFilter("site", ("example.org",)),))),
+        ("x site:*.example.org", ParsedQuery(words=("x",), filters=(QueryFilter("site", ("example.org",)),))),
+        ("x -host:a.org:8080", ParsedQuery(words=("x",), filters=(QueryFilter("host", ("a.org:8080",), True),))),
+        ("site:münchen.de", ParsedQuery(filters=(QueryFilter("site", ("xn--mnchen-3ya.de",)),))),
         (
             "lang:pt_BR TYPE:PDF",
-            Asked(filters=(Filter("lang", ("pt-br",)), Filter("type", ("pdf",)))),
+            ParsedQuery(filters=(QueryFilter("lang", ("pt-br",)), QueryFilter("type", ("pdf",)))),
         ),
-        ("type:text/html x", Asked(words=("x",), filters=(Filter("type", ("text/html",)),))),
-        ("filetype:pdf x", Asked(words=("x",), filters=(Filter("type", ("pdf",)),))),
-        ("x before:2026-11-29", Asked(words=("x",), until=day(2026, 11, 29))),
-        ("x after:2024 before:2025-02", Asked(words=("x",), since=day(2024), until=day(2025, 2))),
-        ("x -after:2024", Asked(words=("x",), until=day(2024))),
-        ("x after:2024 after:2025", Asked(words=("x",), since=day(2025))),
-        ('intitle:"a b" inurl:C', Asked(filters=(Filter("intitle", ("a", "b")), Filter("inurl", ("c",))))),
-        ("std::vector 10:30 http://a.org/b", Asked(words=("std", "vector", "10", "30", "http", "a", "org", "b"))),
-        ("日本語 -検索", Asked(words=("日本", "本語"), without=(("検索",),))),
+        ("type:text/html x", ParsedQuery(words=("x",), filters=(QueryFilter("type", ("text/html",)),))),
+        ("filetype:pdf x", ParsedQuery(words=("x",), filters=(QueryFilter("type", ("pdf",)),))),
+        ("x before:2026-11-29", ParsedQuery(words=("x",), until=day(2026, 11, 29))),
+        ("x after:2024 before:2025-02", ParsedQuery(words=("x",), since=day(2024), until=day(2025, 2))),
+        ("x -after:2024", ParsedQuery(words=("x",), until=day(2024))),
+        ("x after:2024 after:2025", ParsedQuery(words=("x",), since=day(2025))),
+        (
+            'intitle:"a b" inurl:C',
+            ParsedQuery(filters=(QueryFilter("intitle", ("a", "b")), QueryFilter("inurl", ("c",)))),
+        ),
+        ("std::vector 10:30 http://a.org/b", ParsedQuery(words=("std", "vector", "10", "30", "http", "a", "org", "b"))),
+        ("日本語 -検索", ParsedQuery(words=("日本", "本語"), without=(("検索",),))),
     ],
 )
-def test_what_is_understood(text: str, asked: Asked) -> None:
+def test_what_is_understood(text: str, asked: ParsedQuery) -> None:
     found = parse(text)
     assert found.hints == ()
     assert (found.words, found.phrases, found.without, found.filters, found.since, found.until) == (

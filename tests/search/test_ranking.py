@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from gregor.search.ranking import Links, Node, Result, Rules, ranked
+from gregor.search.ranking import LinkRules, Links, Node, RankingResult, ranked
 
 
 def web(
-    links: dict[tuple[int, int], int], rules: Rules | None = None, before: dict[str, float] | None = None
-) -> Result:
+    links: dict[tuple[int, int], int], rules: LinkRules | None = None, before: dict[str, float] | None = None
+) -> RankingResult:
     """Ranks of pages 1 to 5: 1 and 2 of host a, 3 of b, 4 of c, 5 of b with the content of 3."""
     nodes = [
         Node(1, "one", "a"),
@@ -18,10 +18,12 @@ def web(
         Node(5, "three", "b"),
     ]
     rows = {source: [(to, words, 0) for (by, to), words in links.items() if by == source] for source, _ in links}
-    return ranked(nodes, (Links(by, np.array(to, np.int64)) for by, to in rows.items()), rules or Rules(), before or {})
+    return ranked(
+        nodes, (Links(by, np.array(to, np.int64)) for by, to in rows.items()), rules or LinkRules(), before or {}
+    )
 
 
-def ranks(found: Result) -> dict[str, float]:
+def ranks(found: RankingResult) -> dict[str, float]:
     return {one.content: one.rank for one in found.documents}
 
 
@@ -36,19 +38,19 @@ def test_links_to_any_url_of_a_content_count_for_it() -> None:
 def test_what_links_count_is_configured() -> None:
     plain = ranks(web({(1, 2): 8, (1, 3): 8}))
     assert plain["two"] == pytest.approx(plain["three"])
-    within = ranks(web({(1, 2): 8, (1, 3): 8}, Rules(same_host=0.1)))
+    within = ranks(web({(1, 2): 8, (1, 3): 8}, LinkRules(same_host=0.1)))
     assert within["two"] < within["three"]
     unfollowed = {(1, 3): 9, (1, 4): 8}
     assert ranks(web(unfollowed))["three"] == pytest.approx(ranks(web(unfollowed))["one"])
-    followed = ranks(web(unfollowed, Rules(nofollow=1.0)))
+    followed = ranks(web(unfollowed, LinkRules(nofollow=1.0)))
     assert followed["three"] == pytest.approx(followed["four"])
     many = {(1, 3): 8, (2, 3): 8, (1, 4): 8, (3, 4): 8}
-    once = ranks(web(many, Rules(once_a_host=True)))
+    once = ranks(web(many, LinkRules(once_a_host=True)))
     assert once["three"] < ranks(web(many))["three"]
 
 
 def test_trust_spreads_along_links() -> None:
-    found = web({(4, 3): 8, (1, 2): 8}, Rules(trusted=frozenset({"c"})))
+    found = web({(4, 3): 8, (1, 2): 8}, LinkRules(trusted=frozenset({"c"})))
     assert ranks(found)["three"] > 0.1 > ranks(found)["two"] == pytest.approx(0.0)
     assert [one.host for one in found.hosts[:2]] == ["c", "b"]
 
@@ -60,5 +62,5 @@ def test_ranks_of_before_save_rounds() -> None:
 
 
 def test_an_empty_index_has_no_ranks() -> None:
-    found = ranked([], [], Rules(), {})
+    found = ranked([], [], LinkRules(), {})
     assert (found.documents, found.hosts, found.links) == ([], [], 0)

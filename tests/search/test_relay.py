@@ -8,9 +8,9 @@ import msgspec
 import pytest
 
 from gregor.schemas.messages import Page, Row
-from gregor.search.documents import Document
+from gregor.search.documents import IndexedDocument
 from gregor.search.relay import Relay
-from gregor.worker.borders.shelf import Heard, Held, Noted, Post, Said
+from gregor.worker.borders.shelf import Held, IndexedUrl, LinkWords, Post, UrlToIndex
 from tests.search.stored import link, page, row
 
 A, B, C = "http://a.org/", "http://b.org/", "http://c.org/"
@@ -32,14 +32,14 @@ class Shelf:
             (place, value) for place, (_, value) in self.cells.items() if place[:size] == name and value is not None
         ]
 
-    async def noted(self, key: str) -> Noted | None:
-        return next((value for _, value in self.found("page", key) if isinstance(value, Noted)), None)
+    async def noted(self, key: str) -> IndexedUrl | None:
+        return next((value for _, value in self.found("page", key) if isinstance(value, IndexedUrl)), None)
 
     async def contents_of(self, keys: Sequence[str]) -> list[str]:
         noted = [await self.noted(key) for key in keys]
         return list(dict.fromkeys(one.content for one in noted if one is not None))
 
-    async def note(self, key: str, noted: Noted, stamp: int) -> None:
+    async def note(self, key: str, noted: IndexedUrl, stamp: int) -> None:
         self.put(("page", key), noted if noted.content else None, stamp)
 
     async def hold(self, content: str, held: Held, stamp: int) -> None:
@@ -53,14 +53,14 @@ class Shelf:
 
     async def link(self, source: str, host: str, added: Mapping[tuple[str, int], str], stamp: int) -> None:
         for (target, words), text in added.items():
-            self.put(("anchor", target, host, str(words), source), Said(host, text), stamp)
+            self.put(("anchor", target, host, str(words), source), LinkWords(host, text), stamp)
 
     async def unlink(self, source: str, host: str, removed: Sequence[tuple[str, int]], stamp: int) -> None:
         for target, words in removed:
             self.put(("anchor", target, host, str(words), source), None, stamp)
 
-    async def anchors(self, keys: Sequence[str], limit: int) -> list[Said]:
-        return [value for key in keys for _, value in self.found("anchor", key) if isinstance(value, Said)]
+    async def anchors(self, keys: Sequence[str], limit: int) -> list[LinkWords]:
+        return [value for key in keys for _, value in self.found("anchor", key) if isinstance(value, LinkWords)]
 
     async def bucket(self, content: str) -> int:
         return next((value for _, value in self.found("bucket", content) if isinstance(value, int)), 0)
@@ -82,14 +82,14 @@ class Crawl:
         self.pages: dict[str, Page] = {}
         self.rows: dict[str, Row] = {}
         self.shelf = Shelf()
-        self.documents: dict[str, Document] = {}
+        self.documents: dict[str, IndexedDocument] = {}
         self._stamps = count(1)
 
-    def store(self, *pages: Page) -> list[Heard]:
+    def store(self, *pages: Page) -> list[UrlToIndex]:
         for one in pages:
             self.pages[one.key] = one
             self.rows[one.key] = msgspec.structs.replace(row(one.key, one.visit, one.state), requisite=one.requisite)
-        return [Heard(one.key, one.visit, requisite=one.requisite) for one in pages]
+        return [UrlToIndex(one.key, one.visit, requisite=one.requisite) for one in pages]
 
     def relay(self) -> Relay:
         async def page_of(key: str, visit: int | None) -> Page | None:
@@ -101,7 +101,7 @@ class Crawl:
 
         return Relay(self.shelf, page_of, row_of, lambda url: url)
 
-    def take_in(self, *heard: Heard, relay: Relay | None = None) -> list[Post]:
+    def take_in(self, *heard: UrlToIndex, relay: Relay | None = None) -> list[Post]:
         async def whole() -> list[Post]:
             posts = await (relay or self.relay()).note(heard, lambda: next(self._stamps))
             await self.relay().write([post.write for post in posts], self._put)
@@ -109,7 +109,7 @@ class Crawl:
 
         return asyncio.run(whole())
 
-    def _put(self, content: str, document: Document | None) -> None:
+    def _put(self, content: str, document: IndexedDocument | None) -> None:
         self.documents.pop(content, None)
         if document is not None:
             self.documents[content] = document
@@ -136,11 +136,11 @@ def test_duplicates_are_one_document_and_words_of_links_come_in_any_order() -> N
 def test_what_is_told_before_the_row_is_written_counts(change: str) -> None:
     crawl = Crawl()
     crawl.take_in(*crawl.store(page(A, "one"), page(B, "two")))
-    crawl.take_in(Heard(A, 2, change))
+    crawl.take_in(UrlToIndex(A, 2, change))
     assert crawl.texts() == {"two": (B,)}
     crawl.rows[A] = msgspec.structs.replace(row(A, 2, "gone"), page=1)
     crawl.pages[A] = page(A, "again", 3)
-    crawl.take_in(Heard(A, 3))  # it is back; its row still says that it is gone
+    crawl.take_in(UrlToIndex(A, 3))  # it is back; its row still says that it is gone
     assert crawl.texts() == {"two": (B,), "again": (A,)}
 
 
@@ -148,7 +148,7 @@ def test_a_page_that_is_erased_takes_the_words_of_its_links_with_it() -> None:
     crawl = Crawl()
     crawl.take_in(*crawl.store(page(A, "one", 1, link(B, "to b")), page(B, "two")))
     del crawl.pages[A]
-    crawl.take_in(Heard(A, 1, "erased"))
+    crawl.take_in(UrlToIndex(A, 1, "erased"))
     assert crawl.texts() == {"two": (B,)} and not any(made.anchors for made in crawl.documents.values())
 
 
@@ -156,20 +156,20 @@ def test_what_asks_to_be_left_out_and_what_only_pages_show_is_left_out() -> None
     crawl = Crawl()
     crawl.take_in(*crawl.store(page(A, "one", directives=("noindex",)), page(B, "two", requisite=True)))
     assert crawl.texts() == {}
-    crawl.take_in(Heard(B, 1, "fetched"))  # a link made a page of it; its row does not say so yet
+    crawl.take_in(UrlToIndex(B, 1, "fetched"))  # a link made a page of it; its row does not say so yet
     assert crawl.texts() == {"two": (B,)}
 
 
 def test_an_event_that_is_older_than_the_row_changes_nothing() -> None:
     crawl = Crawl()
     crawl.take_in(*crawl.store(page(A, "one", 5)))
-    crawl.take_in(Heard(A, 3, "gone"), Heard(A, 2))
+    crawl.take_in(UrlToIndex(A, 3, "gone"), UrlToIndex(A, 2))
     assert crawl.texts() == {"one": (A,)}
 
 
 def test_a_row_of_a_later_visit_stands() -> None:
     later = row(A, 2, "fetched")
-    assert Heard(A, 1, "gone").settled(later) is later
+    assert UrlToIndex(A, 1, "gone").settled(later) is later
 
 
 def test_a_document_has_the_rank_that_its_content_is_on() -> None:

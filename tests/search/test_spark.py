@@ -12,15 +12,15 @@ import numpy as np
 import pytest
 
 from gregor.search.adapters import spark_ranks
-from gregor.search.adapters.book import Book, number_of
-from gregor.search.ranking import Rules, ranked
+from gregor.search.adapters.book import PageBook, number_of
+from gregor.search.ranking import LinkRules, ranked
 from gregor.worker.commands.cli import main
 from gregor.worker.compose.ranks import KeyOf
 from gregor.worker.web.urls import Urls
 from tests.search.stored import crawl, link, page, store
 
 needs_java = pytest.mark.skipif(shutil.which("java") is None, reason="Spark runs on a Java")
-RULES = Rules(0.5, 0.25, True, frozenset({"h1.example.org", "h7.example.org"}))
+RULES = LinkRules(0.5, 0.25, True, frozenset({"h1.example.org", "h7.example.org"}))
 
 
 def web() -> Iterator[Any]:
@@ -61,14 +61,14 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def book(data: Path) -> Iterator[Book]:
-    opened = Book(next((data / "index").glob("[0-9]*")) / "book.db", lambda url: None)
+def book(data: Path) -> Iterator[PageBook]:
+    opened = PageBook(next((data / "index").glob("[0-9]*")) / "book.db", lambda url: None)
     yield opened
     opened.close()
 
 
 @needs_java
-def test_ranks_are_those_of_one_machine(data: Path, book: Book) -> None:
+def test_ranks_are_those_of_one_machine(data: Path, book: PageBook) -> None:
     here = ranked(book.nodes(), book.links(), RULES, {})
     with spark_ranks.session("local[2]") as session:
         there = spark_ranks.ranked(session, data.parent, KeyOf(Urls()), RULES, {})
@@ -85,9 +85,9 @@ def test_ranks_are_those_of_one_machine(data: Path, book: Book) -> None:
 
 
 def test_what_spark_computed_goes_into_the_index(
-    data: Path, book: Book, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    data: Path, book: PageBook, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    here = ranked(book.nodes(), book.links(), Rules(), {})
+    here = ranked(book.nodes(), book.links(), LinkRules(), {})
     keys = {content: number for number, content in book.contents().items()}
     urls = {number_of(page.key): page.key for page in web()}
     named = [msgspec.structs.replace(document, content=urls[keys[document.content]]) for document in here.documents]

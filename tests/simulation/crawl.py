@@ -15,7 +15,7 @@ from gregor.worker.config.settings import Config
 from gregor.worker.extract.crawled import Extraction
 from gregor.worker.extract.judges import Judges
 from gregor.worker.extract.model import Field, Rule
-from gregor.worker.extract.selectors import Css, Fact
+from gregor.worker.extract.selectors import CssSelector, Fact
 from gregor.worker.links.configured import scope_rules
 from gregor.worker.links.known_ranks import KnownRanks
 from gregor.worker.links.scope import Scope
@@ -37,7 +37,9 @@ from tests.simulation.web import Exchange, Web
 RESTART = 4.0
 """Seconds after which a worker that died is started again."""
 MOST_RESTARTS = 20
-RULE = Rule("page", "page", None, None, None, (Field("text", (Fact("text"),)), Field("h", (Css("h1"),))), version="1")
+RULE = Rule(
+    "page", "page", None, None, None, (Field("text", (Fact("text"),)), Field("h", (CssSelector("h1"),))), version="1"
+)
 
 
 class InMemoryPdf:

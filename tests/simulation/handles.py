@@ -16,7 +16,7 @@ from gregor.schemas.messages import (
     Ticket,
     encode,
 )
-from gregor.worker.borders.log import Record, Vanished
+from gregor.worker.borders.log import FrontierRecord, Vanished
 from gregor.worker.borders.store import Entry
 from tests.simulation.engine import Machine, Wire, World
 
@@ -34,7 +34,7 @@ class SimulatedLog:
     async def announce(self, news: Page | DeadLetter | Vanished | Changed) -> None:
         """Nobody listens."""
 
-    async def read(self, partition: int, priority: int, offset: int, limit: int) -> list[Record]:
+    async def read(self, partition: int, priority: int, offset: int, limit: int) -> list[FrontierRecord]:
         return await self._wire.call("read", self._server.read, partition, priority, offset, limit)
 
     async def starts(self, partition: int) -> dict[int, int]:

@@ -5,8 +5,8 @@ from contextvars import Context
 
 from gregor.worker.base.spooled import SpooledBody
 from gregor.worker.borders.clock import Clock
-from gregor.worker.borders.resolver import Answer, DnsFailure
-from gregor.worker.borders.transport import Endpoint, Failure, FetchResult, Limits, Permit, Request, Response
+from gregor.worker.borders.resolver import DnsFailure, Resolution
+from gregor.worker.borders.transport import Failure, FetchResult, Limits, Permit, Request, Response, SocketAddress
 from tests.simulation.engine import Machine, Wire, World
 from tests.simulation.web import Exchange, Web
 
@@ -110,7 +110,7 @@ class SimulatedResolver:
     def remembered(self, hostname: str, port: int) -> None:
         """Nothing is remembered here."""
 
-    async def resolve(self, hostname: str, port: int) -> Answer | DnsFailure:
+    async def resolve(self, hostname: str, port: int) -> Resolution | DnsFailure:
         fault = await self._wire.pass_by("resolve")
         await asyncio.sleep(self._wire.world.latencies.get("dns", 0.02))
         if fault is not None:
@@ -123,4 +123,4 @@ class SimulatedResolver:
             return DnsFailure("nxdomain", "no such name", expires)
         if asyncio.get_running_loop().time() < site.unknown_until:
             return DnsFailure("servfail", "no answer", self._clock.monotonic() + 5.0)
-        return Answer(tuple(Endpoint(address, port) for address in site.addresses), expires)
+        return Resolution(tuple(SocketAddress(address, port) for address in site.addresses), expires)

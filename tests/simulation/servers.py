@@ -20,7 +20,7 @@ from gregor.schemas.messages import (
     decode_ticket,
     encode,
 )
-from gregor.worker.borders.log import Record, Unreadable
+from gregor.worker.borders.log import FrontierRecord, Unreadable
 from gregor.worker.borders.store import Entry
 from gregor.worker.read.sketches import share
 from tests.simulation.cells import Cells, Shelf
@@ -59,15 +59,15 @@ class LogServer:
         """Append what is no ticket."""
         self.topics[partition, priority].records.append(data)
 
-    def read(self, partition: int, priority: int, offset: int, limit: int) -> list[Record]:
+    def read(self, partition: int, priority: int, offset: int, limit: int) -> list[FrontierRecord]:
         topic = self.topics[partition, priority]
         first = max(offset, topic.start)
         found = []
         for at, data in enumerate(topic.records[first : first + limit], first):
             try:
-                found.append(Record(at, decode_ticket(data)))
+                found.append(FrontierRecord(at, decode_ticket(data)))
             except msgspec.MsgspecError as error:
-                found.append(Record(at, Unreadable(data, str(error))))
+                found.append(FrontierRecord(at, Unreadable(data, str(error))))
         return found
 
     def starts(self, partition: int) -> dict[int, int]:

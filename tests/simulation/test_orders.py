@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from gregor.worker.links.tickets import again
-from gregor.worker.orders.model import By, Kind, Order, give, take_back
+from gregor.worker.orders.model import By, Order, OrderKind, give, take_back
 from tests.simulation.checker import check
 from tests.simulation.crawl import Prepare, Run, Worker
 from tests.simulation.faults import Fault
@@ -21,7 +21,7 @@ ME = By("operator", 0.0)
 Step = tuple[float, Callable[[Run], object]]
 
 
-def at(seconds: float, kind: Kind, target: str = "", value: float | None = None) -> Step:
+def at(seconds: float, kind: OrderKind, target: str = "", value: float | None = None) -> Step:
     """An order that is given then."""
     change = partial(give, order=Order(kind, target, value), by=ME)
     return seconds, lambda run: run.world.zookeeper.change_orders(change)
@@ -115,7 +115,7 @@ def test_a_delay_that_was_a_mistake_is_over_with_its_order(dies: int) -> None:
 def test_whatever_is_ordered_and_taken_back(seed: int) -> None:
     """At random, with two workers and a fault; in the end all is taken back, and the crawl ends as without."""
     chance, steps = Random(f"orders {seed}"), list[Step]()
-    possible: list[tuple[Kind, str, float | None]] = [
+    possible: list[tuple[OrderKind, str, float | None]] = [
         ("pause", "", None),
         ("block", HOST, None),
         ("block", "*.site.example", None),

@@ -7,7 +7,7 @@ from gregor.schemas.messages import PRIORITIES, PartitionRecord, Row, url_finger
 from gregor.worker.borders.effects import Retries
 from gregor.worker.borders.services import Services
 from gregor.worker.config.settings import Config, replace
-from gregor.worker.frontier.back_queue import Item
+from gregor.worker.frontier.back_queue import QueueItem
 from gregor.worker.frontier.calendar import Calendar
 from gregor.worker.frontier.checkpoint import checkpoint
 from gregor.worker.frontier.intake import Intake
@@ -120,7 +120,7 @@ class Owner:
         self.intake.waiting.look_after(host)
         self.schedule.see(self.partition, host)
 
-    async def _settle(self, item: Item) -> None:
+    async def _settle(self, item: QueueItem) -> None:
         ticket, store = item.ticket, self.engine.store
         row = (await self.effects.run(lambda: store.rows([ticket.key])))[0]
         if is_stale(ticket, row):

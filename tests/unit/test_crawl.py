@@ -12,9 +12,9 @@ import pytest
 from gregor.schemas.items import StoredItem
 from gregor.schemas.messages import Page, Row, Ticket
 from gregor.worker.borders.effects import Effects, LeaseLost
-from gregor.worker.crawl import Crawl
+from gregor.worker.crawl import PartitionCrawl
 from gregor.worker.fetch.outcomes import Broken, Denied, Failed, Gone
-from gregor.worker.frontier.back_queue import FromBucket, Item
+from gregor.worker.frontier.back_queue import FromBucket, QueueItem
 from gregor.worker.frontier.counts import NO_CHANGE
 from gregor.worker.robots.rulings import NotNow
 from gregor.worker.settle.verdicts import Policy
@@ -83,7 +83,7 @@ class Scene:
             "chance": random.Random(1),
             "name": "w",
         }
-        self.crawl = Crawl(**parts)
+        self.crawl = PartitionCrawl(**parts)
         self.moved: bool | None = None
 
     def _note(self, what: str, moved: dict[str, bool] | None = None) -> None:
@@ -95,13 +95,13 @@ class Scene:
             raise LeaseLost
 
     def settle(self, visited: Visited) -> list[str]:
-        item = Item(visited.ticket, FromBucket(1), inherited=False)
+        item = QueueItem(visited.ticket, FromBucket(1), inherited=False)
         with suppress(LeaseLost):
             asyncio.run(self.crawl.settle(self.turn, item, visited))
         return self.done
 
     def visit(self, ticket: Ticket, *, inherited: bool = True) -> list[str]:
-        item = Item(ticket, FromBucket(1), inherited)
+        item = QueueItem(ticket, FromBucket(1), inherited)
         asyncio.run(self.crawl._visit(self.turn, item))
         return self.done
 
@@ -181,7 +181,7 @@ def test_the_items_of_a_page_that_vanished_are_told_gone_before_its_row() -> Non
     log: Any = scene.crawl.services.log
     log.announce = announce
     visited = Visited(revisit, known(1), Gone(410), stored=stored)
-    asyncio.run(scene.crawl.settle(scene.turn, Item(revisit, FromBucket(1), False), visited))
+    asyncio.run(scene.crawl.settle(scene.turn, QueueItem(revisit, FromBucket(1), False), visited))
     assert [step for step in scene.done if step in SETTLE[2:]] == ["announce", "put_rows", "mark", "finish"]
     (vanished,) = news
     assert (vanished.page.visit, vanished.page.fetched_at) == (2, 100.0)
@@ -200,7 +200,7 @@ def test_a_redirect_that_is_to_be_followed_later_waits_then_is_finished() -> Non
 
 
 def test_a_shorter_way_that_is_told_of_while_the_row_is_read_counts() -> None:
-    scene, item = Scene(), Item(msgspec.structs.replace(TICKET, depth=4), FromBucket(1), inherited=False)
+    scene, item = Scene(), QueueItem(msgspec.structs.replace(TICKET, depth=4), FromBucket(1), inherited=False)
     read = scene.crawl.services.store.rows
 
     async def rows(keys: list[str]) -> Any:

@@ -306,6 +306,24 @@ def test_what_is_seen_at_once_and_others_names_are_no_faults(code: str) -> None:
     assert not vague(code)
 
 
+def defined(file: str) -> Iterator[str]:
+    """The public classes of a module, and its names for types (``Kind = Literal[...]``)."""
+    for node in ast.iter_child_nodes(parsed(file)[0]):
+        match node:
+            case ast.ClassDef(name=name) | ast.Assign(targets=[ast.Name(name)]) | ast.AnnAssign(target=ast.Name(name)):
+                if name[0].isupper() and not name.isupper():
+                    yield name
+
+
+def test_a_class_has_its_name_alone() -> None:
+    """Across the product, whose parts all meet in a process; plug-ins and libraries may have what names they like."""
+    homes: dict[str, list[str]] = {}
+    for file in [*files(), *(file.relative_to(ROOT).as_posix() for file in sorted((ROOT / "search").rglob("*.py")))]:
+        for name in defined(file):
+            homes.setdefault(name, []).append(file)
+    assert not {name: places for name, places in homes.items() if len(places) > 1}
+
+
 def test_no_file_is_longer_than_a_reader_takes_in() -> None:
     lengths = {file: len((ROOT / file).read_text().splitlines()) for file in files() if file.startswith("worker/")}
     assert not {file: lines for file, lines in lengths.items() if lines > LONGEST.get(file, 300)}

@@ -135,9 +135,9 @@ def test_links_that_are_too_deep_or_of_requisites_are_judged_for_when_they_are_f
 
 
 def plugins_sources(selector: str) -> Any:
-    from gregor.worker.extract.selectors import Css
+    from gregor.worker.extract.selectors import CssSelector
 
-    return (Css(selector),)
+    return (CssSelector(selector),)
 
 
 def test_urls_of_sitemaps_and_targets_of_redirects_are_judged() -> None:

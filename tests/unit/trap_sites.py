@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl, quote, urlsplit
 import xxhash
 
 from gregor.schemas.messages import Ticket
-from gregor.worker.frontier.back_queue import BackQueue, FromLog, Item
+from gregor.worker.frontier.back_queue import BackQueue, FromLog, QueueItem
 from gregor.worker.links.priority import of_link
 from gregor.worker.links.traps import Traps
 from gregor.worker.links.url_loops import malformed
@@ -48,7 +48,7 @@ def crawl(site: Site, seed: str, limit: int = 3000, traps: Traps | None = None) 
             ticket = Ticket(url.href, url.key, url.host, 0, "new", of_link(depth), depth, 0, via, "a")
             queue = queues.setdefault(url.host, BackQueue(traps.judge))
             assert queue.takes(ticket, limit * 1000)
-            queue.put(Item(ticket, FromLog(1, 0), False))
+            queue.put(QueueItem(ticket, FromLog(1, 0), False))
 
     first = urls.parse(seed)
     assert first is not None

@@ -18,7 +18,7 @@ from pathlib import Path
 import uvloop
 
 from gregor.worker.demo.child import child, parent_gone, ready
-from gregor.worker.demo.protocol import Answer, HttpProtocol, Site, plain
+from gregor.worker.demo.protocol import HttpProtocol, Site, WireAnswer, plain
 
 INDEX = "index.html"
 TYPES = {".html": "text/html; charset=utf-8", ".txt": "text/plain; charset=utf-8"}
@@ -72,7 +72,7 @@ def site(root: Path) -> Site:
         if file.is_file()
     }
 
-    def answer(authority: str, target: str) -> Answer:
+    def answer(authority: str, target: str) -> WireAnswer:
         file = files.get(authority.partition(":")[0] + target)
         if file is None:
             return plain("404 Not Found", "no such page\n")

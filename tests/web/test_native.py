@@ -17,7 +17,7 @@ from gregor.worker.demo import warc
 from gregor.worker.read import native
 from gregor.worker.read.document import Document
 from gregor.worker.read.html import parse
-from gregor.worker.read.html.natively import Attempt
+from gregor.worker.read.html.natively import NativeAttempt
 from gregor.worker.read.processors import Processors
 from gregor.worker.read.read import read
 from tests.web import fuzz_inputs, markup
@@ -80,7 +80,7 @@ def test_generated_pages_are_read_alike(natively: Processors, most: int) -> None
     assert natively.core is not None
     for number in range(PAGES // 2):
         for page in (markup.page(SEED, number), fuzz_inputs.make("html", SEED, number).decode("utf-8", "replace")):
-            said = parse.extract(page, max_links=most, attempt=Attempt(natively.core))
+            said = parse.extract(page, max_links=most, attempt=NativeAttempt(natively.core))
             assert said == parse.extract(page, max_links=most), (number, page)
 
 

@@ -19,7 +19,7 @@ import uvloop
 
 from gregor.worker.demo import warc
 from gregor.worker.demo.child import child, parent_gone, ready
-from gregor.worker.demo.protocol import Answer, HttpProtocol, Site, plain
+from gregor.worker.demo.protocol import HttpProtocol, Site, WireAnswer, plain
 from tests.web.authority import Authority
 
 PORTS = {"http": ":80", "https": ":443"}
@@ -51,10 +51,10 @@ def host_table(urls: Iterable[str], http: int, https: int) -> str:
     return "".join(f"{host}:80 127.0.0.1:{http}\n{host}:443 127.0.0.1:{https}\n" for host in hosts)
 
 
-def site(scheme: str, records: dict[str, warc.Record], log: io.TextIOBase) -> Site:
+def site(scheme: str, records: dict[str, warc.ResponsePlace], log: io.TextIOBase) -> Site:
     """Answers from the records of one scheme, noting each request: time (Unix, seconds), scheme, host, target."""
 
-    def answer(authority: str, target: str) -> Answer:
+    def answer(authority: str, target: str) -> WireAnswer:
         entry = {"t": round(time.time(), 4), "scheme": scheme, "host": authority, "target": target}
         log.write(json.dumps(entry) + "\n")
         record = records.get(f"{scheme}://{authority.removesuffix(PORTS[scheme])}{target}")

@@ -8,10 +8,10 @@ from gregor.schemas.messages import Row, Ticket, decode, decode_ticket
 from gregor.worker.adapters.compression import decoded
 from gregor.worker.borders.errors import Damaged
 from gregor.worker.borders.reader import Reader
-from gregor.worker.borders.stock import Kept, Place
+from gregor.worker.borders.stock import StockPlace, StoredRecord
 
 T = TypeVar("T")
-Record = tuple[Any, ...]
+StoredFields = tuple[Any, ...]
 
 
 class StockByReader:
@@ -40,15 +40,15 @@ def decode_row(key: str, data: bytes) -> Row:
     return row
 
 
-def kept(place: Place, read: Callable[[], T]) -> Kept[T]:
+def kept(place: StockPlace, read: Callable[[], T]) -> StoredRecord[T]:
     """A record where it stands, or why it cannot be read."""
     try:
-        return Kept(place, decoded(str(place[0]), str(place[1]), read))
+        return StoredRecord(place, decoded(str(place[0]), str(place[1]), read))
     except Damaged as damage:
-        return Kept(place, None, damage.why)
+        return StoredRecord(place, None, damage.why)
 
 
-def filed_row(record: Record) -> Row:
+def filed_row(record: StoredFields) -> Row:
     """The row of a record (key, host, state, data). Raises `Damaged`; `ValueError` when it is filed under another."""
     key, host, state, data = record
     row = decode_row(key, data)
@@ -67,7 +67,7 @@ def filed_ticket(data: bytes, name: int, partition: int, partitions: int) -> Tic
     return ticket
 
 
-def filed(record: Record, kind: type[Any], name: str) -> object:
+def filed(record: StoredFields, kind: type[Any], name: str) -> object:
     """A record (name, data) of a kind that has its name in a field; that is "" where none has it."""
     value: object = decode(record[1], kind)
     if name and getattr(value, name) != record[0]:

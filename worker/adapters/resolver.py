@@ -19,8 +19,8 @@ import dns.rdatatype
 import dns.resolver
 
 from gregor.worker.base.shortage import in_words, shortage
-from gregor.worker.borders.resolver import Answer, DnsFailure
-from gregor.worker.borders.transport import Endpoint
+from gregor.worker.borders.resolver import DnsFailure, Resolution
+from gregor.worker.borders.transport import SocketAddress
 from gregor.worker.fetch.dns import DnsCache, Lookup, NotFound, ResolvedName, interleave, literal_address, parse_hosts
 from gregor.worker.fetch.host_table import HostTable
 
@@ -34,7 +34,7 @@ class DnsResolver:
     """A `Resolver`. Concurrent look-ups of one name are one; every result goes through the cache.
 
     `server` asks that one resolver instead of those of resolv.conf; `timeout` is the whole time of one look-up in
-    seconds. `clock` is the monotonic clock that `Answer.expires` belongs to.
+    seconds. `clock` is the monotonic clock that `Resolution.expires` belongs to.
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class DnsResolver:
         *,
         cache: DnsCache | None = None,
         host_table: HostTable | None = None,
-        server: Endpoint | None = None,
+        server: SocketAddress | None = None,
         timeout: float = 10.0,
         hosts_file: Path = Path("/etc/hosts"),
         clock: Callable[[], float] = time.monotonic,
@@ -57,16 +57,16 @@ class DnsResolver:
         self._dns.timeout = max(2.0, timeout / 2)
         self._running: dict[str, asyncio.Task[tuple[Lookup, float]]] = {}
 
-    def remembered(self, hostname: str, port: int) -> Answer | DnsFailure | None:
+    def remembered(self, hostname: str, port: int) -> Resolution | DnsFailure | None:
         """See `Resolver.remembered`. Names in the host table, literals and the hosts file never expire."""
         if listed := self._host_table.lookup(hostname, port):
-            return Answer(listed, math.inf)
+            return Resolution(listed, math.inf)
         if addresses := self._local(hostname):
-            return Answer(tuple(Endpoint(address, port) for address in addresses), math.inf)
+            return Resolution(tuple(SocketAddress(address, port) for address in addresses), math.inf)
         kept = self._cache.get(hostname.removesuffix("."), self._clock())
         return None if kept is None else _answer(*kept, port)
 
-    async def resolve(self, hostname: str, port: int) -> Answer | DnsFailure:
+    async def resolve(self, hostname: str, port: int) -> Resolution | DnsFailure:
         """See `Resolver.resolve`."""
         if (answer := self.remembered(hostname, port)) is not None:
             return answer
@@ -129,13 +129,13 @@ class DnsResolver:
         return ResolvedName(tuple(record.address for record in answer.rrset), ttl)
 
 
-def _answer(lookup: Lookup, expires: float, port: int) -> Answer | DnsFailure:
+def _answer(lookup: Lookup, expires: float, port: int) -> Resolution | DnsFailure:
     if isinstance(lookup, NotFound):
         return DnsFailure(lookup.kind, lookup.detail, expires)
-    return Answer(tuple(Endpoint(address, port) for address in lookup.addresses), expires)
+    return Resolution(tuple(SocketAddress(address, port) for address in lookup.addresses), expires)
 
 
-def _client(server: Endpoint | None) -> dns.asyncresolver.Resolver:
+def _client(server: SocketAddress | None) -> dns.asyncresolver.Resolver:
     if server is not None:
         client = dns.asyncresolver.Resolver(configure=False)
         client.nameservers = [server.address]

@@ -59,7 +59,7 @@ _MOST_LETTERS: Final = 1000  # that are looked at for one scan; twice as many ar
 _SCANS: Final = 2  # scans of whole tables that run at once; others wait
 
 
-class Archive:
+class StoredCrawl:
     """What is kept of a crawl, beside its workers or after them."""
 
     def __init__(

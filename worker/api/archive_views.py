@@ -5,7 +5,7 @@ from msgspec import Struct
 from gregor.schemas.events import rfc3339
 from gregor.schemas.messages import Row
 from gregor.worker.borders.members import HandOver
-from gregor.worker.inspect.url_record import Record
+from gregor.worker.inspect.url_record import UrlRecord
 
 
 class LinkView(Struct, frozen=True):
@@ -24,7 +24,7 @@ class PageView(Struct, frozen=True):
     ``damage``: what is wrong with its stored body; empty when it is whole.
     """
 
-    record: Record
+    record: UrlRecord
     visit: int
     visits: int
     text: str

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from gregor.worker.api.archive import Archive
+from gregor.worker.api.archive import StoredCrawl
 from gregor.worker.api.archive_views import Brief
 from gregor.worker.api.history import EVERY, Past, Point
 from gregor.worker.borders.clock import Clock
@@ -67,7 +67,7 @@ class Backend(ABC):
     """Answers the endpoints. ``name``: of the process that does."""
 
     def __init__(
-        self, name: str, coordinator: OrderBook, clock: Clock, archive: Archive, control: Control | FolderControl
+        self, name: str, coordinator: OrderBook, clock: Clock, archive: StoredCrawl, control: Control | FolderControl
     ) -> None:
         self.name = name
         self.control = control

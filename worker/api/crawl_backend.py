@@ -12,7 +12,7 @@ import msgspec
 import prometheus_client as prometheus
 
 from gregor.worker.api.aggregate import added_up, first_hosts
-from gregor.worker.api.archive import Archive
+from gregor.worker.api.archive import StoredCrawl
 from gregor.worker.api.archive_views import Brief
 from gregor.worker.api.backend import Backend, HostsQuery, Status
 from gregor.worker.api.peers import Peers
@@ -51,7 +51,7 @@ class CrawlBackend(Backend):
         crawl: str,
         coordinator: Coordinator,
         clock: Clock,
-        archive: Archive,
+        archive: StoredCrawl,
         control: Control,
         peers: Peers,
         *,
@@ -141,7 +141,7 @@ async def serve(
     name: str,
     coordinator: Coordinator,
     clock: Clock,
-    archive: Archive,
+    archive: StoredCrawl,
     control: Control,
     members: Callable[[], Awaitable[Members]],
     counts: Callable[[], Awaitable[dict[str, int]]],

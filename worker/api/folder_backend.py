@@ -10,7 +10,7 @@ import prometheus_client as prometheus
 
 from gregor import __version__
 from gregor.schemas.messages import PRIORITIES
-from gregor.worker.api.archive import Archive
+from gregor.worker.api.archive import StoredCrawl
 from gregor.worker.api.archive_views import Brief, brief
 from gregor.worker.api.backend import Backend, Counts, HostsQuery, Status
 from gregor.worker.api.kept_rows import KeptRows
@@ -38,7 +38,7 @@ class FolderBackend(Backend):
         config: Config,
         book: OrderBook,
         clock: Clock,
-        archive: Archive,
+        archive: StoredCrawl,
         control: FolderControl,
         *,
         settled: Callable[[], Awaitable[dict[str, int]]],

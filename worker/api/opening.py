@@ -27,7 +27,7 @@ _TOKEN: Final = "console-token"
 _PLACE: Final = "console.json"
 
 
-class Place(msgspec.Struct, frozen=True):
+class ApiPlace(msgspec.Struct, frozen=True):
     """Where an API is, and the process that serves it: its id and when it began, in ticks since the machine's start."""
 
     url: str
@@ -71,7 +71,7 @@ def place_and_token(config: Config) -> tuple[str, str]:
     """The URL and the token of an API of this user's that runs; both empty when none does."""
     folder = folder_of(config)
     try:
-        place = msgspec.json.decode((folder / _PLACE).read_bytes(), type=Place)
+        place = msgspec.json.decode((folder / _PLACE).read_bytes(), type=ApiPlace)
         token = (folder / _TOKEN).read_text("ascii").strip() if (folder / _TOKEN).exists() else ""
     except (OSError, UnicodeDecodeError, msgspec.MsgspecError):
         return "", ""
@@ -91,7 +91,7 @@ def same(first: str, other: str) -> bool:
 def announced(config: Config, url: str) -> Iterator[None]:
     """Let commands of the same user find the API while the block runs."""
     path = folder_of(config) / _PLACE
-    place = Place(url, os.getpid(), _born(os.getpid()))
+    place = ApiPlace(url, os.getpid(), _born(os.getpid()))
     with contextlib.suppress(OSError), replaced(path, 0o600) as file:  # else they have to be told by --api
         file.write(msgspec.json.encode(place))
     try:

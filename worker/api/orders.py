@@ -10,7 +10,7 @@ from starlette.requests import Request
 from gregor.worker.api.backend import Backend
 from gregor.worker.api.endpoint import V1, Endpoint, Handler, Reason, by
 from gregor.worker.api.requests import body, query, target
-from gregor.worker.orders.model import RULES, Kind, Order, listed, name_of
+from gregor.worker.orders.model import RULES, Order, OrderKind, listed, name_of
 
 
 class Value(Reason, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -44,7 +44,7 @@ async def _orders(backend: Backend, request: Request) -> StandingOrders:
     return StandingOrders(orders.version, page[: asked.limit], sorted(orders.unread), more)
 
 
-def _give(kind: Kind) -> Handler:
+def _give(kind: OrderKind) -> Handler:
     async def handler(backend: Backend, request: Request) -> Order:
         reason = await body(request, Value if RULES[kind].unit else Reason)
         value = reason.value if isinstance(reason, Value) else None
@@ -53,7 +53,7 @@ def _give(kind: Kind) -> Handler:
     return handler
 
 
-def _take_back(kind: Kind) -> Handler:
+def _take_back(kind: OrderKind) -> Handler:
     async def handler(backend: Backend, request: Request) -> None:
         reason = await body(request, Reason)
         await backend.control.take_back(name_of(kind, target(request, kind)), by(backend, request, reason))
@@ -66,7 +66,7 @@ async def _forget_unread(backend: Backend, request: Request) -> None:
     await backend.control.take_back(request.path_params["name"], by(backend, request, reason))
 
 
-_SUMMARIES: Final[dict[Kind, tuple[str, str]]] = {
+_SUMMARIES: Final[dict[OrderKind, tuple[str, str]]] = {
     "pause": ("Pause the crawl", "Go on"),
     "block": ("Send a host or domain nothing", "Let it be crawled again"),
     "optout": ("Ask nothing of a host or domain and store nothing of it, for good", "Let it be crawled again"),
@@ -79,7 +79,7 @@ _SUMMARIES: Final[dict[Kind, tuple[str, str]]] = {
 }
 
 
-def _of_kind(kind: Kind) -> tuple[Endpoint, Endpoint]:
+def _of_kind(kind: OrderKind) -> tuple[Endpoint, Endpoint]:
     path = f"{V1}/orders/{kind}" + ("" if kind == "pause" else "/{target}")
     give, back = _SUMMARIES[kind]
     asks = Value if RULES[kind].unit else Reason

@@ -13,7 +13,7 @@ from gregor.worker.api.backend import Backend
 from gregor.worker.api.endpoint import V1, Endpoint
 from gregor.worker.api.history import Point
 from gregor.worker.api.requests import query
-from gregor.worker.api.search_views import Found, Why
+from gregor.worker.api.search_views import SearchResults, Why
 from gregor.worker.api.searching import HitQuery, SearchQuery, searched
 from gregor.worker.borders.members import Members
 from gregor.worker.inspect.explain import Explanation
@@ -79,15 +79,15 @@ class History(msgspec.Struct, frozen=True):
     points: list[Point]
 
 
-async def _search(backend: Backend, request: Request) -> Found:
+async def _search(backend: Backend, request: Request) -> SearchResults:
     asked = query(request, SearchQuery)
     return await searched(backend.archive.searching, lambda searching: searching.results_of(asked))
 
 
-def _of_records(name: str) -> Callable[[Backend, Request], Awaitable[Found]]:
+def _of_records(name: str) -> Callable[[Backend, Request], Awaitable[SearchResults]]:
     """What answers queries about what happened."""
 
-    async def search(backend: Backend, request: Request) -> Found:
+    async def search(backend: Backend, request: Request) -> SearchResults:
         asked = query(request, SearchQuery)
         return await searched(backend.archive.records.get(name), lambda searching: searching.results_of(asked), name)
 
@@ -151,19 +151,19 @@ READING: Final = (
     Endpoint("GET", f"{V1}/pages", "viewer", "URLs that were visited", _pages, Briefs, query=PagesQuery),
     Endpoint("GET", f"{V1}/page", "viewer", "A stored page: text, heads, links", _page, PageView, query=PageQuery,
              refuses=(404,)),
-    Endpoint("GET", f"{V1}/search", "viewer", "Documents of the index that a query finds", _search, Found,
+    Endpoint("GET", f"{V1}/search", "viewer", "Documents of the index that a query finds", _search, SearchResults,
              query=SearchQuery, refuses=(404,)),
     Endpoint("GET", f"{V1}/search/why", "viewer", "What a document's place for a query is made of", _why, Why,
              query=HitQuery, refuses=(404,)),
-    Endpoint("GET", f"{V1}/search/events", "viewer", "How URLs stand, by a query", _of_records("events"), Found,
+    Endpoint("GET", f"{V1}/search/events", "viewer", "How URLs stand, by a query", _of_records("events"), SearchResults,
              query=SearchQuery, refuses=(404,)),
     Endpoint("GET", f"{V1}/search/deadletters", "viewer", "URLs given up, by a query", _of_records("deadletters"),
-             Found, query=SearchQuery, refuses=(404,)),
-    Endpoint("GET", f"{V1}/search/hosts", "viewer", "How hosts stand, by a query", _of_records("hosts"), Found,
+             SearchResults, query=SearchQuery, refuses=(404,)),
+    Endpoint("GET", f"{V1}/search/hosts", "viewer", "How hosts stand, by a query", _of_records("hosts"), SearchResults,
              query=SearchQuery, refuses=(404,)),
-    Endpoint("GET", f"{V1}/search/orders", "viewer", "Orders that were given, by a query", _of_records("orders"), Found,
-             query=SearchQuery, refuses=(404,)),
-    Endpoint("GET", f"{V1}/search/logs", "viewer", "Lines of the log, by a query", _of_records("logs"), Found,
+    Endpoint("GET", f"{V1}/search/orders", "viewer", "Orders that were given, by a query", _of_records("orders"),
+             SearchResults, query=SearchQuery, refuses=(404,)),
+    Endpoint("GET", f"{V1}/search/logs", "viewer", "Lines of the log, by a query", _of_records("logs"), SearchResults,
              query=SearchQuery, refuses=(404,)),
     Endpoint("GET", f"{V1}/similar", "viewer", "Near-duplicates of a page", _similar, SimilarPages, query=UrlQuery,
              refuses=(404,)),

@@ -8,7 +8,7 @@ from starlette.requests import ClientDisconnect, Request
 
 from gregor.worker.api.problems import Problem
 from gregor.worker.base.printable import one_line
-from gregor.worker.orders.model import Kind
+from gregor.worker.orders.model import OrderKind
 from gregor.worker.orders.targets import target_of
 
 B = TypeVar("B")
@@ -57,6 +57,6 @@ def query(request: Request, kind: type[B]) -> B:
         raise Problem(400, f"The query is not as it should be: {one_line(str(error), _MOST_TOLD)}.") from None
 
 
-def target(request: Request, kind: Kind) -> str:
+def target(request: Request, kind: OrderKind) -> str:
     """The target of an order in the path; empty where the path has none. Raises `BadInput`."""
     return target_of(kind, request.path_params.get("target", ""))

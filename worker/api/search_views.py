@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 
 import msgspec
 
-from gregor.search.borders import Reason
+from gregor.search.borders import ScorePart
 from gregor.search.results import PER_PAGE
 from gregor.search.snippets import Piece, plain
 from gregor.worker.api import console
@@ -70,7 +70,7 @@ class Like(msgspec.Struct, frozen=True):
     url: str
 
 
-class Found(msgspec.Struct, frozen=True):
+class SearchResults(msgspec.Struct, frozen=True):
     """What a query finds. ``total``: all documents; ``position``: of the index, to be given back for the next page.
 
     ``partial``: there was no time for all, so that more may be found; ``suggestion``: a query that may have been meant.
@@ -107,7 +107,7 @@ class Why(msgspec.Struct, frozen=True):
     parts: list[WorthView]
 
     @classmethod
-    def of(cls, url: str, reasons: list[Reason]) -> "Why":
+    def of(cls, url: str, reasons: list[ScorePart]) -> "Why":
         """That of a document."""
         parts = [WorthView(reason.what, reason.words, reason.score) for reason in reasons]
         return cls(url, sum(part.score for part in parts), parts)
@@ -124,7 +124,7 @@ def link(path: str, **query: object) -> str:
     return escape(f"{path}?{urlencode(given)}" if given else path)
 
 
-def results(listing: Found, *, everything: bool) -> str:
+def results(listing: SearchResults, *, everything: bool) -> str:
     """The page of results, or the empty form."""
     asked, like = listing.query.strip(), listing.like
     if like is not None:
@@ -146,7 +146,7 @@ def results(listing: Found, *, everything: bool) -> str:
     return document(heading, body, query=listing.query, head=feed, focus=not asked and like is None)
 
 
-def _notes(listing: Found) -> list[str]:
+def _notes(listing: SearchResults) -> list[str]:
     """What is to be said of the query and its answer, as HTML."""
     notes = [escape(hint) for hint in listing.hints]
     if listing.suggestion:
@@ -163,7 +163,7 @@ def _title(title: str, url: str) -> str:
     return plain(title)[:_LONGEST_TITLE] or url
 
 
-def _hit(listing: Found, hit: HitView) -> str:
+def _hit(listing: SearchResults, hit: HitView) -> str:
     title = escape(_title(hit.title, hit.url))
     facts = [date(hit.at), hit.language, *([f"{len(hit.urls)} addresses"] if len(hit.urls) > 1 else [])]
     if hit.nearly_the_same:
@@ -186,7 +186,7 @@ def _snippet(pieces: list[Piece]) -> str:
     return "".join(f"<mark>{escape(part.text)}</mark>" if part.marked else escape(part.text) for part in pieces)
 
 
-def _pages(listing: Found, everything: bool) -> str:
+def _pages(listing: SearchResults, everything: bool) -> str:
     every, like = 1 if everything else None, listing.like.id if listing.like else None
     order = "" if listing.order == "best" else listing.order
     asked = {"q": listing.query, "like": like}
@@ -238,7 +238,7 @@ def stored_text(title: str, url: str, text: str, at: float, refusal: str = "") -
     return document(heading, f'{note}<pre dir="auto">{escape(plain(text))}</pre>')
 
 
-def why(title: str, query: str, reasons: list[Reason], score: float) -> str:
+def why(title: str, query: str, reasons: list[ScorePart], score: float) -> str:
     """What a hit's place comes from."""
     rows = "".join(
         f'<tr><td>{escape(part.what)}</td><td dir="auto">{escape(part.words)}</td><td>{part.score:.3f}</td></tr>'
@@ -249,7 +249,7 @@ def why(title: str, query: str, reasons: list[Reason], score: float) -> str:
     return document(f"Why here: {escape(plain(title)[:_LONGEST_TITLE])}", body, query=query)
 
 
-def rss(listing: Found, base: str) -> str:
+def rss(listing: SearchResults, base: str) -> str:
     """RSS 2.0 with the elements of OpenSearch 1.1; ``base``: where the search page is."""
     items = "".join(
         f"<item><title>{_xml(hit.title or hit.url)}</title><link>{_xml(hit.url)}</link>"

@@ -11,9 +11,9 @@ from msgspec import Meta
 
 from gregor.schemas.messages import Page
 from gregor.search.alike import about
-from gregor.search.borders import FARTHEST, Answer, Hit, Index, Reason, Unusable
+from gregor.search.borders import FARTHEST, Answer, Hit, Index, ScorePart, Unusable
 from gregor.search.documents import quotable
-from gregor.search.query import Asked, parse
+from gregor.search.query import ParsedQuery, parse
 from gregor.search.results import LOOKED_AT, PER_PAGE, Shown, shown
 from gregor.search.snippets import Piece, snippet
 from gregor.search.spelling import FEW, suggestion
@@ -81,7 +81,7 @@ class Searching:
         self._searches = Threads(_THREADS, _WAITING)
         self._cutting = Threads(1, _WAITING)  # of snippets: each takes the interpreter, two at once are no faster
 
-    async def results_of(self, asked: SearchQuery) -> views.Found:
+    async def results_of(self, asked: SearchQuery) -> views.SearchResults:
         """What a query finds, a page of it. Raises `Problem` (404, 429), `Unusable`, `Unavailable`."""
         begun = time.monotonic()
         results = await self._results_of(asked)
@@ -89,7 +89,7 @@ class Searching:
         self.answers["partial" if results.partial else "hits" if results.total else "none"] += 1
         return results
 
-    async def _results_of(self, asked: SearchQuery) -> views.Found:
+    async def _results_of(self, asked: SearchQuery) -> views.SearchResults:
         position, index = await self._state(asked.at)
         likeness = await self._about(asked.like, index) if asked.like else None
         understood = parse(asked.q) if likeness is None else likeness[1]
@@ -104,7 +104,7 @@ class Searching:
             listed = shown(hits)
             chosen, more = listed[first : first + PER_PAGE], len(listed) > first + PER_PAGE
         better = "" if asked.like or asked.page > 1 else await self._better(index, understood, answer)
-        return views.Found(
+        return views.SearchResults(
             query=asked.q,
             understood=understood.said,
             hints=[] if likeness else [*understood.hints],
@@ -120,7 +120,7 @@ class Searching:
             like=views.Like(asked.like, likeness[0].title, likeness[0].href) if likeness else None,
         )
 
-    async def answer(self, asked: Asked, limit: int, offset: int) -> tuple[Answer, str]:
+    async def answer(self, asked: ParsedQuery, limit: int, offset: int) -> tuple[Answer, str]:
         """What a query finds, and the query that may have been meant, "" for none. Raises as `results_of`."""
         _, index = await self._state(0)
         answer = await self._answer(index, asked, limit, offset)
@@ -131,7 +131,7 @@ class Searching:
         _, index = await self._state(0)
         return await self._document(index, name)
 
-    async def why(self, asked: HitQuery) -> tuple[Hit, list[Reason]]:
+    async def why(self, asked: HitQuery) -> tuple[Hit, list[ScorePart]]:
         """What a document's place is made of for a query. Raises as `hit`."""
         _, index = await self._state(0)
         hit = await self._document(index, asked.id)
@@ -162,14 +162,14 @@ class Searching:
             raise Problem(404, "The index has no such document now.")
         return hit
 
-    async def _about(self, name: str, index: Index) -> tuple[Hit, Asked]:
+    async def _about(self, name: str, index: Index) -> tuple[Hit, ParsedQuery]:
         """A document, and the query for those like it."""
         hit = await self._document(index, name)
         page, _ = await self._stored(hit)
         text = page.text if page is not None else ""
         return hit, await self._beside(lambda: about(hit.title, text, index.frequency, index.count()))
 
-    async def _better(self, index: Index, asked: Asked, answer: Answer) -> str:
+    async def _better(self, index: Index, asked: ParsedQuery, answer: Answer) -> str:
         """What may have been meant, where little was found; nothing where that would take long."""
         if asked.is_empty or answer.partial or (answer.total >= FEW and not answer.any_word):
             return ""
@@ -178,7 +178,7 @@ class Searching:
         except TimeoutError:
             return ""
 
-    async def _answer(self, index: Index, asked: Asked, limit: int, offset: int) -> Answer:
+    async def _answer(self, index: Index, asked: ParsedQuery, limit: int, offset: int) -> Answer:
         for seconds, quick in ((self._seconds * _ALL, False), (self._seconds * (1 - _ALL), True)):
             try:
                 return await self._beside(partial(index.search, asked, limit, offset, quick=quick), seconds)
@@ -207,7 +207,7 @@ class Searching:
             self.refused += 1
             raise problems.too_many() from None
 
-    async def _views(self, entries: Sequence[Shown], asked: Asked) -> list[views.HitView]:
+    async def _views(self, entries: Sequence[Shown], asked: ParsedQuery) -> list[views.HitView]:
         texts = []
         for entry in entries:
             page, _ = await self._stored(entry.hit)

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from gregor.worker.api import problems
-from gregor.worker.api.archive import Archive
+from gregor.worker.api.archive import StoredCrawl
 from gregor.worker.api.archive_views import Brief, brief
 from gregor.worker.api.backend import Backend, Counts, HostsQuery, Status
 from gregor.worker.borders.clock import Clock
@@ -37,7 +37,7 @@ class WorkerBackend(Backend):
         runtime: Runtime,
         config: Config,
         clock: Clock,
-        archive: Archive,
+        archive: StoredCrawl,
         control: Control,
         measure: Callable[[list[str]], None],
         members: Callable[[], Awaitable[Members]] | None = None,

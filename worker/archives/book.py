@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
-from gregor.worker.archives.files import Fields
+from gregor.worker.archives.files import HeadFields
 
 _DATE: Final = re.compile(
     r"(\d{4})(?:-?(\d\d)(?:-?(\d\d)(?:[T ]?(\d\d):?(\d\d)(?::?(\d\d)(\.\d{1,9})?)?)?)?)?(?:Z|\+00:00)?"
@@ -27,7 +27,7 @@ class AnswerRecord(NamedTuple):
     digest: str
 
 
-def entry_of(file: int, offset: int, fields: Fields) -> AnswerRecord | None:
+def entry_of(file: int, offset: int, fields: HeadFields) -> AnswerRecord | None:
     """What is noted of a record; None for one that tells of no answer by HTTP. Raises ValueError if it is no use."""
     kind = fields.get("warc-type", "").lower()
     url = fields.get("warc-target-uri", "").strip("<> ")
@@ -51,7 +51,7 @@ def moment(text: str) -> float:
     return datetime(*parts, tzinfo=UTC).timestamp() + float(fraction or 0)
 
 
-class Book:
+class RecordBook:
     """All records that are to be taken in."""
 
     _AT_ONCE: Final = 10_000

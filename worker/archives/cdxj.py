@@ -10,7 +10,7 @@ from typing import Final
 import msgspec
 
 from gregor.worker.archives.surt import surt
-from gregor.worker.archives.warc import Record
+from gregor.worker.archives.warc import WarcRecord
 
 _AT_ONCE: Final = 10_000
 
@@ -24,8 +24,8 @@ class Cdxj:
         self._database.execute("BEGIN")
         self._lines: list[tuple[bytes]] = []
 
-    def add(self, record: Record, file: str, offset: int, length: int) -> None:
-        """See `segments.Index`."""
+    def add(self, record: WarcRecord, file: str, offset: int, length: int) -> None:
+        """See `segments.SegmentIndex`."""
         self._lines.append((line_of(record, file, offset, length),))
         if len(self._lines) == _AT_ONCE:
             self._flush()
@@ -45,7 +45,7 @@ class Cdxj:
         self._database.close()
 
 
-def line_of(record: Record, file: str, offset: int, length: int) -> bytes:
+def line_of(record: WarcRecord, file: str, offset: int, length: int) -> bytes:
     """The line of a record that was written."""
     http = record.http
     mime = http.get("Content-Type") if http is not None else "text/plain"

@@ -27,9 +27,9 @@ _BEGIN: Final = b"WARC/"
 _BLANK: Final = b"\r\n"
 _LENGTH: Final = re.compile(rb"\d{1,15}")
 
-Fields = dict[str, str]
+HeadFields = dict[str, str]
 """The named fields of a record, names in lower case; the first of a name counts."""
-Damaged = Callable[[int, str], None]
+ReportDamage = Callable[[int, str], None]
 """Hears of what cannot be read: the offset in the file, and why."""
 
 
@@ -37,11 +37,11 @@ class Solid(Exception):
     """Several records lie in one gzip member: none of them can be read alone."""
 
 
-class Record(NamedTuple):
+class FileRecord(NamedTuple):
     """A record: the offset of its first byte in the file, compressed or not, and its named fields."""
 
     offset: int
-    fields: Fields
+    fields: HeadFields
 
 
 class Bytes(Protocol):
@@ -90,7 +90,7 @@ class WarcFile:
         """Let it go."""
         self._close.close()
 
-    def records(self, damaged: Damaged) -> Iterator[Record]:
+    def records(self, damaged: ReportDamage) -> Iterator[FileRecord]:
         """All records that are whole, in the order of the file; ``damaged`` hears of the others.
 
         A file that is compressed as one is decompressed into a temporary one first; then offsets are of that.
@@ -101,7 +101,7 @@ class WarcFile:
             self._unpack(damaged)
             yield from self._plain(damaged)
 
-    def read(self, offset: int) -> tuple[Fields, Iterator[bytes]]:
+    def read(self, offset: int) -> tuple[HeadFields, Iterator[bytes]]:
         """The record at an offset that `records` told: its named fields, and its block, piece by piece.
 
         Raises ValueError, at its end too, where it is damaged: cut, or not of its WARC-Block-Digest.
@@ -110,7 +110,7 @@ class WarcFile:
         fields, rest, length = _head(pieces)
         return fields, _verified(_block(pieces, rest, length), fields.get("warc-block-digest", ""))
 
-    def _members(self, damaged: Damaged) -> Iterator[Record]:
+    def _members(self, damaged: ReportDamage) -> Iterator[FileRecord]:
         offset, end, alone = 0, len(self._data), False
         while offset < end:
             after: list[int] = []
@@ -123,7 +123,7 @@ class WarcFile:
             if behind.startswith(_BEGIN) and not alone:
                 raise Solid
             alone = True
-            yield Record(offset, fields)
+            yield FileRecord(offset, fields)
             offset = after[0]
 
     def _next_member(self, offset: int) -> int:
@@ -138,7 +138,7 @@ class WarcFile:
             offset += 1
         return len(self._data)
 
-    def _plain(self, damaged: Damaged) -> Iterator[Record]:
+    def _plain(self, damaged: ReportDamage) -> Iterator[FileRecord]:
         data, offset = self._data, 0
         while offset < len(data):
             try:
@@ -150,12 +150,12 @@ class WarcFile:
                 place = data.find(b"\n" + _BEGIN, offset + 1)
                 offset = len(data) if place < 0 else place + 1
                 continue
-            yield Record(offset, fields)
+            yield FileRecord(offset, fields)
             offset += start + length
             while offset < len(data) and data[offset : offset + 1] in (b"\r", b"\n"):
                 offset += 1
 
-    def _unpack(self, damaged: Damaged) -> None:
+    def _unpack(self, damaged: ReportDamage) -> None:
         unpacked = cast(BinaryIO, self._close.enter_context(tempfile.TemporaryFile()))  # noqa: SIM115
         try:
             offset = 0
@@ -197,14 +197,14 @@ def _pieces(data: Bytes, offset: int) -> Iterator[bytes]:
         offset += len(piece)
 
 
-def _fields(start: bytes) -> tuple[Fields, int, int]:
+def _fields(start: bytes) -> tuple[HeadFields, int, int]:
     """The named fields of a record that begins here, how long its head is, and its block. Raises ValueError."""
     if not start.startswith(_BEGIN):
         raise ValueError("no record begins there")
     end = END.search(start)
     if end is None:
         raise ValueError("its head has no end")
-    fields: Fields = {}
+    fields: HeadFields = {}
     last = ""
     for line in start[: end.start()].replace(b"\r\n", b"\n").split(b"\n")[1:]:
         if line[:1] in (b" ", b"\t") and last:
@@ -219,14 +219,14 @@ def _fields(start: bytes) -> tuple[Fields, int, int]:
     return fields, end.end(), int(length)
 
 
-def _head(pieces: Iterator[bytes]) -> tuple[Fields, bytes, int]:
+def _head(pieces: Iterator[bytes]) -> tuple[HeadFields, bytes, int]:
     """The named fields, what of the block was read with them, and its length. Raises ValueError."""
     start = up_to_end(pieces, _MOST_HEAD)
     fields, begin, length = _fields(start)
     return fields, start[begin:], length
 
 
-def _read(pieces: Iterator[bytes]) -> tuple[Fields, bytes]:
+def _read(pieces: Iterator[bytes]) -> tuple[HeadFields, bytes]:
     """The named fields of a record, read to its end, and the first bytes of what comes after it. Raises ValueError."""
     fields, rest, length = _head(pieces)
     left, behind = length - len(rest), rest[length:]

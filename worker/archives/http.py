@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
 from gregor.worker.archives.blocks import END, up_to_end
-from gregor.worker.archives.files import Fields
+from gregor.worker.archives.files import HeadFields
 from gregor.worker.base.spooled import BodyTooLarge, SpooledBody
 from gregor.worker.borders.transport import Response, Truncation
 from gregor.worker.fetch.content_coding import Corrupt, Decoder, TooLarge
@@ -25,7 +25,7 @@ _RENAMED: Final = re.compile(rb"(?im)^X-Orig-(Transfer-Encoding|Content-Length)(
 _WHY_CUT: Final[dict[str, Truncation]] = {"length": "size", "time": "time", "disconnect": "cut"}
 
 
-class Answer(NamedTuple):
+class RecordedAnswer(NamedTuple):
     """The head of a recorded answer, and its payload as it lies in the record."""
 
     status: int
@@ -35,7 +35,7 @@ class Answer(NamedTuple):
     payload: Iterator[bytes]
 
 
-def answer_of(block: Iterator[bytes]) -> Answer:
+def answer_of(block: Iterator[bytes]) -> RecordedAnswer:
     """The answer in the block of a record. Raises ValueError where there is none."""
     start = up_to_end(block, _MOST_HEAD)
     end = END.search(start)
@@ -44,7 +44,9 @@ def answer_of(block: Iterator[bytes]) -> Answer:
     if status is None or len(head) > _MOST_HEAD:
         raise ValueError("no HTTP answer is in it")
     _, headers = heads.parse(head)
-    return Answer(int(status[1]), (status[2] or b"").decode("latin-1").strip(), head, headers, _joined(rest, block))
+    return RecordedAnswer(
+        int(status[1]), (status[2] or b"").decode("latin-1").strip(), head, headers, _joined(rest, block)
+    )
 
 
 def _joined(first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
@@ -53,7 +55,7 @@ def _joined(first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
     yield from rest
 
 
-def response_of(answer: Answer, payload_of: Answer, fields: Fields, most: int) -> Response:
+def response_of(answer: RecordedAnswer, payload_of: RecordedAnswer, fields: HeadFields, most: int) -> Response:
     """An answer as a transport gives it: its own head over the payload of ``payload_of``, which is itself, or the
     answer that it repeats; ``most``: bytes of a body that are kept.
 

@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-from gregor.worker.archives.book import AnswerRecord, Book, entry_of
+from gregor.worker.archives.book import AnswerRecord, RecordBook, entry_of
 from gregor.worker.archives.files import WarcFile
 from gregor.worker.archives.take_in import TAKEN, TakesIn
 from gregor.worker.base.tasks import cancel
@@ -58,7 +58,7 @@ class Importer:
         """End it: what runs is finished, and the same import goes on from there."""
         self.result.stopped = True
 
-    async def note(self, book: Book) -> None:
+    async def note(self, book: RecordBook) -> None:
         """Note what lies where."""
         for number, file in enumerate(self._files):
             for record in file.records(partial(self._tell, number)):
@@ -77,7 +77,7 @@ class Importer:
                         await asyncio.sleep(0)  # a signal may have come
         book.finish()
 
-    async def take_in(self, book: Book, takes_in: TakesIn) -> None:
+    async def take_in(self, book: RecordBook, takes_in: TakesIn) -> None:
         """Take in what was noted. Raises what the store raises."""
         try:
             for entry in book.in_order():

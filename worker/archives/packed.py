@@ -21,7 +21,7 @@ _HEAD: Final = struct.Struct("<4s22xHH")
 """Of a file in a ZIP, before its name and its extra field: signature, and the lengths of these (APPNOTE 4.3.7)."""
 
 
-class Part:
+class MappedPart:
     """A part of a file that is mapped into memory."""
 
     def __init__(self, data: mmap.mmap, start: int, size: int) -> None:
@@ -79,7 +79,7 @@ def _bytes_of(archive: zipfile.ZipFile, info: zipfile.ZipInfo, data: mmap.mmap, 
         start = info.header_offset + _HEAD.size + name + extra
         if signature != _ZIP[0] or start + info.file_size > len(data):
             raise zipfile.BadZipFile(f"{info.filename} does not lie where the directory says")
-        return Part(data, start, info.file_size)
+        return MappedPart(data, start, info.file_size)
     unpacked = cast(BinaryIO, stack.enter_context(tempfile.TemporaryFile()))  # noqa: SIM115
     with archive.open(info) as packed:
         shutil.copyfileobj(packed, unpacked)

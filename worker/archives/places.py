@@ -33,7 +33,7 @@ class NewFile(Protocol):
         """Leave nothing of it, kept or not. May be repeated."""
 
 
-class Place(Protocol):
+class OutputPlace(Protocol):
     """A folder, here or elsewhere."""
 
     def create(self, name: str) -> NewFile:
@@ -72,8 +72,8 @@ class _Local:
             (self._target if self._kept else self._part).unlink(missing_ok=True)
 
 
-class Folder:
-    """`Place` in the file system. The folders of a name are made, the place itself too then."""
+class LocalFolder:
+    """`OutputPlace` in the file system. The folders of a name are made, the place itself too then."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -113,7 +113,7 @@ class _Object:
 
 
 class Remote:
-    """`Place` behind fsspec."""
+    """`OutputPlace` behind fsspec."""
 
     def __init__(self, url: str) -> None:
         """Raises `BadInput` where the package that it needs is missing, or nobody knows such a URL."""
@@ -145,9 +145,9 @@ def split(path: str) -> tuple[str, str]:
     return folder, name
 
 
-def place_of(path: str) -> Place:
+def place_of(path: str) -> OutputPlace:
     """The folder that a path names."""
-    return Remote(path) if is_remote(path) else Folder(Path(path))
+    return Remote(path) if is_remote(path) else LocalFolder(Path(path))
 
 
 @contextmanager

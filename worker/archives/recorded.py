@@ -5,9 +5,9 @@ from typing import BinaryIO, Final, NamedTuple
 
 from gregor.schemas.messages import Page
 from gregor.worker.archives.blocks import pieces_of, stated_digest
-from gregor.worker.archives.book import AnswerRecord, Book, moment
-from gregor.worker.archives.files import Fields, WarcFile
-from gregor.worker.archives.http import Answer, answer_of, response_of
+from gregor.worker.archives.book import AnswerRecord, RecordBook, moment
+from gregor.worker.archives.files import HeadFields, WarcFile
+from gregor.worker.archives.http import RecordedAnswer, answer_of, response_of
 from gregor.worker.borders.reader import Reader
 from gregor.worker.borders.transport import Response
 from gregor.worker.web.urls import Urls
@@ -16,7 +16,7 @@ _UNCHANGED: Final = "server-not-modified"
 _NOT_MODIFIED: Final = b"HTTP/1.1 304 Not Modified"
 
 
-class Recorded(NamedTuple):
+class RecordedFetch(NamedTuple):
     """An answer as a transport gives it; ``unchanged``: it says that what came before still holds."""
 
     response: Response
@@ -26,7 +26,7 @@ class Recorded(NamedTuple):
 class Recordings:
     """The records of several files."""
 
-    def __init__(self, files: Sequence[WarcFile], book: Book, reader: Reader, urls: Urls, most: int) -> None:
+    def __init__(self, files: Sequence[WarcFile], book: RecordBook, reader: Reader, urls: Urls, most: int) -> None:
         """``reader``: where payloads are that no file has; ``most``: bytes of a body that are kept."""
         self._files = files
         self._book = book
@@ -34,7 +34,7 @@ class Recordings:
         self._urls = urls
         self._most = most
 
-    async def read(self, entry: AnswerRecord) -> Recorded | None:
+    async def read(self, entry: AnswerRecord) -> RecordedFetch | None:
         """What a record says; None for one that repeats what is nowhere. Raises ValueError for one that is damaged.
 
         The response is the caller's to close.
@@ -42,19 +42,19 @@ class Recordings:
         fields, block = self._files[entry.file].read(entry.offset)
         if entry.kind != "revisit":
             answer = _answer(entry, fields, block)
-            return Recorded(response_of(answer, answer, fields, self._most))
+            return RecordedFetch(response_of(answer, answer, fields, self._most))
         own = _own(block)
         if fields.get("warc-profile", "").endswith(_UNCHANGED):
             answer = own or answer_of(iter([_NOT_MODIFIED]))
-            return Recorded(response_of(answer, answer, {}, self._most), unchanged=True)
+            return RecordedFetch(response_of(answer, answer, {}, self._most), unchanged=True)
         if (repeated := await self._repeated(entry, fields)) is None:
             return None
         original, of_original = repeated
         response = response_of(own or original, original, of_original, self._most)
         response.address = fields.get("warc-ip-address", "")
-        return Recorded(response)
+        return RecordedFetch(response)
 
-    async def _repeated(self, entry: AnswerRecord, fields: Fields) -> tuple[Answer, Fields] | None:
+    async def _repeated(self, entry: AnswerRecord, fields: HeadFields) -> tuple[RecordedAnswer, HeadFields] | None:
         """The answer whose payload a record repeats."""
         url, date = fields.get("warc-refers-to-target-uri", "").strip("<>"), fields.get("warc-refers-to-date", "")
         original = self._book.repeated(url or entry.url, date, entry.digest)
@@ -63,7 +63,7 @@ class Recordings:
             return _answer(original, of_original, block), of_original
         return await self._stored(url or entry.url, date, entry.digest)
 
-    async def _stored(self, href: str, date: str, digest: str) -> tuple[Answer, Fields] | None:
+    async def _stored(self, href: str, date: str, digest: str) -> tuple[RecordedAnswer, HeadFields] | None:
         """The same, of what the crawl has."""
         url = self._urls.parse(href)
         page = await self._reader.page(url.key) if url is not None else None
@@ -79,7 +79,7 @@ class Recordings:
         return answer_of(iter(head))._replace(payload=_pieces(body)), {}
 
 
-def _own(block: Iterator[bytes]) -> Answer | None:
+def _own(block: Iterator[bytes]) -> RecordedAnswer | None:
     """The head that a revisit record has itself, if it has one."""
     try:
         return answer_of(block)
@@ -87,9 +87,9 @@ def _own(block: Iterator[bytes]) -> Answer | None:
         return None
 
 
-def _answer(entry: AnswerRecord, fields: Fields, block: Iterator[bytes]) -> Answer:
+def _answer(entry: AnswerRecord, fields: HeadFields, block: Iterator[bytes]) -> RecordedAnswer:
     if entry.kind == "resource":  # it has no head
-        return Answer(200, "", b"", [("Content-Type", fields.get("content-type", ""))], block)
+        return RecordedAnswer(200, "", b"", [("Content-Type", fields.get("content-type", ""))], block)
     return answer_of(block)
 
 

@@ -3,22 +3,22 @@
 from collections.abc import Callable
 from typing import BinaryIO, Final, Protocol
 
-from gregor.worker.archives.warc import Record, pack
+from gregor.worker.archives.warc import WarcRecord, pack
 
 _INDEXED: Final = ("response", "revisit", "resource")
 
 
-class Index(Protocol):
+class SegmentIndex(Protocol):
     """Hears where the records that tell of an answer lie."""
 
-    def add(self, record: Record, file: str, offset: int, length: int) -> None:
+    def add(self, record: WarcRecord, file: str, offset: int, length: int) -> None:
         """One lies in a file, so many octets from its beginning, and takes so many, compressed."""
 
 
 class Output(Protocol):
     """Takes the records of an export."""
 
-    def write(self, record: Record, request: Record | None = None) -> None:
+    def write(self, record: WarcRecord, request: WarcRecord | None = None) -> None:
         """A record, with the request that it answers."""
 
 
@@ -28,10 +28,10 @@ class Segments:
     def __init__(
         self,
         begin: Callable[[int], tuple[str, BinaryIO]],
-        warcinfo: Callable[[str], Record],
+        warcinfo: Callable[[str], WarcRecord],
         *,
         size: int | None = None,
-        index: Index | None = None,
+        index: SegmentIndex | None = None,
     ) -> None:
         """``begin`` opens the file of a number, from 1 on, and says its name; ``warcinfo`` makes its first record."""
         self._begin = begin
@@ -48,11 +48,11 @@ class Segments:
         self._put([self._warcinfo(self._name)])
         self._empty = self._length
 
-    def write(self, record: Record, request: Record | None = None) -> None:
+    def write(self, record: WarcRecord, request: WarcRecord | None = None) -> None:
         """Both go into one file."""
         self._put([record] if request is None else [record, request])
 
-    def _put(self, records: list[Record]) -> None:
+    def _put(self, records: list[WarcRecord]) -> None:
         packed = [pack(record) for record in records]
         length = sum(some.length for some in packed)
         if self._size is not None and self._length > self._empty and self._length + length > self._size:

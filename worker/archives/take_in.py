@@ -15,7 +15,7 @@ import msgspec
 
 from gregor.schemas.messages import Link, Page, Row, Ticket, TicketKind, url_fingerprint
 from gregor.worker.archives.book import AnswerRecord
-from gregor.worker.archives.recorded import Recorded, Recordings
+from gregor.worker.archives.recorded import RecordedFetch, Recordings
 from gregor.worker.borders.effects import Effects
 from gregor.worker.borders.seen import SeenSet
 from gregor.worker.borders.store import PageStore
@@ -39,7 +39,7 @@ DATE: ContextVar[float] = ContextVar("date")
 """The date of the record that is read, unix seconds: what is now, for whoever reads it."""
 
 
-class Owner(NamedTuple):
+class OwnedPartition(NamedTuple):
     """A partition that is owned for as long as records are taken in, its effects, and what stores its pages."""
 
     partition: Partition
@@ -59,7 +59,7 @@ class TakesIn:
         examiner: Examiner,
         policy: Policy,
         urls: Urls,
-        owner_of: Callable[[str], Awaitable[Owner]],
+        owner_of: Callable[[str], Awaitable[OwnedPartition]],
         refusal: Callable[[Url], LeftOut | None],
         longest_wait: float,
         name: str,
@@ -96,7 +96,9 @@ class TakesIn:
                 return "known"
             return await self._settle(url, row, stored, recorded, entry.at)
 
-    async def _settle(self, url: Url, row: Row | None, stored: Page | None, recorded: Recorded, at: float) -> Taken:
+    async def _settle(
+        self, url: Url, row: Row | None, stored: Page | None, recorded: RecordedFetch, at: float
+    ) -> Taken:
         DATE.set(at)
         owner, response = await self._owner_of(url.host), recorded.response
         effect, stamp = owner.effects.run, owner.partition.stamp
@@ -138,7 +140,7 @@ def _ticket(url: Url, row: Row | None) -> Ticket:
     )
 
 
-def _is_there(row: Row, stored: Page | None, recorded: Recorded) -> bool:
+def _is_there(row: Row, stored: Page | None, recorded: RecordedFetch) -> bool:
     """Whether the last visit of a URL, of the same date, was that of this very record."""
     if row.status != recorded.response.status:
         return False

@@ -52,7 +52,7 @@ class HttpHead(Struct, frozen=True):
         return f"{self.line}\r\n{''.join(lines)}\r\n".encode("latin-1", "replace")
 
 
-class Record(Struct):
+class WarcRecord(Struct):
     """A record before it is written. ``fields``: what its head says beside its kind, its length and its digests.
     ``payload`` is read from its beginning; it is `size` octets."""
 
@@ -90,7 +90,7 @@ class Packed(Struct):
             shutil.copyfileobj(content, file)
 
 
-def pack(record: Record) -> Packed:
+def pack(record: WarcRecord) -> Packed:
     """Put the digests into its fields, and compress it."""
     http = record.http.to_bytes() if record.http is not None else b""
     if isinstance(record.payload, bytes) or record.size <= _SMALL:
@@ -104,7 +104,7 @@ def pack(record: Record) -> Packed:
     return _pack_large(record, record.payload, http)
 
 
-def _pack_large(record: Record, payload: BinaryIO, http: bytes) -> Packed:
+def _pack_large(record: WarcRecord, payload: BinaryIO, http: bytes) -> Packed:
     own, block = hashlib.sha1(usedforsecurity=False), hashlib.sha1(http, usedforsecurity=False)
     for part in _parts(payload):
         own.update(part)
@@ -122,7 +122,7 @@ def _pack_large(record: Record, payload: BinaryIO, http: bytes) -> Packed:
     return Packed(spool, spool.tell())
 
 
-def _head(record: Record, length: int) -> bytes:
+def _head(record: WarcRecord, length: int) -> bytes:
     url = f"WARC-Target-URI: {record.url}\r\n" if record.url else ""
     fields = "".join([f"{name}: {value}\r\n" for name, value in record.fields.items()])
     ending = f"Content-Type: {CONTENT_TYPES.get(record.kind, 'text/plain')}\r\nContent-Length: {length}\r\n\r\n"

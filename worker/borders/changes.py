@@ -7,7 +7,7 @@ import msgspec
 from gregor.schemas.messages import Page, Row
 
 
-class Change(msgspec.Struct, frozen=True):
+class UrlChange(msgspec.Struct, frozen=True):
     """How a URL stands now that it has changed: its newest page (None: none is kept, or it is damaged) and its row."""
 
     position: int  # grows with every change
@@ -24,7 +24,7 @@ class ChangeFeed(Protocol):
     Each call may raise `Unavailable`.
     """
 
-    async def changes(self, after: int, limit: int) -> list[Change]:
+    async def changes(self, after: int, limit: int) -> list[UrlChange]:
         """The next changes behind a position, ascending; [] when nothing has changed since.
 
         At most so many, and fewer, but one at least, where their pages are large.

@@ -1,5 +1,6 @@
 """What every border may raise."""
 
+from collections.abc import Callable
 from typing import Literal
 
 
@@ -28,3 +29,7 @@ class Damaged(Exception):
         self.what = what
         self.name = name
         self.why = why
+
+
+TellDamage = Callable[[Damaged], None]
+"""Hears of what is damaged, once of each thing in a walk; it neither waits nor raises."""

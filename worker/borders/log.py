@@ -31,7 +31,7 @@ class Vanished(msgspec.Struct, frozen=True):
     page: Page
 
 
-class Record(msgspec.Struct, frozen=True):
+class FrontierRecord(msgspec.Struct, frozen=True):
     """A frontier record as read: its offset in the topic of a priority, and its ticket."""
 
     offset: int
@@ -52,7 +52,7 @@ class FrontierLog(Protocol):
         twice: whoever reads them finishes the second. Nothing for none. Raises `DiskFull`.
         """
 
-    async def read(self, partition: int, priority: int, offset: int, limit: int) -> list[Record]:
+    async def read(self, partition: int, priority: int, offset: int, limit: int) -> list[FrontierRecord]:
         """At most ``limit`` records from ``offset`` on, by offset, without waiting for new ones; [] if none is there.
 
         Offsets may have gaps. Below `starts` nothing can be read. Fewer than ``limit`` do not mean that the end was

@@ -1,6 +1,6 @@
 """The border of those who only read what the crawl remembers."""
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from typing import BinaryIO, Final, Protocol
 
 import msgspec
@@ -14,7 +14,7 @@ from gregor.schemas.messages import (
     Row,
     Ticket,
 )
-from gregor.worker.borders.errors import Damaged
+from gregor.worker.borders.errors import Damaged, TellDamage
 
 
 class Waiting(msgspec.Struct, frozen=True):
@@ -62,7 +62,7 @@ class Reader(Protocol):
     ``on_damage`` of each that is damaged, and goes on behind it.
     """
 
-    on_damage: Callable[[Damaged], None]
+    on_damage: TellDamage
 
     def rows(self, state: str | None, host: str | None, after: str = "") -> AsyncIterator[Row]:
         """Those of a state and a host, None: of any, in an order of the engine's that stays.

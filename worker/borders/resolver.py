@@ -4,13 +4,13 @@ from typing import Literal, Protocol
 
 import msgspec
 
-from gregor.worker.borders.transport import Endpoint
+from gregor.worker.borders.transport import SocketAddress
 
 
-class Answer(msgspec.Struct, frozen=True):
+class Resolution(msgspec.Struct, frozen=True):
     """Where to connect, in order of preference. `expires` is a time of the resolver's monotonic clock, in seconds."""
 
-    endpoints: tuple[Endpoint, ...]
+    endpoints: tuple[SocketAddress, ...]
     expires: float
 
 
@@ -28,12 +28,12 @@ class DnsFailure(msgspec.Struct, frozen=True):
 class Resolver(Protocol):
     """Finds a host's endpoints."""
 
-    def remembered(self, hostname: str, port: int) -> Answer | DnsFailure | None:
+    def remembered(self, hostname: str, port: int) -> Resolution | DnsFailure | None:
         """What `resolve` would answer without asking anybody; None where it would ask."""
 
-    async def resolve(self, hostname: str, port: int) -> Answer | DnsFailure:
+    async def resolve(self, hostname: str, port: int) -> Resolution | DnsFailure:
         """`hostname` as it stands in a URL: lower-case ASCII or an IP literal, IPv6 in brackets.
 
         Never raises: what fails is a value, and holds until it `expires` as an answer does. Called again before that it
-        answers the same; calls at once for one name ask once. An `Answer` has one endpoint at least.
+        answers the same; calls at once for one name ask once. An `Resolution` has one endpoint at least.
         """

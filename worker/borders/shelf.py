@@ -11,7 +11,7 @@ import msgspec
 from gregor.schemas.messages import Row
 
 
-class Heard(msgspec.Struct, frozen=True):
+class UrlToIndex(msgspec.Struct, frozen=True):
     """That a URL is to be looked at: a page of it was stored, or it stands otherwise (``change``, see `StateEvent`)."""
 
     key: str
@@ -36,7 +36,7 @@ class Post(msgspec.Struct, frozen=True, array_like=True):
     write: str = ""
 
 
-class Noted(msgspec.Struct, frozen=True):
+class IndexedUrl(msgspec.Struct, frozen=True):
     """How a URL was indexed: its content ("": it is not to be found), and where its links lead, with their words."""
 
     content: str = ""
@@ -52,14 +52,14 @@ class Held(msgspec.Struct, frozen=True):
     depth: int
 
 
-class Said(msgspec.Struct, frozen=True):
+class LinkWords(msgspec.Struct, frozen=True):
     """What links of a host say that lead to a URL."""
 
     host: str
     text: str
 
 
-class Rank(msgspec.Struct, frozen=True):
+class ContentRank(msgspec.Struct, frozen=True):
     """What a content is ranked (0: no more), its step, and the step that its document was asked for with."""
 
     content: str
@@ -71,13 +71,13 @@ class Rank(msgspec.Struct, frozen=True):
 class Shelf(Protocol):
     """What is remembered."""
 
-    async def noted(self, key: str) -> Noted | None:
+    async def noted(self, key: str) -> IndexedUrl | None:
         """How a URL was indexed last; None when it was not."""
 
     async def contents_of(self, keys: Sequence[str]) -> list[str]:
         """The contents of those URLs that have one."""
 
-    async def note(self, key: str, noted: Noted, stamp: int) -> None:
+    async def note(self, key: str, noted: IndexedUrl, stamp: int) -> None:
         """Replace it; forgotten where it has no content."""
 
     async def hold(self, content: str, held: Held, stamp: int) -> None:
@@ -95,7 +95,7 @@ class Shelf(Protocol):
     async def unlink(self, source: str, host: str, removed: Sequence[tuple[str, int]], stamp: int) -> None:
         """Links that a page has no more; what another page of the host says is left."""
 
-    async def anchors(self, keys: Sequence[str], limit: int) -> list[Said]:
+    async def anchors(self, keys: Sequence[str], limit: int) -> list[LinkWords]:
         """What links say that lead to these URLs, each text once for a host."""
 
     async def bucket(self, content: str) -> int:

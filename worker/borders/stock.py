@@ -9,15 +9,15 @@ import msgspec
 from gregor.schemas.messages import Page, Row, Ticket
 
 T = TypeVar("T")
-Place = tuple[str | int, ...]
+StockPlace = tuple[str | int, ...]
 """The table and the columns that name a record in it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Kept(Generic[T]):
+class StoredRecord(Generic[T]):
     """A record where it stands: what was read there, or None and why it cannot be."""
 
-    place: Place
+    place: StockPlace
     value: T | None
     why: str = ""
 
@@ -25,7 +25,7 @@ class Kept(Generic[T]):
 class Fault(msgspec.Struct, frozen=True):
     """What an engine finds wrong by its own means. ``mend``: what `Stock.mend` does about it, empty for nothing."""
 
-    place: Place
+    place: StockPlace
     why: str
     mend: str = ""
 
@@ -36,20 +36,20 @@ class Stock(Protocol):
     What goes through all of a table never ends at a damaged record.
     """
 
-    def rows(self) -> AsyncIterator[list[Kept[Row]]]:
+    def rows(self) -> AsyncIterator[list[StoredRecord[Row]]]:
         """Place: rows, key."""
 
-    def pages(self) -> AsyncIterator[list[Kept[Page]]]:
+    def pages(self) -> AsyncIterator[list[StoredRecord[Page]]]:
         """Every version. Place: pages, key, visit."""
 
-    def bodies(self) -> AsyncIterator[list[Kept[str]]]:
+    def bodies(self) -> AsyncIterator[list[StoredRecord[str]]]:
         """The sha256 of each stored body that is whole. Place: bodies, sha256 in hexadecimal digits."""
 
-    def waiting(self) -> AsyncIterator[list[Kept[Ticket]]]:
+    def waiting(self) -> AsyncIterator[list[StoredRecord[Ticket]]]:
         """Unfinished tickets. Place: calendar, partition, bucket, id; backlog, partition, host, chunk, id; or log,
         partition, priority, offset."""
 
-    def others(self) -> AsyncIterator[list[Kept[object]]]:
+    def others(self) -> AsyncIterator[list[StoredRecord[object]]]:
         """Records of hosts, partitions, robots.txt files and dead letters. Place: the table, its name."""
 
     def faults(self) -> AsyncIterator[Fault]:
@@ -93,7 +93,7 @@ NewSets = Callable[[], Sets]
 class Mending(Protocol):
     """What a mend may do to the stock, as its only writer or beside workers whose own writes win."""
 
-    async def drop(self, place: Place) -> None:
+    async def drop(self, place: StockPlace) -> None:
         """Delete a damaged record, where it still stands as it was found."""
 
     async def rebuild(self, row: Row) -> None:

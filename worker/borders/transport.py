@@ -11,7 +11,7 @@ import msgspec
 from gregor.worker.base.spooled import SpooledBody
 
 
-class Endpoint(NamedTuple):
+class SocketAddress(NamedTuple):
     """Where a connection goes: an IP address (text, IPv6 without brackets) and a port."""
 
     address: str
@@ -29,7 +29,7 @@ class Request(msgspec.Struct, frozen=True):
 
     href: str
     headers: tuple[tuple[str, str], ...] = ()
-    endpoints: tuple[Endpoint, ...] = ()
+    endpoints: tuple[SocketAddress, ...] = ()
     proxy: str | None = None
     insecure: bool = False
 

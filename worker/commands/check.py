@@ -19,7 +19,7 @@ from gregor.worker.config.settings import Config
 from gregor.worker.inspect import report, url_record
 
 if TYPE_CHECKING:
-    from gregor.worker.inspect.check import Finding
+    from gregor.worker.inspect.check import StockFinding
 
 _LISTED = 1000
 _EVERY = 0.5
@@ -54,7 +54,7 @@ async def _check(config: Config, *, mend: bool, as_json: bool) -> int:
     telling = _Telling(sys.stderr, as_json=as_json)
     async with checking(config, telling.progress, mend=mend) as opened:
         telling.sizes = opened.sizes
-        to_mend: list[Finding] = []
+        to_mend: list[StockFinding] = []
         async for finding in opened.check.findings():
             telling.tell(finding)
             if finding.mend and opened.mender is not None:
@@ -76,13 +76,13 @@ async def _check(config: Config, *, mend: bool, as_json: bool) -> int:
 
 async def _check_index(config: Config, *, mend: bool, as_json: bool) -> int:
     from gregor.worker.compose.comparing import comparing
-    from gregor.worker.inspect.check import Finding
+    from gregor.worker.inspect.check import StockFinding
 
     telling, damages = _Telling(sys.stderr, as_json=as_json), Damages()
     async with comparing(config, telling.progress, damages) as opened:
         differences = await opened.comparison.differences()
         for each in differences:
-            telling.tell(Finding((each.kind, each.key), each.why, "index" if each.key else "", each.key))
+            telling.tell(StockFinding((each.kind, each.key), each.why, "index" if each.key else "", each.key))
         telling.end(opened.comparison.counts)
         if opened.behind:
             behind = report.count(opened.behind, "change")
@@ -119,7 +119,7 @@ class _Telling:
             of_all = f" of {self.sizes[what]}" if what in self.sizes else ""
             print(f"\r\x1b[K{what}: {count}{of_all}", end="", file=self._terminal, flush=True)
 
-    def tell(self, finding: "Finding") -> None:
+    def tell(self, finding: "StockFinding") -> None:
         """Tell one; beyond a thousand they are only counted."""
         self.kinds[str(finding.place[0])] += 1
         self.mendable += bool(finding.mend)
@@ -149,5 +149,5 @@ class _Telling:
             print("\r\x1b[K", end="", file=self._terminal, flush=True)
 
 
-def _public(finding: "Finding") -> dict[str, object]:
+def _public(finding: "StockFinding") -> dict[str, object]:
     return {"place": list(finding.place), "why": finding.why, "mend": finding.mend or None, "key": finding.key or None}

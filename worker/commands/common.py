@@ -133,7 +133,7 @@ class Damages:
             )
 
 
-class Crawl(NamedTuple):
+class OpenedCrawl(NamedTuple):
     """A crawl that is read, and how its URLs are written."""
 
     reader: "Reader"
@@ -193,14 +193,14 @@ def run_reading(coroutine: Coroutine[Any, Any, int]) -> int:
 
 
 @asynccontextmanager
-async def reading(config: Config) -> "AsyncIterator[Crawl]":
+async def reading(config: Config) -> "AsyncIterator[OpenedCrawl]":
     """What the crawl of a data folder or cluster remembers."""
     from gregor.worker.compose.engine import engine_of  # heavy: commands that read nothing do without
 
     reader, urls = await engine_of(config).read()
     try:
         damages = reader.on_damage = Damages()
-        yield Crawl(reader, urls, damages)
+        yield OpenedCrawl(reader, urls, damages)
         damages.advise()
     finally:
         await reader.close()

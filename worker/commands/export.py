@@ -12,7 +12,7 @@ from gregor.worker.base.errors import BadInput, complain
 from gregor.worker.borders.reader import WHOLE
 from gregor.worker.commands import cursors
 from gregor.worker.commands.common import (
-    Crawl,
+    OpenedCrawl,
     add_selection,
     add_settings,
     octets,
@@ -147,7 +147,9 @@ async def _export(arguments: argparse.Namespace, config: Config) -> int:
         return crawl.code
 
 
-async def _pages(arguments: argparse.Namespace, config: Config, crawl: Crawl, wanted: Selection, now: float) -> int:
+async def _pages(
+    arguments: argparse.Namespace, config: Config, crawl: OpenedCrawl, wanted: Selection, now: float
+) -> int:
     """Pages as records of their own form; how many."""
     if arguments.form == "warc":
         from gregor.worker.commands.exporting_warc import warc

@@ -14,7 +14,7 @@ from gregor.worker.commands.export import refused
 from gregor.worker.commands.output import output
 from gregor.worker.inspect import datasets, table_files
 from gregor.worker.inspect.selection import Selection
-from gregor.worker.inspect.table_files import NewWriter, Writer
+from gregor.worker.inspect.table_files import NewWriter, TableWriter
 from gregor.worker.inspect.tables import TABLES, Table
 
 _FILES: dict[str, NewWriter] = {
@@ -23,7 +23,7 @@ _FILES: dict[str, NewWriter] = {
     "parquet": table_files.Parquet,
 }
 
-_DATABASES: dict[str, Callable[..., Writer]] = {"sqlite": table_files.Sqlite, "duckdb": table_files.DuckDb}
+_DATABASES: dict[str, Callable[..., TableWriter]] = {"sqlite": table_files.Sqlite, "duckdb": table_files.DuckDb}
 
 
 async def rows(arguments: argparse.Namespace, reader: Reader, wanted: Selection, now: float) -> int:
@@ -39,7 +39,7 @@ async def rows(arguments: argparse.Namespace, reader: Reader, wanted: Selection,
 
 
 @contextmanager
-def _writer(arguments: argparse.Namespace, table: Table, now: float) -> Iterator[Writer]:
+def _writer(arguments: argparse.Namespace, table: Table, now: float) -> Iterator[TableWriter]:
     """What takes the rows. Raises `BadInput` where they cannot be written."""
     form, place = arguments.form, arguments.output
     if form in _DATABASES:
@@ -66,7 +66,7 @@ def _writer(arguments: argparse.Namespace, table: Table, now: float) -> Iterator
                 raise
 
 
-def _database(arguments: argparse.Namespace, table: Table) -> Writer:
+def _database(arguments: argparse.Namespace, table: Table) -> TableWriter:
     """A table in a database that may be there. Raises `BadInput`."""
     opened = _DATABASES[arguments.form]
     try:

@@ -11,7 +11,7 @@ from gregor.schemas.events import rfc3339
 from gregor.schemas.messages import Page
 from gregor.worker.archives import places
 from gregor.worker.archives.cdxj import Cdxj
-from gregor.worker.archives.places import NewFile, Place
+from gregor.worker.archives.places import NewFile, OutputPlace
 from gregor.worker.archives.segments import Segments
 from gregor.worker.archives.wacz import Wacz
 from gregor.worker.base.errors import BadInput
@@ -66,7 +66,7 @@ def _list(wacz: Wacz, page: Page) -> None:
 class _Files:
     """WARC files beside each other, which all get their names when the last one is whole."""
 
-    def __init__(self, place: Place, stem: str, ending: str, *, numbered: bool) -> None:
+    def __init__(self, place: OutputPlace, stem: str, ending: str, *, numbered: bool) -> None:
         self._place = place
         self._stem = stem
         self._ending = ending

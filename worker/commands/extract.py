@@ -62,9 +62,9 @@ def run(arguments: argparse.Namespace) -> int:
         raise BadInput("no rules are given, and this crawl has none: name a file with --rules")
     if arguments.output != "-" and Path(arguments.output).resolve() in {file.resolve() for file in files}:
         raise BadInput(f"cannot write {one_line(arguments.output)}: the rules stand there")
-    from gregor.worker.commands.extracting import Job, run_parts  # heavy: only where a crawl is read
+    from gregor.worker.commands.extracting import ExtractJob, run_parts  # heavy: only where a crawl is read
 
-    job = Job(config, files, selection(arguments), tuple(arguments.urls))
+    job = ExtractJob(config, files, selection(arguments), tuple(arguments.urls))
     if arguments.store:
         if arguments.output != "-" or arguments.format:
             raise BadInput("with --store the items go into the store: leave --output and --format out")

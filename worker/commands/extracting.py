@@ -20,7 +20,7 @@ from gregor.worker.base.streams import in_order
 from gregor.worker.borders.errors import Damaged, Unavailable
 from gregor.worker.borders.items import ItemSet
 from gregor.worker.borders.reader import WHOLE, Part, Reader
-from gregor.worker.commands.common import Crawl, given_url, reading
+from gregor.worker.commands.common import OpenedCrawl, given_url, reading
 from gregor.worker.compose.extraction import extraction_of
 from gregor.worker.config.settings import Config
 from gregor.worker.extract import writing
@@ -37,10 +37,10 @@ _SETS: Final = 32
 """Sets of items that are written at once: a crawl that runs waits for it."""
 _AHEAD: Final = 8
 """Bodies that are read ahead."""
-Write = Callable[[bytes], object]
+WriteLine = Callable[[bytes], object]
 
 
-class Job(NamedTuple):
+class ExtractJob(NamedTuple):
     """What is to be done: rules over some pages of a crawl, or over those of URLs."""
 
     config: Config
@@ -52,7 +52,7 @@ class Job(NamedTuple):
     """The items go to the store, to their pages, and no lines are written."""
 
 
-async def run_part(job: Job, write: Write) -> Tally:
+async def run_part(job: ExtractJob, write: WriteLine) -> Tally:
     """Do it here; lines of JSON go to ``write``, whole ones. Raises what reading raises."""
     tally, lines = Tally(), bytearray()
     extraction = extraction_of(job.config, job.files)
@@ -81,7 +81,7 @@ async def run_part(job: Job, write: Write) -> Tally:
 
 
 @asynccontextmanager
-async def _storing(job: Job) -> AsyncIterator[Callable[[ItemSet], Awaitable[None]] | None]:
+async def _storing(job: ExtractJob) -> AsyncIterator[Callable[[ItemSet], Awaitable[None]] | None]:
     """What takes sets of items for the store, some at a time; None where they do not go there."""
     if not job.stores:
         yield None
@@ -103,7 +103,7 @@ async def _storing(job: Job) -> AsyncIterator[Callable[[ItemSet], Awaitable[None
         await writer.close()
 
 
-async def _pages(job: Job, crawl: Crawl, extraction: Extraction) -> AsyncIterator[Page]:
+async def _pages(job: ExtractJob, crawl: OpenedCrawl, extraction: Extraction) -> AsyncIterator[Page]:
     """The stored pages that a rule or an extractor may be for."""
     async for page in _chosen(job, crawl):
         url = Url(page.href, page.key, page.host)
@@ -111,7 +111,7 @@ async def _pages(job: Job, crawl: Crawl, extraction: Extraction) -> AsyncIterato
             yield page
 
 
-async def _chosen(job: Job, crawl: Crawl) -> AsyncIterator[Page]:
+async def _chosen(job: ExtractJob, crawl: OpenedCrawl) -> AsyncIterator[Page]:
     if not job.urls:
         async for page, row in selection.pages(crawl.reader, job.wanted, job.part):
             if not selection.is_requisite(page, row):
@@ -130,7 +130,7 @@ async def stored(reader: Reader, url: Url) -> Page:
     return page
 
 
-def run_parts(job: Job, processes: int, write: Write) -> Tally:
+def run_parts(job: ExtractJob, processes: int, write: WriteLine) -> Tally:
     """Do it in so many processes; ``write`` gets lines as they come, in no order of the pages.
 
     Raises `ChildProcessError` with the reason when one of them cannot go on.
@@ -196,7 +196,7 @@ def _messages(receiving: list[Connection]) -> Iterator[Any]:
         raise ChildProcessError("a process that extracted was ended from outside: not all pages were done")
 
 
-def _in_process(job: Job, sending: Connection, copied: list[Connection]) -> None:
+def _in_process(job: ExtractJob, sending: Connection, copied: list[Connection]) -> None:
     """The main function of a process; whoever started it ends it. ``copied``: what it has no use for."""
     for connection in copied:
         connection.close()

@@ -13,7 +13,7 @@ from gregor.worker.config.settings import Config
 from gregor.worker.inspect.report import count, duration, size
 from gregor.worker.inspect.selection import Selection
 from gregor.worker.inspect.table_files import JsonLines
-from gregor.worker.inspect.tables import TABLES, Values
+from gregor.worker.inspect.tables import TABLES, RowValues
 
 _USUAL: Final = 50
 _SORTS: Final = {"pages": "pages", "bytes": "bytes", "errors": "errors", "time": "seconds", "urls": "urls"}
@@ -58,10 +58,10 @@ async def _list(arguments: argparse.Namespace, config: Config) -> int:
         return crawl.code
 
 
-async def _chosen(rows: Any, names: list[str], sort: str, limit: int) -> tuple[list[Values], int]:
+async def _chosen(rows: Any, names: list[str], sort: str, limit: int) -> tuple[list[RowValues], int]:
     """The first hosts in this order, and how many there are."""
     total = 0
-    first: list[Values] = []
+    first: list[RowValues] = []
     if sort == "host" or limit == sys.maxsize:  # they come by name
         async for values in rows:
             total += 1
@@ -71,7 +71,7 @@ async def _chosen(rows: Any, names: list[str], sort: str, limit: int) -> tuple[l
             first.sort(key=itemgetter(names.index(_SORTS[sort])), reverse=True)
         return first, total
     place = names.index(_SORTS[sort])
-    heap: list[tuple[float, int, Values]] = []
+    heap: list[tuple[float, int, RowValues]] = []
     async for values in rows:
         total += 1
         heapq.heappush(heap, (values[place], -total, values))

@@ -89,14 +89,14 @@ def _is_pattern(word: str) -> bool:
 async def _import(
     arguments: argparse.Namespace, config: Config, files: "list[WarcFile]", host: str | None
 ) -> "Imported":
-    from gregor.worker.archives.book import Book
+    from gregor.worker.archives.book import RecordBook
     from gregor.worker.archives.importer import Importer
     from gregor.worker.compose.importing import taking_in
 
     importer = Importer(files, _Damages(), _Progress())
     task = asyncio.current_task()
     assert task is not None
-    with stopping(importer.stop, lambda: None, INTERRUPTED), closing(Book()) as book:
+    with stopping(importer.stop, lambda: None, INTERRUPTED), closing(RecordBook()) as book:
         await importer.note(book)
         if not importer.result.stopped:
             async with taking_in(config, files, book, scoped=arguments.in_scope, host=host) as takes_in:

@@ -13,7 +13,7 @@ from gregor.worker.base.errors import BadInput, complain
 from gregor.worker.base.printable import one_line
 from gregor.worker.commands import FAILED, FINISHED, api_client
 from gregor.worker.commands.common import settings
-from gregor.worker.orders.model import KINDS, RULES, Kind, Order, check, give, listed, name_of, take_back
+from gregor.worker.orders.model import KINDS, RULES, Order, OrderKind, check, give, listed, name_of, take_back
 from gregor.worker.orders.targets import target_of
 
 _PAGE: Final = 500
@@ -22,7 +22,7 @@ _PAGE: Final = 500
 class OrderCommand(NamedTuple):
     """A command by its order. ``value``: what it is called in the help of an order that has one."""
 
-    kind: Kind
+    kind: OrderKind
     value: str = ""
     takes_back: bool = False
 
@@ -70,7 +70,7 @@ BY_NAME: Final = {
 """The commands of this module, by name."""
 
 
-def ordered(arguments: argparse.Namespace, kind: Kind, target: str = "", value: float | None = None) -> None:
+def ordered(arguments: argparse.Namespace, kind: OrderKind, target: str = "", value: float | None = None) -> None:
     """Give an order. Raises `BadInput` and what reaching the coordinator raises."""
     order = Order(kind, target_of(kind, target), value)
     check(order)  # what cannot be is said before anybody is asked
@@ -82,7 +82,7 @@ def ordered(arguments: argparse.Namespace, kind: Kind, target: str = "", value: 
         _directly(arguments, partial(give, order=order, by=who))
 
 
-def taken_back(arguments: argparse.Namespace, kind: Kind, target: str = "") -> int:
+def taken_back(arguments: argparse.Namespace, kind: OrderKind, target: str = "") -> int:
     """Take an order back; the exit code, which says whether it stood."""
     target = target_of(kind, target)
     return _take_back(arguments, name_of(kind, target), _path(kind, target))
@@ -129,7 +129,7 @@ def _directly(arguments: argparse.Namespace, change: Any) -> None:
     complain("no API answers: the order was left for the crawl, which obeys it as soon as it runs")
 
 
-def _path(kind: Kind, target: str) -> str:
+def _path(kind: OrderKind, target: str) -> str:
     return f"/api/v1/orders/{kind}" + (f"/{api_client.quoted(target)}" if target else "")
 
 

@@ -16,7 +16,7 @@ from gregor.worker.commands.common import (
     settings,
 )
 from gregor.worker.config.settings import Config
-from gregor.worker.inspect.url_record import Record, all_records, encode
+from gregor.worker.inspect.url_record import UrlRecord, all_records, encode
 
 _HEAD = f"{'STATE':<10} {'STATUS':>6} {'DEPTH':>5} {'BYTES':>10} {'CHECKED':<20}  URL"
 
@@ -54,7 +54,7 @@ async def _list(arguments: argparse.Namespace, config: Config) -> int:
         return crawl.code
 
 
-def _wanted(arguments: argparse.Namespace, record: Record, page: Page | None) -> bool:
+def _wanted(arguments: argparse.Namespace, record: UrlRecord, page: Page | None) -> bool:
     return (
         arguments.status in (None, record.status)
         and arguments.label in (None, record.label)
@@ -72,7 +72,7 @@ def _is_of(mime: str, wanted: str) -> bool:
     return mime.startswith(wanted.removesuffix("*")) if wanted.endswith("/*") else mime == wanted
 
 
-def write(record: Record, as_json: bool) -> None:
+def write(record: UrlRecord, as_json: bool) -> None:
     """One line on standard output."""
     if as_json:
         sys.stdout.buffer.write(encode(record) + b"\n")

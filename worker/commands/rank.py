@@ -71,11 +71,11 @@ async def _rank(arguments: argparse.Namespace, trusted: frozenset[str], config: 
 
     if arguments.spark is None and config.on_one_machine:
         engine_of(config).there()  # before the extra is asked for, which would not help
-    from gregor.search.ranking import Rules
+    from gregor.search.ranking import LinkRules
     from gregor.worker.compose import ranks
 
     damages = Damages()
-    rules = Rules(arguments.same_host, arguments.nofollow, arguments.once_a_host, trusted)
+    rules = LinkRules(arguments.same_host, arguments.nofollow, arguments.once_a_host, trusted)
     if arguments.spark is None:
         done, changed = await ranks.rank(config, damages, rules)
     else:

@@ -14,13 +14,13 @@ from gregor.schemas.events import rfc3339
 from gregor.worker.base.errors import BadInput, complain
 from gregor.worker.base.printable import one_line
 from gregor.worker.commands import FINISHED
-from gregor.worker.commands.common import Crawl, Damages, add_settings, not_negative, positive, reading, settings
+from gregor.worker.commands.common import Damages, OpenedCrawl, add_settings, not_negative, positive, reading, settings
 from gregor.worker.config.settings import Config, replace
 from gregor.worker.run.signals import stopping
 
 if TYPE_CHECKING:
     from gregor.search.borders import Answer, Hit, Index
-    from gregor.search.query import Asked
+    from gregor.search.query import ParsedQuery
     from gregor.search.snippets import Piece
 
 _MINUS: Final = re.compile(r"-[^-]")
@@ -119,7 +119,9 @@ def _tell_total(answer: "Answer", arguments: argparse.Namespace) -> None:
         complain("to look through all would have taken too long: these are what was found so far")
 
 
-async def _write(arguments: argparse.Namespace, crawl: Crawl, asked: "Asked", hit: "Hit", number: int) -> None:
+async def _write(
+    arguments: argparse.Namespace, crawl: OpenedCrawl, asked: "ParsedQuery", hit: "Hit", number: int
+) -> None:
     from gregor.search.documents import quotable
     from gregor.search.snippets import snippet
 

@@ -15,17 +15,17 @@ from gregor.worker.commands.common import add_settings, given_url, reading, run_
 from gregor.worker.config.settings import Config
 from gregor.worker.extract import rules, text, writing
 from gregor.worker.extract.items import extract
-from gregor.worker.extract.model import Failed, Rule, Spent
+from gregor.worker.extract.model import Rule, RuleFailed, Spent
 from gregor.worker.extract.page import Parsed, of_stored
-from gregor.worker.extract.scopes import Place
-from gregor.worker.extract.selectors import Css, Json, XPath
+from gregor.worker.extract.scopes import PagePart
+from gregor.worker.extract.selectors import CssSelector, Json, XPath
 from gregor.worker.inspect import url_record
 from gregor.worker.web.urls import Url
 
 _HELP = """css("h1"), xpath("//h1"), json("path"): what a selector gives
 items(): what the rules give; rules("FILE") reads them anew
 page: the record (page.title, page.text); links: where it leads; html: the page as text"""
-_MISTAKES: Final = (BadInput, Failed, Spent, ValueError)
+_MISTAKES: Final = (BadInput, RuleFailed, Spent, ValueError)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -84,11 +84,11 @@ def prompt(page: Page, parsed: Parsed, url: Url, ruleset: tuple[Rule, ...]) -> d
     def read_rules(*files: str) -> None:
         read[0] = rules.read([Path(name) for name in files])
 
-    def trying(source: type[Css] | type[XPath] | type[Json]) -> Callable[[str], list[Any]]:
+    def trying(source: type[CssSelector] | type[XPath] | type[Json]) -> Callable[[str], list[Any]]:
         def tried(selector: str) -> list[Any]:
             parsed.renew()
-            selected = source(selector).select(Place(parsed))
-            return [text.words(one) if isinstance(one, text.Node) else one for one in selected]
+            selected = source(selector).select(PagePart(parsed))
+            return [text.words(one) if isinstance(one, text.TreeNode) else one for one in selected]
 
         return tried
 
@@ -96,7 +96,7 @@ def prompt(page: Page, parsed: Parsed, url: Url, ruleset: tuple[Rule, ...]) -> d
         "page": page,
         "html": parsed.markup,
         "links": [link.url for link in page.links],
-        "css": trying(Css),
+        "css": trying(CssSelector),
         "xpath": trying(XPath),
         "json": trying(Json),
         "items": items,

@@ -8,11 +8,11 @@ from gregor.schemas.messages import Page, Row
 from gregor.worker.base.errors import complain
 from gregor.worker.base.printable import escape, one_line
 from gregor.worker.commands import FAILED
-from gregor.worker.commands.common import Crawl, add_settings, not_negative, reading, run_reading, settings
+from gregor.worker.commands.common import OpenedCrawl, add_settings, not_negative, reading, run_reading, settings
 from gregor.worker.config.settings import Config
 from gregor.worker.inspect import url_record
 from gregor.worker.inspect.selection import undamaged
-from gregor.worker.inspect.url_record import Record
+from gregor.worker.inspect.url_record import UrlRecord
 from gregor.worker.web.heads import printable
 from gregor.worker.web.http_headers import masked
 
@@ -73,13 +73,13 @@ async def _show(arguments: argparse.Namespace, config: Config) -> int:
         return crawl.code
 
 
-async def _versions(crawl: Crawl, row: Row) -> list[int]:
+async def _versions(crawl: OpenedCrawl, row: Row) -> list[int]:
     """The visits that brought a document which is kept: of the last hundred."""
     visits = range(max(1, row.visits - _VERSIONS + 1), row.visits + 1) if row.page else ()
     return [visit for visit in visits if await undamaged(crawl.reader, crawl.reader.page(row.key, visit)) is not None]
 
 
-async def _part(arguments: argparse.Namespace, crawl: Crawl, record: Record, page: Page | None) -> int:
+async def _part(arguments: argparse.Namespace, crawl: OpenedCrawl, record: UrlRecord, page: Page | None) -> int:
     if page is None:
         complain(f"{record.url} has no document now: its state is {record.state}; `gregor show` lists older versions")
         return FAILED
@@ -102,7 +102,7 @@ async def _part(arguments: argparse.Namespace, crawl: Crawl, record: Record, pag
     return crawl.code
 
 
-def _summary(record: Record, page: Page | None) -> None:
+def _summary(record: UrlRecord, page: Page | None) -> None:
     print(one_line(record.url, 2000))
     print(f"  {'state':<18} {record.state}")
     for name in _SHOWN:

@@ -1,10 +1,10 @@
 """What is done to a crawl, or read of it, beside its workers or after them."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from itertools import islice
 
 from gregor.worker.adapters.sorting import Sorted
-from gregor.worker.borders.errors import Damaged
+from gregor.worker.borders.errors import TellDamage
 from gregor.worker.compose.engine import engine_of
 from gregor.worker.config.settings import Config
 from gregor.worker.inspect import audit_crawl
@@ -14,7 +14,7 @@ from gregor.worker.operate.seeds import Seed
 from gregor.worker.orders.model import By
 
 
-async def audit(config: Config, host: str | None, on_damage: Callable[[Damaged], None]) -> Findings:
+async def audit(config: Config, host: str | None, on_damage: TellDamage) -> Findings:
     """Judge the requests that the crawl has on record, or those to one host."""
     reader, _ = await engine_of(config).read()
     reader.on_damage = on_damage

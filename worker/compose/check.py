@@ -8,7 +8,7 @@ from gregor.worker.adapters.differences import Differences
 from gregor.worker.borders.errors import Damaged
 from gregor.worker.compose.engine import engine_of
 from gregor.worker.config.settings import Config
-from gregor.worker.inspect.check import Check, Progress
+from gregor.worker.inspect.check import CheckProgress, StockCheck
 from gregor.worker.inspect.mend import Mender
 
 
@@ -16,13 +16,13 @@ from gregor.worker.inspect.mend import Mender
 class Opened:
     """A check that may begin; what mends, if that was asked for."""
 
-    check: Check
+    check: StockCheck
     sizes: dict[str, int]
     mender: Mender | None
 
 
 @asynccontextmanager
-async def checking(config: Config, progress: Progress, *, mend: bool) -> AsyncIterator[Opened]:
+async def checking(config: Config, progress: CheckProgress, *, mend: bool) -> AsyncIterator[Opened]:
     """Open a crawl for its check. Raises `BadInput`, `Unavailable`."""
     engine = engine_of(config)
     mending = await engine.mending() if mend else None
@@ -33,7 +33,7 @@ async def checking(config: Config, progress: Progress, *, mend: bool) -> AsyncIt
             stock = await engine.stock()
             try:
                 mender = None if mending is None else Mender(mending, reader, urls)
-                yield Opened(Check(stock, urls, Differences, progress), await stock.sizes(), mender)
+                yield Opened(StockCheck(stock, urls, Differences, progress), await stock.sizes(), mender)
             finally:
                 await stock.close()
         finally:

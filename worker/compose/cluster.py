@@ -16,7 +16,7 @@ from gregor.worker.base.errors import BadInput
 from gregor.worker.borders.changes import ChangeFeed
 from gregor.worker.borders.clock import Clock
 from gregor.worker.borders.coordinator import Coordinator
-from gregor.worker.borders.errors import Damaged, Unavailable
+from gregor.worker.borders.errors import TellDamage, Unavailable
 from gregor.worker.borders.items import ItemWriter
 from gregor.worker.borders.members import ClusterStatus, Members
 from gregor.worker.borders.reader import Part, Reader
@@ -140,7 +140,7 @@ class Cluster:
     async def read(self) -> tuple[Reader, Urls]:
         return await cluster.open_reader(self._config, self._canonical, os.environ), urls_of(self._config)
 
-    async def feed(self, on_damage: Callable[[Damaged], None]) -> ChangeFeed:
+    async def feed(self, on_damage: TellDamage) -> ChangeFeed:
         raise BadInput("an index is made of a crawl on one machine: name its data folder with --data")
 
     async def identity(self) -> str:
@@ -175,7 +175,7 @@ class Cluster:
 
     async def serve_console(self, name: str, clock: Clock, stop: asyncio.Event, started: Callable[[str], None]) -> None:
         """Raises what ended the coordinator, too."""
-        from gregor.worker.api.archive import Archive
+        from gregor.worker.api.archive import StoredCrawl
         from gregor.worker.api.crawl_backend import serve
         from gregor.worker.compose.search import latest
 
@@ -184,7 +184,7 @@ class Cluster:
             stack.push_async_callback(engine.close)
             reader, coordinator = await engine.reader(stack), engine.coordinator
             control = Control(engine.log, engine.store, coordinator, reader)
-            archive = Archive(reader, urls_of(self._config), self._config, latest(self._config, clock.monotonic))
+            archive = StoredCrawl(reader, urls_of(self._config), self._config, latest(self._config, clock.monotonic))
             members = coordinator.members
 
             async def counts() -> dict[str, int]:

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Final
 
 from gregor.search.adapters import generations
 from gregor.search.borders import Unusable
-from gregor.search.comparing import Comparison, Difference, Progress
+from gregor.search.comparing import ComparingProgress, Comparison, Difference
 from gregor.worker.adapters.differences import Differences
 from gregor.worker.base.errors import BadInput
-from gregor.worker.borders.changes import Change
-from gregor.worker.borders.errors import Damaged
+from gregor.worker.borders.changes import UrlChange
+from gregor.worker.borders.errors import Damaged, TellDamage
 from gregor.worker.borders.reader import Reader
 from gregor.worker.compose.engine import engine_of
-from gregor.worker.compose.search import Told, catch_up, indexer_of, opened
+from gregor.worker.compose.search import catch_up, indexer_of, opened
 from gregor.worker.config.settings import Config
 
 if TYPE_CHECKING:
@@ -26,15 +26,15 @@ _IDLE: Final = 5.0
 _LONGEST: Final = 60.0
 """Seconds for which who follows the crawl is waited for."""
 
-Places = Callable[[], Awaitable[tuple[int, int]]]
+IndexReach = Callable[[], Awaitable[tuple[int, int]]]
 """How far the index is, and how far the crawl, in changes."""
-Mend = Callable[[Sequence[Difference]], Awaitable[None]]
+MendDifferences = Callable[[Sequence[Difference]], Awaitable[None]]
 
 
 class Following:
     """Waits for who follows the crawl, if anybody does."""
 
-    def __init__(self, places: Places) -> None:
+    def __init__(self, places: IndexReach) -> None:
         self._places = places
         self._nobody = False
         self.behind = 0
@@ -55,7 +55,7 @@ class Following:
 class Comparing:
     """What `gregor check --index` asks."""
 
-    def __init__(self, comparison: Comparison, following: Following, mend: Mend) -> None:
+    def __init__(self, comparison: Comparison, following: Following, mend: MendDifferences) -> None:
         self.comparison = comparison
         self.mend = mend
         """Writes anew what differs, and takes out what is not stored any more."""
@@ -68,7 +68,7 @@ class Comparing:
 
 
 @asynccontextmanager
-async def comparing(config: Config, progress: Progress, on_damage: Told) -> AsyncIterator[Comparing]:
+async def comparing(config: Config, progress: ComparingProgress, on_damage: TellDamage) -> AsyncIterator[Comparing]:
     """Open index and store. Raises `BadInput`, `Unavailable`."""
     try:
         await asyncio.to_thread(lambda: opened(config).close())  # nothing is made where there is no index
@@ -83,7 +83,7 @@ async def comparing(config: Config, progress: Progress, on_damage: Told) -> Asyn
 
 
 @asynccontextmanager
-async def _in_folder(config: Config, progress: Progress, on_damage: Told) -> AsyncIterator[Comparing]:
+async def _in_folder(config: Config, progress: ComparingProgress, on_damage: TellDamage) -> AsyncIterator[Comparing]:
     engine = engine_of(config)
     feed = await engine.feed(on_damage)
     try:
@@ -115,7 +115,7 @@ async def _in_folder(config: Config, progress: Progress, on_damage: Told) -> Asy
 
 
 @asynccontextmanager
-async def _on_servers(config: Config, progress: Progress, on_damage: Told) -> AsyncIterator[Comparing]:
+async def _on_servers(config: Config, progress: ComparingProgress, on_damage: TellDamage) -> AsyncIterator[Comparing]:
     from gregor.worker.compose import search_cluster
     from gregor.worker.observe.indexing import IndexStats
 
@@ -154,10 +154,10 @@ def _refreshed(config: Config) -> "Index":
     return index
 
 
-async def _as_it_is(reader: Reader, key: str) -> Change:
+async def _as_it_is(reader: Reader, key: str) -> UrlChange:
     """How a URL stands; what is damaged is not there."""
     try:
-        return Change(0, key, await reader.page(key), await reader.row(key))
+        return UrlChange(0, key, await reader.page(key), await reader.row(key))
     except Damaged as damage:
         reader.on_damage(damage)
-        return Change(0, key, None, None)
+        return UrlChange(0, key, None, None)

@@ -16,7 +16,7 @@ from gregor.worker.adapters.embedded.stock import EmbeddedStock
 from gregor.worker.base.errors import BadInput
 from gregor.worker.borders.changes import ChangeFeed
 from gregor.worker.borders.clock import Clock
-from gregor.worker.borders.errors import Damaged
+from gregor.worker.borders.errors import TellDamage
 from gregor.worker.borders.items import ItemWriter
 from gregor.worker.borders.members import FolderStatus
 from gregor.worker.borders.reader import WHOLE, Part, Reader
@@ -129,7 +129,7 @@ class Embedded:
         _, urls = self._made_for()
         return await embedded.open_reader(self._path), urls
 
-    async def feed(self, on_damage: Callable[[Damaged], None]) -> ChangeFeed:
+    async def feed(self, on_damage: TellDamage) -> ChangeFeed:
         self.there()
         return await asyncio.to_thread(embedded.EmbeddedFeed, self._path, on_damage)
 
@@ -176,7 +176,7 @@ class Embedded:
 
     async def serve_console(self, name: str, clock: Clock, stop: asyncio.Event, started: Callable[[str], None]) -> None:
         """Beside a crawl or after it: the folder is taken only while something is changed that is no order."""
-        from gregor.worker.api.archive import Archive
+        from gregor.worker.api.archive import StoredCrawl
         from gregor.worker.api.folder_backend import FolderBackend, serve
         from gregor.worker.api.kept_rows import KeptRows
         from gregor.worker.compose import records
@@ -184,7 +184,7 @@ class Embedded:
 
         config, urls = self._made_for()
         async with _reading(self._path) as reader:
-            archive = Archive(reader, urls, config, latest(config, clock.monotonic), records.latest(config))
+            archive = StoredCrawl(reader, urls, config, latest(config, clock.monotonic), records.latest(config))
             book = embedded.FolderBook(self._path, clock)
             control = FolderControl(book, self.controlled)
             backend = FolderBackend(

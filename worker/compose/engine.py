@@ -9,7 +9,7 @@ from gregor.schemas.messages import DeadLetter
 from gregor.worker.borders.changes import ChangeFeed
 from gregor.worker.borders.clock import Clock
 from gregor.worker.borders.coordinator import Coordinator
-from gregor.worker.borders.errors import Damaged
+from gregor.worker.borders.errors import TellDamage
 from gregor.worker.borders.items import ItemWriter
 from gregor.worker.borders.log import FrontierLog
 from gregor.worker.borders.members import ClusterStatus, FolderStatus, Members
@@ -112,7 +112,7 @@ class Engine(Protocol):
     async def read(self) -> tuple[Reader, Urls]:
         """What the crawl remembers, beside its workers or after them, and how its URLs are written."""
 
-    async def feed(self, on_damage: Callable[[Damaged], None]) -> ChangeFeed:
+    async def feed(self, on_damage: TellDamage) -> ChangeFeed:
         """What the crawl stores, changes and removes, and what it holds already. Raises `BadInput` on servers."""
 
     async def identity(self) -> str:

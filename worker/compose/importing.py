@@ -8,10 +8,10 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Final
 
 from gregor.partitioner.hashing import partition_of
-from gregor.worker.archives.book import Book
+from gregor.worker.archives.book import RecordBook
 from gregor.worker.archives.files import WarcFile
 from gregor.worker.archives.recorded import Recordings
-from gregor.worker.archives.take_in import DATE, LeftOut, Owner, TakesIn
+from gregor.worker.archives.take_in import DATE, LeftOut, OwnedPartition, TakesIn
 from gregor.worker.base.errors import BadInput
 from gregor.worker.borders.effects import Retries
 from gregor.worker.borders.resolver import DnsFailure
@@ -41,7 +41,7 @@ _ROBOTS: Final = "/robots.txt"
 
 @asynccontextmanager
 async def taking_in(
-    config: Config, files: Sequence[WarcFile], book: Book, *, scoped: bool, host: str | None
+    config: Config, files: Sequence[WarcFile], book: RecordBook, *, scoped: bool, host: str | None
 ) -> AsyncIterator[TakesIn]:
     """What takes the records of files into the crawl of a data folder, which is made if need be.
 
@@ -103,16 +103,16 @@ class _Owners:
         self._retries = Retries(stats, self._chance)
         services = Services(engine.log, engine.seen, engine.store, engine.coordinator, _NoTransport(), _NoResolver())
         self._take_over = TakeOver(config, services, stats, worker_name())
-        self._owners: dict[int, asyncio.Task[Owner]] = {}
+        self._owners: dict[int, asyncio.Task[OwnedPartition]] = {}
 
-    async def of(self, host: str) -> Owner:
+    async def of(self, host: str) -> OwnedPartition:
         """That of a host's partition."""
         number = partition_of(host, self._config.partitions)
         if number not in self._owners:
             self._owners[number] = asyncio.create_task(self._taken(number))
         return await self._owners[number]
 
-    async def _taken(self, number: int) -> Owner:
+    async def _taken(self, number: int) -> OwnedPartition:
         store, seen = self._engine.store, self._engine.seen
         record = await store.partition(number)
         lease = await self._engine.coordinator.acquire(number, record.epoch)
@@ -128,12 +128,12 @@ class _Owners:
             stats=self._stats,
             near_duplicate_share=self._config.near_duplicate_share,
         )
-        return Owner(partition, effects, pages)
+        return OwnedPartition(partition, effects, pages)
 
     async def release(self) -> None:
         """Let them go."""
         for owner in await asyncio.gather(*self._owners.values(), return_exceptions=True):
-            if isinstance(owner, Owner):
+            if isinstance(owner, OwnedPartition):
                 await self._engine.coordinator.release(owner.partition.lease)
 
 

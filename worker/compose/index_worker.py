@@ -8,13 +8,13 @@ from typing import Final
 
 from gregor.schemas.messages import stamp
 from gregor.search.adapters.opensearch_writer import version_of
-from gregor.search.documents import Document
+from gregor.search.documents import IndexedDocument
 from gregor.search.relay import Relay
-from gregor.worker.adapters.cluster.index_log import IndexLog, Places
+from gregor.worker.adapters.cluster.index_log import IndexLog, LogOffsets
 from gregor.worker.base.tasks import cancel
 from gregor.worker.borders.coordinator import Coordinator, Lease
 from gregor.worker.borders.errors import Unavailable
-from gregor.worker.borders.shelf import Heard, Shelf
+from gregor.worker.borders.shelf import Shelf, UrlToIndex
 from gregor.worker.observe.indexing import IndexStats
 from gregor.worker.observe.logging import logs
 
@@ -26,11 +26,11 @@ _LOOK: Final = 0.3
 _LONGEST_PAUSE: Final = 10.0
 
 
-Write = Callable[[dict[str, Document | None], int], None]
+WriteDocuments = Callable[[dict[str, IndexedDocument | None], int], None]
 """Writes documents by contents (None: remove), as of a version; acknowledged when it returns. Waits."""
 
 
-class LeaseOver(Exception):
+class IndexLeaseOver(Exception):
     """The lease may be over: nothing more is done under it."""
 
 
@@ -43,7 +43,7 @@ class IndexWorker:
         log: IndexLog,
         shelf: Shelf,
         relay: Callable[[], Relay],
-        write: Write,
+        write: WriteDocuments,
         stats: IndexStats,
     ) -> None:
         """``relay`` makes one for an owned partition."""
@@ -93,7 +93,7 @@ class IndexWorker:
     async def _drop(self, number: int) -> None:
         lease, task = self._owned.pop(number)
         await cancel([task])
-        if not task.cancelled() and (error := task.exception()) is not None and not isinstance(error, LeaseOver):
+        if not task.cancelled() and (error := task.exception()) is not None and not isinstance(error, IndexLeaseOver):
             raise error
         try:
             await self._coordinator.release(lease)
@@ -125,7 +125,7 @@ class _PartitionWork:
         self._lease = lease
         self._relay = worker._relay()
         self._counter = counter
-        self._places = Places(0, 0)
+        self._places = LogOffsets(0, 0)
 
     async def run(self) -> None:
         log, number = self._worker._log, self._lease.partition
@@ -136,14 +136,14 @@ class _PartitionWork:
             before, begun = self._places, time.monotonic()
             notices, after, at = await log.events(number, before.events, _EVENTS)
             posts, last = await log.posts(number, before.posts, _POSTS)
-            looks = [Heard(post.look) for _, post in posts if post.look]
+            looks = [UrlToIndex(post.look) for _, post in posts if post.look]
             if notices or looks:
                 await self._note([*notices, *looks])
                 self._worker.stats.changes += len(notices)
                 self._worker.newest = at or self._worker.newest
             if contents := {post.write: offset for offset, post in posts if post.write}:
                 await self._write(list(contents), max(contents.values()))
-            self._places = Places(after, last)
+            self._places = LogOffsets(after, last)
             if self._places == before:
                 await asyncio.sleep(_LOOK)
             else:
@@ -151,14 +151,14 @@ class _PartitionWork:
                 self._worker.stats.steps.observe(time.monotonic() - begun)
                 await log.commit(number, self._places, self._lease.epoch)
 
-    async def _note(self, notices: list[Heard]) -> None:
+    async def _note(self, notices: list[UrlToIndex]) -> None:
         self._held()
         posts = await self._relay.note(notices, self._stamp)
         self._held()
         await self._worker._log.post(posts)
 
     async def _write(self, contents: list[str], offset: int) -> None:
-        documents: dict[str, Document | None] = {}
+        documents: dict[str, IndexedDocument | None] = {}
         await self._relay.write(contents, documents.__setitem__)
         self._held()
         await asyncio.to_thread(self._worker._write, documents, version_of(self._lease.epoch, offset))
@@ -171,4 +171,4 @@ class _PartitionWork:
 
     def _held(self) -> None:
         if not self._lease.holds():
-            raise LeaseOver
+            raise IndexLeaseOver

@@ -10,7 +10,7 @@ from gregor.worker.base.errors import BadInput
 from gregor.worker.borders.log import FrontierLog
 from gregor.worker.borders.reader import Reader
 from gregor.worker.config import kept as belonging
-from gregor.worker.config.kept import WIDENING, Kept
+from gregor.worker.config.kept import WIDENING, KeptSettings
 from gregor.worker.config.settings import Config
 from gregor.worker.config.sources import Settings
 from gregor.worker.links.configured import scope_rules, urls_of
@@ -19,11 +19,11 @@ from gregor.worker.operate import reopen
 
 _NAME = "settings"
 _BATCH = 1000
-Reading: TypeAlias = Callable[[], AbstractAsyncContextManager[Reader]]
+OpenReader: TypeAlias = Callable[[], AbstractAsyncContextManager[Reader]]
 """Opens what the crawl remembers, while it is used."""
 
 
-def kept(data: str) -> Kept | None:
+def kept(data: str) -> KeptSettings | None:
     """What the crawl in a data folder was made with; None when there is none, or it does not say.
 
     On servers there is nothing: there the settings are those of the deployment, which all workers share.
@@ -37,7 +37,7 @@ def kept(data: str) -> Kept | None:
 
 
 async def take_up(
-    settings: Settings, reading: Reading, log: FrontierLog, now: float, tell: Callable[[str], None]
+    settings: Settings, reading: OpenReader, log: FrontierLog, now: float, tell: Callable[[str], None]
 ) -> int:
     """Go on with a data folder under these settings: publish what they let in that was turned down before, or visits
     that are due by them, then keep them. Returns how many URLs; cut short, the next run does it again."""
@@ -55,7 +55,7 @@ async def take_up(
     return count
 
 
-async def _let_in(config: Config, reading: Reading, revisits: bool, log: FrontierLog, now: float) -> int:
+async def _let_in(config: Config, reading: OpenReader, revisits: bool, log: FrontierLog, now: float) -> int:
     async with reading() as reader:
         scope = Scope(scope_rules(config), await reader.seed_hosts())
         batch, count = [], 0

@@ -7,12 +7,12 @@ from typing import Final, Self
 
 from gregor.schemas.messages import DeadLetter
 from gregor.search.adapters import opensearch_schema as schema
-from gregor.search.adapters.opensearch_client import Client, Nodes
+from gregor.search.adapters.opensearch_client import Client, OpenSearchNodes
 from gregor.search.adapters.opensearch_index import OpenSearchIndex
-from gregor.search.adapters.opensearch_schema import Shape
-from gregor.search.adapters.opensearch_writer import Refusal
+from gregor.search.adapters.opensearch_schema import IndexLayout
+from gregor.search.adapters.opensearch_writer import ReportRefusal
 from gregor.search.borders import Unusable
-from gregor.search.documents import Document
+from gregor.search.documents import IndexedDocument
 from gregor.worker.compose.engine import engine_of
 from gregor.worker.config.servers import address, check_server, password, trusting
 from gregor.worker.config.settings import Config
@@ -27,9 +27,9 @@ CAUSE: Final = "index"
 """Of dead letters of documents that the engine refuses."""
 
 
-def shape_of(config: Config, crawl: str = "") -> Shape:
+def shape_of(config: Config, crawl: str = "") -> IndexLayout:
     """How the index of a crawl is laid out; ``crawl`` names what it is made of."""
-    return Shape(
+    return IndexLayout(
         f"gregor-{config.crawl}",
         crawl,
         config.opensearch_documents,
@@ -38,10 +38,10 @@ def shape_of(config: Config, crawl: str = "") -> Shape:
     )
 
 
-def nodes_of(config: Config, environ: Mapping[str, str] = os.environ) -> Nodes:
+def nodes_of(config: Config, environ: Mapping[str, str] = os.environ) -> OpenSearchNodes:
     """Where OpenSearch is. Raises `BadInput` naming a setting that cannot be used."""
     check_server(config, "opensearch", environ)
-    return Nodes(
+    return OpenSearchNodes(
         tuple((host, port or _PORT) for host, port in (address("opensearch", text) for text in config.opensearch)),
         config.opensearch_username,
         password(config, "opensearch", environ),
@@ -101,7 +101,7 @@ class Writing:
         """The highest number of a generation that there is; 0: none is."""
         return max((generation.number for generation in schema.generations(self._client, self._shape)), default=0)
 
-    def open(self, number: int, on_refused: Refusal) -> OpenSearchIndex:
+    def open(self, number: int, on_refused: ReportRefusal) -> OpenSearchIndex:
         """A generation to write, made if it is not there."""
         generation = schema.create(self._client, self._shape, number)
         schema.check(self._client, self._shape, generation.index)
@@ -122,18 +122,18 @@ class Writing:
         self._client.close()
 
 
-def letters(config: Config, stats: IndexStats) -> Refusal:
+def letters(config: Config, stats: IndexStats) -> ReportRefusal:
     """What makes dead letters of documents that the engine refuses; one that is there already is not made again."""
     put = engine_of(config).put_letter
 
-    def refused(document: Document, reason: str) -> None:
+    def refused(document: IndexedDocument, reason: str) -> None:
         stats.refused += 1
         put(letter_of(document, reason))
 
     return refused
 
 
-def letter_of(document: Document, reason: str) -> DeadLetter:
+def letter_of(document: IndexedDocument, reason: str) -> DeadLetter:
     """The dead letter of a document that the engine refuses: of no key, since the URL itself was not given up."""
     _log.warning("the engine refuses a document", url=document.key, why=reason)
     source = f"index, visit {document.visit}"

@@ -10,16 +10,17 @@ import msgspec
 from gregor.search.adapters import generations, host_ranks
 from gregor.search.borders import Unusable
 from gregor.worker.base.errors import BadInput
-from gregor.worker.borders.shelf import Rank
+from gregor.worker.borders.errors import TellDamage
+from gregor.worker.borders.shelf import ContentRank
 from gregor.worker.compose.engine import engine_of
-from gregor.worker.compose.search import BOOK, Told, catch_up, index_folder, indexer_of
+from gregor.worker.compose.search import BOOK, catch_up, index_folder, indexer_of
 from gregor.worker.config.settings import Config
 from gregor.worker.observe.indexing import IndexStats
 from gregor.worker.web.urls import Urls
 
 if TYPE_CHECKING:
-    from gregor.search.adapters.book import Book
-    from gregor.search.ranking import Ranked, Result, Rules
+    from gregor.search.adapters.book import PageBook
+    from gregor.search.ranking import LinkRules, Ranked, RankingResult
     from gregor.worker.compose.search_cluster import Indexing
 
 _SLICE: Final = 1000
@@ -38,7 +39,7 @@ class KeyOf:
         return None if parsed is None else parsed.key
 
 
-async def rank(config: Config, on_damage: Told, rules: "Rules") -> "tuple[Result, int]":
+async def rank(config: Config, on_damage: TellDamage, rules: "LinkRules") -> "tuple[RankingResult, int]":
     """Rank what is indexed by its links, and how many documents have to be written anew for that.
 
     They are written here, unless somebody follows the crawl, who does it then. Raises `BadInput`.
@@ -62,7 +63,7 @@ async def rank(config: Config, on_damage: Told, rules: "Rules") -> "tuple[Result
     return done, changed
 
 
-def _steps(done: "Result") -> list[tuple[str, int]]:
+def _steps(done: "RankingResult") -> list[tuple[str, int]]:
     """Hosts by steps of their ranks."""
     import numpy as np
 
@@ -72,13 +73,13 @@ def _steps(done: "Result") -> list[tuple[str, int]]:
     return [(host.host, step) for host, step in zip(done.hosts, steps, strict=True)]
 
 
-def _book_of(generation: Path) -> "Book":
-    from gregor.search.adapters.book import Book
+def _book_of(generation: Path) -> "PageBook":
+    from gregor.search.adapters.book import PageBook
 
-    return Book(generation / BOOK, lambda url: None)
+    return PageBook(generation / BOOK, lambda url: None)
 
 
-async def _write_anew(config: Config, on_damage: Told) -> None:
+async def _write_anew(config: Config, on_damage: TellDamage) -> None:
     """Write what the book has unwritten, unless another process does that."""
     with suppress(generations.InUse):
         async with indexer_of(config, on_damage, rebuild=False) as (indexer, _):
@@ -86,8 +87,8 @@ async def _write_anew(config: Config, on_damage: Told) -> None:
 
 
 async def rank_by_spark(
-    config: Config, on_damage: Told, rules: "Rules", master: str, tables: Path
-) -> "tuple[Result, int]":
+    config: Config, on_damage: TellDamage, rules: "LinkRules", master: str, tables: Path
+) -> "tuple[RankingResult, int]":
     """Rank the pages of exported tables; how many documents of the crawl's index, if there is one, have to be written
     anew for that, which is done as after ranking here. Raises `BadInput`."""
     from gregor.search.adapters import spark_ranks
@@ -113,7 +114,7 @@ async def rank_by_spark(
     return done, changed
 
 
-async def _put_on_servers(config: Config, on_damage: Told, documents: "list[Ranked]") -> int:
+async def _put_on_servers(config: Config, on_damage: TellDamage, documents: "list[Ranked]") -> int:
     """Keep the ranks with what is remembered of a crawl on servers; how many documents are written anew for that."""
     from gregor.search.adapters.book import number_of
     from gregor.worker.compose import search_cluster
@@ -134,12 +135,12 @@ async def _put_ranks(parts: "Indexing", ranked: "list[Ranked]") -> int:
     Cut short at any moment, the next one asks for those that were not.
     """
     before = {rank.content: rank async for some in parts.shelf.ranks() for rank in some}
-    ranks = [Rank(each.content, each.rank, each.bucket) for each in ranked]
-    ranks += [Rank(content, 0.0, 0) for content in before.keys() - {rank.content for rank in ranks}]
+    ranks = [ContentRank(each.content, each.rank, each.bucket) for each in ranked]
+    ranks += [ContentRank(content, 0.0, 0) for content in before.keys() - {rank.content for rank in ranks}]
     changed = 0
     for at in range(0, len(ranks), _SLICE):
         part = ranks[at : at + _SLICE]
-        kept = {rank.content: before.get(rank.content, Rank(rank.content, 0.0, 0)) for rank in part}
+        kept = {rank.content: before.get(rank.content, ContentRank(rank.content, 0.0, 0)) for rank in part}
         await parts.shelf.put_ranks([rank for rank in part if kept[rank.content].rank != rank.rank])
         others = [rank for rank in part if kept[rank.content].asked != rank.bucket]
         await parts.tell([], [rank.content for rank in others])

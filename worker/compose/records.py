@@ -13,14 +13,15 @@ from gregor.schemas.messages import DeadLetter
 from gregor.search.adapters import generations
 from gregor.search.adapters.log_file import LogFile
 from gregor.search.borders import Unusable
-from gregor.search.documents import Document
+from gregor.search.documents import IndexedDocument
 from gregor.search.recorder import Recorder
 from gregor.search.records import of_change, of_host, of_letter, of_line, of_row
 from gregor.worker.base.errors import BadInput
 from gregor.worker.base.tasks import first_of
+from gregor.worker.borders.errors import TellDamage
 from gregor.worker.borders.reader import WHOLE
 from gregor.worker.compose.engine import engine_of
-from gregor.worker.compose.search import Told, index_folder
+from gregor.worker.compose.search import index_folder
 from gregor.worker.config.settings import Config
 from gregor.worker.inspect.selection import Selection
 from gregor.worker.inspect.tables import TABLES
@@ -62,7 +63,7 @@ def _delete_others(folder: Path) -> None:
             shutil.rmtree(other, ignore_errors=True)
 
 
-class Recorded(msgspec.Struct):
+class ImportCounts(msgspec.Struct):
     """What was taken in."""
 
     records: int = 0
@@ -92,15 +93,15 @@ def latest(config: Config) -> dict[str, "Callable[[], TantivyIndex]"]:
 
 
 async def record(
-    config: Config, files: Sequence[Path], stop: asyncio.Event, enough: asyncio.Event, on_damage: Told
-) -> Recorded:
+    config: Config, files: Sequence[Path], stop: asyncio.Event, enough: asyncio.Event, on_damage: TellDamage
+) -> ImportCounts:
     """Take in what happens, and the lines of these files, until ``stop``, or once all is taken in after ``enough``.
 
     URLs are gone through again and again, and rest in between for longer than that took. Raises `BadInput`.
     """
     if not config.on_one_machine:
         raise BadInput("--records is for a crawl on one machine")
-    folder, done = folder_of(config), Recorded()
+    folder, done = folder_of(config), ImportCounts()
     loop = asyncio.get_running_loop()
     try:
         async with AsyncExitStack() as stack:
@@ -126,7 +127,9 @@ async def record(
     return done
 
 
-async def _recorders(config: Config, stack: AsyncExitStack, folder: Path, on_damage: Told) -> "list[Recorder[Any]]":
+async def _recorders(
+    config: Config, stack: AsyncExitStack, folder: Path, on_damage: TellDamage
+) -> "list[Recorder[Any]]":
     engine, table = engine_of(config), TABLES["hosts"]
     reader, _ = await engine.read()
     reader.on_damage = on_damage
@@ -148,7 +151,7 @@ async def _recorders(config: Config, stack: AsyncExitStack, folder: Path, on_dam
                 yield msgspec.structs.asdict(change)
             before = changes[-1].number
 
-    sources: tuple[tuple[Callable[[], AsyncIterator[Any]], Callable[[Any], Document]], ...] = (
+    sources: tuple[tuple[Callable[[], AsyncIterator[Any]], Callable[[Any], IndexedDocument]], ...] = (
         (lambda: reader.rows(None, None), of_row),
         (letters, of_letter),
         (hosts, of_host),

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Final
 
 from gregor.search.adapters import generations, host_ranks
 from gregor.search.borders import Unusable
-from gregor.search.indexer import Indexer, Progress
+from gregor.search.indexer import Indexer, IndexingProgress
 from gregor.worker.adapters.when_there import when_there
 from gregor.worker.base.errors import BadInput
 from gregor.worker.base.tasks import first_of
-from gregor.worker.borders.errors import Damaged, Unavailable
+from gregor.worker.borders.errors import TellDamage, Unavailable
 from gregor.worker.compose.engine import engine_of
 from gregor.worker.compose.index_folder import INDEX, Latest, searchable
 from gregor.worker.compose.index_metrics import counts, measured
@@ -35,8 +35,6 @@ _LOOK: Final = 0.5
 _FEW: Final = 50
 """When fewer things were new, the next look waits: each is a commit, which costs much the same for one and for many."""
 
-Told = Callable[[Damaged], None]
-
 
 def index_folder(config: Config) -> Path:
     """Where the index of a crawl is."""
@@ -44,8 +42,14 @@ def index_folder(config: Config) -> Path:
 
 
 async def index(
-    config: Config, stop: asyncio.Event, enough: asyncio.Event, on_damage: Told, stats: IndexStats, *, rebuild: bool
-) -> Progress:
+    config: Config,
+    stop: asyncio.Event,
+    enough: asyncio.Event,
+    on_damage: TellDamage,
+    stats: IndexStats,
+    *,
+    rebuild: bool,
+) -> IndexingProgress:
     """Take in what a crawl stores, until there is nothing more after ``enough``, or until ``stop``.
 
     With ``rebuild`` into a new generation, which is searched once it has caught up. Raises `BadInput`.
@@ -71,7 +75,7 @@ async def index(
         raise BadInput(str(error)) from None
 
 
-async def forgotten(config: Config, on_damage: Told, wait: float) -> bool:
+async def forgotten(config: Config, on_damage: TellDamage, wait: float) -> bool:
     """Whether the index of a crawl, if there is one, has taken in all that was deleted up to now.
 
     If nobody follows the crawl, it is done here; else it is waited for, ``wait`` seconds at most.
@@ -132,7 +136,7 @@ async def _reached(config: Config, position: int, wait: float) -> bool:
 
 
 async def serve(
-    config: Config, stop: asyncio.Event, started: Callable[[str], None], on_damage: Told, *, public: bool
+    config: Config, stop: asyncio.Event, started: Callable[[str], None], on_damage: TellDamage, *, public: bool
 ) -> None:
     """Serve the search page until ``stop``; ``started`` gets its URL. Raises `BadInput`."""
     from gregor.worker.api.search_app import application
@@ -184,10 +188,10 @@ def opened(config: Config) -> "Index":
 
 @asynccontextmanager
 async def indexer_of(
-    config: Config, on_damage: Told, *, rebuild: bool, stats: IndexStats | None = None
+    config: Config, on_damage: TellDamage, *, rebuild: bool, stats: IndexStats | None = None
 ) -> AsyncIterator[tuple[Indexer, Callable[[], None]]]:
     """What follows the crawl into the index, and what has the generation searched that it writes."""
-    from gregor.search.adapters.book import Book
+    from gregor.search.adapters.book import PageBook
 
     folder = index_folder(config)
     engine = engine_of(config)
@@ -205,7 +209,7 @@ async def indexer_of(
                 ranked = generations.before(folder)
                 used = None if rebuild else generations.current(folder)
                 async with _generation(config, used, stats or IndexStats()) as (generation, index_of_it, use):
-                    book = Book(generation / BOOK, key_of)
+                    book = PageBook(generation / BOOK, key_of)
                     if rebuild and ranked is not None:
                         book.keep_ranks(ranked / BOOK)
                         host_ranks.keep(ranked / BOOK, generation / BOOK)

@@ -12,10 +12,10 @@ from gregor.schemas.messages import DeadLetter, Page
 from gregor.search.adapters import opensearch_schema as schema
 from gregor.search.adapters.opensearch_client import Client
 from gregor.search.adapters.opensearch_schema import Generation
-from gregor.search.adapters.opensearch_writer import Writer
+from gregor.search.adapters.opensearch_writer import BulkWriter
 from gregor.search.borders import Unusable
-from gregor.search.documents import Document
-from gregor.search.indexer import Progress
+from gregor.search.documents import IndexedDocument
+from gregor.search.indexer import IndexingProgress
 from gregor.search.relay import Relay
 from gregor.worker.adapters.cluster.index_engine import indexing
 from gregor.worker.adapters.cluster.index_log import IndexLog
@@ -23,7 +23,7 @@ from gregor.worker.adapters.cluster.index_shelf import CassandraShelf
 from gregor.worker.adapters.when_there import when_there
 from gregor.worker.base.errors import BadInput
 from gregor.worker.base.tasks import cancel
-from gregor.worker.borders.errors import Damaged, Unavailable
+from gregor.worker.borders.errors import Damaged, TellDamage, Unavailable
 from gregor.worker.borders.shelf import Post
 from gregor.worker.compose.index_metrics import measured
 from gregor.worker.compose.index_worker import IndexWorker
@@ -38,8 +38,6 @@ _KNOWN: Final = 2.0
 """Seconds for which a worker writes to the generations that it knows."""
 _LOOK: Final = 0.3
 _SLICE: Final = 1000
-
-Told = Callable[[Damaged], None]
 
 
 class Generations:
@@ -67,14 +65,14 @@ class Generations:
         numbers = [generation.number for generation in schema.generations(self.client, self.shape)]
         return schema.create(self.client, self.shape, max(numbers, default=0) + 1)
 
-    def write(self, documents: dict[str, Document | None], version: int) -> None:
+    def write(self, documents: dict[str, IndexedDocument | None], version: int) -> None:
         """Write documents to all that are written; acknowledged when it returns."""
         now = time.monotonic()
         if now - self._looked > _KNOWN or not self._targets:
             self._targets, self._looked = schema.targets(self.client, self.shape), now
         try:
             for index in self._targets:
-                writer = Writer(self.client, index, self._refused)
+                writer = BulkWriter(self.client, index, self._refused)
                 for content, document in documents.items():
                     if document is None:
                         writer.remove(content, version)
@@ -95,7 +93,7 @@ class Generations:
         params = {"require_alias": "true"}
         self.client.ask("PUT", f"/{schema.writers_of(index)}/_doc/position", {"position": 1, "epoch": 1}, params)
 
-    def _refused(self, document: Document, reason: str) -> None:
+    def _refused(self, document: IndexedDocument, reason: str) -> None:
         self._on_letter(letter_of(document, reason))
 
 
@@ -136,7 +134,7 @@ class Indexing:
 
 
 @asynccontextmanager
-async def indexing_of(config: Config, on_damage: Told, stats: IndexStats) -> AsyncIterator[Indexing]:
+async def indexing_of(config: Config, on_damage: TellDamage, stats: IndexStats) -> AsyncIterator[Indexing]:
     """Connect. Raises `BadInput`."""
     canonical = canonical_rules(config).fingerprint()
     urls = urls_of(config)
@@ -188,8 +186,14 @@ async def indexing_of(config: Config, on_damage: Told, stats: IndexStats) -> Asy
 
 
 async def index(
-    config: Config, stop: asyncio.Event, enough: asyncio.Event, on_damage: Told, stats: IndexStats, *, rebuild: bool
-) -> Progress:
+    config: Config,
+    stop: asyncio.Event,
+    enough: asyncio.Event,
+    on_damage: TellDamage,
+    stats: IndexStats,
+    *,
+    rebuild: bool,
+) -> IndexingProgress:
     """Take in what a crawl tells, as one of any number, until ``stop``, or nothing more is told after ``enough``.
 
     With ``rebuild`` into a new generation, which is searched once it has caught up. Raises `BadInput`.
@@ -208,7 +212,7 @@ async def index(
                 ended.set()
                 await asyncio.wait([working])
                 await cancel([doing])
-            return Progress(stats.changes, stats.documents, stats.removed)
+            return IndexingProgress(stats.changes, stats.documents, stats.removed)
     except Unusable as error:
         raise BadInput(str(error)) from None
 
@@ -250,14 +254,14 @@ async def _rebuild(config: Config, opened: Indexing, stop: asyncio.Event) -> Non
         await asyncio.to_thread(schema.delete_others, client, shape, made)
 
 
-async def taken_in(config: Config, on_damage: Told) -> None:
+async def taken_in(config: Config, on_damage: TellDamage) -> None:
     """Until all that was told up to now is in the index; this process takes part."""
     enough = asyncio.Event()
     enough.set()
     await index(config, asyncio.Event(), enough, on_damage, IndexStats(), rebuild=False)
 
 
-async def forgotten(config: Config, on_damage: Told, wait: float) -> bool:
+async def forgotten(config: Config, on_damage: TellDamage, wait: float) -> bool:
     """Whether the index, if there is one, has taken in all that was deleted up to now.
 
     Taken in here too, beside whoever follows the crawl; ``wait`` seconds at most.

@@ -107,7 +107,7 @@ async def _serving(
     config: Config, engine: OpenEngine, runtime: Runtime, clock: Clock, measure: Callable[[list[str]], None]
 ) -> AsyncIterator[str]:
     """The API of a worker, while it runs; whoever does not listen need not load a server."""
-    from gregor.worker.api.archive import Archive
+    from gregor.worker.api.archive import StoredCrawl
     from gregor.worker.api.serving import serving
     from gregor.worker.api.worker_backend import WorkerBackend
     from gregor.worker.compose import records
@@ -115,7 +115,7 @@ async def _serving(
 
     async with AsyncExitStack() as stack:
         reader, services = await engine.reader(stack), runtime.services
-        archive = Archive(reader, urls_of(config), config, latest(config, clock.monotonic), records.latest(config))
+        archive = StoredCrawl(reader, urls_of(config), config, latest(config, clock.monotonic), records.latest(config))
         if archive.searching is not None:
             archive.searching.timing = runtime.stats.searches
         control = Control(services.log, services.store, services.coordinator, reader)

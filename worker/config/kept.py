@@ -40,27 +40,27 @@ _PATHS: Final = ("host_table", "ca_file", "rules")
 _MASKED: Final = ("headers", "hosts")
 
 
-class Kept(msgspec.Struct, frozen=True):
+class KeptSettings(msgspec.Struct, frozen=True):
     """``values``: settings as plain data; ``withheld``: names of those that were given and may hold a secret."""
 
     values: dict[str, Any] = {}
     withheld: tuple[str, ...] = ()
 
 
-def encode(kept: Kept) -> str:
+def encode(kept: KeptSettings) -> str:
     """As it is stored."""
     return msgspec.json.encode(kept).decode()
 
 
-def decode(text: str) -> Kept:
+def decode(text: str) -> KeptSettings:
     """Read it again. What cannot be read is as if nothing had been kept."""
     try:
-        return msgspec.json.decode(text, type=Kept)
+        return msgspec.json.decode(text, type=KeptSettings)
     except msgspec.MsgspecError:
-        return Kept()
+        return KeptSettings()
 
 
-def to_keep(config: Config, sources: Mapping[str, str]) -> Kept:
+def to_keep(config: Config, sources: Mapping[str, str]) -> KeptSettings:
     """What is kept of the settings in force; ``sources`` has the names of those that are not the default's."""
     plain: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(config))
     values = {name: plain[name] for name in OF_A_CRAWL if name in sources}
@@ -74,7 +74,7 @@ def to_keep(config: Config, sources: Mapping[str, str]) -> Kept:
             values[path] = [str(Path(file).absolute()) for file in value]
         elif value:
             values[path] = str(Path(value).absolute())
-    return Kept(values, withheld)
+    return KeptSettings(values, withheld)
 
 
 def _is_secret(name: str, value: Any) -> bool:
@@ -86,7 +86,7 @@ def _is_secret(name: str, value: Any) -> bool:
     return any(header.lower() not in _HARMLESS for table in tables for header in table)
 
 
-def refuse_missing(kept: Kept, sources: Mapping[str, str]) -> None:
+def refuse_missing(kept: KeptSettings, sources: Mapping[str, str]) -> None:
     """Raises `BadInput` when the crawl was made with what is not kept, and nothing stands in its place."""
     for name in kept.withheld:
         if name not in sources:
@@ -98,7 +98,7 @@ def refuse_missing(kept: Kept, sources: Mapping[str, str]) -> None:
             )
 
 
-def changed(kept: Kept, config: Config, sources: Mapping[str, str]) -> dict[str, str]:
+def changed(kept: KeptSettings, config: Config, sources: Mapping[str, str]) -> dict[str, str]:
     """What is otherwise than before, by setting: "delay was 5, now 1". ``sources`` says where each is from."""
     now, default = to_keep(config, sources), msgspec.json.decode(msgspec.json.encode(Config()))
     changes = {}
@@ -112,7 +112,7 @@ def changed(kept: Kept, config: Config, sources: Mapping[str, str]) -> dict[str,
     return changes
 
 
-def in_use(kept: Kept, sources: Mapping[str, str], source: str) -> list[str]:
+def in_use(kept: KeptSettings, sources: Mapping[str, str], source: str) -> list[str]:
     """The settings that the crawl was made with and that are in force because nothing else was given: ``source``."""
     return [
         name if name in _MASKED else f"{name} {_shown(value)}"

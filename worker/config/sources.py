@@ -17,7 +17,7 @@ from gregor.worker.base.errors import plain_types, why
 from gregor.worker.base.printable import MASK, mask_user_info, one_line
 from gregor.worker.config.check import check, with_canonical_hosts
 from gregor.worker.config.docs import meaning
-from gregor.worker.config.kept import Kept
+from gregor.worker.config.kept import KeptSettings
 from gregor.worker.config.settings import Config, ConfigError, HostOverride
 
 KEPT = "kept with the crawl"
@@ -47,7 +47,7 @@ class Settings(Struct, frozen=True):
 
     config: Config
     sources: dict[str, str]
-    kept: Kept | None = None
+    kept: KeptSettings | None = None
     """What the crawl was made with, where that is known."""
 
 
@@ -61,7 +61,7 @@ class _Value(NamedTuple):
 
 
 def load(
-    path: str | None, environ: Mapping[str, str], flags: Sequence[Given] = (), kept: Kept | None = None
+    path: str | None, environ: Mapping[str, str], flags: Sequence[Given] = (), kept: KeptSettings | None = None
 ) -> Settings:
     """Read all sources. ``path`` is the config file; without one GREGOR_CONFIG names it, if set. ``kept``: what the
     crawl was made with, which holds where nothing else is given."""

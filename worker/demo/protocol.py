@@ -7,14 +7,14 @@ from typing import cast
 MAX_HEAD = 65536
 """Bytes of a request head; a longer one is answered with 431 and the connection closed."""
 
-Answer = tuple[bytes, bytes]
+WireAnswer = tuple[bytes, bytes]
 """Head (with its blank line) and body of one response."""
 
-Site = Callable[[str, str], Answer]
+Site = Callable[[str, str], WireAnswer]
 """(authority in lower case, raw request target) → what is sent."""
 
 
-def plain(status: str, text: str) -> Answer:
+def plain(status: str, text: str) -> WireAnswer:
     """A short text answer, e.g. `plain("404 Not Found", "not here\\n")`."""
     body = text.encode()
     head = f"HTTP/1.1 {status}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: {len(body)}\r\n\r\n"
@@ -76,7 +76,7 @@ class HttpProtocol(asyncio.Protocol):
             self._transport.close()
             self._transport = None
 
-    def _end(self, answer: Answer) -> None:
+    def _end(self, answer: WireAnswer) -> None:
         assert self._transport is not None
         self._transport.write(b"".join(answer))
         self._transport.close()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from gregor.worker.demo import warc
 from gregor.worker.demo.child import child, parent_gone, ready
-from gregor.worker.demo.protocol import Answer, HttpProtocol, plain
+from gregor.worker.demo.protocol import HttpProtocol, WireAnswer, plain
 
 WEB = Path(__file__).with_name("web.warc.gz")
 HOSTS = ("harbour.example", "library.harbour.example", "museum.example", "ferry.example")
@@ -36,7 +36,7 @@ async def serve() -> None:
     """Listens on a free port, says which, and ends with the process that started it."""
     records = warc.index([WEB])
 
-    def answer(host: str, target: str) -> Answer:
+    def answer(host: str, target: str) -> WireAnswer:
         record = records.get(f"http://{host.removesuffix(':80')}{target}")
         if record is None:
             return plain("404 Not Found", "There is no such page in this small web.\n")

@@ -18,7 +18,7 @@ NOT_SERVED = frozenset({b"content-length", b"content-encoding", b"transfer-encod
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class ResponsePlace:
     """Where one response lies: `offset` and `length` in bytes of its gzip member in `path`."""
 
     path: Path
@@ -27,7 +27,7 @@ class Record:
 
 
 @dataclass(frozen=True, slots=True)
-class Response:
+class RecordedResponse:
     """One recorded answer: status line, header lines without those of the connection, body without codings."""
 
     status_line: bytes
@@ -43,12 +43,12 @@ class Response:
         return b"\r\n".join((self.status_line, *self.headers, b"Content-Length: %d\r\n\r\n" % len(self.body)))
 
 
-def index(paths: Iterable[Path]) -> dict[str, Record]:
+def index(paths: Iterable[Path]) -> dict[str, ResponsePlace]:
     """URL (WARC-Target-URI) → record, over all response records of the files; the first capture of a URL wins.
 
     Raises OSError for a file that can't be read, ValueError for one that is cut or isn't a WARC.
     """
-    records: dict[str, Record] = {}
+    records: dict[str, ResponsePlace] = {}
     for path in paths:
         for record, start in _members(path):
             fields = _fields(start)
@@ -57,7 +57,7 @@ def index(paths: Iterable[Path]) -> dict[str, Record]:
     return records
 
 
-def load(record: Record) -> Response:
+def load(record: ResponsePlace) -> RecordedResponse:
     """The response of one record. Raises OSError or ValueError, as `index`."""
     with record.path.open("rb") as file:
         file.seek(record.offset)
@@ -69,16 +69,16 @@ def load(record: Record) -> Response:
         raise ValueError(f"{record.path}: no HTTP response at byte {record.offset}")
     status_line, *headers = lines.split(b"\r\n")
     kept = tuple(line for line in headers if line.partition(b":")[0].strip().lower() not in NOT_SERVED)
-    return Response(status_line, kept, body)
+    return RecordedResponse(status_line, kept, body)
 
 
-def _members(path: Path) -> Iterator[tuple[Record, bytes]]:
+def _members(path: Path) -> Iterator[tuple[ResponsePlace, bytes]]:
     """Every gzip member of the file with the first bytes of what it holds."""
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
         offset = 0
         while offset < len(data):
             length, start = _member(path, data, offset)
-            yield Record(path, offset, length), start
+            yield ResponsePlace(path, offset, length), start
             offset += length
 
 

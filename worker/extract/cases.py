@@ -9,9 +9,9 @@ from gregor.worker.base.errors import BadInput, why
 from gregor.worker.base.printable import one_line
 from gregor.worker.extract.fields import FieldReader
 from gregor.worker.extract.items import extract
-from gregor.worker.extract.located import Located, Place, load
+from gregor.worker.extract.located import Located, ValuePath, load
 from gregor.worker.extract.model import Example, Rule
-from gregor.worker.extract.page import Facts, Parsed
+from gregor.worker.extract.page import PageFacts, Parsed
 from gregor.worker.extract.writing import OURS, read_lines
 from gregor.worker.read.document import Document
 from gregor.worker.web.urls import Urls
@@ -30,7 +30,7 @@ def cases(path: Path) -> list[Example]:
     return [_case(located, table, ("test", index)) for index, table in enumerate(tables)]
 
 
-def _case(located: Located, table: Any, place: Place) -> Example:
+def _case(located: Located, table: Any, place: ValuePath) -> Example:
     reader = FieldReader(located)
     if not isinstance(table, dict):
         raise located.refuse(place, "a test is a table: it begins with [[test]]")
@@ -42,7 +42,7 @@ def _case(located: Located, table: Any, place: Place) -> Example:
         raise located.refuse(place, "a test has items = […], or expected = a file of JSON lines beside the rules")
     body = _read(located, name, (*place, "page"))
     media = reader.word(table, place, "type") or _media(name)
-    facts = Facts(url=url, language=reader.word(table, place, "language") or "")
+    facts = PageFacts(url=url, language=reader.word(table, place, "language") or "")
     items = table["items"] if "items" in table else _expected(located, reader, table, place)
     if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
         raise located.refuse((*place, "items"), "items is a list of tables, one for each item that is expected")
@@ -55,7 +55,7 @@ def _media(name: str) -> str:
     return kinds.get(Path(name).suffix.lower(), "text/html")
 
 
-def _expected(located: Located, reader: FieldReader, table: dict[str, Any], place: Place) -> list[dict[str, Any]]:
+def _expected(located: Located, reader: FieldReader, table: dict[str, Any], place: ValuePath) -> list[dict[str, Any]]:
     name = reader.word(table, place, "expected") or ""
     raw = _read(located, name, (*place, "expected"))
     try:
@@ -67,7 +67,7 @@ def _expected(located: Located, reader: FieldReader, table: dict[str, Any], plac
         raise located.refuse((*place, "expected"), f"{one_line(name)} has no JSON lines: {why(error)}") from None
 
 
-def _read(located: Located, name: str, place: Place) -> bytes:
+def _read(located: Located, name: str, place: ValuePath) -> bytes:
     path = located.path.parent / name
     try:
         with path.open("rb") as file:

@@ -11,7 +11,7 @@ from gregor.worker.extract import identity
 from gregor.worker.extract.items import extract
 from gregor.worker.extract.judges import NO_JUDGES, Judges
 from gregor.worker.extract.links import LinkRule, Weight, weights
-from gregor.worker.extract.model import Failed, Found, Item, Loss, Rule, has_value
+from gregor.worker.extract.model import Item, Loss, PageItems, Rule, RuleFailed, has_value
 from gregor.worker.extract.page import Parsed, facts_of, is_readable, media_type
 from gregor.worker.extract.plugins import LoadedExtractor, LoadedPipeline
 from gregor.worker.links.scope import InScope
@@ -92,9 +92,9 @@ class Extraction:
                 self._add(extracted, items, losses, extractor.name, extractor.id, extractor.version)
         return extracted
 
-    def of_stored(self, parsed: Parsed, url: Url) -> Found:
+    def of_stored(self, parsed: Parsed, url: Url) -> PageItems:
         """What rules, extractors and pipelines make of a stored page. Never raises."""
-        result = extract(self.rules, parsed, url) if is_readable(parsed.facts.content_type) else Found()
+        result = extract(self.rules, parsed, url) if is_readable(parsed.facts.content_type) else PageItems()
         for extractor in self.extractors:
             if _is_for(extractor, url):
                 items, losses = extractor.extract(parsed.document)
@@ -105,7 +105,7 @@ class Extraction:
             result.items = list(self._passed(result.items, result.losses))
         return result
 
-    def kept(self, result: Found) -> list[StoredItem]:
+    def kept(self, result: PageItems) -> list[StoredItem]:
         """The items of a stored page as they are kept with it."""
         known = {rule.name: (rule.id, rule.version) for rule in self.rules}
         known |= {extractor.name: (extractor.id, extractor.version) for extractor in self.extractors}
@@ -195,5 +195,5 @@ def _weigh(rule: LinkRule, parsed: Parsed, extracted: Extracted) -> None:
     try:
         for reference, weight in weights(rule, parsed):
             extracted.links.setdefault(reference, weight)
-    except Failed as error:
+    except RuleFailed as error:
         extracted.losses.append(Loss(rule.name, str(error), costs_item=False, judgement=True))

@@ -37,7 +37,7 @@ _DAY: Final = 86400
 _RECENT_BITS: Final = (1 << RECENT) - 1
 
 
-class Share(msgspec.Struct, frozen=True):
+class ValueShare(msgspec.Struct, frozen=True):
     """How often a field has a value. ``field``: "" for the rule's items themselves."""
 
     rule: str
@@ -149,7 +149,7 @@ class _Count:
         return FieldShare(days, self._recent, self._pages, self.required, self._examples)
 
 
-def shares(partitions: Iterable[Mapping[str, FieldShare]]) -> list[Share]:
+def shares(partitions: Iterable[Mapping[str, FieldShare]]) -> list[ValueShare]:
     """Those of the crawl, by rule and field; what all partitions know by_name."""
     by_name: dict[str, list[FieldShare]] = {}
     for kept in partitions:
@@ -169,7 +169,7 @@ def fallen(partitions: Iterable[Mapping[str, FieldShare]]) -> tuple[Fallen, ...]
     )
 
 
-def _share(name: str, parts: list[FieldShare]) -> Share:
+def _share(name: str, parts: list[FieldShare]) -> ValueShare:
     rule, _, field = name.partition("\t")
     days: dict[int, tuple[int, int]] = {}
     for part in parts:
@@ -183,7 +183,7 @@ def _share(name: str, parts: list[FieldShare]) -> Share:
         datetime.fromtimestamp(day * _DAY, UTC).date().isoformat(): values / pages
         for day, (pages, values) in sorted(days.items())[-DAYS:]
     }
-    share = Share(rule, field, any(part.required for part in parts), shown, all_pages)
+    share = ValueShare(rule, field, any(part.required for part in parts), shown, all_pages)
     if not (share.required or field == ITEMS):
         return share
     for window in WINDOWS:

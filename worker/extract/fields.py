@@ -9,9 +9,9 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from gregor.worker.base.errors import BadInput
 from gregor.worker.base.printable import one_line
 from gregor.worker.extract import dates, selectors, values
-from gregor.worker.extract.located import Located, Place
-from gregor.worker.extract.model import Field, Group, Kind, KindName, Source, Unreadable
-from gregor.worker.extract.page import Facts, Parsed
+from gregor.worker.extract.located import Located, ValuePath
+from gregor.worker.extract.model import Field, FieldKind, Group, KindName, NotOfType, Source
+from gregor.worker.extract.page import PageFacts, Parsed
 from gregor.worker.read.document import Document
 
 SOURCES: Final = ("css", "xpath", "regex", "json", "meta", "schema", "page", "constant")
@@ -36,7 +36,7 @@ class FieldReader:
     def __init__(self, located: Located) -> None:
         self._located = located
 
-    def refuse(self, place: Place, reason: str) -> BadInput:
+    def refuse(self, place: ValuePath, reason: str) -> BadInput:
         """What a person is told, with the line."""
         return self._located.refuse(place, reason)
 
@@ -45,11 +45,11 @@ class FieldReader:
         """Its name."""
         return self._located.path.name
 
-    def line(self, place: Place) -> int:
+    def line(self, place: ValuePath) -> int:
         """Where a value stands."""
         return self._located.line(place)
 
-    def only(self, table: dict[str, Any], place: Place, allowed: tuple[str, ...]) -> None:
+    def only(self, table: dict[str, Any], place: ValuePath, allowed: tuple[str, ...]) -> None:
         """Raises `BadInput` for a key that means nothing."""
         for key in table:
             if key not in allowed:
@@ -59,21 +59,21 @@ class FieldReader:
                     (*place, key), f"{one_line(str(key))!r} means nothing here{hint}; allowed: {', '.join(allowed)}"
                 )
 
-    def word(self, table: dict[str, Any], place: Place, key: str) -> str | None:
+    def word(self, table: dict[str, Any], place: ValuePath, key: str) -> str | None:
         """A text that is not empty; None where there is none."""
         value = table.get(key)
         if key in table and not (isinstance(value, str) and value.strip()):
             raise self.refuse((*place, key), f"{key} wants a text")
         return value.strip() if isinstance(value, str) else None
 
-    def flag(self, table: dict[str, Any], place: Place, key: str) -> bool:
+    def flag(self, table: dict[str, Any], place: ValuePath, key: str) -> bool:
         """True or false; false where there is none."""
         value = table.get(key, False)
         if not isinstance(value, bool):
             raise self.refuse((*place, key), f"{key} wants true or false")
         return value
 
-    def fields(self, table: Any, place: Place, scope: str, depth: int = 0) -> tuple[Field | Group, ...]:
+    def fields(self, table: Any, place: ValuePath, scope: str, depth: int = 0) -> tuple[Field | Group, ...]:
         """The fields of an item. ``scope``: what they are looked for in, "page", "xpath" or "json"."""
         if not isinstance(table, dict) or not table:
             raise self.refuse(place, "fields are tables: [item.fields.NAME]")
@@ -81,7 +81,7 @@ class FieldReader:
             raise self.refuse(place, f"at most {MOST} fields, and objects {DEEPEST} deep")
         return tuple(self._field(name, below, (*place, name), scope, depth) for name, below in table.items())
 
-    def _field(self, name: str, table: Any, place: Place, scope: str, depth: int) -> Field | Group:
+    def _field(self, name: str, table: Any, place: ValuePath, scope: str, depth: int) -> Field | Group:
         if not _NAME.fullmatch(name):
             raise self.refuse(
                 place, f"{one_line(name)!r} is no name of a field: letters, digits, _ and -, a letter first"
@@ -105,7 +105,7 @@ class FieldReader:
         default = self._default(table, place, kind, many)
         return Field(name, sources, kind, self._find(table, place), many, required, default)
 
-    def _group(self, name: str, table: dict[str, Any], place: Place, scope: str, depth: int) -> Group:
+    def _group(self, name: str, table: dict[str, Any], place: ValuePath, scope: str, depth: int) -> Group:
         self.only(table, place, GROUP)
         many = self.flag(table, place, "many")
         each = self.choice(table, place, "each", scope)
@@ -119,7 +119,7 @@ class FieldReader:
         fields = self.fields(table["fields"], (*place, "fields"), below, depth + 1)
         return Group(name, fields, each, many, self.flag(table, place, "required"))
 
-    def choice(self, table: dict[str, Any], place: Place, key: str, scope: str = "page") -> Source | None:
+    def choice(self, table: dict[str, Any], place: ValuePath, key: str, scope: str = "page") -> Source | None:
         """A selector of places: CSS as a text, or a table with css, xpath or json."""
         chosen = table.get(key)
         if key not in table:
@@ -146,7 +146,7 @@ class FieldReader:
         """What is looked in, in what is chosen."""
         return "xpath" if isinstance(chosen, dict) and "xpath" in chosen else "page"
 
-    def _sources(self, key: str, table: dict[str, Any], place: Place, scope: str) -> list[Source]:
+    def _sources(self, key: str, table: dict[str, Any], place: ValuePath, scope: str) -> list[Source]:
         """The alternatives of one key."""
         value = table[key]
         here = (*place, key)
@@ -171,7 +171,7 @@ class FieldReader:
     def _source(self, key: str, value: str, table: dict[str, Any]) -> Source:
         match key:
             case "css":
-                return selectors.Css(value)
+                return selectors.CssSelector(value)
             case "xpath":
                 return selectors.XPath(value)
             case "regex":
@@ -188,7 +188,7 @@ class FieldReader:
             case _:
                 return selectors.Fact(value)
 
-    def _kind(self, table: dict[str, Any], place: Place) -> tuple[Kind, bool]:
+    def _kind(self, table: dict[str, Any], place: ValuePath) -> tuple[FieldKind, bool]:
         """The type, and whether there are many values."""
         name = self.word(table, place, "type") or "text"
         many = self.flag(table, place, "many")
@@ -203,7 +203,7 @@ class FieldReader:
         strip = table.get("strip", True)
         if not isinstance(strip, bool | str):
             raise self.refuse((*place, "strip"), "strip wants true, false, or the characters to take off both ends")
-        kind = Kind(
+        kind = FieldKind(
             cast(KindName, name), strip, *(self.word(table, place, key) or "" for key in ("language", "zone", "format"))
         )
         for key in ("zone", "format"):
@@ -212,7 +212,7 @@ class FieldReader:
         self._check(kind, place)
         return kind, many
 
-    def _check(self, kind: Kind, place: Place) -> None:
+    def _check(self, kind: FieldKind, place: ValuePath) -> None:
         if kind.zone:
             try:
                 ZoneInfo(kind.zone)
@@ -231,24 +231,24 @@ class FieldReader:
         except BadInput as error:
             raise self.refuse((*place, "type"), str(error)) from None
 
-    def _find(self, table: dict[str, Any], place: Place) -> Any:
+    def _find(self, table: dict[str, Any], place: ValuePath) -> Any:
         expression = self.word(table, place, "find")
         try:
             return None if expression is None else selectors.compile_re2(expression)
         except ValueError as error:
             raise self.refuse((*place, "find"), str(error)) from None
 
-    def _default(self, table: dict[str, Any], place: Place, kind: Kind, many: bool) -> Any:
+    def _default(self, table: dict[str, Any], place: ValuePath, kind: FieldKind, many: bool) -> Any:
         """What is said where nothing is found: of the field's type."""
         if "default" not in table:
             return None
         value = table["default"]
         if many != isinstance(value, list) and kind.name != "json":
             raise self.refuse((*place, "default"), "default wants a list" if many else "default wants one value")
-        nowhere = Parsed(Document("http://localhost/", b"", "text/plain"), Facts(url="http://localhost/"))
+        nowhere = Parsed(Document("http://localhost/", b"", "text/plain"), PageFacts(url="http://localhost/"))
         try:
             made = [values.read(member, kind, nowhere) for member in (value if many else [value])]
-        except (Unreadable, TypeError) as error:
+        except (NotOfType, TypeError) as error:
             raise self.refuse((*place, "default"), f"default {one_line(str(value))!r} is {error}") from None
         if not many and made[0] is None and kind.name not in ("text", "html"):
             raise self.refuse(

@@ -5,17 +5,29 @@ from itertools import islice
 from typing import Final
 
 from gregor.worker.extract import schema_org, values
-from gregor.worker.extract.model import Failed, Field, Found, Group, Item, Kind, Loss, Rule, Spent, Unreadable, Value
+from gregor.worker.extract.model import (
+    Field,
+    FieldKind,
+    FieldValue,
+    Group,
+    Item,
+    Loss,
+    NotOfType,
+    PageItems,
+    Rule,
+    RuleFailed,
+    Spent,
+)
 from gregor.worker.extract.page import Parsed
-from gregor.worker.extract.scopes import Place
-from gregor.worker.extract.selectors import NOTHING, Css, group_of
+from gregor.worker.extract.scopes import PagePart
+from gregor.worker.extract.selectors import NOTHING, CssSelector, group_of
 from gregor.worker.links.scope import InScope
 from gregor.worker.web.urls import Url
 
 MOST_ITEMS: Final = 10_000
 """Items that one rule may make of one page."""
-_HTML: Final = Kind("html", strip=False)
-_TEXT: Final = Kind("text")
+_HTML: Final = FieldKind("html", strip=False)
+_TEXT: Final = FieldKind("text")
 
 
 class _Missing(Exception):
@@ -26,10 +38,10 @@ class _Missing(Exception):
         self.field = field.partition(".")[0]
 
 
-def extract(rules: tuple[Rule, ...], page: Parsed, url: Url) -> Found:
+def extract(rules: tuple[Rule, ...], page: Parsed, url: Url) -> PageItems:
     """What the rules make of a page. Never raises, whatever the page: what a rule cannot do costs its item."""
     page.renew()
-    extracted = Found()
+    extracted = PageItems()
     for rule in rules:
         if rule.match is None or isinstance(rule.match.allows(url), InScope):
             try:
@@ -41,13 +53,13 @@ def extract(rules: tuple[Rule, ...], page: Parsed, url: Url) -> Found:
 
 def _cause(error: Exception) -> str:
     """Why something of a rule is lost: the same words for all pages."""
-    if isinstance(error, Failed | _Missing):
+    if isinstance(error, RuleFailed | _Missing):
         return str(error)
     return f"it cannot be applied: {type(error).__name__}"
 
 
-def _apply(rule: Rule, page: Parsed, extracted: Found) -> None:
-    everywhere = Place(page)
+def _apply(rule: Rule, page: Parsed, extracted: PageItems) -> None:
+    everywhere = PagePart(page)
     if rule.when is not None and not any(map(_there, rule.when.select(everywhere))):
         return
     extracted.matched.append(rule.name)
@@ -74,7 +86,7 @@ def _there(selected: object) -> bool:
     return selected is not None and selected is not False
 
 
-def _places(rule: Rule, everywhere: Place) -> Iterator[Place]:
+def _places(rule: Rule, everywhere: PagePart) -> Iterator[PagePart]:
     """Where the items of a page are."""
     if rule.schema:
         for entity in schema_org.entities(everywhere.page, rule.schema):
@@ -87,8 +99,8 @@ def _places(rule: Rule, everywhere: Place) -> Iterator[Place]:
 
 
 def _fields(
-    fields: tuple[Field | Group, ...], place: Place, prefix: str, rule: str, losses: list[Loss]
-) -> dict[str, Value]:
+    fields: tuple[Field | Group, ...], place: PagePart, prefix: str, rule: str, losses: list[Loss]
+) -> dict[str, FieldValue]:
     """The values of an item or of an object in it. Raises `_Missing`."""
     return {
         wanted.name: _group(wanted, place, prefix, rule, losses)
@@ -98,10 +110,10 @@ def _fields(
     }
 
 
-def _group(group: Group, place: Place, prefix: str, rule: str, losses: list[Loss]) -> Value:
+def _group(group: Group, place: PagePart, prefix: str, rule: str, losses: list[Loss]) -> FieldValue:
     """An object, or a list of such; None, or an empty list, where nothing of it was found."""
     parts = [place] if group.each is None else (place.within(part) for part in group.each.select(place))
-    objects: list[dict[str, Value]] = []
+    objects: list[dict[str, FieldValue]] = []
     for part in islice(parts, MOST_ITEMS):
         made = _fields(group.fields, part, f"{prefix}{group.name}.", rule, losses)
         if any(value is not None and value != [] for value in made.values()):
@@ -113,11 +125,11 @@ def _group(group: Group, place: Place, prefix: str, rule: str, losses: list[Loss
     return objects if group.many else objects[0] if objects else None
 
 
-def _field(field: Field, place: Place, prefix: str, rule: str, losses: list[Loss]) -> Value:
+def _field(field: Field, place: PagePart, prefix: str, rule: str, losses: list[Loss]) -> FieldValue:
     """The value that the first source has which has one; all of its values with ``many``."""
     unreadable = ""
     for source in field.sources:
-        if not field.many and field.find is None and isinstance(source, Css):
+        if not field.many and field.find is None and isinstance(source, CssSelector):
             value = _first(field, source, place)
             if value is NOTHING:
                 continue
@@ -135,7 +147,7 @@ def _field(field: Field, place: Place, prefix: str, rule: str, losses: list[Loss
     return field.default if field.default is not None else [] if field.many else None
 
 
-def _first(field: Field, source: Css, place: Place) -> Value:
+def _first(field: Field, source: CssSelector, place: PagePart) -> FieldValue:
     """The value of the first element that a selector has, which mostly is all that is asked for; `NOTHING` where there
     is no element, None where more has to be looked at."""
     selected = source.first(place)
@@ -143,19 +155,19 @@ def _first(field: Field, source: Css, place: Place) -> Value:
         return selected
     try:
         return values.read(selected, field.kind, place.page)
-    except Unreadable:
+    except NotOfType:
         return None
 
 
-def _of_source(field: Field, selected: Iterator[object], page: Parsed) -> tuple[Value, str]:
+def _of_source(field: Field, selected: Iterator[object], page: Parsed) -> tuple[FieldValue, str]:
     """What is read of what one source selected; None if nothing is, and why if something was there."""
-    made: list[Value] = []
+    made: list[FieldValue] = []
     unreadable = ""
     for selection in selected:
         for cut in _cuts(field, selection, page):
             try:
                 value = values.read(cut, field.kind, page)
-            except Unreadable as error:
+            except NotOfType as error:
                 unreadable = unreadable or str(error)
                 continue
             if value is None:

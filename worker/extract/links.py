@@ -10,7 +10,7 @@ from selectolax.lexbor import LexborNode
 from gregor.worker.extract import text
 from gregor.worker.extract.model import Source
 from gregor.worker.extract.page import Parsed
-from gregor.worker.extract.scopes import Place
+from gregor.worker.extract.scopes import PagePart
 from gregor.worker.read.white_space import collapse
 
 if TYPE_CHECKING:
@@ -50,19 +50,19 @@ class LinkRule:
 
 
 def weights(rule: LinkRule, parsed: Parsed) -> Iterator[tuple[str, Weight]]:
-    """The references that a rule is about, as they stand in the document. Raises `Failed`."""
-    place = Place(parsed)
+    """The references that a rule is about, as they stand in the document. Raises `RuleFailed`."""
+    place = PagePart(parsed)
     weight = rule.weight
     chosen = chain.from_iterable(source.select(place) for source in rule.selects)
     for selected in chosen if rule.selects else (parsed.node,):
         if isinstance(selected, str):
             yield selected.strip(), weight
-        elif isinstance(selected, text.Node):
+        elif isinstance(selected, text.TreeNode):
             for reference in _references(selected):
                 yield collapse(reference), weight
 
 
-def _references(element: text.Node) -> Iterator[str]:
+def _references(element: text.TreeNode) -> Iterator[str]:
     """What an element refers to, and what the links within it do."""
     own = text.attribute(element, "href") or text.attribute(element, "src")
     if own:

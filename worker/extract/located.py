@@ -8,7 +8,7 @@ from typing import Any, Final
 from gregor.worker.base.errors import BadInput, why
 from gregor.worker.base.printable import one_line
 
-Place = tuple[str | int, ...]
+ValuePath = tuple[str | int, ...]
 """The keys and indices that lead to a value."""
 
 _HEADER: Final = re.compile(r"\s*(\[\[?)\s*(.+?)\s*\]\]?\s*(?:#.*)?$")
@@ -23,18 +23,18 @@ _NESTED: Final = 64
 class Located:
     """What a file says, and where."""
 
-    def __init__(self, path: Path, data: dict[str, Any], lines: dict[Place, int]) -> None:
+    def __init__(self, path: Path, data: dict[str, Any], lines: dict[ValuePath, int]) -> None:
         self.path = path
         self.data = data
         self._lines = lines
 
-    def line(self, place: Place) -> int:
+    def line(self, place: ValuePath) -> int:
         """The line, from 1, at which a value stands, or what it is in as far as that is known."""
         while place and place not in self._lines:
             place = place[:-1]
         return self._lines.get(place, 1)
 
-    def refuse(self, place: Place, reason: str) -> BadInput:
+    def refuse(self, place: ValuePath, reason: str) -> BadInput:
         """What a person is told of a value that cannot be used."""
         return BadInput(f"{one_line(str(self.path))}, line {self.line(place)}: {reason}")
 
@@ -65,11 +65,11 @@ def _toml(path: Path, text: str) -> Located:
     return Located(path, data, _toml_lines(text))
 
 
-def _toml_lines(text: str) -> dict[Place, int]:
+def _toml_lines(text: str) -> dict[ValuePath, int]:
     """Where the tables and keys of a valid TOML document stand; those within inline tables are in their line."""
-    lines: dict[Place, int] = {}
-    counts: dict[Place, int] = {}
-    table: Place = ()
+    lines: dict[ValuePath, int] = {}
+    counts: dict[ValuePath, int] = {}
+    table: ValuePath = ()
     quote = ""
     for number, line in enumerate(text.splitlines(), 1):
         if not quote:
@@ -82,13 +82,13 @@ def _toml_lines(text: str) -> dict[Place, int]:
     return lines
 
 
-def _parts(dotted: str) -> Place:
+def _parts(dotted: str) -> ValuePath:
     return tuple(next(filter(None, part.groups()), "") for part in _PART.finditer(dotted))
 
 
-def _table(dotted: str, counts: dict[Place, int], *, is_array: bool) -> Place:
+def _table(dotted: str, counts: dict[ValuePath, int], *, is_array: bool) -> ValuePath:
     """The place that a header opens: names, and after those of arrays the index of their last element."""
-    place: Place = ()
+    place: ValuePath = ()
     names = _parts(dotted)
     for name in names[:-1]:
         place = (*place, name)
@@ -118,7 +118,7 @@ def _yaml(path: Path, text: str) -> Located:
         raise BadInput(
             f"{one_line(str(path))}: rules in YAML need a package more: pip install 'gregor-crawler[extract]'"
         ) from None
-    lines: dict[Place, int] = {}
+    lines: dict[ValuePath, int] = {}
     try:
         root = yaml.compose(text, Loader=yaml.SafeLoader)
         _yaml_lines(root, (), lines, yaml)
@@ -135,7 +135,7 @@ def _yaml(path: Path, text: str) -> Located:
     return Located(path, data, lines)
 
 
-def _yaml_lines(node: Any, place: Place, lines: dict[Place, int], yaml: Any) -> None:
+def _yaml_lines(node: Any, place: ValuePath, lines: dict[ValuePath, int], yaml: Any) -> None:
     """Where the keys stand; a key that comes twice in one table is an error of the file."""
     if len(place) > _NESTED:
         raise RecursionError("it is nested too deep")

@@ -10,7 +10,7 @@ from typing import Final
 
 from selectolax.lexbor import LexborNode
 
-from gregor.worker.extract.model import Failed
+from gregor.worker.extract.model import RuleFailed
 from gregor.worker.extract.page import Parsed
 from gregor.worker.web.urls import Urls
 
@@ -196,7 +196,7 @@ def of_page(page: Parsed) -> str | None:
     """A page as Markdown; None for a document that is no page, or has too much markup for a tree."""
     try:
         root = page.node
-    except Failed:
+    except RuleFailed:
         return None
     if root is None:
         return None

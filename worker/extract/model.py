@@ -6,25 +6,25 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 if TYPE_CHECKING:
     from gregor.worker.extract.page import Parsed
-    from gregor.worker.extract.scopes import Place
+    from gregor.worker.extract.scopes import PagePart
     from gregor.worker.links.scope import Scope
 
 KindName = Literal[
     "text", "html", "int", "float", "decimal", "price", "date", "datetime", "url", "bool", "json"
 ]  # fmt: skip
-Value = Any
+FieldValue = Any
 """What JSON can say: text, numbers, true, false, null, lists and tables."""
 
 
-class Failed(Exception):
+class RuleFailed(Exception):
     """A rule cannot be applied to a page. The text is the cause, the same for all pages that it meets."""
 
 
-class Spent(Failed):
+class Spent(RuleFailed):
     """A page has cost, or given, all that it may: no rule gets more of it."""
 
 
-class Unreadable(Exception):
+class NotOfType(Exception):
     """What was selected is not of the type of its field."""
 
 
@@ -35,12 +35,12 @@ class Drop(Exception):
 class Source(Protocol):
     """Where a field's value may be."""
 
-    def select(self, place: "Place") -> Iterator[object]:
-        """What is there, in the order of the document: texts, elements, JSON values. Raises `Failed`."""
+    def select(self, place: "PagePart") -> Iterator[object]:
+        """What is there, in the order of the document: texts, elements, JSON values. Raises `RuleFailed`."""
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class FieldKind:
     """The type of a field, and how its texts are read."""
 
     name: KindName = "text"
@@ -60,12 +60,12 @@ class Field:
 
     name: str
     sources: tuple[Source, ...]
-    kind: Kind = Kind()
+    kind: FieldKind = FieldKind()
     find: Any = None
     """A compiled RE2 expression that cuts the value out of what was selected."""
     many: bool = False
     required: bool = False
-    default: Value = None
+    default: FieldValue = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +126,7 @@ class Item:
 
     rule: str
     item: str
-    fields: dict[str, Value]
+    fields: dict[str, FieldValue]
 
 
 def has_value(item: Item, name: str) -> bool:
@@ -149,7 +149,7 @@ class Loss:
 
 
 @dataclass(slots=True)
-class Found:
+class PageItems:
     """What rules make of a page."""
 
     items: list[Item] = field(default_factory=list)
@@ -163,6 +163,6 @@ class Example:
     """A saved page with the items that its rules should give."""
 
     page: "Parsed"
-    items: list[dict[str, Value]]
+    items: list[dict[str, FieldValue]]
     name: str
     line: int

@@ -15,7 +15,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from gregor.schemas.events import rfc3339
 from gregor.schemas.messages import Page
 from gregor.worker.extract import text
-from gregor.worker.extract.model import Failed, Spent
+from gregor.worker.extract.model import RuleFailed, Spent
 from gregor.worker.extract.work import MOST, Work
 from gregor.worker.read.document import Document
 from gregor.worker.read.html import shadow, xhtml
@@ -23,7 +23,7 @@ from gregor.worker.read.html.guard import guard
 from gregor.worker.read.html.references import base_url
 from gregor.worker.read.processors import decoded
 
-Element = etree._Element
+LxmlElement = etree._Element
 
 MOST_SCRIPTS: Final = 200
 """Scripts of a page that are looked into."""
@@ -45,7 +45,7 @@ _XML_TYPES: Final = re.compile(r"(?:application|text)/(?:[\w.+-]+\+)?xml")
 _DECODER: Final = json.JSONDecoder(strict=False)
 
 
-class Facts(msgspec.Struct, frozen=True, kw_only=True):
+class PageFacts(msgspec.Struct, frozen=True, kw_only=True):
     """What the crawl knows of a page beside its body: the source ``page`` of a field. "" and 0: it is not known."""
 
     url: str
@@ -70,9 +70,9 @@ def of_stored(page: Page, body: bytes) -> "Parsed":
     return Parsed(Document(page.href, body, header), facts_of(page))
 
 
-def facts_of(page: Page) -> Facts:
+def facts_of(page: Page) -> PageFacts:
     """What is known of a page that was read."""
-    return Facts(
+    return PageFacts(
         url=page.href,
         host=page.host,
         status=page.status,
@@ -101,7 +101,7 @@ def is_readable(media: str) -> bool:
 class Parsed:
     """A document, parsed as far as it was asked for. Its URL is that of ``facts``."""
 
-    def __init__(self, document: Document, facts: Facts, most: int = MOST) -> None:
+    def __init__(self, document: Document, facts: PageFacts, most: int = MOST) -> None:
         """``most``: the steps that it may cost, see `Work`."""
         self.facts = facts
         self._most = most
@@ -139,8 +139,8 @@ class Parsed:
 
     @cached_property
     def node(self) -> LexborNode | None:
-        """The root of the tree that a browser builds; None where the document is no page. Raises `Failed` for a page
-        whose tree would be huge."""
+        """The root of the tree that a browser builds; None where the document is no page. Raises `RuleFailed` where the
+        tree would be huge."""
         if self.kind != "html":
             return None
         if self.document.tree is not None:  # whoever read it has parsed it
@@ -154,11 +154,11 @@ class Parsed:
             markup, self._apart = without_scripts(markup)
             tame = guard(markup)
         if tame is None:
-            raise Failed("the page has too much markup for a tree")
+            raise RuleFailed("the page has too much markup for a tree")
         return LexborHTMLParser(tame).root
 
     @cached_property
-    def element(self) -> Element | None:
+    def element(self) -> LxmlElement | None:
         """The same tree for XPath; that of an XML document; None for any other."""
         if self.kind == "xml":
             root = xhtml.parse(self.markup)
@@ -270,18 +270,18 @@ def bounded(value: Any, deepest: int = DEEPEST, largest: int = LARGEST) -> Any:
     return kept(value, 0)
 
 
-def element_of(node: LexborNode, work: Work | None = None) -> Element | None:
+def element_of(node: LexborNode, work: Work | None = None) -> LxmlElement | None:
     """The element of a node's own markup, for XPath; None for what makes no tree. ``work`` pays for a part of a page.
 
     Its size is bounded already; elements may be nested deeper than the 255 that are libxml2's own bound, but no deeper
-    than in browsers: what an XPath costs grows with the third power of it. Raises `Failed`.
+    than in browsers: what an XPath costs grows with the third power of it. Raises `RuleFailed`.
     """
     markup = node.html or ""
     if work is not None:
         work.parse(markup)
     root = etree.HTML(markup, etree.HTMLParser(encoding="utf-8", huge_tree=True, no_network=True))
     if root is not None and _TOO_DEEP(root):
-        raise Failed(f"its elements are nested more than {MOST_NESTED} deep, which is too much for XPath")
+        raise RuleFailed(f"its elements are nested more than {MOST_NESTED} deep, which is too much for XPath")
     if root is None or node.tag == "html":
         return root
     body = root if node.tag == "body" else root.find("body")
@@ -289,7 +289,7 @@ def element_of(node: LexborNode, work: Work | None = None) -> Element | None:
     return root if first is None else first
 
 
-def _plain(root: Element) -> Element:
+def _plain(root: LxmlElement) -> LxmlElement:
     """A tree of XML whose names have no namespaces."""
     for element in root.iter(etree.Element):
         if isinstance(element.tag, str) and "}" in element.tag:

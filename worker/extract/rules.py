@@ -11,7 +11,7 @@ from gregor.schemas.messages import PRIORITIES
 from gregor.worker.base.printable import one_line
 from gregor.worker.extract.fields import FieldReader
 from gregor.worker.extract.links import LinkRule
-from gregor.worker.extract.located import Located, Place, load
+from gregor.worker.extract.located import Located, ValuePath, load
 from gregor.worker.extract.model import Rule, Source
 from gregor.worker.links.scope import Scope, ScopeRules
 
@@ -51,7 +51,7 @@ def read_all(paths: Iterable[Path]) -> Ruleset:
     return Ruleset(tuple(rules), tuple(links))
 
 
-def _rules(located: Located) -> Iterable[tuple[Rule | LinkRule, Place]]:
+def _rules(located: Located) -> Iterable[tuple[Rule | LinkRule, ValuePath]]:
     reader = RuleReader(located)
     reader.only(located.data, (), TOP)
     if not located.data.get("item") and not located.data.get("links"):
@@ -61,7 +61,7 @@ def _rules(located: Located) -> Iterable[tuple[Rule | LinkRule, Place]]:
         if not isinstance(tables, list):
             raise located.refuse((kind,), f"{kind} is a list of tables: each begins with [[{kind}]]")
         for index, table in enumerate(tables):
-            place: Place = (kind, index)
+            place: ValuePath = (kind, index)
             if not isinstance(table, dict):
                 raise located.refuse(place, f"a rule is a table: it begins with [[{kind}]]")
             yield made(table, place), place
@@ -70,7 +70,7 @@ def _rules(located: Located) -> Iterable[tuple[Rule | LinkRule, Place]]:
 class RuleReader(FieldReader):
     """Makes rules of the tables of one file."""
 
-    def rule(self, table: dict[str, Any], place: Place) -> Rule:
+    def rule(self, table: dict[str, Any], place: ValuePath) -> Rule:
         """A rule. Raises `BadInput`."""
         self.only(table, place, RULE)
         name = self.word(table, place, "name")
@@ -89,7 +89,7 @@ class RuleReader(FieldReader):
         id_fields = self._id(table, place, [member.name for member in fields])
         return Rule(name, item, self.match(table, place), when, each, fields, schema, id_fields, _version(table))
 
-    def links(self, table: dict[str, Any], place: Place) -> LinkRule:
+    def links(self, table: dict[str, Any], place: ValuePath) -> LinkRule:
         """A rule for links. Raises `BadInput`."""
         self.only(table, place, LINKS)
         priority, follow = table.get("priority", 0), table.get("follow", True)
@@ -108,7 +108,7 @@ class RuleReader(FieldReader):
         name = self.word(table, place, "name") or f"{one_line(self.file)}, line {self.line(place)}"
         return LinkRule(name, self.match(table, place), self._selects(table, place), priority, follow)
 
-    def _selects(self, table: dict[str, Any], place: Place) -> tuple[Source, ...]:
+    def _selects(self, table: dict[str, Any], place: ValuePath) -> tuple[Source, ...]:
         """What chooses links: one selector, or each of a list."""
         if "select" not in table:
             return ()
@@ -122,7 +122,7 @@ class RuleReader(FieldReader):
         sources = (self.choice({"select": selector}, place[:-1], "select") for selector in chosen)
         return tuple(source for source in sources if source is not None)
 
-    def _id(self, table: dict[str, Any], place: Place, names: list[str]) -> tuple[str, ...]:
+    def _id(self, table: dict[str, Any], place: ValuePath, names: list[str]) -> tuple[str, ...]:
         """The fields by which an item is known again. Of an entity without fields any property may be one."""
         if "id" not in table:
             return ()
@@ -134,7 +134,7 @@ class RuleReader(FieldReader):
                 raise self.refuse((*place, "id"), f"id = {one_line(name)!r} is no field; allowed: {', '.join(names)}")
         return tuple(chosen)
 
-    def match(self, table: dict[str, Any], place: Place) -> Scope | None:
+    def match(self, table: dict[str, Any], place: ValuePath) -> Scope | None:
         """The URLs that a rule is for; None for all."""
         if "match" not in table:
             return None

@@ -6,27 +6,27 @@ from typing import Any, Final, cast
 from lxml import etree
 from selectolax.lexbor import LexborNode
 
-from gregor.worker.extract.model import Failed
-from gregor.worker.extract.page import Element, Parsed, element_of
-from gregor.worker.extract.text import Node, markup, words
+from gregor.worker.extract.model import RuleFailed
+from gregor.worker.extract.page import LxmlElement, Parsed, element_of
+from gregor.worker.extract.text import TreeNode, markup, words
 
 _NODES: Final = etree.XPath("count(descendant-or-self::node())")
 
 
 @dataclass(slots=True)
-class Place:
+class PagePart:
     """A page, or a part of it: ``part`` is an element, or a value of JSON that ``holds_json``; None: the whole page."""
 
     page: Parsed
     part: Any = None
     holds_json: bool = False
-    _element: Element | None = field(default=None, init=False)
+    _element: LxmlElement | None = field(default=None, init=False)
     _size: int = field(default=0, init=False)
     """Of a part the characters of its markup, or in a tree of XPath its nodes; 0: not counted."""
 
-    def within(self, part: object) -> "Place":
+    def within(self, part: object) -> "PagePart":
         """The part of the page that a source gave."""
-        return Place(self.page, part, not isinstance(part, Node))
+        return PagePart(self.page, part, not isinstance(part, TreeNode))
 
     @property
     def node(self) -> LexborNode | None:
@@ -36,11 +36,11 @@ class Place:
         return self.part if isinstance(self.part, LexborNode) else None
 
     @property
-    def element(self) -> Element | None:
+    def element(self) -> LxmlElement | None:
         """What XPath looks in: of a part that CSS chose, its own markup; None where there is no tree."""
         if self.part is None:
             return self.page.element
-        if isinstance(self.part, Element):
+        if isinstance(self.part, LxmlElement):
             return self.part
         if self._element is None and isinstance(self.part, LexborNode):
             self._element = element_of(self.part, self.page.work)
@@ -70,6 +70,6 @@ class Place:
             return words(self.part, self.page.work), markup(self.part)
         try:
             root = self.page.node
-        except Failed:  # it has no tree; as text it can be read
+        except RuleFailed:  # it has no tree; as text it can be read
             root = None
         return self.page.facts.text or (words(root) if root is not None else ""), self.page.markup

@@ -14,10 +14,10 @@ from lxml import etree
 from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
 from gregor.worker.extract import text
-from gregor.worker.extract.model import Failed
-from gregor.worker.extract.page import Facts
+from gregor.worker.extract.model import RuleFailed
+from gregor.worker.extract.page import PageFacts
 from gregor.worker.extract.schema_org import entities, follow
-from gregor.worker.extract.scopes import Place
+from gregor.worker.extract.scopes import PagePart
 from gregor.worker.extract.work import Work
 from gregor.worker.read.html.collector import names
 
@@ -37,7 +37,7 @@ MOST: Final = 10_000
 """What one source may give on a page; the rest is left out."""
 
 
-class Css:
+class CssSelector:
     """CSS Selectors level 4 as lexbor has them, and at the end ``::text`` (each piece of the element's own text; after
     a blank: of all within it) or ``::attr(NAME)``. Without a selector before these the place itself is meant."""
 
@@ -54,7 +54,7 @@ class Css:
                 hint = "; ::text and ::attr(NAME) stand at its end" if "::" in self._selector else ""
                 raise ValueError(f"{selector!r} is no CSS selector{hint}") from None
 
-    def select(self, place: Place) -> Iterator[object]:
+    def select(self, place: PagePart) -> Iterator[object]:
         """Elements, or texts."""
         node = place.node
         if node is None:
@@ -62,7 +62,7 @@ class Css:
         place.pay()
         yield from islice(self._values(node, place.page.work), MOST)
 
-    def first(self, place: Place) -> object:
+    def first(self, place: PagePart) -> object:
         """What `select` gives first, in the shortest way, or `NOTHING`; None: only `select` can tell."""
         node = place.node
         if node is None:
@@ -112,7 +112,7 @@ class XPath:
         except (etree.XPathError, ValueError) as error:
             raise ValueError(f"{path!r} is no XPath 1.0: {error}") from None
 
-    def select(self, place: Place) -> Iterator[object]:
+    def select(self, place: PagePart) -> Iterator[object]:
         """Elements, texts, numbers, true or false."""
         element = place.element
         if element is None or not isinstance(element.tag, str):  # nothing is in a comment
@@ -121,7 +121,7 @@ class XPath:
         try:
             result = self._path(element)
         except etree.XPathError as error:
-            raise Failed(f"an XPath cannot be reckoned: {error}") from None
+            raise RuleFailed(f"an XPath cannot be reckoned: {error}") from None
         yield from islice(result, MOST) if isinstance(result, list) else (result,)
 
 
@@ -140,14 +140,14 @@ class Json:
             raise ValueError(f"{path!r} is no JMESPath: {' '.join(str(error).split())}") from None
         self._script = script
 
-    def select(self, place: Place) -> Iterator[object]:
+    def select(self, place: PagePart) -> Iterator[object]:
         """What the first document that has anything there has; of a list its members."""
         documents = [place.part] if place.holds_json else place.page.json or place.page.scripts(self._script)
         for document in documents:
             try:
                 result = self._path.search(document)
             except (jmespath.exceptions.JMESPathError, RecursionError, TypeError, ValueError, ArithmeticError) as error:
-                raise Failed(f"a JMESPath cannot be reckoned: {type(error).__name__}") from None
+                raise RuleFailed(f"a JMESPath cannot be reckoned: {type(error).__name__}") from None
             if result is not None and result != []:
                 yield from islice(result, MOST) if isinstance(result, list) else (result,)
                 return
@@ -159,7 +159,7 @@ class Regex:
     def __init__(self, expression: str) -> None:
         self._regex = compile_re2(expression)
 
-    def select(self, place: Place) -> Iterator[object]:
+    def select(self, place: PagePart) -> Iterator[object]:
         """Texts."""
         matched = False
         for searched in place.texts():
@@ -176,7 +176,7 @@ class Meta:
     def __init__(self, name: str) -> None:
         self._name = name.strip().lower()
 
-    def select(self, place: Place) -> Iterator[object]:
+    def select(self, place: PagePart) -> Iterator[object]:
         """Texts."""
         yield from place.page.metas.get(self._name, ())[:MOST]
 
@@ -185,12 +185,12 @@ class Fact:
     """What the crawl knows of the page."""
 
     def __init__(self, name: str) -> None:
-        if name not in Facts.__struct_fields__ or name == "at":
-            allowed = ", ".join(known for known in Facts.__struct_fields__ if known != "at")
+        if name not in PageFacts.__struct_fields__ or name == "at":
+            allowed = ", ".join(known for known in PageFacts.__struct_fields__ if known != "at")
             raise ValueError(f"page = {name!r} is nothing that is known of a page: {allowed}")
         self._name = name
 
-    def select(self, place: Place) -> Iterator[object]:
+    def select(self, place: PagePart) -> Iterator[object]:
         """A text or a number; nothing where it is not known."""
         value = getattr(place.page.facts, self._name)
         if value or self._name == "depth":
@@ -203,7 +203,7 @@ class Constant:
     def __init__(self, value: Any) -> None:
         self._value = value
 
-    def select(self, place: Place) -> Iterator[object]:
+    def select(self, place: PagePart) -> Iterator[object]:
         """The value, or its members."""
         yield from self._value if isinstance(self._value, list) else (self._value,)
 
@@ -216,7 +216,7 @@ class Schema:
         if not all((self._type, *self._names)):
             raise ValueError(f"schema = {path!r}: write a schema.org type, or a path such as JobPosting.title")
 
-    def select(self, place: Place) -> Iterator[object]:
+    def select(self, place: PagePart) -> Iterator[object]:
         """What is there, of lists the members; whole entities for a type alone."""
         for entity in entities(place.page, self._type):
             values = list(islice(follow(entity, self._names), MOST))

@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 
 from gregor.worker.extract.crawled import Extracted
-from gregor.worker.extract.model import Found, Loss
+from gregor.worker.extract.model import Loss, PageItems
 
 EXAMPLES: Final = 3
 MOST: Final = 10_000
@@ -40,7 +40,7 @@ class Tally(msgspec.Struct):
     damaged: int = 0
     """Records of the crawl that could not be read."""
 
-    def add(self, extracted: Found, url: str) -> None:
+    def add(self, extracted: PageItems, url: str) -> None:
         """A page was done."""
         self.pages += 1
         self.items += len(extracted.items)

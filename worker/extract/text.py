@@ -25,17 +25,17 @@ _REFERENCES: Final = {
 """The attribute that holds an element's URL."""
 _VALUES: Final = {"meta": "content", "data": "value", "meter": "value", "time": "datetime", "input": "value"}
 """The attribute that holds, for programs, what an element says."""
-Node = LexborNode | etree._Element
+TreeNode = LexborNode | etree._Element
 
 
-def raw(node: Node) -> str:
+def raw(node: TreeNode) -> str:
     """All text of an element, as it stands there."""
     if isinstance(node, LexborNode):
         return node.text_content or "" if node.tag == "-text" else node.text(deep=True)
     return "".join(map(str, node.itertext(with_tail=False)))
 
 
-def words(node: Node, work: Work | None = None, *, single: bool = True) -> str:
+def words(node: TreeNode, work: Work | None = None, *, single: bool = True) -> str:
     """The visible text of an element: blocks are apart, scripts and the like within it are left out; with ``single``
     white space is made single. ``work`` pays for it; None: nobody does. Raises `Spent`."""
     work = work or unbounded()
@@ -112,14 +112,14 @@ def direct(node: LexborNode, work: Work, *, below: bool) -> Iterator[str]:
             yield text
 
 
-def markup(node: Node) -> str:
+def markup(node: TreeNode) -> str:
     """An element as HTML, itself included."""
     if isinstance(node, LexborNode):
         return node.html or ""
     return etree.tostring(node, encoding="unicode", method="html", with_tail=False)
 
 
-def attribute(node: Node, name: str) -> str | None:
+def attribute(node: TreeNode, name: str) -> str | None:
     """The value of an attribute, "" for one without; None if there is none."""
     if isinstance(node, LexborNode):
         attributes = node.attributes
@@ -128,12 +128,12 @@ def attribute(node: Node, name: str) -> str | None:
     return None if value is None else str(value)
 
 
-def reference(node: Node, work: Work) -> str:
+def reference(node: TreeNode, work: Work) -> str:
     """The URL that an element holds, not resolved; its text if it holds none. Raises `Spent`."""
     return attribute(node, _REFERENCES.get(str(node.tag), "href")) or words(node, work)
 
 
-def value(node: Node, work: Work) -> str:
+def value(node: TreeNode, work: Work) -> str:
     """What an element says to programs, such as a ``time`` by its ``datetime``; its text if nothing. Raises `Spent`."""
     name = _VALUES.get(str(node.tag))
     return (attribute(node, name) if name else None) or attribute(node, "content") or words(node, work)

@@ -9,9 +9,9 @@ import ada_url
 
 from gregor.worker.base.errors import BadInput
 from gregor.worker.extract import dates, numbers, text
-from gregor.worker.extract.model import Kind, KindName, Unreadable, Value
+from gregor.worker.extract.model import FieldKind, FieldValue, KindName, NotOfType
 from gregor.worker.extract.page import Parsed
-from gregor.worker.extract.text import Node
+from gregor.worker.extract.text import TreeNode
 from gregor.worker.extract.work import Work
 
 _TRUE: Final = frozenset({"true", "yes", "on", "1", "y", "ja", "oui", "si", "sí", "sim"})
@@ -28,7 +28,7 @@ ARTICLES: Final[dict[KindName, str]] = {
 }
 
 
-def check(kind: Kind) -> None:
+def check(kind: FieldKind) -> None:
     """Raises `BadInput` where values of this type need a package that is not installed."""
     if kind.name in ("date", "datetime"):
         dates.needed(kind.format)
@@ -39,9 +39,9 @@ def check(kind: Kind) -> None:
             raise BadInput("prices need a package more: pip install 'gregor-crawler[extract]'") from None
 
 
-def read(selected: object, kind: Kind, page: Parsed) -> Value:
-    """The value; None for what is empty. Raises `Unreadable` for what is not of the type."""
-    if isinstance(selected, Node):
+def read(selected: object, kind: FieldKind, page: Parsed) -> FieldValue:
+    """The value; None for what is empty. Raises `NotOfType` for what is not of the type."""
+    if isinstance(selected, TreeNode):
         return _of_text(_said(selected, kind, page.work), kind, page)
     if kind.name == "json" and not (isinstance(selected, str) and selected.lstrip()[:1] in ("{", "[", "")):
         return selected if _is_json(selected) else None
@@ -58,7 +58,7 @@ def read(selected: object, kind: Kind, page: Parsed) -> Value:
     return None if selected is None else _of_text(str(selected), kind, page)
 
 
-def _said(node: Node, kind: Kind, work: Work) -> str:
+def _said(node: TreeNode, kind: FieldKind, work: Work) -> str:
     match kind.name:
         case "html":
             markup = text.markup(node)
@@ -72,7 +72,7 @@ def _said(node: Node, kind: Kind, work: Work) -> str:
             return text.words(node, work, single=kind.strip is not False)
 
 
-def _of_number(number: float, kind: Kind, page: Parsed) -> Value:
+def _of_number(number: float, kind: FieldKind, page: Parsed) -> FieldValue:
     """A number of JSON, which no language reads otherwise: without an exponent, and without a fraction of nothing."""
     digits = str(number)
     if isinstance(number, float):
@@ -82,7 +82,7 @@ def _of_number(number: float, kind: Kind, page: Parsed) -> Value:
         case "int" | "float" | "decimal":
             value = _as_number(Decimal(digits), kind.name)
             if value is None:
-                raise Unreadable(f"not {article(kind.name)}")
+                raise NotOfType(f"not {article(kind.name)}")
             return value
         case "price":
             return {"amount": digits, "currency": None}
@@ -94,15 +94,15 @@ def _is_json(value: object) -> bool:
     return isinstance(value, str | int | float | bool | dict | list)
 
 
-def _of_bool(value: bool, kind: Kind) -> Value:
+def _of_bool(value: bool, kind: FieldKind) -> FieldValue:
     if kind.name == "bool":
         return value
     if kind.name in ("text", "json"):
         return "true" if value else "false"
-    raise Unreadable(f"not {article(kind.name)}")
+    raise NotOfType(f"not {article(kind.name)}")
 
 
-def _of_text(said: str, kind: Kind, page: Parsed) -> Value:
+def _of_text(said: str, kind: FieldKind, page: Parsed) -> FieldValue:
     if isinstance(kind.strip, str):
         said = said.strip().strip(kind.strip)
     if kind.strip is not False:
@@ -115,7 +115,7 @@ def _of_text(said: str, kind: Kind, page: Parsed) -> Value:
         return said
     value = _typed(said.strip(), kind, page)
     if value is None:
-        raise Unreadable(f"not {article(kind.name)}")
+        raise NotOfType(f"not {article(kind.name)}")
     return value
 
 
@@ -124,7 +124,7 @@ def article(name: KindName) -> str:
     return ARTICLES.get(name, f"a {name}")
 
 
-def _typed(said: str, kind: Kind, page: Parsed) -> Value:
+def _typed(said: str, kind: FieldKind, page: Parsed) -> FieldValue:
     language = kind.language or page.facts.language
     match kind.name:
         case "int" | "float" | "decimal":
@@ -145,14 +145,14 @@ def _typed(said: str, kind: Kind, page: Parsed) -> Value:
             return _json(said)
 
 
-def _number(said: str, name: str, language: str) -> Value:
+def _number(said: str, name: str, language: str) -> FieldValue:
     number = _plain(said)
     if number is None:
         number = numbers.decimal(said, language)
     return None if number is None else _as_number(number, name)
 
 
-def _as_number(number: Decimal, name: str) -> Value:
+def _as_number(number: Decimal, name: str) -> FieldValue:
     if name == "decimal":
         return format(number, "f")
     if name == "float":
@@ -172,7 +172,7 @@ def _plain(said: str) -> Decimal | None:
     return None
 
 
-def _price(said: str, language: str) -> Value:
+def _price(said: str, language: str) -> FieldValue:
     from price_parser import Price
 
     if len(said) > numbers.LONGEST:

@@ -9,7 +9,7 @@ from typing import Any, BinaryIO, Final
 import msgspec
 
 from gregor.worker.extract.model import Item, Rule
-from gregor.worker.extract.page import Facts
+from gregor.worker.extract.page import PageFacts
 
 OURS: Final = ("_item", "_rule", "_url", "_fetched_at", "_language")
 """What stands before the fields of an item: whose it is, where and when it was found, and the language of its page."""
@@ -19,7 +19,7 @@ _RUN: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d
 """What a cell begins with that Excel, LibreOffice or Sheets takes for a formula (OWASP, "CSV Injection")."""
 
 
-def record(item: Item, facts: Facts) -> dict[str, Any]:
+def record(item: Item, facts: PageFacts) -> dict[str, Any]:
     """An item as one flat object; names that begin with _ are ours."""
     return {
         "_item": item.item,

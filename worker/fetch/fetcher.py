@@ -8,18 +8,18 @@ import msgspec
 from gregor.schemas.messages import Page
 from gregor.worker.base.shortage import LocalShortage, Thrift
 from gregor.worker.borders.resolver import DnsFailure
-from gregor.worker.borders.transport import Endpoint, Limits, Permit, Request, Response, Transport
+from gregor.worker.borders.transport import Limits, Permit, Request, Response, SocketAddress, Transport
 from gregor.worker.config.credentials import keeps_cookies
 from gregor.worker.config.settings import Config
 from gregor.worker.fetch.address_limit import AddressGate
 from gregor.worker.fetch.cookie_file import GivenCookie
 from gregor.worker.fetch.cookies import Cookies
 from gregor.worker.fetch.held import AddressBusy
-from gregor.worker.fetch.line_watch import LineWatch, Noted
-from gregor.worker.fetch.names import Names
+from gregor.worker.fetch.line_watch import LineWatch, NotingPermit
+from gregor.worker.fetch.names import NameLookups
 from gregor.worker.fetch.outcomes import Failed, Outcome, PortRefused, of_result
 from gregor.worker.fetch.ports import PortPolicy
-from gregor.worker.frontier.back_queue import Item
+from gregor.worker.frontier.back_queue import QueueItem
 from gregor.worker.observe import tracing
 from gregor.worker.observe.logging import logs
 from gregor.worker.web.urls import Url, Urls
@@ -37,7 +37,7 @@ class Fetcher:
         self,
         config: Config,
         transport: Transport,
-        names: Names,
+        names: NameLookups,
         gate: AddressGate,
         urls: Urls,
         authorizations: Mapping[str, str],
@@ -80,7 +80,7 @@ class Fetcher:
         """What the answer may cost of a URL to which such a link led."""
         return self._sitemap_limits if link == "sitemap" else self.limits
 
-    def prefetch(self, items: Iterable[Item | None]) -> None:
+    def prefetch(self, items: Iterable[QueueItem | None]) -> None:
         """Look up the names of the tickets whose turns come near, so that their turns need not wait for it."""
         for item in items if not self._config.proxy else ():
             url = self._urls.parse(item.ticket.href) if item is not None else None
@@ -139,7 +139,7 @@ class Fetcher:
         limits: Limits,
         conditions: tuple[tuple[str, str], ...],
     ) -> tuple[Outcome, Response | None]:
-        endpoints: tuple[Endpoint, ...] = ()
+        endpoints: tuple[SocketAddress, ...] = ()
         if not self._config.proxy:
             answer = await self.names.find(url.hostname, url.port)
             if isinstance(answer, DnsFailure):
@@ -161,7 +161,7 @@ class Fetcher:
                 self._config.proxy or None,
                 self._config.insecure_tls,
             )
-            noted = Noted(permit)
+            noted = NotingPermit(permit)
             result = await self._transport.fetch(request, limits, noted)
         finally:
             self.gate.leave(addresses)

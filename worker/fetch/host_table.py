@@ -7,7 +7,7 @@ connection moves: Host header, SNI, politeness key and robots origin stay those 
 import ipaddress
 from collections.abc import Mapping
 
-from gregor.worker.borders.transport import Endpoint
+from gregor.worker.borders.transport import SocketAddress
 
 _Key = tuple[str, int | None]
 
@@ -15,13 +15,13 @@ _Key = tuple[str, int | None]
 class HostTable:
     """Look-ups in a parsed table. Several lines for one host are several addresses, in their order."""
 
-    def __init__(self, entries: Mapping[_Key, tuple[Endpoint, ...]] | None = None) -> None:
+    def __init__(self, entries: Mapping[_Key, tuple[SocketAddress, ...]] | None = None) -> None:
         self._entries = dict(entries or {})
 
     @classmethod
     def parse(cls, text: str) -> "HostTable":
         """Read a table's text. ValueError names the line that is wrong."""
-        entries: dict[_Key, tuple[Endpoint, ...]] = {}
+        entries: dict[_Key, tuple[SocketAddress, ...]] = {}
         for number, line in enumerate(text.splitlines(), start=1):
             fields = line.partition("#")[0].split()
             if not fields:
@@ -34,7 +34,7 @@ class HostTable:
                 entries[key] = (*entries.get(key, ()), endpoint)
         return cls(entries)
 
-    def lookup(self, hostname: str, port: int) -> tuple[Endpoint, ...]:
+    def lookup(self, hostname: str, port: int) -> tuple[SocketAddress, ...]:
         """Where connections to `hostname` (brackets optional) at `port` go; empty if the table doesn't say.
 
         A host's own lines win over those of `*`, and a line with the port over one without.
@@ -46,12 +46,12 @@ class HostTable:
         return ()
 
     @property
-    def endpoints(self) -> frozenset[Endpoint]:
+    def endpoints(self) -> frozenset[SocketAddress]:
         """Every endpoint that the table names: what the address policy may allow beyond global addresses."""
         return frozenset(endpoint for endpoints in self._entries.values() for endpoint in endpoints)
 
 
-def _parse_line(fields: list[str]) -> tuple[_Key, Endpoint]:
+def _parse_line(fields: list[str]) -> tuple[_Key, SocketAddress]:
     if len(fields) != 2:
         raise ValueError("expected `host[:port] address:port`")
     host, port = _split_port(fields[0])
@@ -64,13 +64,13 @@ def _parse_line(fields: list[str]) -> tuple[_Key, Endpoint]:
     return (_normal(host), port), endpoint_of(fields[1])
 
 
-def endpoint_of(text: str) -> Endpoint:
+def endpoint_of(text: str) -> SocketAddress:
     """An IP address with a port, `address:port` or `[v6]:port`. ValueError says what is wrong with it."""
     address, port = _split_port(text)
     if port is None:
         raise ValueError(f"{text} has no port")
     try:
-        return Endpoint(str(ipaddress.ip_address(address)), port)
+        return SocketAddress(str(ipaddress.ip_address(address)), port)
     except ValueError:
         raise ValueError(f"{address} is not an IP address") from None
 

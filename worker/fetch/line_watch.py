@@ -17,7 +17,7 @@ _ANSWERED: Final = frozenset({"protocol", "too_large_headers", "decode", "legacy
 _LOG = logs("fetch")
 
 
-class Noted:
+class NotingPermit:
     """The permit of a request, which notes besides whether the request was written."""
 
     __slots__ = ("_permit", "was_sent")

@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Final, TypeAlias
 
-from gregor.worker.borders.resolver import Answer, DnsFailure, Resolver
+from gregor.worker.borders.resolver import DnsFailure, Resolution, Resolver
 from gregor.worker.fetch.held import NameAwaited
 from gregor.worker.observe.timing import Crowd
 
@@ -19,12 +19,12 @@ _KEPT: Final = 5.0
 AT_LEAST: Final = 64
 """Look-ups at once that there may be in any case."""
 
-Lookup: TypeAlias = asyncio.Task[Answer | DnsFailure]
-Place: TypeAlias = tuple[str, int]
+LookupTask: TypeAlias = asyncio.Task[Resolution | DnsFailure]
+HostPort: TypeAlias = tuple[str, int]
 """A name as it stands in a URL, and a port."""
 
 
-class Names:
+class NameLookups:
     """Looks names up, ``most`` at once; others wait for their turn among them.
 
     ``awaited`` counts the hosts whose turns wait for a name.
@@ -34,9 +34,9 @@ class Names:
         self._resolver = resolver
         self._most = most
         self._places = asyncio.Semaphore(most)
-        self._lookups: dict[Place, Lookup] = {}
-        self._waited_for: set[Place] = set()  # of these, turns wait for the end
-        self._ended: dict[Place, Lookup] = {}
+        self._lookups: dict[HostPort, LookupTask] = {}
+        self._waited_for: set[HostPort] = set()  # of these, turns wait for the end
+        self._ended: dict[HostPort, LookupTask] = {}
         self.awaited = Crowd(monotonic)
 
     def prefetch(self, hostname: str, port: int) -> None:
@@ -46,7 +46,7 @@ class Names:
         if room and self._resolver.remembered(hostname, port) is None:
             self._begin(place)
 
-    async def find(self, hostname: str, port: int) -> Answer | DnsFailure:
+    async def find(self, hostname: str, port: int) -> Resolution | DnsFailure:
         """What a name leads to. Raises `NameAwaited` when that takes long."""
         remembered = self._resolver.remembered(hostname, port)
         if remembered is not None:
@@ -62,16 +62,16 @@ class Names:
             self.awaited.changes(1)
         raise NameAwaited(lookup.add_done_callback)
 
-    def _begin(self, place: Place) -> Lookup:
+    def _begin(self, place: HostPort) -> LookupTask:
         lookup = self._lookups[place] = asyncio.create_task(self._look_up(place))
         lookup.add_done_callback(lambda _: self._over(place, lookup))
         return lookup
 
-    async def _look_up(self, place: Place) -> Answer | DnsFailure:
+    async def _look_up(self, place: HostPort) -> Resolution | DnsFailure:
         async with self._places:
             return await self._resolver.resolve(*place)
 
-    def _over(self, place: Place, lookup: Lookup) -> None:
+    def _over(self, place: HostPort, lookup: LookupTask) -> None:
         del self._lookups[place]
         if place in self._waited_for:
             self._waited_for.remove(place)

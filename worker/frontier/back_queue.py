@@ -56,10 +56,10 @@ class FromChunk(NamedTuple):
     chunk: int
 
 
-Source: TypeAlias = FromLog | FromBucket | FromChunk
+TicketSource: TypeAlias = FromLog | FromBucket | FromChunk
 
 
-class Item:
+class QueueItem:
     """A live ticket: one identity, one item. Followers are further sources of the same ticket; they finish with it.
 
     ``inherited``: the ticket was there at the takeover, so an earlier owner may have begun its visit. ``lenient``: its
@@ -80,7 +80,7 @@ class Item:
         "ticket",
     )
 
-    def __init__(self, ticket: Ticket, source: Source, inherited: bool) -> None:
+    def __init__(self, ticket: Ticket, source: TicketSource, inherited: bool) -> None:
         self.ticket = ticket
         self.source = source
         self.inherited = inherited
@@ -89,10 +89,10 @@ class Item:
         self.lane = Rank.OPEN
         self.slot = OPEN_SLOT
         self.shortages = 0
-        self.followers: list[Source] = []
+        self.followers: list[TicketSource] = []
         self.state = "queued"  # then "visited" while its visit runs, "left" when it is no longer in the queue
 
-    def sources(self) -> Iterable[Source]:
+    def sources(self) -> Iterable[TicketSource]:
         """Where it came from, the followers' sources after its own."""
         yield self.source
         yield from self.followers
@@ -110,7 +110,7 @@ class BackQueue:
 
     def __init__(self, judge: Judge = open_to_all) -> None:
         self._judge = judge
-        self._lanes: list[list[tuple[int, int, Item]]] = [[] for _ in LANES]
+        self._lanes: list[list[tuple[int, int, QueueItem]]] = [[] for _ in LANES]
         self._slots = [0] * SLOTS
         self._growth = Growth()
         self._sections: dict[str, int] = {}
@@ -145,7 +145,7 @@ class BackQueue:
             heapq.heappop(heap)
         return not heap or _place_of_spent(ticket) >> 32 < heap[0][0] >> 32
 
-    def put(self, item: Item) -> None:
+    def put(self, item: QueueItem) -> None:
         """Add at the end of its priority. Tickets that were waiting before go ahead of new ones, and a robots.txt that
         another host asks for ahead of all: this one may itself be waiting for its answer."""
         if item.ticket.kind == "robots":
@@ -154,14 +154,14 @@ class BackQueue:
         else:
             self._push(item, self._judged(item.ticket))
 
-    def put_back(self, item: Item) -> None:
+    def put_back(self, item: QueueItem) -> None:
         """Return an item to the front."""
         self._sequence += 1
         place = ANSWER_FIRST if item.ticket.kind == "robots" else BACK_FIRST
         self._add(item, Rank.OPEN, OPEN_SLOT, place, -self._sequence)
 
-    def take(self) -> Item | None:
-        """The first item, now being visited. `Item.refused` says why it need not be."""
+    def take(self) -> QueueItem | None:
+        """The first item, now being visited. `QueueItem.refused` says why it need not be."""
         lane = self._next()
         if lane is None:
             return None
@@ -183,18 +183,18 @@ class BackQueue:
         self._slots[item.slot] -= 1
         return item
 
-    def first(self) -> Item | None:
+    def first(self) -> QueueItem | None:
         """The item that `take` would give."""
         lane = self._next()
         return None if lane is None else self._lanes[lane][0][2]
 
-    def remove(self, item: Item) -> None:
+    def remove(self, item: QueueItem) -> None:
         """Take an item out of the middle."""
         if item.state == "queued":
             item.state = "left"
             self._slots[item.slot] -= 1
 
-    def _push(self, item: Item, judged: Judged) -> None:
+    def _push(self, item: QueueItem, judged: Judged) -> None:
         self._sequence += 1
         lane = min(judged.rank, Rank.SPENT)
         place: int
@@ -207,7 +207,7 @@ class BackQueue:
             place = item.ticket.priority if item.ticket.kind == "new" else 0
         self._add(item, lane, self._slot(judged), place, self._sequence)
 
-    def _add(self, item: Item, lane: Rank, slot: int, place: int, sequence: int) -> None:
+    def _add(self, item: QueueItem, lane: Rank, slot: int, place: int, sequence: int) -> None:
         item.state, item.lane, item.slot = "queued", lane, slot
         heapq.heappush(self._lanes[lane], (place, sequence, item))
         self._slots[slot] += 1

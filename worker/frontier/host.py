@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Literal, TypeAlias
 
-from gregor.schemas.messages import Asked, HostRecord
+from gregor.schemas.messages import HostRecord, RequestStart
 from gregor.worker.frontier.back_queue import OPEN_SLOT, BackQueue, FromBucket, Judge, open_to_all
 
 UNTOLD = 32
@@ -135,7 +135,7 @@ class Host:
         self.last_start = -math.inf
         self.last_page = -math.inf  # the last request that was not for a robots.txt
         self.latency = 0.0
-        self.asked: tuple[Asked, ...] = ()  # requests that no row tells of yet
+        self.asked: tuple[RequestStart, ...] = ()  # requests that no row tells of yet
         self.crawl_delays: dict[str, float | None] = {}  # what the robots.txt of each origin asks for
         self.busy = False
         self.alive = True
@@ -147,7 +147,7 @@ class Host:
         self.trouble: Trouble = "none"
         self.cause = ""  # the trouble in words, for people
 
-    def record_request(self, asked: Asked) -> None:
+    def record_request(self, asked: RequestStart) -> None:
         """Remember a request until a row tells of it."""
         self.asked = (*self.asked[-UNTOLD:], asked)
 
@@ -156,7 +156,7 @@ class Host:
         """Whether its owner heard any answer of it."""
         return self.latency > 0.0
 
-    def take_requests(self) -> tuple[Asked, ...]:
+    def take_requests(self) -> tuple[RequestStart, ...]:
         """The requests that no row tells of yet, for the row of a visit."""
         asked, self.asked = self.asked, ()
         return asked

@@ -11,17 +11,17 @@ from functools import partial
 from gregor.schemas.messages import PRIORITIES, DeadLetter, Ticket, url_fingerprint
 from gregor.worker.base.tasks import Stirred
 from gregor.worker.borders.effects import Effects
-from gregor.worker.borders.log import Record, Unreadable
+from gregor.worker.borders.log import FrontierRecord, Unreadable
 from gregor.worker.borders.services import Services
 from gregor.worker.config.credentials import keeps_cookies
 from gregor.worker.config.settings import Config
-from gregor.worker.frontier.back_queue import FromBucket, FromChunk, FromLog, Item, Source
+from gregor.worker.frontier.back_queue import FromBucket, FromChunk, FromLog, QueueItem, TicketSource
 from gregor.worker.frontier.calendar import FAR_BUCKET, MOST_BUCKETS
 from gregor.worker.frontier.host import Backlog, Host
 from gregor.worker.frontier.partition import MOST_FOLLOWERS, Partition
 from gregor.worker.frontier.schedule import HostSchedule
 from gregor.worker.frontier.tickets import joined, may_return, may_shorten
-from gregor.worker.frontier.waiting import Waiting
+from gregor.worker.frontier.waiting import WaitingTickets
 from gregor.worker.links.rank import Rank
 from gregor.worker.observe.stats import Stats
 
@@ -60,7 +60,7 @@ class Intake:
         self.wake = self._stirred.woken
         self._maybe_more = dict.fromkeys(PRIORITIES, True)
         self._search = False
-        self.waiting = Waiting(
+        self.waiting = WaitingTickets(
             partition,
             config=config,
             seen=services.seen,
@@ -96,7 +96,7 @@ class Intake:
         self._stirred.rest()
         return False
 
-    async def next_of(self, host: Host) -> Item | None:
+    async def next_of(self, host: Host) -> QueueItem | None:
         """What a host's turn takes. What sank is not taken before all is read that was published, for which there is
         room: better may be among it, and how fast it is read must not decide."""
         first = host.queue.first()
@@ -156,7 +156,7 @@ class Intake:
             self._partition.finish(item.sources())  # those of followers that came meanwhile too
         return bool(queued)
 
-    async def admit(self, priority: int, records: Sequence[Record]) -> None:
+    async def admit(self, priority: int, records: Sequence[FrontierRecord]) -> None:
         """Admit frontier records: live already, seen, into the back queue, or to waiting."""
         partition, mark = self._partition, self._partition.marks[priority]
         tickets: list[tuple[Ticket, FromLog]] = []
@@ -186,7 +186,7 @@ class Intake:
             await self.waiting.put([ticket for ticket, _ in overflow])
             partition.finish(source for _, source in overflow)
 
-    def _enter(self, ticket: Ticket, source: Source) -> bool:
+    def _enter(self, ticket: Ticket, source: TicketSource) -> bool:
         """Make a ticket live or a follower of its live twin; False when there is no room for it."""
         partition = self._partition
         twin = partition.live.get(ticket.identity)
@@ -279,11 +279,11 @@ class Intake:
             if host.backlog is None:
                 await self.waiting.call_for(host)
 
-    def finish(self, item: Item, *, moved: bool = False) -> None:
+    def finish(self, item: QueueItem, *, moved: bool = False) -> None:
         """A live ticket is finished, its followers with it. Calendar entries that followed one which ``moved`` to the
         calendar itself go back to the queue."""
-        finished: list[Source] = [item.source]
-        back: list[Source] = []
+        finished: list[TicketSource] = [item.source]
+        back: list[TicketSource] = []
         for source in item.followers:  # one by one: two entries of one bucket or chunk are equal
             (back if moved and not isinstance(source, FromLog) else finished).append(source)
         self._partition.leave(item)

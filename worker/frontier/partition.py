@@ -11,7 +11,15 @@ from gregor.schemas import messages
 from gregor.schemas.messages import PRIORITIES, Ticket
 from gregor.worker.borders.coordinator import Lease
 from gregor.worker.extract.drift import FieldShares
-from gregor.worker.frontier.back_queue import FromBucket, FromChunk, FromLog, Item, Judge, Source, open_to_all
+from gregor.worker.frontier.back_queue import (
+    FromBucket,
+    FromChunk,
+    FromLog,
+    Judge,
+    QueueItem,
+    TicketSource,
+    open_to_all,
+)
 from gregor.worker.frontier.calendar import Calendar
 from gregor.worker.frontier.host import Host
 from gregor.worker.frontier.watermark import Watermark
@@ -33,7 +41,7 @@ class Partition:
         self.hosts: dict[str, Host] = {}
         self.forgotten = -math.inf  # when a host that was forgotten was asked last, monotonic seconds
         self.closed = False  # it is given up: no host has a further turn
-        self.live: dict[tuple[str, int, str], Item] = {}
+        self.live: dict[tuple[str, int, str], QueueItem] = {}
         self.marks: dict[int, Watermark[tuple[str, int, str]]] = {p: Watermark(committed[p]) for p in PRIORITIES}
         self.committed = dict(committed)
         self.ends_at_takeover = ends
@@ -62,7 +70,7 @@ class Partition:
             host.last_page = self.forgotten  # it may be that one: a longer delay may come into force only now
         return host
 
-    def enter(self, ticket: Ticket, source: Source) -> Item:
+    def enter(self, ticket: Ticket, source: TicketSource) -> QueueItem:
         """A ticket becomes live, in the back queue of its host."""
         inherited = self.lease.epoch > 1
         if isinstance(source, FromLog):
@@ -70,12 +78,12 @@ class Partition:
             self.load[source.priority] += 1
         else:
             self.pulled += 1
-        item = Item(ticket, source, inherited)
+        item = QueueItem(ticket, source, inherited)
         self.live[ticket.identity] = item
         self.host(ticket.host).queue.put(item)
         return item
 
-    def leave(self, item: Item) -> None:
+    def leave(self, item: QueueItem) -> None:
         """A ticket is no longer live; its sources are the caller's to finish."""
         self.live.pop(item.ticket.identity, None)
         if isinstance(item.source, FromLog):
@@ -83,7 +91,7 @@ class Partition:
         else:
             self.pulled -= 1
 
-    def finish(self, sources: Iterable[Source]) -> None:
+    def finish(self, sources: Iterable[TicketSource]) -> None:
         """Records and entries are finished: what asked for the visit need not be read again."""
         for source in sources:
             match source:

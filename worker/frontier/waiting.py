@@ -15,7 +15,7 @@ from gregor.worker.frontier.tickets import revisit_asked
 from gregor.worker.links.tickets import waking
 
 
-class Waiting:
+class WaitingTickets:
     """The waiting tickets of one partition."""
 
     def __init__(

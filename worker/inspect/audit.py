@@ -11,12 +11,12 @@ from typing import Final, Literal, TypeAlias
 
 import msgspec
 
-from gregor.schemas.messages import Asked, Row
+from gregor.schemas.messages import RequestStart, Row
 from gregor.schemas.parts import RobotsCopy
 from gregor.worker.robots import file as robots_file
 from gregor.worker.robots.file import Robots
 
-Kind: TypeAlias = Literal["disallowed", "unread", "stale", "too near"]
+ViolationKind: TypeAlias = Literal["disallowed", "unread", "stale", "too near"]
 LISTED: Final = 1000
 """Violations that are listed; all are counted."""
 MARGINS: Final = 10
@@ -29,13 +29,13 @@ _LONGEST_LIFE: Final = robots_file.MAX_TTL + 600.0
 """A copy of robots.txt holds for a day (RFC 9309 section 2.4); a visit that began in it may still have to connect."""
 
 
-class Request(msgspec.Struct, frozen=True, array_like=True):
+class AuditedRequest(msgspec.Struct, frozen=True, array_like=True):
     """One request of a worker, and what was in force. ``href``: what was asked for; empty for a robots.txt."""
 
     host: str
     href: str
     owner: str
-    asked: Asked
+    asked: RequestStart
 
     @property
     def origin(self) -> str:
@@ -46,7 +46,7 @@ class Request(msgspec.Struct, frozen=True, array_like=True):
 class Violation(msgspec.Struct, frozen=True):
     """A request that should not have been."""
 
-    kind: Kind
+    kind: ViolationKind
     host: str
     url: str
     at: float
@@ -93,10 +93,10 @@ class Findings(msgspec.Struct):
         self.margins = heapq.nsmallest(MARGINS, margins, key=lambda margin: margin.share)
 
 
-def requests_of(row: Row) -> list[Request]:
+def requests_of(row: Row) -> list[AuditedRequest]:
     """The requests of which a row tells."""
     return [
-        Request(row.host, "" if asked.robots else asked.href or row.key, attempt.owner, asked)
+        AuditedRequest(row.host, "" if asked.robots else asked.href or row.key, attempt.owner, asked)
         for attempt in row.attempts
         for asked in attempt.asked
     ]
@@ -120,10 +120,10 @@ class HostAudit:
         self.margin: Margin | None = None
         self._agent = agent
         self._rules: dict[tuple[str, float], Robots] = {}
-        self._last: Request | None = None
-        self._last_page: Request | None = None
+        self._last: AuditedRequest | None = None
+        self._last_page: AuditedRequest | None = None
 
-    def add(self, request: Request, copies: Mapping[str, Sequence[RobotsCopy]]) -> None:
+    def add(self, request: AuditedRequest, copies: Mapping[str, Sequence[RobotsCopy]]) -> None:
         """Judge the next request. ``copies``: what is kept of the robots.txt of each origin, oldest first."""
         if self._last == request:
             return  # told by two versions of one row
@@ -134,7 +134,7 @@ class HostAudit:
             self._last_page = request
         self._last = request
 
-    def _judge_gap(self, request: Request) -> None:
+    def _judge_gap(self, request: AuditedRequest) -> None:
         for before, delay in ((self._last, request.asked.delay), (self._last_page, request.asked.page_delay)):
             if before is None or delay <= 0.0:
                 continue
@@ -146,7 +146,7 @@ class HostAudit:
                 self._add("too near", request, f"{gap:.3f} s after {_url(before)}, the delay was {delay:g} s")
                 return
 
-    def _judge_rules(self, request: Request, copies: Sequence[RobotsCopy]) -> None:
+    def _judge_rules(self, request: AuditedRequest, copies: Sequence[RobotsCopy]) -> None:
         asked = request.asked
         if not asked.rules:
             self._add("unread", request, "no robots.txt was read")
@@ -169,11 +169,11 @@ class HostAudit:
             parsed = self._rules[origin, copy.since] = robots_file.parse(text, copy.agent or self._agent)
         return parsed
 
-    def _add(self, kind: Kind, request: Request, detail: str) -> None:
+    def _add(self, kind: ViolationKind, request: AuditedRequest, detail: str) -> None:
         self.violations[kind] += 1
         if len(self.listed) < LISTED:
             self.listed.append(Violation(kind, request.host, _url(request), request.asked.at, detail))
 
 
-def _url(request: Request) -> str:
+def _url(request: AuditedRequest) -> str:
     return request.href or f"robots.txt of {request.host}"

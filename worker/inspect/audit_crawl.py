@@ -8,7 +8,7 @@ from typing import Protocol
 from gregor.schemas.messages import decode, encode
 from gregor.schemas.parts import RobotsCopy
 from gregor.worker.borders.reader import Reader
-from gregor.worker.inspect.audit import Findings, HostAudit, Request, requests_of, untold
+from gregor.worker.inspect.audit import AuditedRequest, Findings, HostAudit, requests_of, untold
 from gregor.worker.robots import copies as robots_copies
 
 
@@ -31,7 +31,7 @@ async def audit(reader: Reader, sorting: Sorting, agent: str, host: str | None =
     for _, values in groupby(sorting.values(), key=itemgetter(0)):
         of_host, copies = HostAudit(agent), dict[str, tuple[RobotsCopy, ...]]()
         for _, data in values:
-            request = decode(data, Request)
+            request = decode(data, AuditedRequest)
             if request.href and request.origin not in copies:
                 record = await reader.robots(request.origin)
                 copies[request.origin] = robots_copies.copies(record) if record is not None else ()

@@ -12,39 +12,39 @@ import msgspec
 import xxhash
 
 from gregor.schemas.messages import KEPT, TERMINAL, Page, Row, Ticket, url_fingerprint
-from gregor.worker.borders.stock import Fault, Kept, NewSets, Place, Sets, Stock
+from gregor.worker.borders.stock import Fault, NewSets, Sets, Stock, StockPlace, StoredRecord
 from gregor.worker.web.urls import Urls
 
 T = TypeVar("T")
-Mend: TypeAlias = Literal["", "drop", "rebuild", "ask again", "fetch again", "mark", "right", "index"]
+MendKind: TypeAlias = Literal["", "drop", "rebuild", "ask again", "fetch again", "mark", "right", "index"]
 _NAMED: Final = 10_000
 _LOOKED_FOR: Final = 200
 _CACHED: Final = 200_000
 
 
-class Finding(msgspec.Struct, frozen=True):
+class StockFinding(msgspec.Struct, frozen=True):
     """Something that is not as it should be. ``mend``: what can be done about it; empty for nothing.
 
     ``key``: of the URL that it is about, if it is about one; ``visit``: the version whose body is missing or damaged.
     """
 
-    place: Place
+    place: StockPlace
     why: str
-    mend: Mend = ""
+    mend: MendKind = ""
     key: str = ""
     visit: int = 0
     fault: Fault | None = None
     fingerprints: tuple[int, ...] = ()
 
 
-Progress: TypeAlias = Callable[[str, int], None]
+CheckProgress: TypeAlias = Callable[[str, int], None]
 """Hears what is being looked at, and how many of it were."""
 
 
-class Check:
+class StockCheck:
     """One look through a stock; ``urls`` writes URLs as the crawl does."""
 
-    def __init__(self, stock: Stock, urls: Urls, new_sets: NewSets, progress: Progress) -> None:
+    def __init__(self, stock: Stock, urls: Urls, new_sets: NewSets, progress: CheckProgress) -> None:
         self._stock = stock
         self._urls = urls
         self._fingerprint = lru_cache(maxsize=_CACHED)(self._fingerprint_of)
@@ -58,11 +58,11 @@ class Check:
         self._planned = new_sets()  # rows that are to be visited again | tickets
         self.counts: dict[str, int] = {}
 
-    async def findings(self) -> AsyncIterator[Finding]:
+    async def findings(self) -> AsyncIterator[StockFinding]:
         """All that is wrong."""
         try:
             async for fault in self._stock.faults():
-                yield Finding(fault.place, fault.why, "right" if fault.mend else "", fault=fault)
+                yield StockFinding(fault.place, fault.why, "right" if fault.mend else "", fault=fault)
             for part in (self._pages, self._body_files, self._tickets, self._rows, self._others):
                 async for finding in part():
                     yield finding
@@ -82,7 +82,7 @@ class Check:
 
     # One look at everything
 
-    async def _pages(self) -> AsyncIterator[Finding]:
+    async def _pages(self) -> AsyncIterator[StockFinding]:
         async for batch in self._stock.pages():
             self._count("pages", len(batch))
             for kept in batch:
@@ -98,7 +98,7 @@ class Check:
                 [number for page in pages for number in map(self._fingerprint, _sent_links(page)) if number]
             )
 
-    async def _body_files(self) -> AsyncIterator[Finding]:
+    async def _body_files(self) -> AsyncIterator[StockFinding]:
         async for batch in self._stock.bodies():
             self._count("bodies", len(batch))
             for kept in batch:
@@ -108,7 +108,7 @@ class Check:
             self._bodies.right(intact)
             self._orphans.left(intact)
 
-    async def _tickets(self) -> AsyncIterator[Finding]:
+    async def _tickets(self) -> AsyncIterator[StockFinding]:
         async for batch in self._stock.waiting():
             self._count("tickets", len(batch))
             for kept in batch:
@@ -120,7 +120,7 @@ class Check:
             async for finding in self._unseen(_entered(batch)):
                 yield finding
 
-    async def _rows(self) -> AsyncIterator[Finding]:
+    async def _rows(self) -> AsyncIterator[StockFinding]:
         async for batch in self._stock.rows():
             self._count("rows", len(batch))
             for kept in batch:
@@ -135,12 +135,12 @@ class Check:
             async for finding in self._unseen(numbers):
                 yield finding
 
-    async def _unseen(self, numbers: list[int]) -> AsyncIterator[Finding]:
+    async def _unseen(self, numbers: list[int]) -> AsyncIterator[StockFinding]:
         if numbers and (unseen := await self._stock.unseen(numbers)):
             why = f"the seen set does not know {len(unseen)} URLs that have a row or an entry: each costs a look-up"
-            yield Finding(("seen",), why, "mark", fingerprints=tuple(unseen))
+            yield StockFinding(("seen",), why, "mark", fingerprints=tuple(unseen))
 
-    async def _others(self) -> AsyncIterator[Finding]:
+    async def _others(self) -> AsyncIterator[StockFinding]:
         async for batch in self._stock.others():
             self._count("other records", len(batch))
             for kept in batch:
@@ -149,7 +149,7 @@ class Check:
 
     # What is missing, by its name
 
-    async def _name_in_pages(self) -> AsyncIterator[Finding]:
+    async def _name_in_pages(self) -> AsyncIterator[StockFinding]:
         bodies, missing = self._bodies.only_left(_NAMED)
         lost, lost_count = self._sent.only_left(_NAMED)
         if not bodies and not lost:
@@ -159,19 +159,19 @@ class Check:
                 if wanting := [sha256 for sha256 in _bodies(page) if _body(sha256) in bodies]:
                     which = "wire body" if wanting == [page.wire] and page.wire != page.body else "body"
                     why = f"its {which} {wanting[0]} is missing or damaged"
-                    yield Finding(("pages", page.key, page.visit), why, "fetch again", page.key, page.visit)
+                    yield StockFinding(("pages", page.key, page.visit), why, "fetch again", page.key, page.visit)
                 async for finding in self._lost(page, lost):
                     yield finding
         for more, what in ((missing - _NAMED, "bodies"), (lost_count - _NAMED, "URLs")):
             if more > 0:
-                yield Finding((what,), f"{more} more are missing: mend these, then check again")
+                yield StockFinding((what,), f"{more} more are missing: mend these, then check again")
 
-    async def _lost(self, page: Page, lost: set[int]) -> AsyncIterator[Finding]:
+    async def _lost(self, page: Page, lost: set[int]) -> AsyncIterator[StockFinding]:
         """The page's URL and those of its links that nothing is known of."""
         if url_fingerprint(page.key) in lost and not await self._is_there(page.key, page.host):
             lost.discard(url_fingerprint(page.key))
             why = "a page of it is stored, and it has neither a row nor a ticket"
-            yield Finding(("rows", page.key), why, "rebuild", page.key)
+            yield StockFinding(("rows", page.key), why, "rebuild", page.key)
         led = {href: number for href in _sent_links(page) if (number := self._fingerprint(href)) in lost}
         row = await self._stock.row(page.key) if led else None
         if row is None or row.visits < page.visit:
@@ -182,7 +182,7 @@ class Check:
                 lost.discard(number)
                 if not await self._is_there(url.key, url.host):
                     why = f"a link of {page.href} to it was sent, and it has neither a row nor a ticket"
-                    yield Finding(("rows", url.key), why, "rebuild", url.key)
+                    yield StockFinding(("rows", url.key), why, "rebuild", url.key)
 
     async def _is_there(self, key: str, host: str) -> bool:
         self._looked += 1
@@ -195,7 +195,7 @@ class Check:
         url = self._urls.parse(href)
         return 0 if url is None else url_fingerprint(url.key)
 
-    async def _name_in_rows(self) -> AsyncIterator[Finding]:
+    async def _name_in_rows(self) -> AsyncIterator[StockFinding]:
         versions, _ = self._versions.only_left(_NAMED)
         needing, _ = self._needing.only_left(_NAMED)
         planned, _ = self._planned.only_left(_NAMED)
@@ -205,12 +205,16 @@ class Check:
             for row in (kept.value for kept in batch if kept.value is not None):
                 number = url_fingerprint(row.key)
                 if row.page and row.state in KEPT and _version(row.key, row.page) in versions:
-                    yield Finding(("rows", row.key), f"version {row.page} of its page is missing", "ask again", row.key)
+                    yield StockFinding(
+                        ("rows", row.key), f"version {row.page} of its page is missing", "ask again", row.key
+                    )
                 elif number in needing and row.state == "waiting" and not await self._waits(row):
-                    yield Finding(("rows", row.key), "it waits, and no ticket asks for its visit", "ask again", row.key)
+                    yield StockFinding(
+                        ("rows", row.key), "it waits, and no ticket asks for its visit", "ask again", row.key
+                    )
                 elif number in planned and row.due and row.state != "waiting" and not await self._waits(row):
                     why = "another visit of it is planned, and no entry of the calendar asks for it"
-                    yield Finding(("rows", row.key), why, "ask again", row.key)
+                    yield StockFinding(("rows", row.key), why, "ask again", row.key)
 
     async def _waits(self, row: Row) -> bool:
         """Whether a ticket is there, or the row is another one by now."""
@@ -219,7 +223,7 @@ class Check:
             return False
         return await self._stock.unfinished(row.key, row.host) or await self._stock.row(row.key) != row
 
-    async def _unnamed_bodies(self) -> AsyncIterator[Finding]:
+    async def _unnamed_bodies(self) -> AsyncIterator[StockFinding]:
         """A body is stored before its page: after a crash it may stay alone, which wastes its room."""
         orphans, _ = self._orphans.only_left(_NAMED)
         if not orphans:
@@ -227,13 +231,13 @@ class Check:
         async for batch in self._stock.bodies():
             for kept in batch:
                 if kept.value is not None and _body(kept.value) in orphans:
-                    yield Finding(kept.place, "no stored page names it: it only takes room", "drop")
+                    yield StockFinding(kept.place, "no stored page names it: it only takes room", "drop")
 
 
-def _damaged(kept: Kept[T], mend: Mend) -> Finding:
+def _damaged(kept: StoredRecord[T], mend: MendKind) -> StockFinding:
     """Of a record that cannot be read. Nothing can be done where the file is broken, or in the log."""
     mendable = kept.place[0] not in ("file", "log")
-    return Finding(kept.place, kept.why, mend if mendable else "", str(kept.place[1]) if mend == "rebuild" else "")
+    return StockFinding(kept.place, kept.why, mend if mendable else "", str(kept.place[1]) if mend == "rebuild" else "")
 
 
 def rebuilt(row: Row | None, key: str, host: str, newest: Page | None) -> Row:
@@ -276,7 +280,7 @@ def _sent_links(page: Page) -> list[str]:
     return [link.url for link in page.links if link.fate == "sent"]
 
 
-def _entered(found: Sequence[Kept[Ticket]]) -> list[int]:
+def _entered(found: Sequence[StoredRecord[Ticket]]) -> list[int]:
     """Those of calendar and backlogs, whose URLs the seen set knows."""
     tickets = [kept.value for kept in found if kept.value is not None and kept.place[0] != "log"]
     return [url_fingerprint(ticket.key) for ticket in tickets if ticket.kind in ("new", "retry", "revisit")]

@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 from typing import Final
 from urllib.parse import quote
 
-from gregor.worker.archives.places import NewFile, Place
-from gregor.worker.inspect.table_files import NewWriter, Writer
-from gregor.worker.inspect.tables import Table, Values
+from gregor.worker.archives.places import NewFile, OutputPlace
+from gregor.worker.inspect.table_files import NewWriter, TableWriter
+from gregor.worker.inspect.tables import RowValues, Table
 
 
 class DatasetFolder:
@@ -17,7 +17,7 @@ class DatasetFolder:
     OPEN: Final = 32
     """Files that are written at a time: one that had to be closed is followed by another."""
 
-    def __init__(self, table: Table, folder: Place, by: str, ending: str, run: str, write: NewWriter) -> None:
+    def __init__(self, table: Table, folder: OutputPlace, by: str, ending: str, run: str, write: NewWriter) -> None:
         """``by``: "date" or "host"; ``run`` names the files of this export, beside those of others."""
         self._folder = folder
         self._column = table.place_of(table.date if by == "date" else table.host)
@@ -30,11 +30,11 @@ class DatasetFolder:
         self._name = run
         self._ending = ending
         self._write = write
-        self._open: OrderedDict[str, tuple[Writer, NewFile]] = OrderedDict()
+        self._open: OrderedDict[str, tuple[TableWriter, NewFile]] = OrderedDict()
         self._begun: list[NewFile] = []
         self._number = 0
 
-    def put(self, values: Values) -> None:
+    def put(self, values: RowValues) -> None:
         """To the file of its day or host."""
         value = values[self._column]
         share = day_of(value) if self._by_date else quote(str(value), safe="")
@@ -47,14 +47,14 @@ class DatasetFolder:
         self._open.move_to_end(share)
         self._open[share][0].put(values)
 
-    def _begin(self, share: str) -> tuple[Writer, NewFile]:
+    def _begin(self, share: str) -> tuple[TableWriter, NewFile]:
         self._number += 1
         new = self._folder.create(f"{self._named}={share}/{self._name}-{self._number}.{self._ending}")
         self._begun.append(new)
         return self._write(self._table, new.file), new
 
     @staticmethod
-    def _end(opened: tuple[Writer, NewFile]) -> None:
+    def _end(opened: tuple[TableWriter, NewFile]) -> None:
         writer, new = opened
         writer.close()
         new.keep()

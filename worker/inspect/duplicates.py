@@ -27,7 +27,7 @@ _CLUSTERS: Final = "SELECT cluster FROM members GROUP BY cluster HAVING count(*)
 _MEMBERS: Final = "SELECT key, url, same, canonical, sketch FROM members WHERE cluster = ? ORDER BY url"
 
 
-class Member(msgspec.Struct, frozen=True):
+class DuplicateMember(msgspec.Struct, frozen=True):
     """A page of a cluster. ``share``: of its text with that of the best one, 1.0 for the same content."""
 
     url: str
@@ -35,12 +35,12 @@ class Member(msgspec.Struct, frozen=True):
     links: int
 
 
-class Cluster(msgspec.Struct, frozen=True):
+class DuplicateCluster(msgspec.Struct, frozen=True):
     """Pages that are alike, by URL. ``best`` speaks for them; ``because``: see `best_of`."""
 
     best: str
     because: str
-    pages: list[Member]
+    pages: list[DuplicateMember]
 
 
 class Candidate(msgspec.Struct, frozen=True):
@@ -91,7 +91,9 @@ class _Groups:
             self._sizes[a] = self._sizes.get(a, 1) + self._sizes.pop(b, 1)
 
 
-async def clusters(reader: Reader, urls: Urls, least: float, host: str | None = None) -> AsyncIterator[Cluster]:
+async def clusters(
+    reader: Reader, urls: Urls, least: float, host: str | None = None
+) -> AsyncIterator[DuplicateCluster]:
     """Those with pages that share at least so much, the largest first; of a host those that have a page of it."""
     groups = await _joined(reader, least)
     kept = sqlite3.connect("", isolation_level=None)
@@ -144,7 +146,7 @@ async def _keep_members(reader: Reader, urls: Urls, groups: _Groups, kept: sqlit
     return links
 
 
-def _cluster(kept: sqlite3.Connection, name: int, links: dict[int, int]) -> tuple[Cluster, set[str]]:
+def _cluster(kept: sqlite3.Connection, name: int, links: dict[int, int]) -> tuple[DuplicateCluster, set[str]]:
     """A cluster, and its hosts."""
     members = kept.execute(_MEMBERS, (name,)).fetchall()
     named = [canonical for _, _, _, canonical, _ in members]
@@ -152,17 +154,17 @@ def _cluster(kept: sqlite3.Connection, name: int, links: dict[int, int]) -> tupl
     best, because = best_of([Candidate(key, url, named.count(key), linked[key]) for key, url, *_ in members])
     (sketch,) = (sketch for key, _, _, _, sketch in members if key == best.key)
     listed = [
-        Member(url, 1.0 if key == best.key or sketch == other else round(share(sketch, other), 2), linked[key])
+        DuplicateMember(url, 1.0 if key == best.key or sketch == other else round(share(sketch, other), 2), linked[key])
         for key, url, _, _, other in members
     ]
-    return Cluster(best.url, because, listed), {key.split("/", 3)[2] for key, *_ in members}
+    return DuplicateCluster(best.url, because, listed), {key.split("/", 3)[2] for key, *_ in members}
 
 
 def _sketch(page: Page) -> bytes:
     return page.sketch or sketch_of(words_of(page.title, page.text))
 
 
-def lines(cluster: Cluster) -> Iterator[str]:
+def lines(cluster: DuplicateCluster) -> Iterator[str]:
     """A cluster for people."""
     yield f"{cluster.best}  ({cluster.because}; {len(cluster.pages)} pages)"
     for member in cluster.pages:

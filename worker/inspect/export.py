@@ -9,14 +9,14 @@ from typing import BinaryIO, NamedTuple
 from gregor.schemas.messages import Page, RobotsRecord, Row, url_fingerprint
 from gregor.schemas.parts import RobotsCopy
 from gregor.worker.archives.segments import Output
-from gregor.worker.archives.warc import Record, size_of
+from gregor.worker.archives.warc import WarcRecord, size_of
 from gregor.worker.base.streams import in_order
 from gregor.worker.borders.reader import WHOLE, Part, Reader
 from gregor.worker.extract import markdown as as_markdown
 from gregor.worker.extract.page import of_stored
 from gregor.worker.inspect import selection, url_record, warc_records
 from gregor.worker.inspect.selection import EVERYTHING, Selection
-from gregor.worker.inspect.warc_records import Answer, Original
+from gregor.worker.inspect.warc_records import Original, WarcAnswer
 from gregor.worker.web import heads
 
 
@@ -138,7 +138,7 @@ async def _with_answers(reader: Reader, wanted: Selection, part: Part) -> AsyncI
             yield row
 
 
-async def _answers(reader: Reader, row: Row) -> list[Record]:
+async def _answers(reader: Reader, row: Row) -> list[WarcRecord]:
     """Redirects, errors and 304s; their payloads are not kept, and their requests neither."""
     records = []
     page_visit, first = 0, row.visits - len(row.attempts) + 1
@@ -149,7 +149,7 @@ async def _answers(reader: Reader, row: Row) -> list[Record]:
             continue
         name = f"{visit} {attempt.at} {kept.href}"
         truncated = kept.truncated or ("unspecified" if kept.size else "")
-        answer = Answer(kept.href, attempt.status, kept.head, attempt.at, kept.address, truncated, name)
+        answer = WarcAnswer(kept.href, attempt.status, kept.head, attempt.at, kept.address, truncated, name)
         held = await _held(reader, row, page_visit or row.page) if attempt.status == 304 else None
         if held is not None and held.at <= attempt.at:
             records.append(warc_records.not_modified(answer, held))
@@ -168,11 +168,11 @@ async def _held(reader: Reader, row: Row, visit: int) -> Original | None:
         return warc_records.original(page, payload) if there or not page.size else None
 
 
-def _within(part: Part, record: Record) -> bool:
+def _within(part: Part, record: WarcRecord) -> bool:
     return url_fingerprint(record.url) % part.parts == part.number
 
 
-def _robots(record: RobotsRecord) -> Iterator[Record]:
+def _robots(record: RobotsRecord) -> Iterator[WarcRecord]:
     """What is kept of an origin's robots.txt: the last answer, and texts of which only they themselves are kept."""
     href = f"{record.origin}/robots.txt"
     came = record.answer is not None and record.verdict == "parsed"
@@ -184,7 +184,7 @@ def _robots(record: RobotsRecord) -> Iterator[Record]:
         body = record.body if came else b""
         truncated = kept.truncated or ("unspecified" if kept.size and not body else "")
         name = f"robots {record.fetched_at} {kept.href}"
-        answer = Answer(kept.href, record.status, kept.head, record.fetched_at, kept.address, truncated, name)
+        answer = WarcAnswer(kept.href, record.status, kept.head, record.fetched_at, kept.address, truncated, name)
         yield warc_records.response(answer, body, decoded=True)
 
 

@@ -6,7 +6,7 @@ May be cut short at any point and repeated: what is left is found again by the n
 from gregor.schemas.messages import Row
 from gregor.worker.borders.reader import Reader
 from gregor.worker.borders.stock import Mending
-from gregor.worker.inspect.check import Finding, rebuilt
+from gregor.worker.inspect.check import StockFinding, rebuilt
 from gregor.worker.inspect.selection import undamaged
 from gregor.worker.web.urls import Urls
 
@@ -20,7 +20,7 @@ class Mender:
         self._urls = urls
         self._asked: set[str] = set()
 
-    async def mend(self, finding: Finding) -> bool:
+    async def mend(self, finding: StockFinding) -> bool:
         """Do what the finding says of its mend; False when there is nothing that can be done."""
         match finding.mend:
             case "drop":
@@ -39,7 +39,7 @@ class Mender:
                 return False
         return True
 
-    async def _rebuild(self, finding: Finding) -> None:
+    async def _rebuild(self, finding: StockFinding) -> None:
         if finding.place[0] == "pages":
             await self._mending.drop(finding.place)
         await self._ask_again(finding.key)

@@ -6,7 +6,7 @@ from typing import Any, Final, get_args
 from gregor.schemas.messages import PRIORITIES, TERMINAL
 from gregor.worker.borders.transport import FailureKind
 from gregor.worker.inspect.host_views import HOST_STATES
-from gregor.worker.inspect.metrics import Look, Metric, Sample
+from gregor.worker.inspect.metrics import Look, Metric, MetricSample
 from gregor.worker.observe.bottleneck import ADVICE
 from gregor.worker.observe.cpu_time import STAGES as SPENT
 from gregor.worker.observe.stats import STAGES
@@ -34,37 +34,37 @@ SERVICES: Final = ("Cassandra", "Kafka", "Redis", "ZooKeeper", "store")
 """How `Unavailable` names what is away; the store is SQLite's."""
 
 
-def _single(number: Any) -> list[Sample]:
+def _single(number: Any) -> list[MetricSample]:
     return [((), number)]
 
 
-def _by(values: Iterable[str], counts: Mapping[Any, Any]) -> list[Sample]:
+def _by(values: Iterable[str], counts: Mapping[Any, Any]) -> list[MetricSample]:
     """Every value has a series from the start, so that a rate is there when the first one comes."""
     return [((value,), counts.get(value, 0)) for value in values]
 
 
-def _statuses(look: Look) -> list[Sample]:
+def _statuses(look: Look) -> list[MetricSample]:
     counts = dict.fromkeys(_CLASSES, 0)
     for status, count in look.stats.statuses.items():
         counts[_CLASSES[status // 100 - 1] if 100 <= status < 600 else "other"] += count
     return _by(_CLASSES, counts)
 
 
-def _causes(look: Look) -> list[Sample]:
+def _causes(look: Look) -> list[MetricSample]:
     counts = dict.fromkeys((*sorted(CAUSES), "other"), 0)
     for cause, count in look.stats.errors.items():
         counts[cause if cause in CAUSES else "other"] += count
     return _by(counts, counts)
 
 
-def _borders(look: Look) -> list[Sample]:
+def _borders(look: Look) -> list[MetricSample]:
     found = {border: Timing() for border in _BORDERS}
     for (border, _), timing in look.stats.calls.items():
         found[border].add(timing)
     return [((border,), timing) for border, timing in found.items()]
 
 
-def _pairs(names: Mapping[str, tuple[str, ...]], counts: Mapping[tuple[str, str], Any]) -> list[Sample]:
+def _pairs(names: Mapping[str, tuple[str, ...]], counts: Mapping[tuple[str, str], Any]) -> list[MetricSample]:
     return [((one, two), counts.get((one, two), 0)) for one, several in names.items() for two in several]
 
 

@@ -28,7 +28,7 @@ class Look(NamedTuple):
     margin: float
 
 
-Sample = tuple[tuple[str, ...], Any]
+MetricSample = tuple[tuple[str, ...], Any]
 """The values of the labels, and a number (of a histogram: a `Timing`)."""
 
 
@@ -38,7 +38,7 @@ class Metric(NamedTuple):
     name: str
     kind: Literal["counter", "gauge", "histogram"]
     meaning: str
-    read: Callable[[Any], Iterable[Sample]]
+    read: Callable[[Any], Iterable[MetricSample]]
     labels: Mapping[str, str] = MappingProxyType({})
 
     @property

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, Final, Protocol
 
 from gregor.schemas.events import rfc3339
 from gregor.worker.extract.writing import defused
-from gregor.worker.inspect.tables import Table, Values, plain
+from gregor.worker.inspect.tables import RowValues, Table, plain
 
 ROWS: Final = 20_000
 """Rows of a row group, or of a batch, at most."""
@@ -30,17 +30,17 @@ _SQLITE: Final = {
 }
 
 
-class Writer(Protocol):
+class TableWriter(Protocol):
     """Takes the rows of a table."""
 
-    def put(self, values: Values) -> None:
+    def put(self, values: RowValues) -> None:
         """One more row."""
 
     def close(self) -> None:
         """No more come: what was taken is written."""
 
 
-NewWriter = Callable[[Table, BinaryIO], Writer]
+NewWriter = Callable[[Table, BinaryIO], TableWriter]
 
 
 class Batches:
@@ -55,7 +55,7 @@ class Batches:
         self._columns: list[list[Any]] = [[] for _ in self._table.columns]
         self._weight = 0
 
-    def put(self, values: Values) -> None:
+    def put(self, values: RowValues) -> None:
         """One more row."""
         for column, value in zip(self._columns, values, strict=True):
             column.append(value)
@@ -136,7 +136,7 @@ class Csv:
         self._writer = csv.writer(self._text)
         self._writer.writerow([column.name for column in table.columns])
 
-    def put(self, values: Values) -> None:
+    def put(self, values: RowValues) -> None:
         self._writer.writerow(map(_cell, values, self._times))
 
     def close(self) -> None:
@@ -162,7 +162,7 @@ class JsonLines:
         self._columns = table.columns
         self._file = file
 
-    def put(self, values: Values) -> None:
+    def put(self, values: RowValues) -> None:
         row = {
             column.name: _OF_JSON[column.kind](value) if column.kind in _OF_JSON and value is not None else value
             for column, value in zip(self._columns, values, strict=True)

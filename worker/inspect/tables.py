@@ -12,9 +12,9 @@ from gregor.worker.inspect.selection import Selection
 from gregor.worker.settle.rows import last_visit
 from gregor.worker.settle.verdicts import GIVEN_UP
 
-Kind = Literal["text", "int", "real", "bool", "time", "texts", "json"]
+ColumnKind = Literal["text", "int", "real", "bool", "time", "texts", "json"]
 """Of a column. ``time``: unix seconds; ``texts``: a list; ``json``: a text of JSON."""
-Values = tuple[Any, ...]
+RowValues = tuple[Any, ...]
 """Those of a row, None where there is nothing to say."""
 
 
@@ -22,7 +22,7 @@ class Column(NamedTuple):
     """A column of a table."""
 
     name: str
-    kind: Kind = "text"
+    kind: ColumnKind = "text"
 
 
 class Table(NamedTuple):
@@ -31,7 +31,7 @@ class Table(NamedTuple):
     name: str
     columns: tuple[Column, ...]
     key: tuple[str, ...]
-    rows: Callable[[Reader, Selection, Part], AsyncIterator[Values]]
+    rows: Callable[[Reader, Selection, Part], AsyncIterator[RowValues]]
     host: str
     """The column that says whose a row is."""
     date: str
@@ -69,7 +69,7 @@ ITEMS: Final = (
 )
 
 
-async def pages(reader: Reader, wanted: Selection, part: Part) -> AsyncIterator[Values]:
+async def pages(reader: Reader, wanted: Selection, part: Part) -> AsyncIterator[RowValues]:
     """Each stored page in its newest version, with what became of its URL."""
 
     async for batch in selection.batches(reader, wanted, part):
@@ -79,7 +79,7 @@ async def pages(reader: Reader, wanted: Selection, part: Part) -> AsyncIterator[
             yield _of_page(page, row, hrefs)
 
 
-def _of_page(page: Page, row: Row | None, hrefs: Mapping[str, str]) -> Values:
+def _of_page(page: Page, row: Row | None, hrefs: Mapping[str, str]) -> RowValues:
     """``hrefs``: what was requested for the keys of originals; a key where that is not known."""
     copied, near = page.duplicate_of, page.near_duplicate_of
     return (
@@ -92,7 +92,7 @@ def _of_page(page: Page, row: Row | None, hrefs: Mapping[str, str]) -> Values:
     )
 
 
-def _of_url(page: Page, row: Row | None) -> Values:
+def _of_url(page: Page, row: Row | None) -> RowValues:
     """What its last visit says of a URL."""
     if row is None:
         return page.href, page.key, page.host, page.state, page.status, None, page.depth, page.label or None, None
@@ -102,7 +102,7 @@ def _of_url(page: Page, row: Row | None) -> Values:
     return row.href, row.key, row.host, state, status, row.outcome or None, row.depth, row.label or None, checked
 
 
-async def links(reader: Reader, wanted: Selection, part: Part) -> AsyncIterator[Values]:
+async def links(reader: Reader, wanted: Selection, part: Part) -> AsyncIterator[RowValues]:
     """Each link of each stored page in its newest version."""
     async for page, _ in selection.pages(reader, wanted, part):
         for position, link in enumerate(page.links):
@@ -112,7 +112,7 @@ async def links(reader: Reader, wanted: Selection, part: Part) -> AsyncIterator[
             )
 
 
-async def items(reader: Reader, wanted: Selection, part: Part) -> AsyncIterator[Values]:
+async def items(reader: Reader, wanted: Selection, part: Part) -> AsyncIterator[RowValues]:
     """Each item that was stored with a page, of its newest version."""
     async for page, row in selection.pages(reader, wanted, part):
         for number, item in enumerate(page.items):
@@ -124,7 +124,7 @@ async def items(reader: Reader, wanted: Selection, part: Part) -> AsyncIterator[
             )
 
 
-async def hosts(reader: Reader, wanted: Selection, part: Part) -> AsyncIterator[Values]:
+async def hosts(reader: Reader, wanted: Selection, part: Part) -> AsyncIterator[RowValues]:
     """Each host of which a URL was visited, with its URLs by state; all of them, whatever part is asked for."""
     with _Sums() as sums:
         async for row in reader.rows(wanted.state, wanted.host):
@@ -179,7 +179,7 @@ class _Sums:
         self._database.executemany(self._put, ([host, *sums] for host, sums in self._sums.items()))
         self._sums.clear()
 
-    def rows(self) -> Iterator[Values]:
+    def rows(self) -> Iterator[RowValues]:
         """The sums, by host."""
         self._flush()
         for *values, first, last in self._database.execute(self._all):

@@ -27,7 +27,7 @@ class LinkRecord(Struct, frozen=True):
     nofollow: bool
 
 
-class Record(Struct, kw_only=True):
+class UrlRecord(Struct, kw_only=True):
     """One URL, as in JSON. None where there is nothing to say; ``text``, ``body`` and headers only where they were
     asked for.
 
@@ -77,7 +77,7 @@ def encode(record: Struct | dict[str, object]) -> bytes:
 
 async def of_row(
     reader: Reader, row: Row, *, text: bool = False, version: int | None = None
-) -> tuple[Record, Page | None]:
+) -> tuple[UrlRecord, Page | None]:
     """The record of a URL that has a row, and its page if one is kept: the newest, or that of a visit."""
     record = _of_row(row)
     if version is not None:
@@ -89,8 +89,8 @@ async def of_row(
     return record, page
 
 
-def _of_row(row: Row) -> Record:
-    return Record(
+def _of_row(row: Row) -> UrlRecord:
+    return UrlRecord(
         url=row.href,
         status=row.status or None,
         state=row.state,
@@ -107,9 +107,9 @@ def _of_row(row: Row) -> Record:
     )
 
 
-def of_ticket(ticket: Ticket) -> Record:
+def of_ticket(ticket: Ticket) -> UrlRecord:
     """The record of a URL that waits and has no row yet."""
-    return Record(
+    return UrlRecord(
         url=ticket.href,
         status=None,
         state="waiting",
@@ -121,13 +121,13 @@ def of_ticket(ticket: Ticket) -> Record:
     )
 
 
-async def of_page(reader: Reader, page: Page, row: Row | None = None, *, text: bool = False) -> Record:
+async def of_page(reader: Reader, page: Page, row: Row | None = None, *, text: bool = False) -> UrlRecord:
     """The record of a stored page; with its ``row`` it says what became of its URL later."""
     if row is not None:
         record = _of_row(row)
         record.state = page.state if row.state in KEPT else row.state
     else:
-        record = Record(
+        record = UrlRecord(
             url=page.href, status=page.status, state=page.state, depth=page.depth, key=page.key, host=page.host
         )
         record.label, record.requisite = page.label or None, page.requisite
@@ -135,7 +135,7 @@ async def of_page(reader: Reader, page: Page, row: Row | None = None, *, text: b
     return record
 
 
-async def add_contents(reader: Reader, record: Record, page: Page, *, body: bool, headers: bool) -> None:
+async def add_contents(reader: Reader, record: UrlRecord, page: Page, *, body: bool, headers: bool) -> None:
     """Put the body, in base64, and the lines of both heads into a record; secrets in headers masked."""
     if headers:
         record.request_headers = [line for line in printable(masked(page.request_head)) if line]
@@ -148,7 +148,7 @@ async def add_contents(reader: Reader, record: Record, page: Page, *, body: bool
                 record.body = b64encode(content.read()).decode()
 
 
-async def _describe(reader: Reader, record: Record, page: Page, text: bool) -> None:
+async def _describe(reader: Reader, record: UrlRecord, page: Page, text: bool) -> None:
     record.status = record.status or page.status
     record.document_status = page.status
     record.version = page.visit
@@ -226,10 +226,10 @@ async def find(reader: Reader, url: Url) -> Known:
     return Known(row, tuple(one.ticket for one in waiting))
 
 
-async def all_records(reader: Reader, wanted: Selection = EVERYTHING) -> AsyncIterator[tuple[Record, Page | None]]:
+async def all_records(reader: Reader, wanted: Selection = EVERYTHING) -> AsyncIterator[tuple[UrlRecord, Page | None]]:
     """Every URL that the crawl knows and that is wanted, once: those with a row, then those that only wait."""
 
-    async def described(row: Row) -> tuple[Record, Page | None, Row]:
+    async def described(row: Row) -> tuple[UrlRecord, Page | None, Row]:
         return *await of_row(reader, row), row
 
     async for record, page, row in in_order(reader.rows(wanted.state, wanted.host), described):

@@ -14,7 +14,7 @@ from gregor import __version__
 from gregor.schemas.events import rfc3339
 from gregor.schemas.messages import Page
 from gregor.worker.archives.blocks import pieces_of
-from gregor.worker.archives.warc import HttpHead, Record, digest_of, size_of, text_of
+from gregor.worker.archives.warc import HttpHead, WarcRecord, digest_of, size_of, text_of
 from gregor.worker.base.printable import one_line
 from gregor.worker.web import heads
 from gregor.worker.web.http_headers import masked
@@ -28,7 +28,7 @@ _UNTRUE_DECODED: Final = _UNTRUE | {"content-encoding"}
 _SAME_PAYLOAD: Final = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
 
 
-class Answer(NamedTuple):
+class WarcAnswer(NamedTuple):
     """What a record tells of an answer: the URL asked, its status and head as received, when (unix seconds), from which
     address; ``truncated``: why its payload is not whole, "" if it is. ``name`` is the same at every export and no
     other's."""
@@ -52,7 +52,7 @@ class Original(NamedTuple):
     digest: str
 
 
-def warcinfo(agent: str, robots: str, name: str = "") -> Record:
+def warcinfo(agent: str, robots: str, name: str = "") -> WarcRecord:
     """The first record of a file of a ``name``: which program wrote it, as which User-Agent it asked, who answers for
     that, and what it made of robots.txt (the setting of that name)."""
     about = {"software": f"gregor/{__version__}", "format": "WARC File Format 1.1", "conformsTo": _CONFORMS}
@@ -63,16 +63,18 @@ def warcinfo(agent: str, robots: str, name: str = "") -> Record:
         about["operator"] = contact[0]
     fields = {"WARC-Record-ID": f"<urn:uuid:{uuid.uuid4()}>", "WARC-Date": rfc3339(time.time())}
     text = text_of(about)
-    return Record("warcinfo", "", ({"WARC-Filename": one_line(name)} if name else {}) | fields, None, text, len(text))
+    return WarcRecord(
+        "warcinfo", "", ({"WARC-Filename": one_line(name)} if name else {}) | fields, None, text, len(text)
+    )
 
 
-def of_page(page: Page) -> Answer:
+def of_page(page: Page) -> WarcAnswer:
     """The answer of which a page was made."""
     name = f"{page.visit} {page.fetched_at} {page.href}"
-    return Answer(page.href, page.status, page.response_head, page.fetched_at, page.address, page.truncated, name)
+    return WarcAnswer(page.href, page.status, page.response_head, page.fetched_at, page.address, page.truncated, name)
 
 
-def request(page: Page, answer: Answer, response: Record) -> Record | None:
+def request(page: Page, answer: WarcAnswer, response: WarcRecord) -> WarcRecord | None:
     """The request of a page, its secrets masked, beside its response; None when the transport did not tell it."""
     if not page.request_head:
         return None
@@ -81,28 +83,28 @@ def request(page: Page, answer: Answer, response: Record) -> Record | None:
         "WARC-Record-ID": identity("request", answer.name),
         "WARC-Concurrent-To": response.identity,
     }
-    return Record("request", page.href, fields, HttpHead(*heads.parse(masked(page.request_head))))
+    return WarcRecord("request", page.href, fields, HttpHead(*heads.parse(masked(page.request_head))))
 
 
-def response(answer: Answer, payload: BinaryIO | bytes, *, decoded: bool) -> Record:
+def response(answer: WarcAnswer, payload: BinaryIO | bytes, *, decoded: bool) -> WarcRecord:
     """An answer with its payload; ``decoded``: not as it was received."""
     size = len(payload) if isinstance(payload, bytes) else size_of(payload)
     fields = _fields(answer)
     if answer.truncated:
         fields["WARC-Truncated"] = _CUT.get(answer.truncated, "unspecified")
-    return Record("response", answer.href, fields, _http_head(answer, size, decoded), payload, size)
+    return WarcRecord("response", answer.href, fields, _http_head(answer, size, decoded), payload, size)
 
 
-def copy(answer: Answer, original: Original, *, decoded: bool) -> Record:
+def copy(answer: WarcAnswer, original: Original, *, decoded: bool) -> WarcRecord:
     """An answer whose payload is that of another one, octet for octet."""
     fields = _fields(answer) | {"WARC-Truncated": "length"} | _refers_to(original, _SAME_PAYLOAD)
-    return Record("revisit", answer.href, fields, _http_head(answer, original.size, decoded))
+    return WarcRecord("revisit", answer.href, fields, _http_head(answer, original.size, decoded))
 
 
-def not_modified(answer: Answer, original: Original) -> Record:
+def not_modified(answer: WarcAnswer, original: Original) -> WarcRecord:
     """A 304, which says that what came before still holds (RFC 9110 section 15.4.5)."""
     fields = _fields(answer) | _refers_to(original, NOT_MODIFIED)
-    return Record("revisit", answer.href, fields, _http_head(answer, 0, decoded=False))
+    return WarcRecord("revisit", answer.href, fields, _http_head(answer, 0, decoded=False))
 
 
 def _refers_to(original: Original, profile: str) -> dict[str, str]:
@@ -115,10 +117,10 @@ def _refers_to(original: Original, profile: str) -> dict[str, str]:
     }
 
 
-def resource(href: str, at: float, text: bytes) -> Record:
+def resource(href: str, at: float, text: bytes) -> WarcRecord:
     """A text of which no head is kept: no response, and not said to be one."""
     fields = {"WARC-Date": rfc3339(at), "WARC-Record-ID": identity("resource", f"{at} {href}")}
-    return Record("resource", href, fields, None, text, len(text))
+    return WarcRecord("resource", href, fields, None, text, len(text))
 
 
 def original(page: Page, payload: BinaryIO) -> Original:
@@ -136,14 +138,14 @@ def identity(kind: str, name: str) -> str:
     return f"<urn:uuid:{uuid.uuid5(uuid.NAMESPACE_URL, f'{kind} {name}')}>"
 
 
-def _fields(answer: Answer) -> dict[str, str]:
+def _fields(answer: WarcAnswer) -> dict[str, str]:
     fields = {"WARC-Date": rfc3339(answer.at), "WARC-Record-ID": identity("response", answer.name)}
     if answer.address:
         fields["WARC-IP-Address"] = answer.address
     return fields
 
 
-def _http_head(answer: Answer, size: int, decoded: bool) -> HttpHead:
+def _http_head(answer: WarcAnswer, size: int, decoded: bool) -> HttpHead:
     """The head of an answer over a payload of so many octets; a header that is not true of it gets another name."""
     line, headers = heads.parse(answer.head)
     protocol, _, status = line.partition(" ")

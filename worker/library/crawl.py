@@ -31,7 +31,7 @@ from gregor.worker.web.urls import Url
 _LOOK: Final = 0.2
 """Seconds between two looks for pages that were stored: whoever waits for a page does not see the difference."""
 
-Reason = Literal["finished", "budget", "stopped"]
+EndReason = Literal["finished", "budget", "stopped"]
 
 
 class Crawl:
@@ -68,7 +68,7 @@ class Crawl:
         self._stored: StoredPages | None = None
         self._ready: deque[StoredPage] = deque()
         self._asked: asyncio.Future[bool] | None = None
-        self.reason: Reason | None = None
+        self.reason: EndReason | None = None
         """Why it ended; None as long as it runs."""
 
     def _checked(self, seeds: list[str]) -> Seeds:

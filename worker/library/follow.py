@@ -1,12 +1,12 @@
 """The pages that a crawl stores, as they come, on a thread that has nothing to do with the crawl's."""
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Final
 
 from gregor.schemas.messages import Page
 from gregor.worker.borders.changes import ChangeFeed
-from gregor.worker.borders.errors import Damaged
+from gregor.worker.borders.errors import TellDamage
 from gregor.worker.borders.reader import Reader
 from gregor.worker.compose.engine import Engine, engine_of
 from gregor.worker.config.settings import Config
@@ -65,7 +65,7 @@ class StoredPages:
         self._loop.close()
 
 
-async def _opened(engine: Engine, on_damage: Callable[[Damaged], None]) -> tuple[ChangeFeed, Reader, int]:
+async def _opened(engine: Engine, on_damage: TellDamage) -> tuple[ChangeFeed, Reader, int]:
     feed = await engine.feed(on_damage)
     reader, _ = await engine.read()
     reader.on_damage = on_damage

@@ -14,8 +14,8 @@ from gregor.worker.extract import markdown, rules, schema_org, text, writing
 from gregor.worker.extract.items import extract
 from gregor.worker.extract.model import Rule
 from gregor.worker.extract.page import Parsed, of_stored
-from gregor.worker.extract.scopes import Place
-from gregor.worker.extract.selectors import Css, Json, XPath
+from gregor.worker.extract.scopes import PagePart
+from gregor.worker.extract.selectors import CssSelector, Json, XPath
 from gregor.worker.inspect import stored_items
 from gregor.worker.web.urls import Url
 
@@ -124,7 +124,7 @@ class StoredPage:
 
         Raises ValueError for what is no selector.
         """
-        return [_words(selected) for selected in Css(selector).select(self._place)]
+        return [_words(selected) for selected in CssSelector(selector).select(self._place)]
 
     def xpath(self, path: str) -> list[str]:
         """The texts of what an XPath 1.0 chooses. Raises ValueError for what is none."""
@@ -158,9 +158,9 @@ class StoredPage:
         return of_stored(self._page, self.body)
 
     @property
-    def _place(self) -> Place:
+    def _place(self) -> PagePart:
         self._parsed.renew()
-        return Place(self._parsed)
+        return PagePart(self._parsed)
 
 
 def read_rules(files: RulesFiles) -> tuple[Rule, ...]:
@@ -170,7 +170,7 @@ def read_rules(files: RulesFiles) -> tuple[Rule, ...]:
 
 
 def _words(selected: object) -> str:
-    return text.words(selected) if isinstance(selected, text.Node) else str(selected)
+    return text.words(selected) if isinstance(selected, text.TreeNode) else str(selected)
 
 
 def warn(damage: Damaged) -> None:

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from gregor.worker.borders.errors import Unavailable
 
-Call = tuple[str, str]
+BorderCall = tuple[str, str]
 """A border and one of its methods."""
 
 FORGOTTEN: Final = 30.0
@@ -24,24 +24,24 @@ class _Failure(Struct):
     at: float
 
 
-class Health:
+class BorderHealth:
     """Hears of every call that failed; of those that came through only while something is wrong."""
 
     def __init__(self) -> None:
-        self._failing: dict[Call, _Failure] = {}
+        self._failing: dict[BorderCall, _Failure] = {}
 
     @property
     def wrong(self) -> bool:
         """Whether anything is."""
         return bool(self._failing)
 
-    def failed(self, call: Call, error: Unavailable, at: float) -> bool:
+    def failed(self, call: BorderCall, error: Unavailable, at: float) -> bool:
         """A call failed at a monotonic time; whether this service was well, or in another condition, until now."""
         before = self.conditions().get(error.service)
         self._failing[call] = _Failure(error.service, error.condition, at)
         return before != self.conditions()[error.service]
 
-    def succeeded(self, call: Call, begun: float) -> list[str]:
+    def succeeded(self, call: BorderCall, begun: float) -> list[str]:
         """A call came through that began at a monotonic time; the services that are well again by that. One that began
         before another failed says nothing of what came after it."""
         before = self.conditions()

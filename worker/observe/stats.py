@@ -12,7 +12,7 @@ from gregor.worker.extract.drift import Fallen
 from gregor.worker.extract.tally import Tally
 from gregor.worker.observe.bottleneck import Sample
 from gregor.worker.observe.cpu_time import CpuTime
-from gregor.worker.observe.health import Health
+from gregor.worker.observe.health import BorderHealth
 from gregor.worker.observe.host_sums import HostSums
 from gregor.worker.observe.logging import logs
 from gregor.worker.observe.timing import Lowest, Timing
@@ -63,7 +63,7 @@ class Stats:
     _counted: tuple[int, int] = (0, 0)  # own pages and bytes that `before` has already
     _again: tuple[int, int] = (0, 0)  # own pages and bytes that took the place of earlier versions
     partitions: int = 0
-    health: Health = field(default_factory=Health)
+    health: BorderHealth = field(default_factory=BorderHealth)
     trouble: str = ""  # the last failed try, for people: which URL or origin, and why
     limit: str = "starting"  # one word for `limiting`, a key of `limits.ADVICE`
     limiting: str = "starting"

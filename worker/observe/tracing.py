@@ -17,7 +17,7 @@ _IDS = random.Random()  # no decision hangs on it
 _NANO = 1_000_000_000
 
 
-class Stage(NamedTuple):
+class VisitStage(NamedTuple):
     """A part of a visit; nanoseconds since 1970."""
 
     name: str
@@ -46,14 +46,14 @@ class Visit:
     def __init__(self, partition: int, epoch: int, host: str, tracer: Tracer | None, late: float = 0.0) -> None:
         """``late``: the seconds for which it waited for its turn to begin."""
         self.partition, self.epoch, self.host = partition, epoch, host
-        self.stages: list[Stage] | None = None
+        self.stages: list[VisitStage] | None = None
         self._trace = ""
         self._tracer = tracer
         if tracer is not None and tracer.wants():
             self.facts: dict[str, str | int | float] = {}
             self._last = now = time.time_ns()
             self.begun = now - int(late * _NANO)
-            self.stages = [Stage("queue", self.begun, now)]
+            self.stages = [VisitStage("queue", self.begun, now)]
 
     @property
     def trace(self) -> str:
@@ -77,7 +77,7 @@ class Visit:
         """What ran since the last stage was this one."""
         if self.stages is not None:
             now = time.time_ns()
-            self.stages.append(Stage(stage, self._last, now))
+            self.stages.append(VisitStage(stage, self._last, now))
             self._last = now
 
     def exchanged(self, response: Response) -> None:
@@ -89,9 +89,9 @@ class Visit:
         at = now - int(response.elapsed * _NANO)
         for name, seconds in parts.items():
             if seconds > 0.0:
-                self.stages.append(Stage(name, at, end := min(now, at + int(seconds * _NANO))))
+                self.stages.append(VisitStage(name, at, end := min(now, at + int(seconds * _NANO))))
                 at = end
-        self.stages.append(Stage("body", at, now))
+        self.stages.append(VisitStage("body", at, now))
         self._last = now
 
 

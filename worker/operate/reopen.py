@@ -14,7 +14,7 @@ from gregor.worker.links.configured import followed_kinds
 from gregor.worker.links.priority import of_link
 from gregor.worker.links.scope import OutOfScope, Scope
 from gregor.worker.links.tickets import again
-from gregor.worker.settle.revisits import Revisits, Said
+from gregor.worker.settle.revisits import Revisits, SitemapHint
 from gregor.worker.settle.rows import last_visit
 from gregor.worker.web.urls import Url, Urls
 
@@ -47,7 +47,7 @@ async def tickets(
         elif row.state == "denied" and row.rule.startswith(_BUDGET) and await _has_room(reader, row, config, overrides):
             yield again(row, None, now)
         elif revisits and policy is not None and row.state in KEPT and not row.due:
-            said, visited = Said(row.lastmod, row.changefreq), last_visit(row)
+            said, visited = SitemapHint(row.lastmod, row.changefreq), last_visit(row)
             due = visited + policy.interval(row.changed, row.unchanged, said, visited)
             yield again(row, None, now, max(now, due))
 

@@ -6,9 +6,9 @@ from typing import Final
 import msgspec
 
 from gregor.schemas.messages import Ticket
-from gregor.worker.orders.model import CRAWL, Kind, Orders
+from gregor.worker.orders.model import CRAWL, OrderKind, Orders
 
-_FOR_HOSTS: Final[tuple[Kind, ...]] = ("block", "optout", "delay", "rate", "concurrency", "priority", "budget")
+_FOR_HOSTS: Final[tuple[OrderKind, ...]] = ("block", "optout", "delay", "rate", "concurrency", "priority", "budget")
 
 
 class OrdersInForce:
@@ -34,7 +34,7 @@ class OrdersInForce:
         self._see()
         return bool(self.covering("optout", host))
 
-    def table(self, kind: Kind) -> Mapping[str, float]:
+    def table(self, kind: OrderKind) -> Mapping[str, float]:
         """The values that were ordered of a kind, by target."""
         self._see()
         return self._values[kind]
@@ -64,18 +64,18 @@ class OrdersInForce:
         found = self._values["budget"]
         return [(one, int(found[one])) for one in self.covering("budget", host) if one not in (host, CRAWL)]
 
-    def crawl(self, kind: Kind) -> float | None:
+    def crawl(self, kind: OrderKind) -> float | None:
         """What is ordered of the crawl as a whole."""
         self._see()
         return self._values[kind].get(CRAWL)
 
-    def shared(self, kind: Kind, host: str) -> list[tuple[str, float]]:
+    def shared(self, kind: OrderKind, host: str) -> list[tuple[str, float]]:
         """The domains of a host, and the crawl, that have an order which their hosts share; the narrowest first."""
         self._see()
         found = self._values[kind]
         return [(one, found[one]) for one in self.covering(kind, host) if one != host] if found else []
 
-    def covering(self, kind: Kind, host: str) -> Sequence[str]:
+    def covering(self, kind: OrderKind, host: str) -> Sequence[str]:
         """The targets of a kind that cover a host: itself, its domains from the nearest up, the crawl."""
         ordered = self._values[kind]
         if not ordered:

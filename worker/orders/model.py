@@ -12,7 +12,7 @@ import xxhash
 
 from gregor.worker.base.errors import BadInput
 
-Kind = Literal["pause", "block", "optout", "delay", "rate", "concurrency", "priority", "budget", "drain"]
+OrderKind = Literal["pause", "block", "optout", "delay", "rate", "concurrency", "priority", "budget", "drain"]
 Scale = Literal["crawl", "domain", "host", "worker"]
 CRAWL: Final = "*"
 """The target that is the whole crawl."""
@@ -27,7 +27,7 @@ _LONGEST: Final = 200
 _LONGEST_WORKER: Final = 300
 
 
-class Rule(NamedTuple):
+class OrderRule(NamedTuple):
     """Of what an order may be; the bounds of its value, whether that is a whole number, and what it counts."""
 
     of: tuple[Scale, ...]
@@ -37,18 +37,18 @@ class Rule(NamedTuple):
     unit: str = ""
 
 
-RULES: Final[dict[Kind, Rule]] = {
-    "pause": Rule(("crawl",)),
-    "block": Rule(("domain", "host")),
-    "optout": Rule(("domain", "host")),
-    "delay": Rule(("crawl", "domain", "host"), 0.0, 86400.0, unit="seconds"),
-    "rate": Rule(("crawl", "domain", "host"), 0.00001, 100000.0, unit="requests a second"),
-    "concurrency": Rule(("crawl", "domain"), 1, 10000, integral=True, unit="requests at once"),
-    "priority": Rule(("domain", "host"), 1, 4, integral=True, unit="as priority (1 is the highest)"),
-    "budget": Rule(("crawl", "domain", "host"), 0, 10**12, integral=True, unit="pages"),
-    "drain": Rule(("worker",)),
+RULES: Final[dict[OrderKind, OrderRule]] = {
+    "pause": OrderRule(("crawl",)),
+    "block": OrderRule(("domain", "host")),
+    "optout": OrderRule(("domain", "host")),
+    "delay": OrderRule(("crawl", "domain", "host"), 0.0, 86400.0, unit="seconds"),
+    "rate": OrderRule(("crawl", "domain", "host"), 0.00001, 100000.0, unit="requests a second"),
+    "concurrency": OrderRule(("crawl", "domain"), 1, 10000, integral=True, unit="requests at once"),
+    "priority": OrderRule(("domain", "host"), 1, 4, integral=True, unit="as priority (1 is the highest)"),
+    "budget": OrderRule(("crawl", "domain", "host"), 0, 10**12, integral=True, unit="pages"),
+    "drain": OrderRule(("worker",)),
 }
-KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
+KINDS: Final[tuple[OrderKind, ...]] = get_args(OrderKind)
 
 
 class KeyReused(BadInput):
@@ -58,7 +58,7 @@ class KeyReused(BadInput):
 class Order(msgspec.Struct, frozen=True):
     """One standing order, with who gave it, when (unix seconds) and why. A pause of the crawl has no target."""
 
-    kind: Kind
+    kind: OrderKind
     target: str = ""
     value: float | None = None
     who: str = ""
@@ -112,7 +112,7 @@ class Orders(msgspec.Struct, frozen=True):
         """Whether no new requests are made."""
         return "pause" in self.by_name
 
-    def of(self, kind: Kind) -> dict[str, float]:
+    def of(self, kind: OrderKind) -> dict[str, float]:
         """The values of the orders of a kind, by target; 0 where there is none."""
         return {one.target: one.value or 0.0 for one in self.by_name.values() if one.kind == kind}
 
@@ -121,7 +121,7 @@ class Orders(msgspec.Struct, frozen=True):
         return name_of("drain", worker) in self.by_name
 
 
-def name_of(kind: Kind, target: str) -> str:
+def name_of(kind: OrderKind, target: str) -> str:
     """The name of an order."""
     return f"{kind} {target}".rstrip()
 
@@ -144,7 +144,7 @@ def check(order: Order) -> None:
         raise BadInput(f"a {order.kind} is a {kind} from {rule.least:g} to {rule.most:.0f} {rule.unit}")
 
 
-_REFUSED: Final[dict[tuple[Kind, Scale], str]] = {
+_REFUSED: Final[dict[tuple[OrderKind, Scale], str]] = {
     ("optout", "crawl"): "a host or a domain opts out, not the whole crawl",
     ("block", "crawl"): "the whole crawl is not blocked but paused",
     ("concurrency", "host"): "one host gets one request at a time, always: order a delay or a rate",

@@ -58,7 +58,7 @@ class Later(msgspec.Struct, frozen=True):
     looks: bool = False
 
 
-Result: TypeAlias = Answered | OriginFailed | Later
+TurnResult: TypeAlias = Answered | OriginFailed | Later
 """What a turn of a host came to."""
 
 

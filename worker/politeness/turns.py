@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable
 
-from gregor.schemas.messages import Asked
+from gregor.schemas.messages import RequestStart
 from gregor.worker.borders.transport import Permit, Response
 from gregor.worker.fetch.held import TurnHeld
 from gregor.worker.fetch.outcomes import Broken, Denied
@@ -13,7 +13,7 @@ from gregor.worker.frontier.schedule import HostSchedule
 from gregor.worker.observe.stats import Stats
 from gregor.worker.politeness import delays
 from gregor.worker.politeness.budgets import HostBudgets
-from gregor.worker.politeness.host_records import Answered, HostRecords, Later, OriginFailed, Result
+from gregor.worker.politeness.host_records import Answered, HostRecords, Later, OriginFailed, TurnResult
 from gregor.worker.politeness.spacing import Spacing
 
 
@@ -81,10 +81,10 @@ class Turns:
             page_delay = self.spacing.of_page(host, delay)
             stats.spaced(now - host.last_page, page_delay, now)
             host.last_page = now
-            host.record_request(Asked(self._origin + now, delay, page_delay, rules, href))
+            host.record_request(RequestStart(self._origin + now, delay, page_delay, rules, href))
         else:
             stats.spaced(now - host.last_start, delay, now)
-            host.record_request(Asked(self._origin + now, delay, robots=True))
+            host.record_request(RequestStart(self._origin + now, delay, robots=True))
         host.last_start = now
         stats.requests += 1
         self._partition.counts["requests"] += 1
@@ -197,7 +197,7 @@ class Turn:
         self.host.latency = response.latency
         return response.elapsed
 
-    async def over(self, result: Result) -> None:
+    async def over(self, result: TurnResult) -> None:
         """The turn came to something: what a later owner must know is stored, and the next turn is set."""
         self.ended = True
         host, turns = self.host, self._turns

@@ -12,7 +12,7 @@ from xxhash import xxh3_64_intdigest
 from gregor.worker.read import sketches
 from gregor.worker.read.simhashing import MIXED, PRIME, SHINGLE
 
-Numbers = npt.NDArray[np.uint64]
+Uint64Array = npt.NDArray[np.uint64]
 
 BLOCK: Final = 8 * 1024
 """Hashes whose bits are counted at a time: what is made of them stays in the second cache of a processor."""
@@ -48,7 +48,7 @@ def simhash_and_sketch(letters: str | bytes, octets: bytes, width: int) -> tuple
     return _majority(hashes), _sketch(letters, octets, hashes)
 
 
-def _hashes(points: npt.NDArray[np.unsignedinteger]) -> Numbers:
+def _hashes(points: npt.NDArray[np.unsignedinteger]) -> Uint64Array:
     """The hash of each run of four letters, made of what pairs of letters give."""
     letters = points.astype(np.uint64)
     pairs = letters[:-1] * _PRIME
@@ -62,13 +62,13 @@ def _hashes(points: npt.NDArray[np.unsignedinteger]) -> Numbers:
     return hashes
 
 
-def _majority(hashes: Numbers) -> int:
+def _majority(hashes: Uint64Array) -> int:
     """The 64 bits of which each is set in more than half of the numbers."""
     counts = sum(_counts(hashes[start : start + BLOCK]) for start in range(0, len(hashes), BLOCK))
     return int.from_bytes(np.packbits(2 * counts > len(hashes)).tobytes()[::-1])
 
 
-def _counts(hashes: Numbers) -> npt.NDArray[np.int64]:
+def _counts(hashes: Uint64Array) -> npt.NDArray[np.int64]:
     """In how many numbers each bit is set; the lowest octet first, of each its highest bit."""
     numbers = np.zeros((_SUMMED, -(-len(hashes) // _SUMMED)), "<u8")
     numbers.reshape(-1)[: len(hashes)] = hashes
@@ -78,7 +78,7 @@ def _counts(hashes: Numbers) -> npt.NDArray[np.int64]:
     return counts
 
 
-def _sketch(letters: str | bytes, octets: bytes, hashes: Numbers) -> bytes:
+def _sketch(letters: str | bytes, octets: bytes, hashes: Uint64Array) -> bytes:
     count = len(hashes) - (sketches.RUN - SHINGLE)
     if count <= 0:
         return b""
@@ -101,7 +101,7 @@ def _sketch(letters: str | bytes, octets: bytes, hashes: Numbers) -> bytes:
     return keys.astype("<u4").tobytes() + (marks[::2] << 4 | marks[1::2]).tobytes()
 
 
-def _least(letters: str | bytes, octets: bytes, hashes: Numbers, last: int) -> tuple[Numbers, int]:
+def _least(letters: str | bytes, octets: bytes, hashes: Uint64Array, last: int) -> tuple[Uint64Array, int]:
     """The hashes of the runs whose first octet is up to ``last``, the greatest first; and how many are different."""
     starts = np.flatnonzero(hashes <= np.uint64((last << 56) + 2**56 - 1))
     if isinstance(letters, bytes):
@@ -117,13 +117,13 @@ def _least(letters: str | bytes, octets: bytes, hashes: Numbers, last: int) -> t
     return numbers[::-1], len(numbers) and 1 + int(np.count_nonzero(numbers[1:] != numbers[:-1]))
 
 
-def _digests(octets: bytes, starts: npt.NDArray[np.intp]) -> Numbers:
+def _digests(octets: bytes, starts: npt.NDArray[np.intp]) -> Uint64Array:
     """The 64-bit XXH3 of each run of 12 octets that begins at one of these."""
     eights = np.ndarray(len(octets) - 7, "<u8", octets, strides=(1,))
     both = eights[starts + _EIGHTS]  # the first eight octets of each run, and the last
     both ^= _FLIPS
     first, last = both
-    digests: Numbers = first * last
+    digests: Uint64Array = first * last
     digests ^= _high(both)
     digests += first.byteswap()
     digests += last
@@ -134,10 +134,10 @@ def _digests(octets: bytes, starts: npt.NDArray[np.intp]) -> Numbers:
     return digests
 
 
-def _high(both: Numbers) -> Numbers:
+def _high(both: Uint64Array) -> Uint64Array:
     """The high half of each product of 128 bits."""
     (a_low, b_low), (a_high, b_high) = both & _LOW_HALF, both >> _HALF
-    carried: Numbers = a_low * b_low
+    carried: Uint64Array = a_low * b_low
     carried >>= _HALF
     mixed = a_high * b_low
     carried += mixed & _LOW_HALF

@@ -17,7 +17,7 @@ LETTERS: Final = re.compile("[\\w\U00020000-\U0010ffff]+")
 _PLANES: Final = 0x20000
 
 
-Said: TypeAlias = tuple[
+NativeAnswer: TypeAlias = tuple[
     str | None,
     str,
     list[tuple[str, str, bool, str]],
@@ -42,7 +42,7 @@ class Core(Protocol):
     def simhash_and_sketch(self, text: str, letters: bytes, /) -> tuple[int, bytes]:
         """As `fingerprints.simhash_and_sketch`, of a text in lower case; ``letters`` as `table_of_letters`."""
 
-    def read_page(self, html: str, characters: int, links: int, closed: bool, /) -> Said | str:
+    def read_page(self, html: str, characters: int, links: int, closed: bool, /) -> NativeAnswer | str:
         """See `html.natively.read`."""
 
 

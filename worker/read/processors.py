@@ -19,7 +19,7 @@ from gregor.worker.read.document import Document, Extract, Reference
 from gregor.worker.read.html import guard, xhtml
 from gregor.worker.read.html import parse as html
 from gregor.worker.read.html.collector import MAX_LINKS
-from gregor.worker.read.html.natively import Attempt
+from gregor.worker.read.html.natively import NativeAttempt
 from gregor.worker.read.native import Core
 from gregor.worker.read.pdf import Pdf
 from gregor.worker.read.sitemaps import parse as sitemaps
@@ -80,7 +80,7 @@ def _decoded(document: Document) -> _Text:
 def _html(page: _Text, document: Document, core: Core | None) -> Extract:
     """What a page of HTML says; the document notes which way it was read."""
     kept_in, shown = document if document.keeps_tree else None, document.requisites
-    attempt = None if core is None or kept_in is not None or shown else Attempt(core)
+    attempt = None if core is None or kept_in is not None or shown else NativeAttempt(core)
     said = html.extract(page.text, page.encoding, shown=shown, kept_in=kept_in, attempt=attempt)
     document.way = attempt.way if attempt is not None else "python" if core is None else "tree"
     return said

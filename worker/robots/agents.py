@@ -33,7 +33,7 @@ def is_product_token(text: str) -> bool:
     return _TOKEN.fullmatch(text) is not None
 
 
-class Names(NamedTuple):
+class AgentNames(NamedTuple):
     """By which lower-case names a User-agent line may mean a crawler."""
 
     ours: frozenset[str]
@@ -42,16 +42,16 @@ class Names(NamedTuple):
     """The further products of its header; other crawlers may be called so."""
 
 
-def names(agent: str) -> Names:
+def names(agent: str) -> AgentNames:
     """The names in a User-Agent. Comments hold none, unless the header poses as a browser's."""
     lower = agent.strip().lower()
     products = lower if lower.startswith(_BROWSER) else _COMMENT.sub(" ", lower)
     words = [word.partition("/")[0] for word in _WORD.findall(products)]
     words = [word for word in words if word and word not in _BROWSER]
-    return Names(frozenset({lower, *words[:1]} - {*_BROWSER, ""}), frozenset(words[1:]))
+    return AgentNames(frozenset({lower, *words[:1]} - {*_BROWSER, ""}), frozenset(words[1:]))
 
 
-def affinity(value: str, crawler: Names) -> int:
+def affinity(value: str, crawler: AgentNames) -> int:
     """How well a User-agent line names the crawler: `NOBODY`, `PERHAPS`, `EVERYONE`, or more, by the name's length.
 
     By the RFC a line holds one token, which ends where its grammar ends it. A list with commas names each of its

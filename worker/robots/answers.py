@@ -46,13 +46,13 @@ class Unreachable(msgspec.Struct, frozen=True):
         return self.reason if self.status is None else str(self.status)
 
 
-Answer: TypeAlias = Came | NoFile | Elsewhere | Unreachable
+RobotsAnswer: TypeAlias = Came | NoFile | Elsewhere | Unreachable
 
 NOT_WHOLE: Final = Unreachable("it did not come whole")
 """What is missing, or may be, can be the very line that forbids."""
 
 
-def meaning(status: int, headers: Mapping[str, str], url: str, hops: int = 0, max_hops: int = MAX_HOPS) -> Answer:
+def meaning(status: int, headers: Mapping[str, str], url: str, hops: int = 0, max_hops: int = MAX_HOPS) -> RobotsAnswer:
     """What an answer says by its head. ``headers`` have lower-case names; ``url`` is the one asked, ``hops`` the
     redirects that led to it.
 
@@ -69,7 +69,7 @@ def meaning(status: int, headers: Mapping[str, str], url: str, hops: int = 0, ma
     return Unreachable(f"status {status}", status)
 
 
-def of_response(response: Response, headers: Mapping[str, str], url: str, hops: int, max_hops: int) -> Answer:
+def of_response(response: Response, headers: Mapping[str, str], url: str, hops: int, max_hops: int) -> RobotsAnswer:
     """What an answer with its body says. A file that is not whole, or of which nobody can say that it is, is none; one
     that is too long is cut by us."""
     answer = meaning(response.status, headers, url, hops, max_hops)

@@ -9,7 +9,7 @@ from gregor.worker.robots import file as robots_file
 from gregor.worker.robots.match import Robots
 
 
-class Rules(msgspec.Struct, frozen=True):
+class OriginRules(msgspec.Struct, frozen=True):
     """What holds for an origin now, and when the answer came that says so (unix seconds; 0: nobody was asked)."""
 
     robots: Robots
@@ -20,7 +20,7 @@ class Remembered(msgspec.Struct):
     """A file that holds until `expires`, and whether its sitemaps were published. `unused`: what it was fetched for has
     still to come; a delay that is longer than its life must not bring the next fetch instead."""
 
-    rules: Rules
+    rules: OriginRules
     expires: float
     announced: bool = False
     unused: bool = False
@@ -52,7 +52,7 @@ class RobotsCache:
         self._files.move_to_end(origin)
         return remembered
 
-    def keep(self, origin: str, rules: Rules, expires: float, *, unused: bool) -> None:
+    def keep(self, origin: str, rules: OriginRules, expires: float, *, unused: bool) -> None:
         """Remember a file; ``unused``: it was fetched just now, for a URL whose turn has still to come."""
         self._files[origin] = Remembered(rules, expires, unused=unused)
         while len(self._files) > self._size:

@@ -18,16 +18,16 @@ MAX_VALUE = 16_653
 """Longest value in characters; what lies beyond is cut off. Google's parsers cut at eight times the longest URL of old
 browsers (2,083), one the line and one the value; this is where no published case of either tells the difference."""
 
-Kind = Literal[
+LineKind = Literal[
     "user-agent", "allow", "disallow", "sitemap", "crawl-delay", "request-rate", "unused", "unknown", "comment", "empty"
 ]
 
 
-Line = tuple[int, Kind, str, str]
+Line = tuple[int, LineKind, str, str]
 """Number from 1, kind, value without comment and white space around it, and the line as it stands in the file."""
 
 # Known names without hyphens, spaces and underscores, and how they are mistyped in the wild.
-_NAMES: dict[str, Kind] = {
+_NAMES: dict[str, LineKind] = {
     **dict.fromkeys(("useragent", "usegagent", "seragent"), "user-agent"),
     "allow": "allow",
     **dict.fromkeys(
@@ -52,7 +52,7 @@ _LONGEST_NAME = 64
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _MARKUP = re.compile(r"<[^<>]*>")
 # A value without a colon before it must look like one: "allow robots to see this" is prose.
-_VALUE_START: dict[Kind, tuple[str, ...]] = {
+_VALUE_START: dict[LineKind, tuple[str, ...]] = {
     "allow": ("/", "*"),
     "disallow": ("/", "*"),
     "sitemap": ("/", "http"),
@@ -98,11 +98,11 @@ def _decoded(body: bytes) -> str:
 
 
 @lru_cache(maxsize=512)
-def _kind(name: str) -> Kind | None:
+def _kind(name: str) -> LineKind | None:
     return _NAMES.get(name.lower().translate(_SEPARATORS))
 
 
-def _other(content: str, row: str) -> tuple[Kind, str]:
+def _other(content: str, row: str) -> tuple[LineKind, str]:
     """A line that is no name, colon and value: nothing, a comment, or a directive whose colon is missing."""
     if not content:
         return "comment" if "#" in row else "empty", ""

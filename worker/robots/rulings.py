@@ -17,7 +17,7 @@ from gregor.worker.politeness.turns import Turn
 from gregor.worker.robots import copies
 from gregor.worker.robots.announce import Announcer
 from gregor.worker.robots.answers import Unreachable
-from gregor.worker.robots.cache import RobotsCache, Rules
+from gregor.worker.robots.cache import OriginRules, RobotsCache
 from gregor.worker.robots.file import parse
 from gregor.worker.robots.match import ALLOW_ALL
 from gregor.worker.robots.shared import OriginRefused
@@ -88,8 +88,8 @@ class RobotsRulings:
         if remembered is not None and _outdated(remembered.rules, url, remembered.rules.since, ticket.ordered):
             remembered = None
         if remembered is None:
-            learnt = await self._learn(turn, url, ticket.ordered) if self._obeys else Rules(ALLOW_ALL)
-            if not isinstance(learnt, Rules):
+            learnt = await self._learn(turn, url, ticket.ordered) if self._obeys else OriginRules(ALLOW_ALL)
+            if not isinstance(learnt, OriginRules):
                 return learnt
             rules = learnt
         else:
@@ -128,7 +128,7 @@ class RobotsRulings:
         crawl_delays[url.origin] = crawl_delay
         return turn.too_early()
 
-    async def _learn(self, turn: Turn, url: Url, ordered: float) -> Rules | OriginRefused | NotNow:
+    async def _learn(self, turn: Turn, url: Url, ordered: float) -> OriginRules | OriginRefused | NotNow:
         """The rules by the store's record, or by a step of a fetch; see `_outdated`."""
         now, walks = self._now(), turn.host.walks
         record = await self._effect(lambda: self._store.robots(url.origin))
@@ -153,12 +153,12 @@ class RobotsRulings:
                 return refused
         return _NOT_NOW
 
-    def _rules(self, record: RobotsRecord, url: Url, now: float, *, unused: bool = False) -> Rules | None:
+    def _rules(self, record: RobotsRecord, url: Url, now: float, *, unused: bool = False) -> OriginRules | None:
         """What holds by a record, remembered from now on; None: nothing is allowed."""
         text = copies.in_force(record, now)
         if text is None:
             return None
-        rules = Rules(parse(text, self._agent, robots_url(url)) if text else ALLOW_ALL, record.fetched_at)
+        rules = OriginRules(parse(text, self._agent, robots_url(url)) if text else ALLOW_ALL, record.fetched_at)
         self._cache.keep(record.origin, rules, record.expires, unused=unused)
         return rules
 
@@ -171,6 +171,6 @@ class RobotsRulings:
         return _NOT_NOW
 
 
-def _outdated(rules: Rules | None, url: Url, fetched_at: float, ordered: float) -> bool:
+def _outdated(rules: OriginRules | None, url: Url, fetched_at: float, ordered: float) -> bool:
     """Whether a visit was ordered after what refuses it was fetched: then the file is asked for anew."""
     return fetched_at < ordered and (rules is None or not rules.robots.decide(url.href).allowed)

@@ -48,13 +48,13 @@ class OriginRefused(msgspec.Struct, frozen=True):
     detail: str
 
 
-Result: TypeAlias = Reply | Further | OriginRefused
+RequestResult: TypeAlias = Reply | Further | OriginRefused
 
 
 class DatedResult(msgspec.Struct, frozen=True):
     """What a request came to, and when, unix seconds."""
 
-    result: Result
+    result: RequestResult
     at: float
 
 
@@ -70,7 +70,7 @@ class SharedAnswers:
         heard = self._kept.get((ticket.href, ticket.hops))
         return heard if heard is not None and heard.at >= ticket.at else None
 
-    def keep(self, ticket: Ticket, result: Result, at: float) -> DatedResult:
+    def keep(self, ticket: Ticket, result: RequestResult, at: float) -> DatedResult:
         """Keep what a ticket's request came to, ``at`` a time, in the place of what is older."""
         place = (ticket.href, ticket.hops)
         if (older := self._kept.pop(place, None)) is not None:

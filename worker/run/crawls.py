@@ -9,13 +9,13 @@ from gregor.worker.borders.clock import Clock
 from gregor.worker.borders.effects import Effects
 from gregor.worker.borders.services import Services
 from gregor.worker.config.settings import Config
-from gregor.worker.crawl import Crawl
+from gregor.worker.crawl import PartitionCrawl
 from gregor.worker.examine import Examiner
 from gregor.worker.extract.crawled import NOTHING, Extraction
 from gregor.worker.fetch.address_limit import AddressGate
 from gregor.worker.fetch.cookie_file import GivenCookie
 from gregor.worker.fetch.fetcher import Fetcher
-from gregor.worker.fetch.names import AT_LEAST, Names
+from gregor.worker.fetch.names import AT_LEAST, NameLookups
 from gregor.worker.frontier.domain_budget import DomainPages
 from gregor.worker.frontier.intake import Intake
 from gregor.worker.frontier.partition import Partition
@@ -88,7 +88,7 @@ class Crawls:
             monotonic=clock.monotonic,
         )
         gate = AddressGate(config.per_address)
-        names = Names(services.resolver, max(AT_LEAST, 2 * config.concurrency), clock.monotonic)
+        names = NameLookups(services.resolver, max(AT_LEAST, 2 * config.concurrency), clock.monotonic)
         self.fetcher = Fetcher(config, services.transport, names, gate, urls, authorizations, cookies)
         sent = RecentlySent if config.max_depth is None else SentByDepth
         self._sent, self._traps = sent(config.recently_sent), Traps()
@@ -106,7 +106,7 @@ class Crawls:
             extraction=extraction,
         )
 
-    def of(self, partition: Partition, effects: Effects, capacity: int) -> Crawl:
+    def of(self, partition: Partition, effects: Effects, capacity: int) -> PartitionCrawl:
         """The crawl of a partition; ``capacity``: its share of memory, in tickets."""
         config, services, stats, monotonic = self._config, self._services, self._stats, self._clock.monotonic
         partition.judge = self._traps.judge
@@ -165,7 +165,7 @@ class Crawls:
             now=now,
             stats=stats,
         )
-        return Crawl(
+        return PartitionCrawl(
             partition=partition,
             intake=intake,
             turns=turns,

@@ -11,7 +11,7 @@ from gregor.worker.frontier.host import Host
 from gregor.worker.frontier.schedule import HostSchedule
 from gregor.worker.observe.logging import Log
 from gregor.worker.orders.in_force import OrdersInForce
-from gregor.worker.orders.model import CRAWL, Kind, Orders
+from gregor.worker.orders.model import CRAWL, OrderKind, Orders
 from gregor.worker.politeness.throttle import Shared, Throttle
 from gregor.worker.run.ownership import TICK, Owned
 
@@ -132,7 +132,7 @@ class OrderGate:
             records = await asyncio.gather(*(retry(partial(read, n)) for n in range(self._partitions)))
             self._domain_pages.recounted(own, [record.domains for record in records])
 
-    def _domains(self, kind: Kind, host: Host) -> Shared:
+    def _domains(self, kind: OrderKind, host: Host) -> Shared:
         if not self._orders.by_name:
             return ()
         return [one for one in self._in_force.shared(kind, host.name) if one[0] != CRAWL]
@@ -155,6 +155,6 @@ class OrderGate:
                     self._schedule.see(owned.crawl.partition, host)
 
 
-def _differ(before: Orders, after: Orders, kind: Kind) -> set[str]:
+def _differ(before: Orders, after: Orders, kind: OrderKind) -> set[str]:
     """The targets of which something else was ordered."""
     return {target for target, _ in before.of(kind).items() ^ after.of(kind).items()}

@@ -17,7 +17,7 @@ from gregor.worker.borders.errors import Unavailable
 from gregor.worker.borders.log import RecordsLost
 from gregor.worker.borders.services import Services
 from gregor.worker.config.settings import Config
-from gregor.worker.crawl import Crawl
+from gregor.worker.crawl import PartitionCrawl
 from gregor.worker.frontier.checkpoint import checkpoint
 from gregor.worker.frontier.partition import Partition
 from gregor.worker.frontier.schedule import HostSchedule
@@ -33,7 +33,7 @@ TICK = 0.5  # seconds between two looks at what no event announces
 class Owned:
     """An owned partition: its crawl, and the tasks that run under its lease."""
 
-    def __init__(self, crawl: Crawl, effects: Effects, record: PartitionRecord) -> None:
+    def __init__(self, crawl: PartitionCrawl, effects: Effects, record: PartitionRecord) -> None:
         self.crawl = crawl
         self.effects = effects
         self.record = record
@@ -58,7 +58,7 @@ class Ownership:
         self,
         config: Config,
         services: Services,
-        crawl_of: Callable[[Partition, Effects, int], Crawl],
+        crawl_of: Callable[[Partition, Effects, int], PartitionCrawl],
         *,
         name: str,
         retries: Retries,

@@ -12,7 +12,7 @@ from gregor.worker.frontier.counts import became_page, count_change
 from gregor.worker.frontier.partition import Partition
 from gregor.worker.frontier.sent import RecentlySent
 from gregor.worker.frontier.tickets import makes_a_page, may_shorten
-from gregor.worker.frontier.waiting import Waiting
+from gregor.worker.frontier.waiting import WaitingTickets
 from gregor.worker.links.tickets import of_stored, redirected
 from gregor.worker.observe.stats import Stats
 from gregor.worker.orders.in_force import OrdersInForce
@@ -32,7 +32,7 @@ class News:
     def __init__(
         self,
         partition: Partition,
-        waiting: Waiting,
+        waiting: WaitingTickets,
         *,
         policy: Policy,
         log: FrontierLog,

@@ -14,7 +14,7 @@ SLACK: Final = DAY
 """So far ahead of us may a date be: zones that were forgotten, clocks that are wrong."""
 
 
-class Said(msgspec.Struct, frozen=True):
+class SitemapHint(msgspec.Struct, frozen=True):
     """What a sitemap says of a page: when it changed last (0: nothing), and one of CHANGE_FREQUENCIES (or nothing)."""
 
     lastmod: float = 0.0
@@ -24,7 +24,7 @@ class Said(msgspec.Struct, frozen=True):
         return bool(self.lastmod or self.changefreq)
 
     @classmethod
-    def of(cls, ticket: Ticket, row: Row | None) -> "Said":
+    def of(cls, ticket: Ticket, row: Row | None) -> "SitemapHint":
         """What holds: the word of the ticket is newer than that of the row."""
         if ticket.lastmod or ticket.changefreq or row is None:
             return cls(ticket.lastmod, ticket.changefreq)
@@ -46,7 +46,7 @@ class Revisits(msgspec.Struct, frozen=True):
         return cls(config.revisit, *revisit_bounds(config))
 
     def interval(
-        self, changed: int, unchanged: int, said: Said, fetched: float, spread: float = 0.0, pace: float = 1.0
+        self, changed: int, unchanged: int, said: SitemapHint, fetched: float, spread: float = 0.0, pace: float = 1.0
     ) -> float:
         """Seconds from a fetch to the next: sooner when the page changed often, later when it did not.
 
@@ -59,7 +59,7 @@ class Revisits(msgspec.Struct, frozen=True):
         quiet = AGE_SHARE * (fetched - said.lastmod) if said.lastmod else 0.0
         return self._bounded(max(adapted, quiet) * pace * (1.0 + spread))
 
-    def owed(self, row: Row, said: Said, now: float) -> float | None:
+    def owed(self, row: Row, said: SitemapHint, now: float) -> float | None:
         """When a known page is to be visited for what a sitemap says of it; None if not sooner than it is planned.
 
         It is due at once when it changed after its last visit, though never within the shortest interval of it.

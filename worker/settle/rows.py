@@ -4,10 +4,10 @@ from collections.abc import Callable
 
 import msgspec
 
-from gregor.schemas.messages import Asked, Attempt, DeadLetter, Row
+from gregor.schemas.messages import Attempt, DeadLetter, RequestStart, Row
 from gregor.worker.fetch.kept_heads import kept_head
 from gregor.worker.frontier.tickets import makes_a_page
-from gregor.worker.settle.revisits import Said
+from gregor.worker.settle.revisits import SitemapHint
 from gregor.worker.settle.verdicts import Verdict
 from gregor.worker.settle.visited import OPTED_OUT, Visited
 
@@ -19,7 +19,9 @@ def last_visit(row: Row) -> float:
     return row.attempts[-1].at if row.attempts else row.first_seen
 
 
-def settled_row(visited: Visited, verdict: Verdict, now: float, owner: str, asked: tuple[Asked, ...] = ()) -> Row:
+def settled_row(
+    visited: Visited, verdict: Verdict, now: float, owner: str, asked: tuple[RequestStart, ...] = ()
+) -> Row:
     """The row after a visit. Where a URL was found is what its first visit said, its first as a page if it was a
     requisite before; of one whose host opted out it says no more than that.
 
@@ -33,7 +35,7 @@ def settled_row(visited: Visited, verdict: Verdict, now: float, owner: str, aske
     answer = kept_head(response, url.href) if page is None and response is not None and url is not None else None
     attempt = Attempt(now, verdict.outcome, verdict.status, visited.seconds, owner, requests, answer)
     first = row if row is not None and not makes_a_page(ticket, row) else ticket
-    said = Said.of(ticket, row)
+    said = SitemapHint.of(ticket, row)
     new_version = page is not None and row is not None and row.page > 0 and not verdict.same
     settled = Row(
         key=ticket.key,

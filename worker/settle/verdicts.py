@@ -27,8 +27,8 @@ from gregor.worker.frontier.counts import NO_CHANGE, change_of
 from gregor.worker.frontier.tickets import may_return
 from gregor.worker.links.known_ranks import NOT_RANKED, KnownRanks
 from gregor.worker.politeness.delays import back_off
-from gregor.worker.politeness.host_records import Answered, OriginFailed, Result
-from gregor.worker.settle.revisits import Revisits, Said
+from gregor.worker.politeness.host_records import Answered, OriginFailed, TurnResult
+from gregor.worker.settle.revisits import Revisits, SitemapHint
 from gregor.worker.settle.visited import Visited
 
 
@@ -158,11 +158,11 @@ def _revisit(verdict: Verdict, visited: Visited, policy: Policy, now: float, cha
     changed += not same and row is not None and row.page > 0
     unchanged += same
     spread, pace = 0.1 * chance.random(), policy.ranks.pace(ticket.key, ticket.host)
-    interval = policy.revisits.interval(changed, unchanged, Said.of(ticket, row), now, spread, pace)
+    interval = policy.revisits.interval(changed, unchanged, SitemapHint.of(ticket, row), now, spread, pace)
     return msgspec.structs.replace(verdict, next=asked_again(ticket, ticket.visit + 1), due=now + interval)
 
 
-def turn_result(visited: Visited, verdict: Verdict, used: bool) -> Result | None:
+def turn_result(visited: Visited, verdict: Verdict, used: bool) -> TurnResult | None:
     """What a turn came to by a visit, if it is over with it; ``used``: a request was made."""
     origin = visited.url.origin if visited.url is not None else ""
     if visited.response is not None:
@@ -182,11 +182,11 @@ def sitemap_news(ticket: Ticket, row: Row | None, policy: Policy, now: float) ->
     """
     if row is not None and row.state == "redirected" and may_return(ticket, policy.cookies) and ticket.hops > row.hops:
         return msgspec.structs.replace(row, due=now), asked_again(ticket, row.visits, ticket.hops)
-    said = Said(ticket.lastmod, ticket.changefreq)
+    said = SitemapHint(ticket.lastmod, ticket.changefreq)
     if policy.revisits is None or row is None or row.state not in ("fetched", "duplicate", "gone") or not said:
         return None
     due = policy.revisits.owed(row, said, now)
-    if due is None and said == Said(row.lastmod, row.changefreq):
+    if due is None and said == SitemapHint(row.lastmod, row.changefreq):
         return None
     asked = msgspec.structs.replace(ticket, href=row.href, via=row.via, link=row.link, depth=row.depth)
     again = None if due is None else asked_again(asked, row.visits)

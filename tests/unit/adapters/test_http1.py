@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from gregor.worker.adapters.transport.http1 import (
     MalformedHeadError,
-    Target,
+    RequestTarget,
     fields,
     one_line,
     parse_head,
@@ -18,15 +18,15 @@ from gregor.worker.adapters.transport.http1 import (
 @pytest.mark.parametrize(
     ("href", "target"),
     [
-        ("http://a.test/", Target("http", "a.test", 80, "a.test", "/")),
-        ("https://a.test/x?y#z", Target("https", "a.test", 443, "a.test", "/x?y")),
-        ("http://a.test:81/?/", Target("http", "a.test", 81, "a.test:81", "/?/")),
-        ("http://u:p@a.test/@", Target("http", "a.test", 80, "a.test", "/@")),
-        ("https://[::1]/", Target("https", "[::1]", 443, "[::1]", "/")),
-        ("https://[::1]:444/", Target("https", "[::1]", 444, "[::1]:444", "/")),
+        ("http://a.test/", RequestTarget("http", "a.test", 80, "a.test", "/")),
+        ("https://a.test/x?y#z", RequestTarget("https", "a.test", 443, "a.test", "/x?y")),
+        ("http://a.test:81/?/", RequestTarget("http", "a.test", 81, "a.test:81", "/?/")),
+        ("http://u:p@a.test/@", RequestTarget("http", "a.test", 80, "a.test", "/@")),
+        ("https://[::1]/", RequestTarget("https", "[::1]", 443, "[::1]", "/")),
+        ("https://[::1]:444/", RequestTarget("https", "[::1]", 444, "[::1]:444", "/")),
     ],
 )
-def test_urls_are_taken_apart(href: str, target: Target) -> None:
+def test_urls_are_taken_apart(href: str, target: RequestTarget) -> None:
     assert split_href(href) == target
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from gregor.schemas.messages import DeadLetter, Row
 from gregor.worker.api import archive
-from gregor.worker.api.archive import Archive
+from gregor.worker.api.archive import StoredCrawl
 from gregor.worker.api.archive_views import Letters
 from gregor.worker.api.problems import Problem
 from gregor.worker.config.settings import Config
@@ -29,13 +29,13 @@ class CountingReader(MemoryReader):
         return await super().row(key)
 
 
-def given_up(hrefs: list[str], fetched: int = 0) -> tuple[CountingReader, Archive]:
+def given_up(hrefs: list[str], fetched: int = 0) -> tuple[CountingReader, StoredCrawl]:
     """A letter of each URL, later ones newer; the newest ``fetched`` do not hold any more."""
     rows = [row(ticket(href), "dead") for href in hrefs[: len(hrefs) - fetched]]
     rows += [row(ticket(href)) for href in hrefs[len(rows) :]]
     letters = [DeadLetter(href, href, "a.test", "status", "500", 1.0 + at) for at, href in enumerate(hrefs)]
     reader = CountingReader(rows, letters=letters)
-    return reader, Archive(reader, Urls(), Config())
+    return reader, StoredCrawl(reader, Urls(), Config())
 
 
 def listed(page: Letters) -> list[str]:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from gregor.worker.archives.book import AnswerRecord, Book, entry_of, moment
+from gregor.worker.archives.book import AnswerRecord, RecordBook, entry_of, moment
 from gregor.worker.archives.files import WarcFile
 from gregor.worker.base.errors import BadInput
 from tests.unit.archives.made import answer, gzipped, record
@@ -105,7 +105,7 @@ def test_only_answers_by_http_are_noted() -> None:
 
 
 def test_what_a_record_repeats_is_found_by_url_and_date_or_by_digest() -> None:
-    book = Book()
+    book = RecordBook()
     for at, kind, url, digest in (
         (1.0, "response", "u", "d1"),
         (5.0, "response", "u", "d2"),

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from gregor.worker.archives.files import Fields
+from gregor.worker.archives.files import HeadFields
 from gregor.worker.archives.http import answer_of, response_of
 from gregor.worker.borders.transport import Response
 from tests.unit.archives.made import answer
@@ -17,7 +17,7 @@ def pieces(data: bytes, size: int) -> Iterator[bytes]:
     return (data[start : start + size] for start in range(0, len(data), size))
 
 
-def made(block: bytes, size: int = 7, most: int = 10_000, fields: Fields | None = None) -> Response:
+def made(block: bytes, size: int = 7, most: int = 10_000, fields: HeadFields | None = None) -> Response:
     found = answer_of(pieces(block, size))
     return response_of(found, found, fields or {}, most)
 

@@ -11,14 +11,14 @@ import pytest
 from warcio.archiveiterator import ArchiveIterator
 
 from gregor.worker.archives import warc
-from gregor.worker.archives.warc import HttpHead, Record
+from gregor.worker.archives.warc import HttpHead, WarcRecord
 from gregor.worker.inspect.warc_records import identity
 
 HEAD: Final = HttpHead("HTTP/1.1 200 OK", [("Content-Type", "text/html"), ("Server", "\xe9")])
 LARGE: Final = bytes(range(256)) * 5000
 
 
-def written(record: Record) -> bytes:
+def written(record: WarcRecord) -> bytes:
     file = io.BytesIO()
     packed = warc.pack(record)
     packed.write_to(file)
@@ -29,7 +29,7 @@ def written(record: Record) -> bytes:
 @pytest.mark.parametrize("payload", [b"", b"small", LARGE])
 def test_what_is_read_is_what_was_written(payload: bytes) -> None:
     fields = {"WARC-Date": "2023-11-14T22:13:20.250Z", "WARC-Record-ID": identity("response", "x")}
-    octets = written(Record("response", "http://a.test/\xe9", fields, HEAD, io.BytesIO(payload), len(payload)))
+    octets = written(WarcRecord("response", "http://a.test/\xe9", fields, HEAD, io.BytesIO(payload), len(payload)))
     record = next(iter(ArchiveIterator(io.BytesIO(octets), check_digests="raise")))
     assert record.raw_stream.read() == payload
     assert record.http_headers.get_header("Server") == "\xe9"
@@ -39,7 +39,7 @@ def test_what_is_read_is_what_was_written(payload: bytes) -> None:
 
 
 def test_a_record_is_a_member_of_its_own() -> None:
-    octets = written(Record("resource", "http://a.test/robots.txt", {}, None, b"User-agent: *", 13))
+    octets = written(WarcRecord("resource", "http://a.test/robots.txt", {}, None, b"User-agent: *", 13))
     head, _, rest = gzip.decompress(octets).partition(b"\r\n\r\n")
     assert head.startswith(b"WARC/1.1\r\nWARC-Type: resource\r\n")
     assert rest == b"User-agent: *\r\n\r\n"

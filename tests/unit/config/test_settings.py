@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from msgspec.structs import fields
 
 from gregor.worker.base.printable import escape
-from gregor.worker.borders.transport import Endpoint
+from gregor.worker.borders.transport import SocketAddress
 from gregor.worker.compose.network import host_table
 from gregor.worker.config.check import check, warnings, with_canonical_hosts
 from gregor.worker.config.credentials import authorizations
@@ -141,7 +141,7 @@ def test_a_file_may_be_written_as_windows_does(tmp_path: Path) -> None:
     assert load(str(tmp_path / "c.toml"), {}).config.delay == 3.0
     (tmp_path / "hosts").write_bytes(b"\xef\xbb\xbfa.test 127.0.0.1:8080\r\n")
     table = host_table(replace(Config(), host_table=str(tmp_path / "hosts")))
-    assert table.lookup("a.test", 80) == (Endpoint("127.0.0.1", 8080),)
+    assert table.lookup("a.test", 80) == (SocketAddress("127.0.0.1", 8080),)
 
 
 def test_unreadable_files_are_one_line(tmp_path: Path) -> None:

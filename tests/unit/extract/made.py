@@ -5,8 +5,8 @@ from typing import Any
 
 from gregor.worker.extract import rules
 from gregor.worker.extract.items import extract
-from gregor.worker.extract.model import Found, Rule
-from gregor.worker.extract.page import Facts, Parsed
+from gregor.worker.extract.model import PageItems, Rule
+from gregor.worker.extract.page import PageFacts, Parsed
 from gregor.worker.read.document import Document
 from gregor.worker.web.urls import Urls
 
@@ -15,7 +15,7 @@ URL = "https://shop.example/a/1"
 
 def parsed(body: str, media: str = "text/html", url: str = URL, **facts: Any) -> Parsed:
     """A document with what the crawl would know of it."""
-    return Parsed(Document(url, body.encode(), f"{media}; charset=utf-8"), Facts(url=url, **facts))
+    return Parsed(Document(url, body.encode(), f"{media}; charset=utf-8"), PageFacts(url=url, **facts))
 
 
 def rules_of(folder: Path, text: str, name: str = "rules.toml") -> tuple[Rule, ...]:
@@ -24,7 +24,7 @@ def rules_of(folder: Path, text: str, name: str = "rules.toml") -> tuple[Rule, .
     return rules.read([folder / name])
 
 
-def found(known: tuple[Rule, ...], page: Parsed) -> Found:
+def found(known: tuple[Rule, ...], page: Parsed) -> PageItems:
     """What rules make of a page."""
     url = Urls().parse(page.facts.url)
     assert url is not None

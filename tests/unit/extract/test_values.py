@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gregor.worker.extract import values
-from gregor.worker.extract.model import Kind, KindName, Unreadable
+from gregor.worker.extract.model import FieldKind, KindName, NotOfType
 from gregor.worker.extract.numbers import decimal
 from tests.unit.extract.made import parsed
 
@@ -75,62 +75,62 @@ def test_no_text_breaks_numbers(text: str, language: str) -> None:
 @pytest.mark.parametrize(
     ("kind", "text", "value"),
     [
-        (Kind("int"), "1,234 views", 1234),
-        (Kind("int"), "12.0", 12),
-        (Kind("float"), "12.5", 12.5),
-        (Kind("decimal"), "12.50", "12.50"),
-        (Kind("bool"), "Yes", True),
-        (Kind("bool"), "nein", False),
-        (Kind("url"), "../b", "https://shop.example/b"),
-        (Kind("url"), "mailto:a@b.example", "mailto:a@b.example"),
-        (Kind("json"), '{"a": [1]}', {"a": [1]}),
-        (Kind("price", language="de"), "1.234 €", {"amount": "1234", "currency": "€"}),
-        (Kind("date"), "2026-11-29", "2026-11-29"),
-        (Kind("date"), "20261129", "2026-11-29"),
-        (Kind("date"), "2026-11-29T23:30:00-05:00", "2026-11-29"),
-        (Kind("date"), "Sun, 29 Nov 2026 22:36:24 GMT", "2026-11-29"),
-        (Kind("date"), "29. November 2026", "2026-11-29"),
-        (Kind("date", language="fr"), "29 août 2026", "2026-08-29"),
-        (Kind("date", language="en"), "03/04/2026", "2026-03-04"),
-        (Kind("date", language="de"), "03.04.2026", "2026-04-03"),
-        (Kind("date", language="en"), "3 days ago", "2027-01-12"),
-        (Kind("date", format="%d|%m|%Y"), "29|11|2026", "2026-11-29"),
-        (Kind("datetime"), "2026-11-29T10:00:00Z", "2026-11-29T10:00:00+00:00"),
-        (Kind("datetime"), "2026-11-29 10:00", "2026-11-29T10:00:00"),
-        (Kind("datetime", zone="Europe/Berlin"), "2026-07-29 10:00", "2026-07-29T10:00:00+02:00"),
-        (Kind("datetime", zone="Europe/Berlin"), "2026-07-29T10:00:00Z", "2026-07-29T10:00:00+00:00"),
-        (Kind("datetime", language="en"), "November 29, 2026 3:15 PM", "2026-11-29T15:15:00"),
+        (FieldKind("int"), "1,234 views", 1234),
+        (FieldKind("int"), "12.0", 12),
+        (FieldKind("float"), "12.5", 12.5),
+        (FieldKind("decimal"), "12.50", "12.50"),
+        (FieldKind("bool"), "Yes", True),
+        (FieldKind("bool"), "nein", False),
+        (FieldKind("url"), "../b", "https://shop.example/b"),
+        (FieldKind("url"), "mailto:a@b.example", "mailto:a@b.example"),
+        (FieldKind("json"), '{"a": [1]}', {"a": [1]}),
+        (FieldKind("price", language="de"), "1.234 €", {"amount": "1234", "currency": "€"}),
+        (FieldKind("date"), "2026-11-29", "2026-11-29"),
+        (FieldKind("date"), "20261129", "2026-11-29"),
+        (FieldKind("date"), "2026-11-29T23:30:00-05:00", "2026-11-29"),
+        (FieldKind("date"), "Sun, 29 Nov 2026 22:36:24 GMT", "2026-11-29"),
+        (FieldKind("date"), "29. November 2026", "2026-11-29"),
+        (FieldKind("date", language="fr"), "29 août 2026", "2026-08-29"),
+        (FieldKind("date", language="en"), "03/04/2026", "2026-03-04"),
+        (FieldKind("date", language="de"), "03.04.2026", "2026-04-03"),
+        (FieldKind("date", language="en"), "3 days ago", "2027-01-12"),
+        (FieldKind("date", format="%d|%m|%Y"), "29|11|2026", "2026-11-29"),
+        (FieldKind("datetime"), "2026-11-29T10:00:00Z", "2026-11-29T10:00:00+00:00"),
+        (FieldKind("datetime"), "2026-11-29 10:00", "2026-11-29T10:00:00"),
+        (FieldKind("datetime", zone="Europe/Berlin"), "2026-07-29 10:00", "2026-07-29T10:00:00+02:00"),
+        (FieldKind("datetime", zone="Europe/Berlin"), "2026-07-29T10:00:00Z", "2026-07-29T10:00:00+00:00"),
+        (FieldKind("datetime", language="en"), "November 29, 2026 3:15 PM", "2026-11-29T15:15:00"),
     ],
 )
-def test_a_text_of_a_type(kind: Kind, text: str, value: object) -> None:
+def test_a_text_of_a_type(kind: FieldKind, text: str, value: object) -> None:
     assert values.read(text, kind, parsed("<p>", at=AT)) == value
 
 
 @pytest.mark.parametrize(
     ("kind", "text"),
     [
-        (Kind("int"), "12.5"),
-        (Kind("int"), "twelve"),
-        (Kind("bool"), "maybe"),
-        (Kind("url"), "javascript:alert(1)"),
-        (Kind("url"), "data:text/html,x"),
-        (Kind("json"), "{"),
-        (Kind("json"), "[" * 100_000),
-        (Kind("price"), "gone"),
-        (Kind("date"), "soon"),
-        (Kind("date"), "12"),
-        (Kind("date"), "2026-13-45"),
-        (Kind("date", format="iso"), "29.11.2026"),
-        (Kind("date", format="%d.%m.%Y"), "2026-11-29"),
-        (Kind("date"), "1" * 5000),
+        (FieldKind("int"), "12.5"),
+        (FieldKind("int"), "twelve"),
+        (FieldKind("bool"), "maybe"),
+        (FieldKind("url"), "javascript:alert(1)"),
+        (FieldKind("url"), "data:text/html,x"),
+        (FieldKind("json"), "{"),
+        (FieldKind("json"), "[" * 100_000),
+        (FieldKind("price"), "gone"),
+        (FieldKind("date"), "soon"),
+        (FieldKind("date"), "12"),
+        (FieldKind("date"), "2026-13-45"),
+        (FieldKind("date", format="iso"), "29.11.2026"),
+        (FieldKind("date", format="%d.%m.%Y"), "2026-11-29"),
+        (FieldKind("date"), "1" * 5000),
     ],
 )
-def test_a_text_of_no_such_type(kind: Kind, text: str) -> None:
-    with pytest.raises(Unreadable, match=r"^not "):
+def test_a_text_of_no_such_type(kind: FieldKind, text: str) -> None:
+    with pytest.raises(NotOfType, match=r"^not "):
         values.read(text, kind, parsed("<p>", at=AT))
 
 
 @pytest.mark.parametrize("name", get_args(KindName))
 def test_nothing_is_no_value(name: KindName) -> None:
-    assert values.read(" \n", Kind(name), parsed("<p>")) is None
-    assert values.read(None, Kind(name), parsed("<p>")) is None
+    assert values.read(" \n", FieldKind(name), parsed("<p>")) is None
+    assert values.read(None, FieldKind(name), parsed("<p>")) is None

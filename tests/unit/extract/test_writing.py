@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from gregor.worker.base.errors import BadInput
 from gregor.worker.extract import cases, writing
-from gregor.worker.extract.model import Found, Item, Loss
-from gregor.worker.extract.page import Facts
+from gregor.worker.extract.model import Item, Loss, PageItems
+from gregor.worker.extract.page import PageFacts
 from gregor.worker.extract.tally import Tally
 from tests.unit.extract.made import rules_of
 
@@ -74,7 +74,7 @@ def test_no_cell_begins_a_formula(text: str) -> None:
 
 @given(st.dictionaries(st.text(max_size=3), st.text(max_size=3) | st.integers() | st.lists(st.none(), max_size=2)))
 def test_a_line_is_json_whatever_is_in_it(fields: dict[str, Any]) -> None:
-    line = writing.encode(writing.record(Item("r", "i", fields), Facts(url="u")))
+    line = writing.encode(writing.record(Item("r", "i", fields), PageFacts(url="u")))
     assert line.count(b"\n") == 1
     assert json.loads(line)["_rule" if "_rule" not in fields else "_item"] is not None or fields
     assert writing.encode({"a": "\ud800", "n": 10**30}) == b'{"a":"?","n":1000000000000000000000000000000}\n'
@@ -85,9 +85,10 @@ def test_losses_are_counted_with_a_few_examples() -> None:
     for number in range(5):
         part = tally if number % 2 else other
         part.add(
-            Found([Item("good", "g", {})], [Loss("bad", "a is missing")], ["good", "bad"]), f"http://a.test/{number}"
+            PageItems([Item("good", "g", {})], [Loss("bad", "a is missing")], ["good", "bad"]),
+            f"http://a.test/{number}",
         )
-    other.add(Found([], [Loss("good", "b is not a date", costs_item=False)], ["good", "empty"]), "http://a.test/x")
+    other.add(PageItems([], [Loss("good", "b is not a date", costs_item=False)], ["good", "empty"]), "http://a.test/x")
     tally.merge(other)
     assert list(tally.lines(iter(["good", "bad", "empty", "none"]))) == [
         "bad: a is missing: 5 items lost, as at http://a.test/1 http://a.test/3 http://a.test/0",

@@ -6,15 +6,15 @@ import time
 import pytest
 
 from gregor.schemas.messages import Ticket
-from gregor.worker.borders.resolver import Answer
-from gregor.worker.borders.transport import Endpoint, Request
+from gregor.worker.borders.resolver import Resolution
+from gregor.worker.borders.transport import Request, SocketAddress
 from gregor.worker.config.settings import Config, HostOverride, replace
 from gregor.worker.fetch.address_limit import AddressGate
 from gregor.worker.fetch.fetcher import Fetcher
 from gregor.worker.fetch.held import AddressBusy
-from gregor.worker.fetch.names import Names
+from gregor.worker.fetch.names import NameLookups
 from gregor.worker.fetch.outcomes import Outcome
-from gregor.worker.frontier.back_queue import FromLog, Item
+from gregor.worker.frontier.back_queue import FromLog, QueueItem
 from gregor.worker.web.urls import Urls
 from tests.contract.world import Permitted
 from tests.memory_transport import MemoryTransport, Scripted
@@ -33,19 +33,19 @@ class Resolves:
     def remembered(self, hostname: str, port: int) -> None:
         return None
 
-    async def resolve(self, hostname: str, port: int) -> Answer:
+    async def resolve(self, hostname: str, port: int) -> Resolution:
         self.asked.append(hostname)
         await self.let.wait()
-        return Answer((Endpoint(PLACES[hostname], port),), 60.0)
+        return Resolution((SocketAddress(PLACES[hostname], port),), 60.0)
 
 
 def fetcher(resolver: Resolves, transport: MemoryTransport, config: Config, limit: int | None = None) -> Fetcher:
-    names = Names(resolver, 64, time.monotonic)
+    names = NameLookups(resolver, 64, time.monotonic)
     return Fetcher(config, transport, names, AddressGate(limit), URLS, {"https://a.test": "Bearer x"})
 
 
-def queued(href: str) -> Item:
-    return Item(Ticket(href, href, "h"), FromLog(1, 0), False)
+def queued(href: str) -> QueueItem:
+    return QueueItem(Ticket(href, href, "h"), FromLog(1, 0), False)
 
 
 async def fetched(one: Fetcher, href: str) -> Outcome:

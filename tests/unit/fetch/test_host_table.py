@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gregor.worker.borders.transport import Endpoint
+from gregor.worker.borders.transport import SocketAddress
 from gregor.worker.fetch.host_table import HostTable
 
 TABLE = HostTable.parse(
@@ -47,7 +47,7 @@ def test_a_host_that_is_not_listed() -> None:
 
 def test_all_endpoints_are_known_to_the_address_policy() -> None:
     table = HostTable.parse("a.test 127.0.0.1:1\n*:80 [::1]:2\n")
-    assert table.endpoints == {Endpoint("127.0.0.1", 1), Endpoint("::1", 2)}
+    assert table.endpoints == {SocketAddress("127.0.0.1", 1), SocketAddress("::1", 2)}
 
 
 @pytest.mark.parametrize(

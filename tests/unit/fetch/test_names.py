@@ -5,13 +5,13 @@ import time
 
 import pytest
 
-from gregor.worker.borders.resolver import Answer, DnsFailure
-from gregor.worker.borders.transport import Endpoint
+from gregor.worker.borders.resolver import DnsFailure, Resolution
+from gregor.worker.borders.transport import SocketAddress
 from gregor.worker.fetch import names
 from gregor.worker.fetch.held import NameAwaited
-from gregor.worker.fetch.names import Names
+from gregor.worker.fetch.names import NameLookups
 
-FOUND = Answer((Endpoint("192.0.2.1", 80),), 60.0)
+FOUND = Resolution((SocketAddress("192.0.2.1", 80),), 60.0)
 DEAD = DnsFailure("timeout", "no answer", 0.0)
 
 
@@ -22,7 +22,7 @@ class Slow:
         self.asked: list[str] = []
         self.let = asyncio.Event()
 
-    def remembered(self, hostname: str, port: int) -> Answer | None:
+    def remembered(self, hostname: str, port: int) -> Resolution | None:
         return FOUND if hostname == "known.test" else None
 
     async def resolve(self, hostname: str, port: int) -> DnsFailure:
@@ -36,7 +36,7 @@ def test_nobody_waits_long_for_a_name(monkeypatch: pytest.MonkeyPatch) -> None:
 
     async def play() -> None:
         resolver, again = Slow(), asyncio.Event()
-        finder = Names(resolver, 2, time.monotonic)
+        finder = NameLookups(resolver, 2, time.monotonic)
 
         def wake() -> bool:
             again.set()

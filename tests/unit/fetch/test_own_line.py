@@ -7,13 +7,13 @@ from itertools import pairwise
 
 import pytest
 
-from gregor.worker.borders.resolver import Answer, DnsFailure
-from gregor.worker.borders.transport import Endpoint, Failure, FetchResult, Limits, Permit, Request
+from gregor.worker.borders.resolver import DnsFailure, Resolution
+from gregor.worker.borders.transport import Failure, FetchResult, Limits, Permit, Request, SocketAddress
 from gregor.worker.config.settings import Config, replace
 from gregor.worker.fetch.address_limit import AddressGate
 from gregor.worker.fetch.fetcher import Fetcher
 from gregor.worker.fetch.held import InDoubt, LineDown
-from gregor.worker.fetch.names import Names
+from gregor.worker.fetch.names import NameLookups
 from gregor.worker.fetch.outcomes import Failed, Fetched
 from gregor.worker.fetch.own_line import HOSTS, LATELY, LATEST, LONGEST, MOST_WAIT, NAMES, PATIENCE, Blame, OwnLine
 from gregor.worker.web.urls import Urls
@@ -141,12 +141,12 @@ class Resolves:
     def __init__(self, line: Line) -> None:
         self._line = line
 
-    def remembered(self, hostname: str, port: int) -> Answer | DnsFailure:
+    def remembered(self, hostname: str, port: int) -> Resolution | DnsFailure:
         if self._line.cut and hostname.startswith("dns"):
             return DnsFailure("timeout", "no answer", 60.0)
-        return Answer((Endpoint(f"192.0.2.{hostname[-6:-5]}", port),), 60.0)
+        return Resolution((SocketAddress(f"192.0.2.{hostname[-6:-5]}", port),), 60.0)
 
-    async def resolve(self, hostname: str, port: int) -> Answer | DnsFailure:
+    async def resolve(self, hostname: str, port: int) -> Resolution | DnsFailure:
         return self.remembered(hostname, port)
 
 
@@ -180,7 +180,7 @@ def test_a_turn_that_meets_a_line_that_is_down_is_held_and_called_when_it_is_bac
         WOKEN.clear()
         hosts = ["dns0.test", "a1.test", "a2.test", "a3.test"]
         line = Line({f"http://{host}/": Scripted() for host in [*hosts, "new9.test"]})
-        names = Names(Resolves(line), 64, time.monotonic)
+        names = NameLookups(Resolves(line), 64, time.monotonic)
         fetcher = Fetcher(replace(Config(), failure_ttl=0.2), line, names, AddressGate(None), URLS, {})
         assert {await ask(fetcher, host) for host in hosts} == {Fetched}
         line.cut = True

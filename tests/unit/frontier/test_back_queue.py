@@ -4,19 +4,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gregor.schemas.messages import Ticket, TicketKind
-from gregor.worker.frontier.back_queue import BackQueue, FromBucket, FromLog, Item
+from gregor.worker.frontier.back_queue import BackQueue, FromBucket, FromLog, QueueItem
 from gregor.worker.links.rank import Judged, Rank
 
 KINDS: list[TicketKind] = ["new", "retry", "revisit"]
 STEPS = st.lists(st.tuples(st.sampled_from(["put", "take", "back", "remove"]), st.integers(0, 11)), max_size=60)
 
 
-def item(number: int, kind: TicketKind = "new", priority: int = 2) -> Item:
+def item(number: int, kind: TicketKind = "new", priority: int = 2) -> QueueItem:
     url = f"http://h/{number}"
-    return Item(Ticket(url, url, "h", kind=kind, priority=priority), FromLog(priority, number), False)
+    return QueueItem(Ticket(url, url, "h", kind=kind, priority=priority), FromLog(priority, number), False)
 
 
-def expected(waiting: list[Item]) -> Item | None:
+def expected(waiting: list[QueueItem]) -> QueueItem | None:
     """What comes next: what was put back, then what waited before, then by priority; else in order of arrival."""
     return min(waiting, key=lambda one: 0 if one.ticket.kind != "new" else one.ticket.priority, default=None)
 
@@ -25,9 +25,9 @@ def expected(waiting: list[Item]) -> Item | None:
 def test_it_does_as_a_sorted_list_would(steps: list[tuple[str, int]]) -> None:
     queue = BackQueue()
     items = [item(number, KINDS[number % 3], 1 + number % 4) for number in range(12)]
-    known: list[Item] = []
-    waiting: list[Item] = []
-    front: list[Item] = []  # what was put back, the last one first
+    known: list[QueueItem] = []
+    waiting: list[QueueItem] = []
+    front: list[QueueItem] = []  # what was put back, the last one first
     for step, number in steps:
         one = items[number]
         match step:
@@ -72,9 +72,9 @@ class Judge:
         return Judged(self.standings.get(section, Rank.OPEN), "reason", section)
 
 
-def of(section: str, count: int) -> list[Item]:
+def of(section: str, count: int) -> list[QueueItem]:
     urls = [f"http://h/{section}/{number}" for number in range(count)]
-    return [Item(Ticket(url, url, "h", depth=1), FromLog(2, number), False) for number, url in enumerate(urls)]
+    return [QueueItem(Ticket(url, url, "h", depth=1), FromLog(2, number), False) for number, url in enumerate(urls)]
 
 
 def taken(queue: BackQueue, count: int) -> list[str]:
@@ -134,7 +134,7 @@ def test_of_what_is_spent_the_deepest_comes_first() -> None:
     queue = BackQueue(Judge(cal=Rank.SPENT))
     for depth in (3, 9, 1, 2_000_000, 5):
         url = f"http://h/cal/{depth}"
-        queue.put(Item(Ticket(url, url, "h", depth=depth), FromLog(2, depth), False))
+        queue.put(QueueItem(Ticket(url, url, "h", depth=depth), FromLog(2, depth), False))
     assert [item.ticket.depth for _ in range(5) if (item := queue.take())] == [2_000_000, 9, 5, 3, 1]
 
 
@@ -144,7 +144,7 @@ def test_what_is_spent_and_deepest_has_room_where_its_section_is_full() -> None:
         queue.put(one)
     deeper = Ticket("http://h/cal/9", "http://h/cal/9", "h", depth=2)
     assert queue.takes(deeper, 4)
-    queue.put(Item(deeper, FromLog(2, 9), False))
+    queue.put(QueueItem(deeper, FromLog(2, 9), False))
     assert not queue.takes(deeper, 4)
     assert (taken_first := queue.take()) is not None
     assert taken_first.ticket is deeper

@@ -5,7 +5,7 @@ from itertools import count
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gregor.schemas.messages import Asked
+from gregor.schemas.messages import RequestStart
 from gregor.worker.frontier.host import Backlog, Host
 
 SIZE = 4
@@ -59,9 +59,9 @@ def test_a_hosts_crawl_delay_is_the_longest_of_its_origins() -> None:
 def test_a_host_that_was_asked_for_a_robots_txt_alone_is_idle() -> None:
     """It gets no row that could tell of the request; one that was asked for a page waits for its row."""
     host = Host("a.test", 3)
-    host.record_request(Asked(1.0, 2.0, robots=True))
+    host.record_request(RequestStart(1.0, 2.0, robots=True))
     assert host.idle
-    host.record_request(Asked(5.0, 2.0, href="http://a.test/"))
+    host.record_request(RequestStart(5.0, 2.0, href="http://a.test/"))
     assert not host.idle
     assert len(host.take_requests()) == 2
     assert host.idle

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from gregor.schemas.messages import DeadLetter, Ticket, url_fingerprint
 from gregor.worker.borders.effects import LeaseLost
-from gregor.worker.borders.log import Record, Unreadable
+from gregor.worker.borders.log import FrontierRecord, Unreadable
 from gregor.worker.frontier.partition import FEW_HOSTS
 from gregor.worker.links.tickets import again
 from tests.contract.world import ManualClock, ticket
@@ -250,7 +250,7 @@ def test_a_record_that_is_no_ticket_is_a_dead_letter() -> None:
             letters.append(letter)
 
         engine.store.put_dead_letter = put  # type: ignore[method-assign]
-        await owner.intake.admit(2, [Record(7, Unreadable(b"?", "no ticket"))])
+        await owner.intake.admit(2, [FrontierRecord(7, Unreadable(b"?", "no ticket"))])
         assert [(letter.cause, letter.source) for letter in letters] == [
             ("unreadable", "partition 0, priority 2, offset 7")
         ]

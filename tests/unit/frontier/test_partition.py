@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from gregor.schemas.messages import PRIORITIES
-from gregor.worker.frontier.back_queue import FromBucket, FromChunk, FromLog, Source
+from gregor.worker.frontier.back_queue import FromBucket, FromChunk, FromLog, TicketSource
 from gregor.worker.frontier.calendar import Calendar
 from gregor.worker.frontier.partition import Partition
 from tests.contract.world import ticket
@@ -21,7 +21,7 @@ def owned(epoch: int) -> Partition:
     ("source", "inherited"),
     [(FromLog(2, 9), True), (FromLog(2, 10), False), (FromBucket(3), True), (FromChunk("a", 3), True)],
 )
-def test_what_was_there_at_the_takeover_may_have_been_begun(source: Source, inherited: bool) -> None:
+def test_what_was_there_at_the_takeover_may_have_been_begun(source: TicketSource, inherited: bool) -> None:
     assert owned(2).enter(ticket("a"), source).inherited is inherited
     assert not owned(1).enter(ticket("a"), source).inherited, "nobody came before"
 

@@ -7,7 +7,7 @@ from typing import Any
 from gregor.worker.borders.store import Entry
 from gregor.worker.config.settings import Config
 from gregor.worker.frontier.calendar import Calendar
-from gregor.worker.frontier.waiting import Waiting
+from gregor.worker.frontier.waiting import WaitingTickets
 from tests.contract.world import ticket
 
 LONG_AFTER = 1e6
@@ -30,7 +30,7 @@ def test_a_bucket_is_not_read_before_what_goes_into_it_is_written() -> None:
     engine: Any = store
     partition: Any = SimpleNamespace(id=0, calendar=calendar, stamp=lambda: 1)
     effects: Any = SimpleNamespace(run=lambda call: call())
-    waiting = Waiting(
+    waiting = WaitingTickets(
         partition,
         config=Config(),
         seen=engine,

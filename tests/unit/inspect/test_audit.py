@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gregor.schemas.messages import Asked, Attempt, Row
+from gregor.schemas.messages import Attempt, RequestStart, Row
 from gregor.schemas.parts import RobotsCopy
-from gregor.worker.inspect.audit import LISTED, MARGINS, Findings, HostAudit, Request, requests_of, untold
+from gregor.worker.inspect.audit import LISTED, MARGINS, AuditedRequest, Findings, HostAudit, requests_of, untold
 
 HOST, AGENT = "a.example", "gregor/1.0 (+https://us.example/)"
 ORIGIN = f"http://{HOST}"
@@ -22,22 +22,24 @@ COPIES = {
 }
 
 
-def page(at: float, path: str = "/", rules: float = 400.0, delay: float = 1.0, page_delay: float = 1.0) -> Request:
-    return Request(HOST, ORIGIN + path, "worker", Asked(at, delay, page_delay, rules))
+def page(
+    at: float, path: str = "/", rules: float = 400.0, delay: float = 1.0, page_delay: float = 1.0
+) -> AuditedRequest:
+    return AuditedRequest(HOST, ORIGIN + path, "worker", RequestStart(at, delay, page_delay, rules))
 
 
-def robots(at: float, delay: float = 1.0) -> Request:
-    return Request(HOST, "", "worker", Asked(at, delay, robots=True))
+def robots(at: float, delay: float = 1.0) -> AuditedRequest:
+    return AuditedRequest(HOST, "", "worker", RequestStart(at, delay, robots=True))
 
 
-def judged(*requests: Request) -> HostAudit:
+def judged(*requests: AuditedRequest) -> HostAudit:
     found = HostAudit(AGENT)
     for request in requests:
         found.add(request, COPIES)
     return found
 
 
-def kinds(*requests: Request) -> list[str]:
+def kinds(*requests: AuditedRequest) -> list[str]:
     return [one.kind for one in judged(*requests).listed]
 
 
@@ -54,7 +56,7 @@ def kinds(*requests: Request) -> list[str]:
         (robots(450.0), None),
     ],
 )
-def test_a_request_is_judged_by_the_robots_txt_that_it_knew(request_: Request, kind: str | None) -> None:
+def test_a_request_is_judged_by_the_robots_txt_that_it_knew(request_: AuditedRequest, kind: str | None) -> None:
     assert kinds(request_) == ([kind] if kind else [])
 
 
@@ -76,7 +78,7 @@ def test_a_copy_that_is_not_kept_is_counted() -> None:
         ([page(500.0, delay=0.0, page_delay=0.0), page(500.0, "/x", delay=0.0, page_delay=0.0)], 0),
     ],
 )
-def test_requests_are_as_far_apart_as_their_delays(requests: list[Request], near: int) -> None:
+def test_requests_are_as_far_apart_as_their_delays(requests: list[AuditedRequest], near: int) -> None:
     assert kinds(*requests) == ["too near"] * near
 
 
@@ -86,8 +88,8 @@ def test_a_request_that_two_rows_tell_of_is_one() -> None:
 
 
 def test_clocks_of_two_workers_may_be_apart() -> None:
-    def other(at: float) -> Request:
-        return Request(HOST, f"{ORIGIN}/", "another", Asked(at, 1.0, 1.0, 400.0))
+    def other(at: float) -> AuditedRequest:
+        return AuditedRequest(HOST, f"{ORIGIN}/", "another", RequestStart(at, 1.0, 1.0, 400.0))
 
     assert kinds(page(500.0), other(500.6)) == []
     assert kinds(page(500.0), other(500.4)) == ["too near"]
@@ -118,7 +120,11 @@ def test_what_is_listed_is_bounded_and_all_is_counted() -> None:
 
 
 def test_a_row_tells_what_was_asked_and_what_it_does_not_know() -> None:
-    sent = (Asked(1.0, 1.0, robots=True), Asked(2.0, 1.0, 1.0, 1.0), Asked(3.0, 1.0, 1.0, 1.0, f"{ORIGIN}/B"))
+    sent = (
+        RequestStart(1.0, 1.0, robots=True),
+        RequestStart(2.0, 1.0, 1.0, 1.0),
+        RequestStart(3.0, 1.0, 1.0, 1.0, f"{ORIGIN}/B"),
+    )
     attempts = (Attempt(4.0, "fetched", 200, asked=sent), Attempt(5.0, "fetched", 200), Attempt(6.0, "denied"))
     row = Row(f"{ORIGIN}/b", f"{ORIGIN}/B", HOST, 5, "fetched", "fetched", attempts=attempts)
     assert [request.href for request in requests_of(row)] == ["", f"{ORIGIN}/b", f"{ORIGIN}/B"]

@@ -7,7 +7,7 @@ import pytest
 
 from gregor.schemas.messages import Link, Page
 from gregor.worker.inspect import selection
-from gregor.worker.inspect.duplicates import Candidate, Cluster, best_of, clusters, lines
+from gregor.worker.inspect.duplicates import Candidate, DuplicateCluster, best_of, clusters, lines
 from gregor.worker.inspect.selection import Selection
 from gregor.worker.web.urls import Urls
 from tests.reading import MemoryReader, page
@@ -20,8 +20,8 @@ def stored(url: str, **fields: Any) -> Page:
     return page(url, **fields)
 
 
-def found(*pages: Page, least: float = 0.65, host: str | None = None) -> list[Cluster]:
-    async def all_of() -> list[Cluster]:
+def found(*pages: Page, least: float = 0.65, host: str | None = None) -> list[DuplicateCluster]:
+    async def all_of() -> list[DuplicateCluster]:
         return [cluster async for cluster in clusters(MemoryReader(pages=pages), Urls(), least, host)]
 
     return asyncio.run(all_of())

@@ -157,7 +157,7 @@ def test_hosts(monkeypatch: pytest.MonkeyPatch) -> None:
     assert rows_of("hosts") == sums
 
 
-def filled(writer: table_files.Writer, name: str) -> None:
+def filled(writer: table_files.TableWriter, name: str) -> None:
     for values in rows_of(name):
         writer.put(tuple(values.values()))
     writer.close()
@@ -201,7 +201,7 @@ def test_json_lines() -> None:
 @pytest.mark.parametrize("form", ["sqlite", "duckdb"])
 def test_a_database_is_replaced_or_added_to(form: str, tmp_path: Path) -> None:
     file = tmp_path / "x.db"
-    made: Callable[..., table_files.Writer] = table_files.Sqlite if form == "sqlite" else table_files.DuckDb
+    made: Callable[..., table_files.TableWriter] = table_files.Sqlite if form == "sqlite" else table_files.DuckDb
     table = TABLES["pages"]
 
     def asked(query: str) -> list[tuple[Any, ...]]:
@@ -227,7 +227,7 @@ def test_a_folder_for_each_day_or_host(tmp_path: Path, monkeypatch: pytest.Monke
     for by, names in (("date", {"date=2023-11-14", "date=2023-11-15"}), ("host", {"host=a.test", "host=b.test"})):
         filled(
             datasets.DatasetFolder(
-                TABLES["pages"], places.Folder(tmp_path / by), by, "parquet", "run", table_files.Parquet
+                TABLES["pages"], places.LocalFolder(tmp_path / by), by, "parquet", "run", table_files.Parquet
             ),
             "pages",
         )

@@ -6,7 +6,7 @@ from gregor.schemas.messages import Ticket, url_fingerprint
 from gregor.worker.extract.judges import FoundLink, Judges
 from gregor.worker.extract.links import UNWEIGHED, Weight
 from gregor.worker.links.known_ranks import ADVANCES, HIGHEST, NOT_RANKED, KnownRanks
-from gregor.worker.settle.revisits import Revisits, Said
+from gregor.worker.settle.revisits import Revisits, SitemapHint
 from gregor.worker.web.urls import Urls
 
 RANKED = KnownRanks({url_fingerprint("http://b.test/high"): 12}, {"a.test": HIGHEST, "c.test": ADVANCES - 1})
@@ -53,5 +53,5 @@ def test_a_page_of_high_rank_is_visited_again_sooner_within_the_bounds() -> None
     paces = [RANKED.pace(f"http://{host}/", host) for host in ("a.test", "c.test", "z.test")]
     assert paces == sorted(paces) and min(paces) >= 0.5 and paces[-1] == 1.0
     assert KnownRanks({url_fingerprint("http://b.test/"): HIGHEST}).pace("http://b.test/", "b.test") == 0.5
-    assert policy.interval(0, 0, Said(), 0.0, pace=0.5) == 80.0  # never below the shortest
-    assert policy.interval(0, 2, Said(), 0.0, pace=0.5) == 0.5 * policy.interval(0, 2, Said(), 0.0)
+    assert policy.interval(0, 0, SitemapHint(), 0.0, pace=0.5) == 80.0  # never below the shortest
+    assert policy.interval(0, 2, SitemapHint(), 0.0, pace=0.5) == 0.5 * policy.interval(0, 2, SitemapHint(), 0.0)

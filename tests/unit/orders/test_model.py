@@ -13,8 +13,8 @@ from gregor.worker.orders.model import (
     By,
     Change,
     KeyReused,
-    Kind,
     Order,
+    OrderKind,
     Orders,
     archived,
     check,
@@ -115,7 +115,7 @@ def test_any_text_is_a_host_or_refused(text: str) -> None:
         ("drain", "w", 1.0, "drain has no value"),
     ],
 )
-def test_what_cannot_be_ordered(kind: Kind, target: str, value: float | None, says: str) -> None:
+def test_what_cannot_be_ordered(kind: OrderKind, target: str, value: float | None, says: str) -> None:
     with pytest.raises(BadInput, match=says):
         give(Orders(), Order(kind, target, value), ME)
 

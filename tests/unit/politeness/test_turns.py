@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import pytest
 
-from gregor.schemas.messages import PRIORITIES, Asked, HostRecord
+from gregor.schemas.messages import PRIORITIES, HostRecord, RequestStart
 from gregor.worker.borders.effects import Retries
 from gregor.worker.borders.store import PageStore
 from gregor.worker.config.settings import Config
@@ -22,7 +22,7 @@ from gregor.worker.observe.stats import Stats
 from gregor.worker.orders.in_force import OrdersInForce
 from gregor.worker.orders.model import By, Order, Orders, give
 from gregor.worker.politeness.budgets import HostBudgets
-from gregor.worker.politeness.host_records import Answered, HostRecords, OriginFailed, Result
+from gregor.worker.politeness.host_records import Answered, HostRecords, OriginFailed, TurnResult
 from gregor.worker.politeness.spacing import Spacing
 from gregor.worker.politeness.turns import Turns
 from gregor.worker.run.order_gate import OrderGate
@@ -85,7 +85,7 @@ class Desk:
             permit.sent()
         return allowed
 
-    def over(self, result: Result) -> None:
+    def over(self, result: TurnResult) -> None:
         asyncio.run(self.turn.over(result))
 
     def order(self, seconds: float) -> None:
@@ -101,8 +101,8 @@ def test_each_request_is_on_record_with_what_was_in_force() -> None:
     desk.clock.pass_(2.5)
     assert desk.send(URL, rules=begun)
     first, second = desk.host.take_requests()
-    assert first == Asked(first.at, 2.0, robots=True)
-    assert second == Asked(second.at, 2.0, 30.0, begun, URL)
+    assert first == RequestStart(first.at, 2.0, robots=True)
+    assert second == RequestStart(second.at, 2.0, 30.0, begun, URL)
     assert (first.at, second.at) == pytest.approx((begun, begun + 2.5))
     assert desk.host.take_requests() == ()
 

@@ -15,7 +15,7 @@ from gregor.worker.read.configured import configured
 from gregor.worker.read.document import Document, Reference
 from gregor.worker.read.fingerprints import MAX_LETTERS, simhash_and_sketch, text_fingerprint
 from gregor.worker.read.html import parse
-from gregor.worker.read.html.natively import Attempt
+from gregor.worker.read.html.natively import NativeAttempt
 from gregor.worker.read.processors import Html, Processors
 from gregor.worker.read.read import read
 
@@ -116,7 +116,7 @@ class Noting:
         self.texts: list[str] = []
         self._why = why
 
-    def read_page(self, html: str, characters: int, links: int, closed: bool, /) -> native.Said | str:
+    def read_page(self, html: str, characters: int, links: int, closed: bool, /) -> native.NativeAnswer | str:
         self.texts.append(html)
         return self._why or ("Title", "Text", [("u", "a", True, "t")], None, None, [(" N ", "c")], " ", [], False, [])
 
@@ -191,10 +191,10 @@ PAGES: Final = (
 )
 
 
-def attempt() -> Attempt:
+def attempt() -> NativeAttempt:
     core = native.core()
     assert core is not None
-    return Attempt(core)
+    return NativeAttempt(core)
 
 
 @built

@@ -10,10 +10,10 @@ from gregor.worker.borders.transport import Response, Truncation
 from gregor.worker.config.settings import Config
 from gregor.worker.robots.answers import (
     NOT_WHOLE,
-    Answer,
     Came,
     Elsewhere,
     NoFile,
+    RobotsAnswer,
     Unreachable,
     meaning,
     of_response,
@@ -94,7 +94,7 @@ def test_history_is_bounded_and_its_newest_part_is_kept(sizes: list[int]) -> Non
         (503, None, Unreachable("status 503", 503)),
     ],
 )
-def test_a_file_that_is_not_whole_is_none(status: int, truncated: Truncation | None, counts: Answer) -> None:
+def test_a_file_that_is_not_whole_is_none(status: int, truncated: Truncation | None, counts: RobotsAnswer) -> None:
     body = SpooledBody(cap=100)
     body.write(BODY)
     response = Response(status, "", [], "HTTP/1.1", body, None, b"", b"", "", 0.0, 0.0, truncated)

@@ -7,7 +7,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gregor.worker.robots import lines as robots_lines
-from gregor.worker.robots.answers import Answer, Came, Elsewhere, NoFile, Unreachable, meaning
+from gregor.worker.robots.answers import Came, Elsewhere, NoFile, RobotsAnswer, Unreachable, meaning
 from gregor.worker.robots.file import (
     ALLOW_ALL,
     DISALLOW_ALL,
@@ -382,7 +382,7 @@ def test_product_token(user_agent: str, token: str) -> None:
         (777, None, 0, Unreachable("status 777", 777)),
     ],
 )
-def test_answers(status: int, location: str | None, hops: int, expected: Answer) -> None:
+def test_answers(status: int, location: str | None, hops: int, expected: RobotsAnswer) -> None:
     headers = {} if location is None else {"location": location}
     assert meaning(status, headers, FILE, hops) == expected
 

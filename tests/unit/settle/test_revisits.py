@@ -12,7 +12,7 @@ from gregor.worker.config.settings import Config, ConfigError, replace
 from gregor.worker.fetch.outcomes import Unchanged
 from gregor.worker.frontier.tickets import is_stale
 from gregor.worker.read.sitemaps.entries import CHANGE_FREQUENCIES, latest_change
-from gregor.worker.settle.revisits import Revisits, Said
+from gregor.worker.settle.revisits import Revisits, SitemapHint
 from gregor.worker.settle.rows import settled_row
 from gregor.worker.settle.verdicts import Policy, conclude, sitemap_news
 from gregor.worker.settle.visited import Visited
@@ -24,7 +24,7 @@ POLICY = Policy(retries=3, pause=1.0, longest=60.0, revisits=HOURLY, jitter=0.0)
 TICKET = Ticket("http://h/", "http://h/", "h")
 
 DATES = st.just(0.0) | st.floats(-1e9, 4e9)
-SAID = st.builds(Said, DATES, st.sampled_from(["", *CHANGE_FREQUENCIES]))
+SAID = st.builds(SitemapHint, DATES, st.sampled_from(["", *CHANGE_FREQUENCIES]))
 COUNTS = st.integers(0, 100)
 
 
@@ -41,13 +41,13 @@ def row(visited: float, due: float = 0.0, **fields: object) -> Row:
 
 @given(revisits(), COUNTS, COUNTS, SAID, st.floats(0.0, 3e9), st.floats(0.0, 0.1))
 def test_every_interval_is_within_the_bounds(
-    policy: Revisits, changed: int, unchanged: int, said: Said, fetched: float, spread: float
+    policy: Revisits, changed: int, unchanged: int, said: SitemapHint, fetched: float, spread: float
 ) -> None:
     assert policy.shortest <= policy.interval(changed, unchanged, said, fetched, spread) <= policy.longest
 
 
 @given(revisits(), COUNTS, COUNTS, SAID)
-def test_a_change_never_makes_it_later(policy: Revisits, changed: int, unchanged: int, said: Said) -> None:
+def test_a_change_never_makes_it_later(policy: Revisits, changed: int, unchanged: int, said: SitemapHint) -> None:
     before = policy.interval(changed, unchanged, said, NOW)
     assert policy.interval(changed + 1, unchanged, said, NOW) <= before
     assert policy.interval(changed, unchanged + 1, said, NOW) >= before
@@ -67,17 +67,17 @@ def test_a_change_never_makes_it_later(policy: Revisits, changed: int, unchanged
     ],
 )
 def test_the_stated_frequency_is_where_it_begins(word: str, interval: float) -> None:
-    assert HOURLY.interval(0, 0, Said(0.0, word), NOW) == interval
+    assert HOURLY.interval(0, 0, SitemapHint(0.0, word), NOW) == interval
 
 
 def test_what_changed_long_ago_is_less_urgent() -> None:
-    intervals = [HOURLY.interval(0, 0, Said(NOW - age * DAY), NOW) for age in (1, 100, 200, 1000, 100_000)]
+    intervals = [HOURLY.interval(0, 0, SitemapHint(NOW - age * DAY), NOW) for age in (1, 100, 200, 1000, 100_000)]
     assert intervals == [10 * DAY, 10 * DAY, 20 * DAY, 100 * DAY, 400 * DAY]
 
 
 @given(SAID, st.floats(0.0, 2 * NOW), st.just(0.0) | st.floats(0.0, 2 * NOW), revisits())
 def test_what_is_heard_never_makes_a_visit_later_nor_too_early(
-    said: Said, visited: float, due: float, policy: Revisits
+    said: SitemapHint, visited: float, due: float, policy: Revisits
 ) -> None:
     sooner = policy.owed(row(visited, due), said, NOW)
     if sooner is not None:
@@ -98,11 +98,11 @@ def test_what_is_heard_never_makes_a_visit_later_nor_too_early(
     ],
 )
 def test_news_of_a_page_that_was_visited_a_day_ago(lastmod: float, changefreq: str, expected: float | None) -> None:
-    assert HOURLY.owed(row(NOW - DAY, NOW + 9 * DAY), Said(lastmod, changefreq), NOW) == expected
+    assert HOURLY.owed(row(NOW - DAY, NOW + 9 * DAY), SitemapHint(lastmod, changefreq), NOW) == expected
 
 
 def test_a_change_is_not_looked_at_within_the_shortest_interval() -> None:
-    assert HOURLY.owed(row(NOW - 60.0, NOW + DAY), Said(NOW - 1.0), NOW) == NOW + 540.0
+    assert HOURLY.owed(row(NOW - 60.0, NOW + DAY), SitemapHint(NOW - 1.0), NOW) == NOW + 540.0
 
 
 def test_a_stale_ticket_with_news_makes_a_revisit_that_is_valid_and_its_row_remembers() -> None:

@@ -20,9 +20,9 @@ from gregor.worker.borders.errors import Unavailable
 from gregor.worker.config.servers import Servers
 
 T = TypeVar("T")
-Values: TypeAlias = Sequence[object]
-Found: TypeAlias = list[tuple[Any, ...]]
-Changes: TypeAlias = Sequence[tuple[str, Values]]
+BoundValues: TypeAlias = Sequence[object]
+ResultRows: TypeAlias = list[tuple[Any, ...]]
+Statements: TypeAlias = Sequence[tuple[str, BoundValues]]
 """Statements that write, each with its values."""
 
 _IN_FLIGHT: Final = 256
@@ -48,7 +48,7 @@ class Cassandra:
         self._prepared: dict[str, PreparedStatement] = {}
         self._preparing: dict[str, asyncio.Task[PreparedStatement]] = {}
         self._answers = _Answers(_IN_FLIGHT)
-        self._changes: Coalesced[Changes, None] = Coalesced(self._write_all, _CALLS, _ROUNDS)
+        self._changes: Coalesced[Statements, None] = Coalesced(self._write_all, _CALLS, _ROUNDS)
 
     @classmethod
     async def connect(cls, settings: Servers, keyspace: str, environ: Mapping[str, str]) -> Self:
@@ -56,20 +56,20 @@ class Cassandra:
         cluster, session = await asyncio.to_thread(_connect, settings, keyspace, environ)
         return cls(cluster, session, settings.server_timeout)
 
-    async def read(self, statement: str, values: Values = ()) -> Found:
+    async def read(self, statement: str, values: BoundValues = ()) -> ResultRows:
         """All that a statement finds; for what is small."""
         return [found async for page in self.pages(statement, values) for found in page]
 
-    async def find(self, statement: str, values: Values) -> Found:
+    async def find(self, statement: str, values: BoundValues) -> ResultRows:
         """The first 5,000 records at most: as `read`, and cheaper."""
         return (await self._execute([(await self._prepare(statement)).bind(values)]))[0]
 
-    async def read_each(self, statement: str, many: Sequence[Values]) -> list[Found]:
+    async def read_each(self, statement: str, many: Sequence[BoundValues]) -> list[ResultRows]:
         """What a statement finds for each of many values; at most 5,000 records of each."""
         prepared = await self._prepare(statement)
         return await self._execute([prepared.bind(values) for values in many])
 
-    async def pages(self, statement: str, values: Values = (), size: int = _FETCHED) -> AsyncIterator[Found]:
+    async def pages(self, statement: str, values: BoundValues = (), size: int = _FETCHED) -> AsyncIterator[ResultRows]:
         """All that a statement finds, at most ``size`` records at a time; nothing is read ahead."""
         bound = (await self._prepare(statement)).bind(values)
         bound.fetch_size = size
@@ -85,17 +85,17 @@ class Cassandra:
             asked[0] = await self._answers.expect()
             response.start_fetching_next_page()
 
-    async def write(self, statement: str, values: Values) -> None:
+    async def write(self, statement: str, values: BoundValues) -> None:
         """Returns when a quorum has it."""
         await self.write_each(statement, [values])
 
-    async def write_each(self, statement: str, many: Sequence[Values]) -> None:
+    async def write_each(self, statement: str, many: Sequence[BoundValues]) -> None:
         """Write for each of many values, wherever they belong."""
         if many:
             prepared = await self._prepare(statement)
             await self._execute([prepared.bind(values) for values in many])
 
-    async def write_at_once(self, changes: Changes) -> None:
+    async def write_at_once(self, changes: Statements) -> None:
         """Write wherever they belong; small ones share requests, also with those of other callers of this moment.
 
         Each may take effect alone, in any order. What fails, fails for all callers of the moment.
@@ -103,7 +103,7 @@ class Cassandra:
         if changes:
             await self._changes.ask(changes)
 
-    async def write_together(self, statement: str, many: Sequence[Values]) -> None:
+    async def write_together(self, statement: str, many: Sequence[BoundValues]) -> None:
         """Write for each of many values that belong to one partition of the table, 128 a request."""
         prepared = await self._prepare(statement)
         bound = [prepared.bind(values) for values in many]
@@ -113,7 +113,7 @@ class Cassandra:
         """What is in flight fails. May be repeated."""
         await asyncio.to_thread(self._cluster.shutdown)
 
-    async def _write_all(self, calls: Sequence[Changes]) -> list[None]:
+    async def _write_all(self, calls: Sequence[Statements]) -> list[None]:
         bound = [(await self._prepare(statement)).bind(values) for changes in calls for statement, values in changes]
         await self._execute([some[0] if len(some) == 1 else _batch(some) for some in _packed(bound)])
         return [None] * len(calls)
@@ -135,7 +135,7 @@ class Cassandra:
             del self._preparing[statement]
         return prepared
 
-    async def _execute(self, statements: Sequence[BoundStatement | BatchStatement]) -> list[Found]:
+    async def _execute(self, statements: Sequence[BoundStatement | BatchStatement]) -> list[ResultRows]:
         asked = []
         for statement in statements:
             future = await self._answers.expect()
@@ -161,23 +161,23 @@ class _Answers:
     def __init__(self, bound: int) -> None:
         self._loop = asyncio.get_running_loop()
         self._slots = asyncio.Semaphore(bound)
-        self._come: deque[tuple[asyncio.Future[Found], Found, BaseException | None]] = deque()
+        self._come: deque[tuple[asyncio.Future[ResultRows], ResultRows, BaseException | None]] = deque()
         self._woken = False
 
-    async def expect(self) -> asyncio.Future[Found]:
+    async def expect(self) -> asyncio.Future[ResultRows]:
         """The future of a statement that is executed next, when there is a slot for it."""
         await self._slots.acquire()
         return self._loop.create_future()
 
-    def succeed(self, found: Found | None, future: asyncio.Future[Found]) -> None:
+    def succeed(self, found: ResultRows | None, future: asyncio.Future[ResultRows]) -> None:
         """Called on any thread."""
         self._put(future, found or [], None)
 
-    def fail(self, error: BaseException, future: asyncio.Future[Found]) -> None:
+    def fail(self, error: BaseException, future: asyncio.Future[ResultRows]) -> None:
         """Called on any thread."""
         self._put(future, [], error)
 
-    def _put(self, future: asyncio.Future[Found], found: Found, error: BaseException | None) -> None:
+    def _put(self, future: asyncio.Future[ResultRows], found: ResultRows, error: BaseException | None) -> None:
         self._come.append((future, found, error))
         if not self._woken:
             self._woken = True

@@ -13,8 +13,8 @@ from gregor.worker.adapters.cluster.membership import Membership
 from gregor.worker.adapters.cluster.ownership import OwnerNodes
 from gregor.worker.adapters.cluster.status import members, put_status
 from gregor.worker.adapters.cluster.zookeeper_client import SERVICE, ZooKeeper
-from gregor.worker.adapters.cluster.zookeeper_setup import Facts, check_tree
-from gregor.worker.adapters.cluster.zookeeper_tree import Put, Stat, Tree
+from gregor.worker.adapters.cluster.zookeeper_setup import ServerFacts, check_tree
+from gregor.worker.adapters.cluster.zookeeper_tree import PutNode, Stat, Tree
 from gregor.worker.adapters.when_there import nobody
 from gregor.worker.borders.clock import Clock
 from gregor.worker.borders.coordinator import Lease
@@ -63,7 +63,7 @@ class ClusterCoordinator:
         name: str,
         clock: Clock,
         *,
-        facts: Facts | None = None,
+        facts: ServerFacts | None = None,
         environ: Mapping[str, str] = os.environ,
     ) -> Self:
         """Connect, without becoming a member. Raises `Unavailable`, BadInput when `gregor init` made no such crawl."""
@@ -143,7 +143,7 @@ class ClusterCoordinator:
                 await self._zookeeper.create(self._tree.changes, b"")
                 path = self._tree.archive(older[0].number)
                 await self._zookeeper.create(path, orders_codec.encoded_changes(older))
-            if await self._zookeeper.commit([Put(self._tree.orders, orders_codec.encoded(orders), stat.version)]):
+            if await self._zookeeper.commit([PutNode(self._tree.orders, orders_codec.encoded(orders), stat.version)]):
                 break  # else somebody else was first: the change is made of theirs
         self._orders = orders
         self._change.set()
@@ -245,7 +245,7 @@ class ClusterCoordinator:
         if node is None:
             put = await self._zookeeper.create(self._tree.orders, kept) is not None
         else:
-            put = await self._zookeeper.commit([Put(self._tree.orders, kept, node[1].version)])
+            put = await self._zookeeper.commit([PutNode(self._tree.orders, kept, node[1].version)])
         if put:
             _log.warning("orders were gone; put back", version=self._orders.version)
         self._news.set()

@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import Any, Final
 
 from gregor.schemas.messages import Changed, DeadLetter, Page, Row, decode, encode, url_fingerprint
-from gregor.worker.adapters.cluster.cassandra_client import Cassandra, Found
+from gregor.worker.adapters.cluster.cassandra_client import Cassandra, ResultRows
 from gregor.worker.adapters.cluster.seen import RedisSeen
 from gregor.worker.adapters.cluster.store_pages import Pages, signed
 from gregor.worker.adapters.cluster.tokens import RANGES, bounds
@@ -97,7 +97,7 @@ class _Eraser:
     def _is_of(self, letter: DeadLetter) -> bool:
         return self._whose.covers(letter.host) or self._whose.url(letter.href)
 
-    def _scanned(self, statement: str, at_a_time: int) -> AsyncIterator[Found]:
+    def _scanned(self, statement: str, at_a_time: int) -> AsyncIterator[ResultRows]:
         """What a statement finds in all ranges of tokens, several read at once."""
         ranges = (self._cassandra.pages(statement, bounds(number), at_a_time) for number in range(RANGES))
         return merged(ranges, _AT_ONCE)

@@ -11,7 +11,7 @@ import msgspec
 from gregor.partitioner.hashing import partition_of
 from gregor.schemas.messages import LONGEST_URL, PRIORITIES, Ticket, decode_ticket
 from gregor.worker.adapters.cluster.kafka_buffer import Raw
-from gregor.worker.borders.log import Record, Unreadable
+from gregor.worker.borders.log import FrontierRecord, Unreadable
 from gregor.worker.web.urls import politeness_host
 
 _KINDS: Final = ("new", "recrawl", "robots")
@@ -24,15 +24,15 @@ _LONGEST_WORDS: Final = 1000
 _FARTHEST: Final = 1e11  # unix seconds, which no time passes
 
 
-def read_record(raw: Raw, partition: int, partitions: int) -> Record:
+def read_record(raw: Raw, partition: int, partitions: int) -> FrontierRecord:
     """A record of a partition: its ticket, or why it is none that could have been published there."""
     offset, data = raw
     try:
         ticket = decode_ticket(data)
     except msgspec.MsgspecError as error:
-        return Record(offset, Unreadable(data, str(error)[:_LONGEST]))
+        return FrontierRecord(offset, Unreadable(data, str(error)[:_LONGEST]))
     wrong = _wrong(ticket, partition, partitions)
-    return Record(offset, Unreadable(data, wrong) if wrong else ticket)
+    return FrontierRecord(offset, Unreadable(data, wrong) if wrong else ticket)
 
 
 def _wrong(ticket: Ticket, partition: int, partitions: int) -> str:

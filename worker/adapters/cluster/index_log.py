@@ -14,9 +14,9 @@ from gregor.partitioner.hashing import partition_of
 from gregor.schemas import topics
 from gregor.worker.adapters.cluster.kafka_client import KafkaFailed, KafkaThread, client_settings
 from gregor.worker.adapters.cluster.kafka_offsets import Offsets
-from gregor.worker.adapters.cluster.kafka_producer import Message, Publisher, Source
-from gregor.worker.adapters.cluster.kafka_reader import OutsideLog, Reader
-from gregor.worker.borders.shelf import Heard, Post
+from gregor.worker.adapters.cluster.kafka_producer import Message, Publisher, RecordSource
+from gregor.worker.adapters.cluster.kafka_reader import KafkaReader, OutsideLog
+from gregor.worker.borders.shelf import Post, UrlToIndex
 from gregor.worker.config.servers import Servers
 from gregor.worker.observe.logging import logs
 
@@ -40,7 +40,7 @@ _POST: Final = msgspec.msgpack.Decoder(Post)
 _PACK: Final = msgspec.msgpack.Encoder()
 
 
-class Places(NamedTuple):
+class LogOffsets(NamedTuple):
     """Offsets of a partition in both topics."""
 
     events: int
@@ -57,23 +57,23 @@ class IndexLog:
         self._partitions = partitions
         self._events, self._index = topics.events(crawl), topics.index(crawl)
         self._thread = KafkaThread()
-        self._reader = Reader(self._thread, settings, servers.server_timeout, lambda partition: None)
+        self._reader = KafkaReader(self._thread, settings, servers.server_timeout, lambda partition: None)
         self._publisher = Publisher(self._thread, plain, servers.server_timeout, self._reader.appended)
         self._offsets = Offsets(settings, servers.server_timeout)
         self._thread.start(self._poll, self._close, self._ended)
 
-    async def events(self, partition: int, offset: int, limit: int) -> tuple[list[Heard], int, str]:
+    async def events(self, partition: int, offset: int, limit: int) -> tuple[list[UrlToIndex], int, str]:
         """What the crawl told from an offset on; where to go on; when the last was told (RFC 3339). What cannot be read
         is passed over."""
         records, after = await self._read((self._events, partition), offset, limit)
-        notices, at = list[Heard](), ""
+        notices, at = list[UrlToIndex](), ""
         for record_offset, data in records:
             try:
                 event = _EVENT.decode(data)
             except msgspec.MsgspecError as error:
                 _log.warning("an event cannot be read", partition=partition, offset=record_offset, why=str(error))
                 continue
-            notices.append(Heard(event.key, event.visit, event.change, event.requisite))
+            notices.append(UrlToIndex(event.key, event.visit, event.change, event.requisite))
             at = event.fetched_at or event.at
         return notices, after, at
 
@@ -92,21 +92,21 @@ class IndexLog:
             )
         await self._publisher.publish(messages)
 
-    async def start(self, partition: int) -> Places:
+    async def start(self, partition: int) -> LogOffsets:
         """Where an owner of a partition begins."""
         sources = self._sources([partition])
         starts, committed = await self._offsets.starts(sources), await self._offsets.committed(sources)
-        return Places(*(max(starts[source], committed[source]) for source in sources))
+        return LogOffsets(*(max(starts[source], committed[source]) for source in sources))
 
-    async def commit(self, partition: int, places: Places, epoch: int) -> None:
+    async def commit(self, partition: int, places: LogOffsets, epoch: int) -> None:
         """All before these places was acknowledged."""
         await self._offsets.commit(dict(zip(self._sources([partition]), places, strict=True)), epoch)
 
-    async def ends(self) -> dict[Source, int]:
+    async def ends(self) -> dict[RecordSource, int]:
         """Where both topics end."""
         return await self._offsets.ends(self._sources(range(self._partitions)))
 
-    async def committed(self) -> dict[Source, int]:
+    async def committed(self) -> dict[RecordSource, int]:
         """How far each partition of both topics was taken in."""
         return await self._offsets.committed(self._sources(range(self._partitions)))
 
@@ -124,7 +124,7 @@ class IndexLog:
         await self._offsets.close()
         await self._thread.close()
 
-    async def _read(self, source: Source, offset: int, limit: int) -> tuple[list[tuple[int, bytes]], int]:
+    async def _read(self, source: RecordSource, offset: int, limit: int) -> tuple[list[tuple[int, bytes]], int]:
         try:
             records = await self._reader.read(source, offset, limit)
         except OutsideLog as error:
@@ -135,7 +135,7 @@ class IndexLog:
             return [], begin
         return records, records[-1][0] + 1 if records else offset
 
-    def _sources(self, partitions: Sequence[int]) -> list[Source]:
+    def _sources(self, partitions: Sequence[int]) -> list[RecordSource]:
         return [(topic, partition) for partition in partitions for topic in (self._events, self._index)]
 
     def _poll(self) -> None:

@@ -7,7 +7,7 @@ import msgspec
 import xxhash
 
 from gregor.worker.adapters.cluster.cassandra_client import Cassandra
-from gregor.worker.borders.shelf import Held, Noted, Rank, Said
+from gregor.worker.borders.shelf import ContentRank, Held, IndexedUrl, LinkWords
 
 _SLOTS: Final = 4
 """Pages of a host that are remembered for the same words of links to one target."""
@@ -47,16 +47,16 @@ class CassandraShelf:
     def __init__(self, cassandra: Cassandra) -> None:
         self._cassandra = cassandra
 
-    async def noted(self, key: str) -> Noted | None:
+    async def noted(self, key: str) -> IndexedUrl | None:
         for content, data in await self._cassandra.read(_NOTED, (key,)):
-            return Noted(content, msgspec.msgpack.decode(data, type=_Links))
+            return IndexedUrl(content, msgspec.msgpack.decode(data, type=_Links))
         return None
 
     async def contents_of(self, keys: Sequence[str]) -> list[str]:
         answers = await self._cassandra.read_each(_CONTENT, [(key,) for key in keys]) if keys else []
         return list(dict.fromkeys(content for rows in answers for (content,) in rows))
 
-    async def note(self, key: str, noted: Noted, stamp: int) -> None:
+    async def note(self, key: str, noted: IndexedUrl, stamp: int) -> None:
         if noted.content:
             data = msgspec.msgpack.encode(list(noted.links))
             await self._cassandra.write(_NOTE, (key, noted.content, data, stamp))
@@ -84,10 +84,10 @@ class CassandraShelf:
         mine = [place for place, rows in zip(places, sources, strict=True) if rows == [(source,)]]
         await self._cassandra.write_each(_UNLINK, [(stamp, *place) for place in mine])
 
-    async def anchors(self, keys: Sequence[str], limit: int) -> list[Said]:
+    async def anchors(self, keys: Sequence[str], limit: int) -> list[LinkWords]:
         answers = await self._cassandra.read_each(_ANCHORS, [(key, _MOST) for key in keys])
         said = dict.fromkeys((host, text) for rows in answers for host, text in rows)
-        return [Said(host, text) for host, text in said][: limit * len(keys)]
+        return [LinkWords(host, text) for host, text in said][: limit * len(keys)]
 
     async def epoch(self, partition: int) -> int:
         return max((epoch for (epoch,) in await self._cassandra.read(_EPOCH, (partition,))), default=0)
@@ -103,16 +103,16 @@ class CassandraShelf:
         async for rows in self._cassandra.pages(_CONTENTS):
             yield [(key, content) for key, content in rows]
 
-    async def ranks(self) -> AsyncIterator[list[Rank]]:
+    async def ranks(self) -> AsyncIterator[list[ContentRank]]:
         """All ranks, some at a time."""
         async for rows in self._cassandra.pages(_RANKED):
-            yield [Rank(content, rank or 0.0, bucket or 0, asked or 0) for content, rank, bucket, asked in rows]
+            yield [ContentRank(content, rank or 0.0, bucket or 0, asked or 0) for content, rank, bucket, asked in rows]
 
-    async def put_ranks(self, ranks: Sequence[Rank]) -> None:
+    async def put_ranks(self, ranks: Sequence[ContentRank]) -> None:
         """Replace the ranks of contents, and not for which of them a document was asked."""
         await self._cassandra.write_each(_RANK, [(each.content, each.rank, each.bucket) for each in ranks])
 
-    async def asked(self, ranks: Sequence[Rank]) -> None:
+    async def asked(self, ranks: Sequence[ContentRank]) -> None:
         """The documents of these ranks were asked for; those of no rank are forgotten."""
         await self._cassandra.write_each(_RANK_ASKED, [(each.content, each.bucket) for each in ranks if each.rank])
         await self._cassandra.write_each(_UNRANK, [(each.content,) for each in ranks if not each.rank])

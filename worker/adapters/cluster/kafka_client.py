@@ -19,7 +19,7 @@ from gregor.worker.base.printable import one_line
 from gregor.worker.borders.errors import Unavailable
 from gregor.worker.config.servers import Servers, password
 
-Settings = dict[str, Any]
+ClientOptions = dict[str, Any]
 
 _CLOSE_TIMEOUT: Final = 10.0
 
@@ -28,9 +28,9 @@ class KafkaFailed(Exception):
     """The Kafka thread died, or is closed: the log cannot be used any more."""
 
 
-def client_settings(servers: Servers, environ: Mapping[str, str] = os.environ) -> Settings:
+def client_settings(servers: Servers, environ: Mapping[str, str] = os.environ) -> ClientOptions:
     """The settings of any client. Raises BadInput when a secret cannot be had."""
-    settings: Settings = {
+    settings: ClientOptions = {
         "bootstrap.servers": ",".join(servers.kafka),
         "client.id": "gregor",
         "broker.address.family": "v4",
@@ -48,7 +48,7 @@ def client_settings(servers: Servers, environ: Mapping[str, str] = os.environ) -
     return settings
 
 
-def _sasl(servers: Servers, environ: Mapping[str, str]) -> Settings:
+def _sasl(servers: Servers, environ: Mapping[str, str]) -> ClientOptions:
     if servers.kafka_sasl_mechanism == "AWS_MSK_IAM":
         return {"sasl.mechanism": "OAUTHBEARER", "oauth_cb": _iam_token(environ)}
     return {

@@ -12,8 +12,8 @@ from typing import Final, TypeVar
 
 from confluent_kafka import OFFSET_BEGINNING, OFFSET_END, Consumer, KafkaException, TopicPartition
 
-from gregor.worker.adapters.cluster.kafka_client import Settings, unavailable
-from gregor.worker.adapters.cluster.kafka_producer import Source
+from gregor.worker.adapters.cluster.kafka_client import ClientOptions, unavailable
+from gregor.worker.adapters.cluster.kafka_producer import RecordSource
 from gregor.worker.borders.errors import Unavailable
 
 T = TypeVar("T")
@@ -30,28 +30,28 @@ _METADATA_AGE: Final = 3000
 class Offsets:
     """Every method may raise `Unavailable`. Blocking calls run on a thread of their own."""
 
-    def __init__(self, settings: Settings, timeout: float) -> None:
+    def __init__(self, settings: ClientOptions, timeout: float) -> None:
         self._consumer = Consumer(settings | {"enable.auto.commit": False, "metadata.max.age.ms": _METADATA_AGE})
         self._timeout = timeout
         # A call that fails is asked again within the time; one that hangs is left behind.
         self._executor = ThreadPoolExecutor(1, thread_name_prefix="kafka-offsets")
-        self._marks: dict[Source, tuple[int, int]] = {}
+        self._marks: dict[RecordSource, tuple[int, int]] = {}
         self._next: asyncio.Future[None] | None = None
         self._turn = asyncio.Lock()
 
-    async def starts(self, sources: Iterable[Source]) -> dict[Source, int]:
+    async def starts(self, sources: Iterable[RecordSource]) -> dict[RecordSource, int]:
         """The first readable offset of each."""
         return await self._ask(lambda: self._bounds(sources, OFFSET_BEGINNING))
 
-    async def ends(self, sources: Iterable[Source]) -> dict[Source, int]:
+    async def ends(self, sources: Iterable[RecordSource]) -> dict[RecordSource, int]:
         """The offset after the last record of each."""
         return await self._ask(lambda: self._bounds(sources, OFFSET_END))
 
-    async def committed(self, sources: Iterable[Source]) -> dict[Source, int]:
+    async def committed(self, sources: Iterable[RecordSource]) -> dict[RecordSource, int]:
         """The offset that was committed for each; 0 where none was."""
         return await self._ask(lambda: self._committed(sources))
 
-    async def commit(self, marks: Mapping[Source, int], epoch: int) -> None:
+    async def commit(self, marks: Mapping[RecordSource, int], epoch: int) -> None:
         """Commit offsets. What is asked for while a commit runs goes into one commit after it."""
         self._marks |= {source: (offset, epoch) for source, offset in marks.items()}
         if self._next is None:
@@ -73,12 +73,12 @@ class Offsets:
             ]
             await self._ask(lambda: _check(self._consumer.commit(offsets=wanted, asynchronous=False)))
 
-    def _bounds(self, sources: Iterable[Source], which: int) -> dict[Source, int]:
+    def _bounds(self, sources: Iterable[RecordSource], which: int) -> dict[RecordSource, int]:
         # A time stamp of -1 or -2 stands for the end or the start, and one request serves all partitions of a broker.
         wanted = [TopicPartition(*source, which) for source in sources]
         return _offsets(self._consumer.offsets_for_times(wanted, timeout=self._timeout * _SHARE))
 
-    def _committed(self, sources: Iterable[Source]) -> dict[Source, int]:
+    def _committed(self, sources: Iterable[RecordSource]) -> dict[RecordSource, int]:
         wanted = [TopicPartition(*source) for source in sources]
         found = _offsets(self._consumer.committed(wanted, timeout=self._timeout * _SHARE))
         return {source: max(0, offset) for source, offset in found.items()}
@@ -111,6 +111,6 @@ def _check(found: list[TopicPartition]) -> None:
             raise KafkaException(each.error)
 
 
-def _offsets(found: list[TopicPartition]) -> dict[Source, int]:
+def _offsets(found: list[TopicPartition]) -> dict[RecordSource, int]:
     _check(found)
     return {(each.topic, each.partition): each.offset for each in found}

@@ -6,9 +6,9 @@ from typing import Any, Final, NamedTuple
 
 from confluent_kafka import KafkaError, KafkaException, Producer
 
-from gregor.worker.adapters.cluster.kafka_client import KafkaFailed, KafkaThread, Settings, unavailable
+from gregor.worker.adapters.cluster.kafka_client import ClientOptions, KafkaFailed, KafkaThread, unavailable
 
-Source = tuple[str, int]
+RecordSource = tuple[str, int]
 """A partition of a topic."""
 
 # Messages handed over and not yet acknowledged, over all publications: some 30 MB.
@@ -34,7 +34,7 @@ class _Batch:
         self.messages = messages
         self.left = len(messages)
         self.error: KafkaError | None = None
-        self.ends: dict[Source, int] = {}
+        self.ends: dict[RecordSource, int] = {}
         self.future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.done = done
 
@@ -56,7 +56,11 @@ class Publisher:
     """
 
     def __init__(
-        self, thread: KafkaThread, settings: Settings, timeout: float, appended: Callable[[dict[Source, int]], None]
+        self,
+        thread: KafkaThread,
+        settings: ClientOptions,
+        timeout: float,
+        appended: Callable[[dict[RecordSource, int]], None],
     ) -> None:
         self._thread = thread
         self._settings = settings | {

@@ -9,8 +9,8 @@ import msgspec
 from confluent_kafka import Consumer, KafkaError, TopicPartition
 
 from gregor.worker.adapters.cluster.kafka_buffer import MOST, PartitionBuffer, Raw
-from gregor.worker.adapters.cluster.kafka_client import KafkaFailed, KafkaThread, Settings, unavailable
-from gregor.worker.adapters.cluster.kafka_producer import Source
+from gregor.worker.adapters.cluster.kafka_client import ClientOptions, KafkaFailed, KafkaThread, unavailable
+from gregor.worker.adapters.cluster.kafka_producer import RecordSource
 from gregor.worker.borders.errors import Unavailable
 from gregor.worker.borders.log import RecordsLost
 
@@ -34,22 +34,24 @@ class _Ask(msgspec.Struct, eq=False):
     future: asyncio.Future[list[Raw]]
 
 
-class Reader:
+class KafkaReader:
     """Reads from any offset of any partition. Its methods are for the event loop, except `poll`, `appended`, `close`.
 
     ``news(partition)`` is called on the event loop when something may have come for a partition of any topic.
     """
 
-    def __init__(self, thread: KafkaThread, settings: Settings, timeout: float, news: Callable[[int], None]) -> None:
+    def __init__(
+        self, thread: KafkaThread, settings: ClientOptions, timeout: float, news: Callable[[int], None]
+    ) -> None:
         self._thread = thread
         self._timeout = timeout
         self._news = news
-        self._buffers: dict[Source, PartitionBuffer] = {}
-        self._asks: dict[Source, list[_Ask]] = {}
+        self._buffers: dict[RecordSource, PartitionBuffer] = {}
+        self._asks: dict[RecordSource, list[_Ask]] = {}
         self._pending: set[asyncio.Future[list[Raw]]] = set()
-        self._ends: dict[Source, int] = {}
+        self._ends: dict[RecordSource, int] = {}
         # Where nothing is to be read, until the thread says otherwise: asking there again costs no round of it.
-        self._empty: dict[Source, int] = {}
+        self._empty: dict[RecordSource, int] = {}
         self._detail = "no answer"
         self._swept = time.monotonic()
         self._consumer = Consumer(
@@ -71,7 +73,7 @@ class Reader:
             }
         )
 
-    async def read(self, source: Source, offset: int, limit: int) -> list[Raw]:
+    async def read(self, source: RecordSource, offset: int, limit: int) -> list[Raw]:
         """At most ``limit`` records from ``offset`` on, all that were there at the call included.
 
         Raises `OutsideLog`, `RecordsLost` when it ends before what it had acknowledged, `Unavailable`, `KafkaFailed`.
@@ -94,7 +96,7 @@ class Reader:
             if not future.done():
                 future.set_exception(failure)
 
-    def appended(self, ends: dict[Source, int]) -> None:
+    def appended(self, ends: dict[RecordSource, int]) -> None:
         """Records below these offsets are there. On the Kafka thread."""
         for source, end in ends.items():
             self._ends[source] = max(end, self._ends.get(source, 0))
@@ -117,7 +119,7 @@ class Reader:
         """On the Kafka thread."""
         self._consumer.close()
 
-    def _ask(self, source: Source, ask: _Ask) -> None:
+    def _ask(self, source: RecordSource, ask: _Ask) -> None:
         buffer = self._buffers.get(source)
         if buffer is None or not buffer.move(ask.offset):
             buffer = self._assign(source, ask.offset)
@@ -127,13 +129,13 @@ class Reader:
         buffer.used = time.monotonic()
         self._asks.setdefault(source, []).append(ask)
 
-    def _assign(self, source: Source, offset: int) -> PartitionBuffer:
+    def _assign(self, source: RecordSource, offset: int) -> PartitionBuffer:
         self._drop(source)
         self._consumer.incremental_assign([TopicPartition(*source, offset)])
         tap = self._buffers[source] = PartitionBuffer(offset, time.monotonic())
         return tap
 
-    def _drop(self, source: Source) -> None:
+    def _drop(self, source: RecordSource) -> None:
         buffer = self._buffers.pop(source, None)
         if buffer is None:
             return
@@ -142,7 +144,7 @@ class Reader:
             self._consumer.incremental_unassign([TopicPartition(*source)])
 
     def _take(self, messages: list[Any]) -> None:
-        came: set[Source] = set()
+        came: set[RecordSource] = set()
         for message in messages:
             source = message.topic(), message.partition()
             buffer = self._buffers.get(source)
@@ -158,7 +160,7 @@ class Reader:
         if came:
             self._changed(came, {partition for _, partition in came})
 
-    def _error(self, source: Source, buffer: PartitionBuffer | None, error: KafkaError, offset: int) -> None:
+    def _error(self, source: RecordSource, buffer: PartitionBuffer | None, error: KafkaError, offset: int) -> None:
         if error.code() == KafkaError._PARTITION_EOF:
             if buffer is not None:
                 buffer.reached_end(offset)
@@ -185,7 +187,7 @@ class Reader:
             else:
                 del self._asks[source]
 
-    def _answered(self, source: Source, buffer: PartitionBuffer | None, ask: _Ask, end: int, now: float) -> bool:
+    def _answered(self, source: RecordSource, buffer: PartitionBuffer | None, ask: _Ask, end: int, now: float) -> bool:
         records = None
         if buffer is not None and buffer.move(ask.offset):
             records = buffer.take(ask.limit, end)
@@ -221,7 +223,7 @@ class Reader:
             self._drop(source)
         self._changed(set(idle), {partition for _, partition in idle})
 
-    def _changed(self, sources: set[Source], news: set[int]) -> None:
+    def _changed(self, sources: set[RecordSource], news: set[int]) -> None:
         """Tell the event loop that these are no longer known to be empty, and that there is news of partitions."""
 
         def tell() -> None:
@@ -232,7 +234,7 @@ class Reader:
 
         self._thread.tell(tell)
 
-    def _resolve(self, source: Source, ask: _Ask, records: list[Raw]) -> None:
+    def _resolve(self, source: RecordSource, ask: _Ask, records: list[Raw]) -> None:
         if not records:
             self._empty[source] = ask.offset
         if not ask.future.done():

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from confluent_kafka import KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient
 
-from gregor.worker.adapters.cluster.kafka_client import Settings
-from gregor.worker.adapters.cluster.kafka_producer import Source
+from gregor.worker.adapters.cluster.kafka_client import ClientOptions
+from gregor.worker.adapters.cluster.kafka_producer import RecordSource
 from gregor.worker.observe.logging import logs
 
 _log = logs("kafka")
@@ -16,16 +16,16 @@ _log = logs("kafka")
 class Trimmer:
     """Frees the space of finished records; what fails is tried again with the next round."""
 
-    def __init__(self, settings: Settings, timeout: float, interval: float) -> None:
+    def __init__(self, settings: ClientOptions, timeout: float, interval: float) -> None:
         """``timeout`` of a round and ``interval`` between two, in seconds."""
         self._settings = settings
         self._timeout = timeout
         self._interval = interval
-        self._marks: dict[Source, int] = {}
+        self._marks: dict[RecordSource, int] = {}
         self._admin: AdminClient | None = None
         self._task = asyncio.create_task(self._run())
 
-    def add(self, marks: Mapping[Source, int]) -> None:
+    def add(self, marks: Mapping[RecordSource, int]) -> None:
         """Records below these offsets are finished, and that is committed. Raises what ended the task, if any did."""
         if self._task.done():
             self._task.result()
@@ -42,7 +42,7 @@ class Trimmer:
             if marks:
                 self._marks = await self._delete(marks) | self._marks
 
-    async def _delete(self, marks: Mapping[Source, int]) -> dict[Source, int]:
+    async def _delete(self, marks: Mapping[RecordSource, int]) -> dict[RecordSource, int]:
         """Delete; returns what is left to do."""
         self._admin = self._admin or AdminClient(self._settings)
         wanted = [TopicPartition(*source, offset) for source, offset in marks.items()]

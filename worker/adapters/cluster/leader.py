@@ -9,17 +9,24 @@ from collections.abc import Sequence
 import msgspec
 
 from gregor.partitioner.assignment import assign
-from gregor.worker.adapters.cluster.zookeeper_tree import Check, Member, Nodes, Operation, Put, Tree
+from gregor.worker.adapters.cluster.zookeeper_tree import (
+    CheckVersion,
+    LiveWorker,
+    Operation,
+    PutNode,
+    Tree,
+    ZooKeeperNodes,
+)
 
 
 class Leader:
     """What the leader knows of the members: as long as it leads nobody else writes their nodes."""
 
-    def __init__(self, nodes: Nodes, tree: Tree, partitions: int) -> None:
+    def __init__(self, nodes: ZooKeeperNodes, tree: Tree, partitions: int) -> None:
         self._nodes = nodes
         self._tree = tree
         self._partitions = partitions
-        self._members: dict[str, tuple[Member, int]] = {}
+        self._members: dict[str, tuple[LiveWorker, int]] = {}
 
     async def assign(self, own: str, names: Sequence[str]) -> bool:
         """Assign all partitions to the members; False when something was not as known, so look again."""
@@ -43,15 +50,15 @@ class Leader:
         nodes = await asyncio.gather(*(self._nodes.get(self._tree.member(name)) for name in new))
         for name, node in zip(new, nodes, strict=True):
             if node is not None:  # else it has gone already
-                self._members[name] = msgspec.json.decode(node[0], type=Member), node[1].version
+                self._members[name] = msgspec.json.decode(node[0], type=LiveWorker), node[1].version
 
-    async def _write(self, own: str, changed: dict[str, Member]) -> bool:
+    async def _write(self, own: str, changed: dict[str, LiveWorker]) -> bool:
         before, self._members = self._members, {}  # unless all of it is acknowledged nothing is known
         puts: list[Operation] = [
-            Put(self._tree.member(name), msgspec.json.encode(member), before[name][1])
+            PutNode(self._tree.member(name), msgspec.json.encode(member), before[name][1])
             for name, member in changed.items()
         ]
-        if not await self._nodes.commit([Check(self._tree.member(own)), *puts]):
+        if not await self._nodes.commit([CheckVersion(self._tree.member(own)), *puts]):
             return False
         self._members = before | {name: (member, before[name][1] + 1) for name, member in changed.items()}
         return True

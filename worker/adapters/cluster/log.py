@@ -16,11 +16,11 @@ from gregor.schemas.messages import PRIORITIES, Changed, DeadLetter, Page, Ticke
 from gregor.worker.adapters.cluster.frontier_record import read_record
 from gregor.worker.adapters.cluster.kafka_client import KafkaFailed, KafkaThread, client_settings
 from gregor.worker.adapters.cluster.kafka_offsets import Offsets
-from gregor.worker.adapters.cluster.kafka_producer import Message, Publisher, Source
-from gregor.worker.adapters.cluster.kafka_reader import OutsideLog, Reader
+from gregor.worker.adapters.cluster.kafka_producer import Message, Publisher, RecordSource
+from gregor.worker.adapters.cluster.kafka_reader import KafkaReader, OutsideLog
 from gregor.worker.adapters.cluster.kafka_trim import Trimmer
 from gregor.worker.borders.errors import Unavailable
-from gregor.worker.borders.log import Record, RecordsLost, Vanished
+from gregor.worker.borders.log import FrontierRecord, RecordsLost, Vanished
 from gregor.worker.config.servers import Servers
 from gregor.worker.observe.logging import logs
 
@@ -50,7 +50,7 @@ class KafkaLog:
         self._listeners: list[Callable[[int], None]] = []
         self._epochs: dict[int, int] = {}
         self._thread = KafkaThread()
-        self._reader = Reader(self._thread, settings, timeout, self._news)
+        self._reader = KafkaReader(self._thread, settings, timeout, self._news)
         self.publisher = Publisher(self._thread, plain, timeout, self._appended)
         self._offsets = Offsets(settings, timeout)
         self._trimmer = Trimmer(plain, timeout, trim_interval)
@@ -92,7 +92,7 @@ class KafkaLog:
             [Message(topic, partition, key, msgspec.json.encode(event)) for topic, event in announced]
         )
 
-    async def read(self, partition: int, priority: int, offset: int, limit: int) -> list[Record]:
+    async def read(self, partition: int, priority: int, offset: int, limit: int) -> list[FrontierRecord]:
         """As the border says. Raises `RecordsLost` when the offset is beyond the end of the topic.
 
         From an offset below the start of the topic it reads on at the start: records are deleted below a committed
@@ -159,11 +159,11 @@ class KafkaLog:
         for call in self._listeners:
             call(partition)
 
-    def _appended(self, ends: dict[Source, int]) -> None:
+    def _appended(self, ends: dict[RecordSource, int]) -> None:
         """Records of any topic were acknowledged; of these, some are read here."""
         self._reader.appended({source: end for source, end in ends.items() if source[0] in self._names})
 
-    async def _inside(self, source: Source, offset: int, error: str) -> int:
+    async def _inside(self, source: RecordSource, offset: int, error: str) -> int:
         """Where reading goes on when an offset is not in the log."""
         start, end = (await self._offsets.starts([source]))[source], (await self._offsets.ends([source]))[source]
         if offset > end:
@@ -178,9 +178,9 @@ class KafkaLog:
         )
         return max(offset, start)
 
-    def _sources(self, partition: int) -> list[Source]:
+    def _sources(self, partition: int) -> list[RecordSource]:
         return [(topic, partition) for topic in self._topics.values()]
 
-    def _by_priority(self, found: Mapping[Source, int]) -> dict[int, int]:
+    def _by_priority(self, found: Mapping[RecordSource, int]) -> dict[int, int]:
         offsets = {topic: offset for (topic, _), offset in found.items()}
         return {priority: offsets[topic] for priority, topic in self._topics.items()}

@@ -6,7 +6,7 @@ import msgspec
 
 from gregor.worker.adapters.cluster.leader import Leader
 from gregor.worker.adapters.cluster.lease import Session
-from gregor.worker.adapters.cluster.zookeeper_tree import Member, Nodes, Tree
+from gregor.worker.adapters.cluster.zookeeper_tree import LiveWorker, Tree, ZooKeeperNodes
 from gregor.worker.borders.errors import Unavailable
 
 _NOWHERE: frozenset[int] = frozenset()
@@ -18,10 +18,10 @@ class Membership:
     Everybody but the leader watches the member before itself only, so that a leave is heard by one.
     """
 
-    def __init__(self, nodes: Nodes, tree: Tree, partitions: int, name: str, weight: int) -> None:
+    def __init__(self, nodes: ZooKeeperNodes, tree: Tree, partitions: int, name: str, weight: int) -> None:
         self._nodes = nodes
         self._tree = tree
-        self._self = Member(name, weight)
+        self._self = LiveWorker(name, weight)
         self._id = f"{uuid.uuid4().hex[:8]}-"
         self._partitions = partitions
         self._leader = Leader(nodes, tree, partitions)
@@ -118,7 +118,7 @@ class Membership:
         if node is None:  # somebody removed it: a member no more
             self._node, self._wanted = None, _NOWHERE
         else:
-            self._wanted = frozenset(msgspec.json.decode(node[0], type=Member).wanted)
+            self._wanted = frozenset(msgspec.json.decode(node[0], type=LiveWorker).wanted)
 
     async def _follow(self, path: str) -> None:
         """Watch the member before this one, or lead."""

@@ -6,7 +6,15 @@ from collections.abc import Callable
 import msgspec
 
 from gregor.worker.adapters.cluster.lease import ClusterLease, Session
-from gregor.worker.adapters.cluster.zookeeper_tree import Check, Create, Delete, Nodes, OwnerNode, Put, Tree
+from gregor.worker.adapters.cluster.zookeeper_tree import (
+    CheckVersion,
+    Create,
+    Delete,
+    OwnerNode,
+    PutNode,
+    Tree,
+    ZooKeeperNodes,
+)
 from gregor.worker.borders.clock import Clock
 from gregor.worker.borders.coordinator import Lease
 from gregor.worker.borders.errors import Unavailable
@@ -19,7 +27,7 @@ class OwnerNodes:
     removed at the next chance: else nobody could own its partition before the session ends.
     """
 
-    def __init__(self, nodes: Nodes, tree: Tree, name: str, clock: Clock, now: Callable[[], float]) -> None:
+    def __init__(self, nodes: ZooKeeperNodes, tree: Tree, name: str, clock: Clock, now: Callable[[], float]) -> None:
         """``name`` of the worker; ``now`` is the coordinator's time."""
         self._nodes = nodes
         self._tree = tree
@@ -76,7 +84,7 @@ class OwnerNodes:
         epoch, version = max(int(counted[0]), above) + 1, counted[1].version
         content = msgspec.json.encode(OwnerNode(self._name, epoch))
         self._left[partition] = None
-        took = await self._nodes.commit([Put(epoch_path, b"%d" % epoch, version), Create(owner_path, content)])
+        took = await self._nodes.commit([PutNode(epoch_path, b"%d" % epoch, version), Create(owner_path, content)])
         if self._nodes.session is not session:
             return None  # it was made in another session than it was asked for, or not: that is found out
         del self._left[partition]
@@ -103,7 +111,9 @@ class OwnerNodes:
             version = await self._version_of_ours(partition)
         if version is not None:
             # With that version of the epoch nobody has made a node since. Refused: ours is gone.
-            await self._nodes.commit([Check(self._tree.epoch(partition), version), Delete(self._tree.owner(partition))])
+            await self._nodes.commit(
+                [CheckVersion(self._tree.epoch(partition), version), Delete(self._tree.owner(partition))]
+            )
         del self._left[partition]
 
     async def _version_of_ours(self, partition: int) -> int | None:
@@ -113,7 +123,7 @@ class OwnerNodes:
         write, after which all that was asked before has happened or never will; the epoch; the node.
         """
         epoch, session = self._tree.epoch(partition), self._nodes.session
-        await self._nodes.commit([Check(epoch)])
+        await self._nodes.commit([CheckVersion(epoch)])
         counted, taken = await self._nodes.get(epoch), await self._nodes.get(self._tree.owner(partition))
         if counted is None or taken is None or session is None or taken[1].owner != session.number:
             return None

@@ -29,7 +29,7 @@ from gregor.worker.adapters.cluster.tokens import RANGES, bounds
 from gregor.worker.adapters.compression import decoded
 from gregor.worker.adapters.records import decode_row
 from gregor.worker.base.streams import in_order, merged
-from gregor.worker.borders.errors import Damaged
+from gregor.worker.borders.errors import Damaged, TellDamage
 from gregor.worker.borders.log import FrontierLog
 from gregor.worker.borders.reader import WHOLE, Part, Similar, Waiting, refuse
 from gregor.worker.frontier.tickets import is_stale
@@ -61,7 +61,7 @@ class ClusterReader:
         self._width = bucket_width
         self._log = log
         self._pages = Pages(cassandra)
-        self.on_damage: Callable[[Damaged], None] = refuse
+        self.on_damage: TellDamage = refuse
         self._calendars = Calendars(cassandra)
         self._backlogs = Backlogs(cassandra)
 

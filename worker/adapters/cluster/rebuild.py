@@ -15,10 +15,10 @@ from typing import Final, NamedTuple
 from msgspec import Struct
 
 from gregor.schemas.messages import Page, url_fingerprint
-from gregor.worker.adapters.cluster.cassandra_client import Cassandra, Found
+from gregor.worker.adapters.cluster.cassandra_client import Cassandra, ResultRows
 from gregor.worker.adapters.cluster.coalesce import Coalesced
 from gregor.worker.adapters.cluster.contents import Contents, number_of
-from gregor.worker.adapters.cluster.redis_client import Command, RedisClient
+from gregor.worker.adapters.cluster.redis_client import RedisClient, RedisCommand
 from gregor.worker.adapters.cluster.redis_contents import Claim, RedisContents
 from gregor.worker.adapters.cluster.seen import RedisSeen
 from gregor.worker.adapters.cluster.store_backlogs import Backlogs
@@ -48,7 +48,7 @@ _NOW_WHOLE: Final = "INSERT INTO facts (name, value) VALUES ('contents', ?)"
 ASKED_FOR: Final = ("new", "retry", "revisit")
 
 
-class Share(NamedTuple):
+class WorkShare(NamedTuple):
     """A share of the work: of a table or of what waits, and a token range or a partition."""
 
     kind: str
@@ -107,7 +107,7 @@ class Rebuilding:
 
     async def forget(self) -> None:
         """Whatever was done is to be done again."""
-        await self._client.write([Command(self._key, ("DEL", self._key))])
+        await self._client.write([RedisCommand(self._key, ("DEL", self._key))])
 
     async def run(self, tell: Callable[[Rebuilt], None]) -> Rebuilt:
         """Do what is left to do; ``tell`` hears of each share that is done.
@@ -133,21 +133,21 @@ class Rebuilding:
             await self.forget()
         return how_far
 
-    def _shares(self, packed: bool, part: Part) -> Iterator[Share]:
+    def _shares(self, packed: bool, part: Part) -> Iterator[WorkShare]:
         """All of a part. The contents of a crawl of an earlier version are read from its pages, once."""
         for kind in ("rows", "contents" if packed else "pages"):
-            yield from (Share(kind, number) for number in part.of(RANGES))
-        yield from (Share("waiting", number) for number in part.of(self._partitions))
+            yield from (WorkShare(kind, number) for number in part.of(RANGES))
+        yield from (WorkShare("waiting", number) for number in part.of(self._partitions))
 
     async def _done_shares(self) -> set[str]:
-        (names,) = await self._client.read([Command(self._key, ("SMEMBERS", self._key))])
+        (names,) = await self._client.read([RedisCommand(self._key, ("SMEMBERS", self._key))])
         return {name.decode() for name in names}
 
-    async def _work(self, shares: Iterator[Share], how_far: Rebuilt, tell: Callable[[Rebuilt], None]) -> None:
+    async def _work(self, shares: Iterator[WorkShare], how_far: Rebuilt, tell: Callable[[Rebuilt], None]) -> None:
         for share in shares:
             await self._does[share.kind](share.number, how_far)
             done, kept = ("SADD", self._key, share.name), ("EXPIRE", self._key, str(_KEPT))
-            await self._client.write([Command(self._key, done), Command(self._key, kept)])
+            await self._client.write([RedisCommand(self._key, done), RedisCommand(self._key, kept)])
             how_far.done += 1
             tell(how_far)
 
@@ -176,7 +176,7 @@ class Rebuilding:
         await self._contents.claim([claim for claims in shares for claim in claims])
         return [None] * len(shares)
 
-    async def _owning(self, rivals: Found) -> Found:
+    async def _owning(self, rivals: ResultRows) -> ResultRows:
         """Those whose page was not told to be a duplicate."""
         pages = [await self._read(self._pages.page(key, None)) for _, _, key in rivals]
         return [rival for rival, page in zip(rivals, pages, strict=True) if page is not None and not page.duplicate_of]

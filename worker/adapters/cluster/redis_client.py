@@ -33,7 +33,7 @@ _FORBIDDEN: Final = ("The user executing the script can't", "ACL failure in scri
 AWAY: Final = (RedisError, RedisClusterException, OSError, RuntimeError)
 
 
-class Command(Struct, frozen=True):
+class RedisCommand(Struct, frozen=True):
     """A command on one key, or a script on the keys of one hash tag. ``key`` says on which node of a cluster."""
 
     key: str | bytes
@@ -45,7 +45,7 @@ class Command(Struct, frozen=True):
         return self.arguments if self.script is None else ("EVALSHA", self.script.sha, 1, self.key, *self.arguments)
 
 
-_Calls = Coalesced[Sequence[Command], list[Any]]
+_Calls = Coalesced[Sequence[RedisCommand], list[Any]]
 
 
 class RedisClient:
@@ -88,11 +88,11 @@ class RedisClient:
             lines.append(f"Redis: nothing is evicted (maxmemory-policy noeviction); {replicas}")
         return lines
 
-    async def read(self, commands: Sequence[Command]) -> list[Any]:
+    async def read(self, commands: Sequence[RedisCommand]) -> list[Any]:
         """The answers in order. Raises `Unavailable`."""
         return _answered(await self._reads.ask(commands))
 
-    async def write(self, commands: Sequence[Command]) -> list[Any]:
+    async def write(self, commands: Sequence[RedisCommand]) -> list[Any]:
         """As `read`, and replicas have it too. Raises `Unavailable`, then perhaps after the effect."""
         return _answered(await self._writes.ask(commands))
 
@@ -106,9 +106,9 @@ class RedisClient:
             async for key in self._client.scan_iter(match=pattern, count=_SCANNED, **nodes):
                 some.append(key)
                 if len(some) == _SCANNED:
-                    await self.write([Command(key, ("UNLINK", key)) for key in some])
+                    await self.write([RedisCommand(key, ("UNLINK", key)) for key in some])
                     some.clear()
-            await self.write([Command(key, ("UNLINK", key)) for key in some])
+            await self.write([RedisCommand(key, ("UNLINK", key)) for key in some])
         except AWAY as error:
             raise _translated(error) from None
 
@@ -117,7 +117,7 @@ class RedisClient:
         if self._sentinel is not None:
             await self._sentinel.aclose()
 
-    async def _run(self, calls: Sequence[Sequence[Command]], replicas: int) -> list[list[Any]]:
+    async def _run(self, calls: Sequence[Sequence[RedisCommand]], replicas: int) -> list[list[Any]]:
         """The answers to each call; one may be an error of its own. Raises `Unavailable` when all are in doubt."""
         commands = [command for call in calls for command in call]
         try:
@@ -137,7 +137,7 @@ class RedisClient:
         ordered = iter(answers)
         return [[next(ordered) for _ in call] for call in calls]
 
-    async def _send(self, commands: Sequence[Command], replicas: int) -> list[Any]:
+    async def _send(self, commands: Sequence[RedisCommand], replicas: int) -> list[Any]:
         """The commands and, behind them on the same connections, the wait for replicas."""
         pipeline = self._client.pipeline(transaction=False)
         for command in commands:
@@ -152,7 +152,7 @@ class RedisClient:
         answers: list[Any] = await pipeline.execute(raise_on_error=False)
         return answers
 
-    async def _nodes_of(self, commands: Sequence[Command]) -> list[ClusterNode]:
+    async def _nodes_of(self, commands: Sequence[RedisCommand]) -> list[ClusterNode]:
         assert isinstance(self._client, RedisCluster)
         await self._client.initialize()
         found = (self._client.get_node_from_key(command.key) for command in commands)  # type: ignore[arg-type]

@@ -13,7 +13,7 @@ which takes a few microseconds; a hash of Redis would take 20 to 80 bytes an ent
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
-from gregor.worker.adapters.cluster.redis_client import Command, RedisClient
+from gregor.worker.adapters.cluster.redis_client import RedisClient, RedisCommand
 from gregor.worker.adapters.cluster.redis_scripts import MEMBER_BITS, Script, group_key, script
 
 LIMIT: Final = 256
@@ -138,9 +138,9 @@ class RedisContents:
         """Nobody owns it, if this is its owner."""
         await self._client.write([self._command(RELEASE, [_place(fingerprint) + _number(owner)])])
 
-    def _command(self, wanted: Script, items: Sequence[bytes]) -> Command:
+    def _command(self, wanted: Script, items: Sequence[bytes]) -> RedisCommand:
         group = int.from_bytes(items[0][:4], "little")
-        return Command(group_key(self._crawl, group), (self._crawl, b"".join(items)), wanted)
+        return RedisCommand(group_key(self._crawl, group), (self._crawl, b"".join(items)), wanted)
 
     def _shares(self, fingerprints: Sequence[bytes]) -> Iterator[Sequence[int]]:
         """Which go into one script call: of one group, where groups may be on different nodes."""

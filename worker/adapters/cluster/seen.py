@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final, Self
 
 from gregor.worker.adapters.cluster.contents import Claimants, number_of
-from gregor.worker.adapters.cluster.redis_client import Command, RedisClient
+from gregor.worker.adapters.cluster.redis_client import RedisClient, RedisCommand
 from gregor.worker.adapters.cluster.redis_contents import NOBODY, Claim, RedisContents
 from gregor.worker.adapters.cluster.redis_scripts import MARK, SEEN, Script, group_key, group_of, pack
 from gregor.worker.config.servers import Servers
@@ -102,5 +102,5 @@ async def probe(client: RedisClient, crawl: str) -> None:
     await contents.release(b"", 1)
 
 
-def _call(crawl: str, script: Script, share: Sequence[int]) -> Command:
-    return Command(group_key(crawl, group_of(share[0])), (crawl, pack(share)), script)
+def _call(crawl: str, script: Script, share: Sequence[int]) -> RedisCommand:
+    return RedisCommand(group_key(crawl, group_of(share[0])), (crawl, pack(share)), script)

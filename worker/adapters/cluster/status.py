@@ -4,11 +4,11 @@ import asyncio
 
 from msgspec import json
 
-from gregor.worker.adapters.cluster.zookeeper_tree import Nodes, OwnerNode, Tree
+from gregor.worker.adapters.cluster.zookeeper_tree import OwnerNode, Tree, ZooKeeperNodes
 from gregor.worker.borders.members import Members, Owner, Worker, WorkerStatus
 
 
-async def put_status(nodes: Nodes, tree: Tree, worker: str, status: WorkerStatus) -> None:
+async def put_status(nodes: ZooKeeperNodes, tree: Tree, worker: str, status: WorkerStatus) -> None:
     """Write it, or write it anew. Raises `Unavailable`.
 
     ``worker`` is one name for all sessions of a worker: a node of an ended one goes by itself, and is then made anew.
@@ -18,7 +18,7 @@ async def put_status(nodes: Nodes, tree: Tree, worker: str, status: WorkerStatus
         await nodes.create(path, data, ephemeral=True)
 
 
-async def statuses(nodes: Nodes, tree: Tree) -> list[WorkerStatus]:
+async def statuses(nodes: ZooKeeperNodes, tree: Tree) -> list[WorkerStatus]:
     """Of all workers that live, by name."""
     names = await nodes.children(tree.statuses)
     stored = await asyncio.gather(*(nodes.get(f"{tree.statuses}/{name}") for name in names))
@@ -26,13 +26,13 @@ async def statuses(nodes: Nodes, tree: Tree) -> list[WorkerStatus]:
     return sorted(read, key=lambda status: status.name)
 
 
-async def owners(nodes: Nodes, tree: Tree) -> dict[int, tuple[str, int]]:
+async def owners(nodes: ZooKeeperNodes, tree: Tree) -> dict[int, tuple[str, int]]:
     """The owner's name and the epoch of every partition that has an owner."""
     found = await _owner_nodes(nodes, tree)
     return {partition: (owner.name, owner.epoch) for partition, (owner, _) in sorted(found.items())}
 
 
-async def members(nodes: Nodes, tree: Tree, partitions: int) -> Members:
+async def members(nodes: ZooKeeperNodes, tree: Tree, partitions: int) -> Members:
     """Workers, and who owns each partition since when."""
     said, owned = await asyncio.gather(statuses(nodes, tree), _owner_nodes(nodes, tree))
     queued = {number: count for status in said for number, count in status.queued.items()}
@@ -60,7 +60,7 @@ async def members(nodes: Nodes, tree: Tree, partitions: int) -> Members:
     )
 
 
-async def _owner_nodes(nodes: Nodes, tree: Tree) -> dict[int, tuple[OwnerNode, float]]:
+async def _owner_nodes(nodes: ZooKeeperNodes, tree: Tree) -> dict[int, tuple[OwnerNode, float]]:
     """Owners by partition, each with the time of the hand-over: nobody writes the node again."""
     names = await nodes.children(tree.owners)
     stored = await asyncio.gather(*(nodes.get(f"{tree.owners}/{name}") for name in names))

@@ -19,7 +19,7 @@ from gregor.schemas.messages import (
     decode,
     encode,
 )
-from gregor.worker.adapters.cluster.cassandra_client import Cassandra, Found
+from gregor.worker.adapters.cluster.cassandra_client import Cassandra, ResultRows
 from gregor.worker.adapters.cluster.reader import ClusterReader
 from gregor.worker.adapters.cluster.seen import RedisSeen
 from gregor.worker.adapters.cluster.store_backlogs import Backlogs
@@ -28,7 +28,7 @@ from gregor.worker.adapters.cluster.store_pages import Pages
 from gregor.worker.adapters.records import StockByReader, filed, filed_row, filed_ticket, kept
 from gregor.worker.borders.errors import Damaged
 from gregor.worker.borders.log import FrontierLog
-from gregor.worker.borders.stock import Fault, Kept, Place
+from gregor.worker.borders.stock import Fault, StockPlace, StoredRecord
 from gregor.worker.links.tickets import again
 
 T = TypeVar("T")
@@ -78,21 +78,21 @@ class ClusterStock(StockByReader):
         reader.on_damage = _passed_over
         super().__init__(reader)
 
-    async def rows(self) -> AsyncIterator[list[Kept[Row]]]:
+    async def rows(self) -> AsyncIterator[list[StoredRecord[Row]]]:
         async for found in self._cassandra.pages(_ROWS):
             yield [kept(("rows", record[0]), partial(filed_row, record)) for record in found]
 
-    async def pages(self) -> AsyncIterator[list[Kept[Page]]]:
+    async def pages(self) -> AsyncIterator[list[StoredRecord[Page]]]:
         async for found in self._cassandra.pages(_PAGES, size=_AT_ONCE):
             pages = [_awaited(("pages", one[0], one[1]), self._page(one)) for one in found]
             yield list(await asyncio.gather(*pages))
 
-    async def bodies(self) -> AsyncIterator[list[Kept[str]]]:
+    async def bodies(self) -> AsyncIterator[list[StoredRecord[str]]]:
         async for found in self._cassandra.pages(_BODIES, size=_AT_ONCE):
             bodies = [_awaited(("bodies", sha256.hex()), self._body(sha256)) for (sha256,) in found]
             yield list(await asyncio.gather(*bodies))
 
-    async def waiting(self) -> AsyncIterator[list[Kept[Ticket]]]:
+    async def waiting(self) -> AsyncIterator[list[StoredRecord[Ticket]]]:
         for partition in range(self._partitions):
             async for tickets in self._in_log(partition):
                 yield tickets
@@ -104,7 +104,7 @@ class ClusterStock(StockByReader):
                 entries = await self._cassandra.read(_OVERFLOW, (partition, host, chunk))
                 yield self._tickets(("backlog", partition, host, chunk), entries)
 
-    async def others(self) -> AsyncIterator[list[Kept[object]]]:
+    async def others(self) -> AsyncIterator[list[StoredRecord[object]]]:
         for table, name, kind in _OTHERS:
             async for records in self._cassandra.pages(f"SELECT {name}, data FROM {table}"):
                 yield [kept((table, record[0]), partial(filed, record, kind, name)) for record in records]
@@ -159,20 +159,20 @@ class ClusterStock(StockByReader):
         body.close()
         return sha256.hex()
 
-    async def _in_log(self, partition: int) -> AsyncIterator[list[Kept[Ticket]]]:
+    async def _in_log(self, partition: int) -> AsyncIterator[list[StoredRecord[Ticket]]]:
         starts, committed = await self._log.starts(partition), await self._log.committed(partition)
         for priority, end in (await self._log.ends(partition)).items():
             offset = max(starts[priority], committed.get(priority, 0))
             while offset < end and (records := await self._log.read(partition, priority, offset, 1000)):
                 yield [
-                    Kept(("log", partition, priority, record.offset), record.ticket)
+                    StoredRecord(("log", partition, priority, record.offset), record.ticket)
                     if isinstance(record.ticket, Ticket)
-                    else Kept(("log", partition, priority, record.offset), None, record.ticket.error)
+                    else StoredRecord(("log", partition, priority, record.offset), None, record.ticket.error)
                     for record in records
                 ]
                 offset = records[-1].offset + 1
 
-    def _tickets(self, place: Place, found: Found) -> list[Kept[Ticket]]:
+    def _tickets(self, place: StockPlace, found: ResultRows) -> list[StoredRecord[Ticket]]:
         partition = int(place[1])
         return [
             kept((*place, name), partial(filed_ticket, data, name, partition, self._partitions)) for name, data in found
@@ -187,7 +187,7 @@ class ClusterMending:
         self._log = log
         self._seen = seen
 
-    async def drop(self, place: Place) -> None:
+    async def drop(self, place: StockPlace) -> None:
         """See `Mending.drop`; with the stamp of what is dropped, so that what came since stays."""
         table, *name = place
         if table == "bodies":
@@ -247,8 +247,8 @@ def _passed_over(damage: Damaged) -> None:
     """Who goes through the tables tells of it."""
 
 
-async def _awaited(place: Place, read: Awaitable[T]) -> Kept[T]:
+async def _awaited(place: StockPlace, read: Awaitable[T]) -> StoredRecord[T]:
     try:
-        return Kept(place, await read)
+        return StoredRecord(place, await read)
     except Damaged as damage:
-        return Kept(place, None, damage.why)
+        return StoredRecord(place, None, damage.why)

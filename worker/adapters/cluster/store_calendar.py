@@ -9,7 +9,7 @@ from functools import partial
 from typing import Final
 
 from gregor.schemas.messages import Ticket, decode_ticket, encode
-from gregor.worker.adapters.cluster.cassandra_client import Cassandra, Found
+from gregor.worker.adapters.cluster.cassandra_client import Cassandra, ResultRows
 from gregor.worker.adapters.compression import decoded
 from gregor.worker.borders.store import Entry
 
@@ -116,7 +116,7 @@ class Calendars:
         made |= new
 
 
-def tickets_of(found: Found, where: str) -> list[Ticket]:
+def tickets_of(found: ResultRows, where: str) -> list[Ticket]:
     """The tickets of (id, data, stamp), in the order of their stamps. Raises `Damaged`, naming this place."""
     in_order = sorted(found, key=lambda entry: (entry[2], entry[0]))
     return [decoded("entry", where, partial(decode_ticket, data)) for _, data, _ in in_order]

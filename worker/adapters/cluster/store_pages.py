@@ -10,7 +10,7 @@ from typing import BinaryIO, Final, NamedTuple
 from cassandra.query import UNSET_VALUE
 
 from gregor.schemas.messages import Page, decode, encode, url_fingerprint
-from gregor.worker.adapters.cluster.cassandra_client import Cassandra, Found, Values
+from gregor.worker.adapters.cluster.cassandra_client import BoundValues, Cassandra, ResultRows
 from gregor.worker.adapters.cluster.coalesce import Coalesced
 from gregor.worker.adapters.compression import BodyVerifier, Compressor, decoded, decompressed, intact
 from gregor.worker.borders.errors import Damaged
@@ -133,7 +133,7 @@ class Pages:
             raise
         return body.opened()
 
-    def sketched(self, page: Page, stamp: int, left: int) -> list[tuple[str, Values]]:
+    def sketched(self, page: Page, stamp: int, left: int) -> list[tuple[str, BoundValues]]:
         """What is written so that a page is found by its sketch, for ``left`` seconds; 0: for ever.
 
         An exact duplicate is found by its content.
@@ -166,13 +166,13 @@ class Pages:
                     break
         return there
 
-    async def _candidates(self, sketches: Sequence[bytes]) -> list[Found]:
+    async def _candidates(self, sketches: Sequence[bytes]) -> list[ResultRows]:
         """Sketches, with their pages, that share a key with any of these; those of each."""
         keys = {key for sketch in sketches for key in keys_of(sketch)}
         found = await self._cassandra.read(_NEAR, (list(keys),))
         return [found] * len(sketches)
 
-    async def _put_chunks(self, sha256: bytes, stream: BinaryIO, first: _Chunk) -> tuple[str, Values]:
+    async def _put_chunks(self, sha256: bytes, stream: BinaryIO, first: _Chunk) -> tuple[str, BoundValues]:
         """Write a body's chunks after the first; gives what is to be written next, with the first, and completes it.
 
         Always anew: the same bytes under the same name, with the time to live of the newest page.

@@ -22,7 +22,7 @@ from kazoo.protocol.states import KeeperState, ZnodeStat
 
 from gregor.worker.adapters.cluster.lease import Session
 from gregor.worker.adapters.cluster.zookeeper_connect import SHARE_OF_SESSION, make_client
-from gregor.worker.adapters.cluster.zookeeper_tree import Check, Create, Delete, Operation, Put, Stat
+from gregor.worker.adapters.cluster.zookeeper_tree import CheckVersion, Create, Delete, Operation, PutNode, Stat
 from gregor.worker.base.errors import BadInput
 from gregor.worker.base.printable import one_line
 from gregor.worker.borders.clock import Clock
@@ -40,7 +40,7 @@ class ZooKeeperFailed(Exception):
 
 
 class ZooKeeper:
-    """`Nodes`. `open` it.
+    """`ZooKeeperNodes`. `open` it.
 
     ``on_event`` is called on the event loop with the path of a node whose watch fired, or None when the session or the
     connection changed: then all watches are gone.
@@ -125,11 +125,11 @@ class ZooKeeper:
         transaction = self._client.transaction()
         for operation in operations:
             match operation:
-                case Check(path, version):
+                case CheckVersion(path, version):
                     transaction.check(path, version)
                 case Create(path, data):
                     transaction.create(path, data, ephemeral=True)
-                case Put(path, data, version):
+                case PutNode(path, data, version):
                     transaction.set_data(path, data, version)
                 case Delete(path):
                     transaction.delete(path)

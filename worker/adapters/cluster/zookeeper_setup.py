@@ -8,16 +8,16 @@ import msgspec
 
 from gregor.worker.adapters.cluster.made_for import compare
 from gregor.worker.adapters.cluster.zookeeper_client import ZooKeeper
-from gregor.worker.adapters.cluster.zookeeper_tree import Nodes, Tree
+from gregor.worker.adapters.cluster.zookeeper_tree import Tree, ZooKeeperNodes
 from gregor.worker.base.errors import BadInput
 
-Facts = Mapping[str, str]
+ServerFacts = Mapping[str, str]
 
 # Nodes made in one go: each must be answered in the time of one call.
 _AT_ONCE: Final = 256
 
 
-async def ensure_tree(zookeeper: ZooKeeper, tree: Tree, partitions: int, facts: Facts) -> list[str]:
+async def ensure_tree(zookeeper: ZooKeeper, tree: Tree, partitions: int, facts: ServerFacts) -> list[str]:
     """Make what is missing; a line for each thing that was made now. May be repeated, also by several at once.
 
     ``facts`` are what else the crawl was made for (its random id): kept beside the number of partitions. Raises
@@ -38,7 +38,7 @@ async def ensure_tree(zookeeper: ZooKeeper, tree: Tree, partitions: int, facts: 
     return made
 
 
-async def check_tree(zookeeper: Nodes, tree: Tree, partitions: int, facts: Facts) -> None:
+async def check_tree(zookeeper: ZooKeeperNodes, tree: Tree, partitions: int, facts: ServerFacts) -> None:
     """Raises BadInput when the tree is not there, or was made for something else; `Unavailable`."""
     node = await zookeeper.get(tree.crawl)
     if node is None:

@@ -21,7 +21,7 @@ from msgspec import Struct
 from gregor.worker.adapters.cluster.lease import Session
 
 
-class Member(Struct, frozen=True):
+class LiveWorker(Struct, frozen=True):
     """A live worker, as JSON in its node."""
 
     name: str
@@ -44,7 +44,7 @@ class Stat(Struct, frozen=True):
     owner: int
 
 
-class Check(Struct, frozen=True):
+class CheckVersion(Struct, frozen=True):
     """The node is there, with this version; -1: with any."""
 
     path: str
@@ -58,7 +58,7 @@ class Create(Struct, frozen=True):
     data: bytes
 
 
-class Put(Struct, frozen=True):
+class PutNode(Struct, frozen=True):
     """The node is there with this version; afterwards it has this content."""
 
     path: str
@@ -72,10 +72,10 @@ class Delete(Struct, frozen=True):
     path: str
 
 
-Operation = Check | Create | Put | Delete
+Operation = CheckVersion | Create | PutNode | Delete
 
 
-class Nodes(Protocol):
+class ZooKeeperNodes(Protocol):
     """A connection to ZooKeeper. Every method may raise `Unavailable`, then perhaps after its effect.
 
     ``watch``: tell once when the node (or the list) changes.

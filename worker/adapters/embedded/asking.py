@@ -8,13 +8,13 @@ import sqlite3
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from gregor.worker.adapters.embedded.database import Work
+from gregor.worker.adapters.embedded.database import DatabaseWork
 
 T = TypeVar("T")
 
 
 class _Question(NamedTuple, Generic[T]):
-    work: Work[T]
+    work: DatabaseWork[T]
     answer: asyncio.Future[T]
 
 
@@ -24,7 +24,7 @@ class _Answer(NamedTuple, Generic[T]):
     error: BaseException | None = None
 
 
-class Asked:
+class ThreadedConnection:
     """A connection on a thread of its own. Questions are answered in their order."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
@@ -32,7 +32,7 @@ class Asked:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="gregor-reader")
         self._waiting: list[_Question[Any]] = []
 
-    def ask(self, work: Work[T]) -> asyncio.Future[T]:
+    def ask(self, work: DatabaseWork[T]) -> asyncio.Future[T]:
         """What ``work`` gives. Raises what it raises."""
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[T] = loop.create_future()

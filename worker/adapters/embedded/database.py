@@ -18,7 +18,7 @@ from gregor.worker.base.errors import why
 from gregor.worker.borders.errors import Damaged, DiskFull, Unavailable
 
 T = TypeVar("T")
-Work = Callable[[sqlite3.Connection], T]
+DatabaseWork = Callable[[sqlite3.Connection], T]
 
 # What SQLite answers when the disk, a quota or a limit of the file size is reached, and when another process writes.
 _FULL: Final = frozenset(
@@ -35,7 +35,7 @@ class DatabaseClosed(RuntimeError):
 
 
 class _Call(NamedTuple, Generic[T]):
-    work: Work[T]
+    work: DatabaseWork[T]
     future: asyncio.Future[T]
 
 
@@ -64,7 +64,7 @@ class Database:
         """Call ``forget`` whenever writes were rolled back: for what ``work`` remembers of the tables."""
         self._forget.append(forget)
 
-    def write(self, work: Work[T]) -> asyncio.Future[T]:
+    def write(self, work: DatabaseWork[T]) -> asyncio.Future[T]:
         """Run ``work`` in a transaction; done when it is durable. Raises `DiskFull`, `Unavailable`, its own errors."""
         if self._ended:
             raise self._closed()
@@ -74,7 +74,7 @@ class Database:
             self._writer = self._loop.create_task(self._write())
         return future
 
-    def read(self, work: Work[T]) -> T:
+    def read(self, work: DatabaseWork[T]) -> T:
         """Run ``work`` at once on what is committed; it sees every write that was acknowledged.
 
         Raises `Unavailable`, `DiskFull`, its own errors.

@@ -6,7 +6,6 @@ It is made when somebody first wants to follow the crawl: one that nobody follow
 
 import contextlib
 import sqlite3
-from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -16,8 +15,8 @@ from gregor.schemas.messages import DeadLetter, Page, Row, encode
 from gregor.worker.adapters.embedded.folder import connect_reading, connect_writable
 from gregor.worker.adapters.embedded.queries import read_page, read_rows
 from gregor.worker.adapters.embedded.reader import EmbeddedReader
-from gregor.worker.borders.changes import Change
-from gregor.worker.borders.errors import Damaged
+from gregor.worker.borders.changes import UrlChange
+from gregor.worker.borders.errors import Damaged, TellDamage
 
 _MARK: Final = "DELETE FROM feed WHERE key = {0}.key; INSERT INTO feed (key) VALUES ({0}.key);"
 _FEED: Final = (
@@ -85,17 +84,17 @@ def put_letter(path: Path, letter: DeadLetter) -> None:
 class EmbeddedFeed:
     """`ChangeFeed`."""
 
-    def __init__(self, path: Path, on_damage: Callable[[Damaged], None]) -> None:
+    def __init__(self, path: Path, on_damage: TellDamage) -> None:
         """``on_damage`` hears of pages and rows that cannot be read. Raises `FolderError`, `sqlite3.Error`."""
         followed(path)
         self._reader = EmbeddedReader(path)
         self._on_damage = on_damage
 
-    async def changes(self, after: int, limit: int) -> list[Change]:
-        def read(connection: sqlite3.Connection) -> list[Change]:
+    async def changes(self, after: int, limit: int) -> list[UrlChange]:
+        def read(connection: sqlite3.Connection) -> list[UrlChange]:
             statement = "SELECT position, key FROM feed WHERE position > ? ORDER BY position LIMIT ?"
             records = connection.execute(statement, (after, limit)).fetchall()
-            changes: list[Change] = []
+            changes: list[UrlChange] = []
             room = _LARGE
             for position, key in records:
                 changes.append(self._change(connection, position, key))
@@ -115,11 +114,11 @@ class EmbeddedFeed:
     async def close(self) -> None:
         await self._reader.close()
 
-    def _change(self, connection: sqlite3.Connection, position: int, key: str) -> Change:
+    def _change(self, connection: sqlite3.Connection, position: int, key: str) -> UrlChange:
         try:
             page: Page | None = read_page(connection, key, None)
             row: Row | None = read_rows(connection, [key]).get(key)
         except Damaged as damage:
             self._on_damage(damage)
             page = row = None
-        return Change(position, key, page, row)
+        return UrlChange(position, key, page, row)

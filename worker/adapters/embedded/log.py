@@ -9,7 +9,7 @@ import msgspec
 from gregor.partitioner.hashing import partition_of
 from gregor.schemas.messages import PRIORITIES, Changed, DeadLetter, Page, Ticket, decode_ticket, encode
 from gregor.worker.adapters.embedded.database import Database
-from gregor.worker.borders.log import Record, Unreadable, Vanished
+from gregor.worker.borders.log import FrontierRecord, Unreadable, Vanished
 
 Topic = tuple[int, int]
 
@@ -50,7 +50,7 @@ class EmbeddedLog:
     async def announce(self, news: Page | DeadLetter | Vanished | Changed) -> None:
         """Nobody listens on one machine."""
 
-    async def read(self, partition: int, priority: int, offset: int, limit: int) -> list[Record]:
+    async def read(self, partition: int, priority: int, offset: int, limit: int) -> list[FrontierRecord]:
         rows = self._database.read(lambda connection: read_records(connection, partition, priority, offset, limit))
         return [_record(offset, data) for offset, data in rows]
 
@@ -140,8 +140,8 @@ def _watermark(connection: sqlite3.Connection, topic: Topic) -> tuple[int, int, 
     return record or (0, 0, 0)
 
 
-def _record(offset: int, data: bytes) -> Record:
+def _record(offset: int, data: bytes) -> FrontierRecord:
     try:
-        return Record(offset, decode_ticket(data))
+        return FrontierRecord(offset, decode_ticket(data))
     except msgspec.MsgspecError as error:
-        return Record(offset, Unreadable(data, str(error)))
+        return FrontierRecord(offset, Unreadable(data, str(error)))

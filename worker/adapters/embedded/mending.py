@@ -14,7 +14,7 @@ from gregor.worker.adapters.embedded.faults import right
 from gregor.worker.adapters.embedded.folder import Folder
 from gregor.worker.adapters.embedded.log import EmbeddedLog
 from gregor.worker.adapters.embedded.seen import EmbeddedSeen
-from gregor.worker.borders.stock import Fault, Place
+from gregor.worker.borders.stock import Fault, StockPlace
 from gregor.worker.links.tickets import again
 
 _DELETE: Final = {
@@ -42,7 +42,7 @@ class EmbeddedMending:
         self._compressor = Compressor()
         self._uncounted = False
 
-    async def drop(self, place: Place) -> None:
+    async def drop(self, place: StockPlace) -> None:
         """See `Mending.drop`."""
         table, *name = place
         if table == "file of a body":

@@ -29,9 +29,9 @@ from gregor.schemas.messages import (
 )
 from gregor.worker.adapters.compression import decoded
 from gregor.worker.adapters.embedded import requisites
-from gregor.worker.adapters.embedded.asking import Asked
+from gregor.worker.adapters.embedded.asking import ThreadedConnection
 from gregor.worker.adapters.embedded.bodies import open_body
-from gregor.worker.adapters.embedded.database import Work
+from gregor.worker.adapters.embedded.database import DatabaseWork
 from gregor.worker.adapters.embedded.folder import connect_reading
 from gregor.worker.adapters.embedded.log import read_committed, read_lag, read_records
 from gregor.worker.adapters.embedded.queries import (
@@ -44,10 +44,10 @@ from gregor.worker.adapters.embedded.queries import (
     row_data,
 )
 from gregor.worker.adapters.embedded.sketches import are_kept, similar
-from gregor.worker.adapters.embedded.slices import Salvage, Table, is_broken, read_slice
+from gregor.worker.adapters.embedded.slices import Salvage, SlicedTable, is_broken, read_slice
 from gregor.worker.adapters.records import decode_row
 from gregor.worker.base.crawl_folder import DATABASE
-from gregor.worker.borders.errors import Damaged
+from gregor.worker.borders.errors import Damaged, TellDamage
 from gregor.worker.borders.reader import WHOLE, Part, Similar, Waiting, refuse
 from gregor.worker.frontier.tickets import is_stale
 
@@ -57,16 +57,16 @@ NONE: Final[Mapping[str, object]] = MappingProxyType({})
 _SLICE: Final = 1000
 _PAGES: Final = 32
 
-_ROWS: Final = Table("rows", ("key",), "(:state IS NULL OR state = :state) AND (:host IS NULL OR host = :host)")
+_ROWS: Final = SlicedTable("rows", ("key",), "(:state IS NULL OR state = :state) AND (:host IS NULL OR host = :host)")
 # Asked of the key alone, so that nobody reads the pages of another's part.
 _OF_PART: Final = "(:parts = 1 OR part_of(key, :parts) = :number)"
 _NEWEST: Final = "visit = (SELECT max(visit) FROM pages WHERE key = page.key)"
-_PAGE: Final = Table("pages AS page", ("key",), f"{_OF_PART} AND {_NEWEST}")
-_VERSIONS: Final = Table("pages", ("key", "visit"), _OF_PART)
-_ROBOTS: Final = Table("robots", ("origin",))
-_LETTERS: Final = Table("dead_letters", ("number",))
-_CALENDAR: Final = Table("calendar", ("partition", "bucket", "id"))
-_BACKLOG: Final = Table("backlog", ("partition", "host", "chunk", "id"))
+_PAGE: Final = SlicedTable("pages AS page", ("key",), f"{_OF_PART} AND {_NEWEST}")
+_VERSIONS: Final = SlicedTable("pages", ("key", "visit"), _OF_PART)
+_ROBOTS: Final = SlicedTable("robots", ("origin",))
+_LETTERS: Final = SlicedTable("dead_letters", ("number",))
+_CALENDAR: Final = SlicedTable("calendar", ("partition", "bucket", "id"))
+_BACKLOG: Final = SlicedTable("backlog", ("partition", "host", "chunk", "id"))
 # The key is written in every ticket as it is: comparing bytes spares reading all of them.
 _FIND_CALENDAR: Final = "SELECT bucket, data FROM calendar WHERE partition = ? AND instr(data, ?)"
 _FIND_BACKLOG: Final = "SELECT data FROM backlog WHERE partition = ? AND host = ? AND instr(data, ?)"
@@ -81,11 +81,11 @@ class EmbeddedReader:
         """Raises `FolderError`."""
         self._path = path
         self._connection, made_for = connect_reading(path)
-        self._asked = Asked(self._connection)
+        self._asked = ThreadedConnection(self._connection)
         self._connection.create_function("part_of", 2, _part_of, deterministic=True)
         self._partitions = int(made_for["partitions"])
         self._width = float(made_for["bucket_width"])
-        self.on_damage: Callable[[Damaged], None] = refuse
+        self.on_damage: TellDamage = refuse
 
     async def rows(self, state: str | None, host: str | None, after: str = "") -> AsyncIterator[Row]:
         async for found in self.slices(_ROWS, (after,), {"state": state, "host": host}):
@@ -237,7 +237,7 @@ class EmbeddedReader:
             self.on_damage(damage)
 
     async def slices(
-        self, table: Table, after: tuple[Any, ...], filters: Mapping[str, object] = NONE, limit: int = _SLICE
+        self, table: SlicedTable, after: tuple[Any, ...], filters: Mapping[str, object] = NONE, limit: int = _SLICE
     ) -> AsyncIterator[list[tuple[Any, ...]]]:
         """All of a table behind a place, slice by slice."""
         try:
@@ -255,7 +255,7 @@ class EmbeddedReader:
     async def _fetch(self, statement: str, values: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
         return await self.ask(lambda connection: connection.execute(statement, values).fetchall())
 
-    async def ask(self, work: Work[T]) -> T:
+    async def ask(self, work: DatabaseWork[T]) -> T:
         """Do it with the connection, on its thread. Raises `Damaged` when the file cannot be read there."""
         try:
             return await self._asked.ask(work)

@@ -5,19 +5,19 @@ and where the tree itself is broken, what lies behind is read from the other end
 """
 
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from gregor.worker.borders.errors import Damaged
+from gregor.worker.borders.errors import Damaged, TellDamage
 
 _BROKEN: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 _AT_ONCE: Final = 256
 _MOST_UNREADABLE: Final = 512  # records in a row that cannot be read, before the tree is taken for broken
 
-Record = tuple[Any, ...]
+SlicedRow = tuple[Any, ...]
 
 
-class Table(NamedTuple):
+class SlicedTable(NamedTuple):
     """A table that is read in the order of ``place``, its first columns, then ``data``; ``wanted``: a condition."""
 
     name: str
@@ -40,8 +40,8 @@ def is_broken(error: sqlite3.Error) -> bool:
 
 
 def read_slice(
-    connection: sqlite3.Connection, table: Table, after: Record, filters: Mapping[str, object], limit: int
-) -> list[Record]:
+    connection: sqlite3.Connection, table: SlicedTable, after: SlicedRow, filters: Mapping[str, object], limit: int
+) -> list[SlicedRow]:
     """The next records behind a place, empty at the end."""
     places = {f"p{number}": value for number, value in enumerate(after)}
     return connection.execute(table.slice(), {**filters, **places, "limit": limit}).fetchall()
@@ -53,17 +53,17 @@ class Salvage:
     def __init__(
         self,
         connection: sqlite3.Connection,
-        table: Table,
+        table: SlicedTable,
         filters: Mapping[str, object],
-        on_damage: Callable[[Damaged], None],
+        on_damage: TellDamage,
     ) -> None:
         self._connection = connection
         self._table = table
         self._filters = filters
         self._on_damage = on_damage
-        self._last: Record | None = None
+        self._last: SlicedRow | None = None
 
-    def records(self, after: Record) -> Iterator[Record]:
+    def records(self, after: SlicedRow) -> Iterator[SlicedRow]:
         """What can be read behind a place; tells of what cannot."""
         for record in self._walk(""):
             self._last = record[: len(after)]
@@ -80,7 +80,7 @@ class Salvage:
             if place > after and record[-1]:
                 yield record[:-1]
 
-    def _walk(self, order: str) -> Iterator[Record]:
+    def _walk(self, order: str) -> Iterator[SlicedRow]:
         """All from one end, with whether they are wanted, until nothing more can be read."""
         self._complete, offset, failed = False, 0, 0
         while failed < _MOST_UNREADABLE:
@@ -102,7 +102,7 @@ class Salvage:
                     return
             offset += _AT_ONCE
 
-    def _read_alone(self, order: str, offset: int, *, tell: bool) -> list[Record] | None:
+    def _read_alone(self, order: str, offset: int, *, tell: bool) -> list[SlicedRow] | None:
         try:
             return self._read(order, offset, 1)
         except sqlite3.DatabaseError as error:
@@ -120,7 +120,7 @@ class Salvage:
         except sqlite3.DatabaseError:
             return f"number {offset + 1}{order and ' from the end'}"
 
-    def _read(self, order: str, offset: int, limit: int) -> list[Record]:
+    def _read(self, order: str, offset: int, limit: int) -> list[SlicedRow]:
         place, by = ", ".join(self._table.place), ", ".join(f"{column}{order}" for column in self._table.place)
         statement = (
             f"SELECT {place}, {self._table.data}, {self._table.wanted} FROM {self._table.name}"

@@ -25,11 +25,11 @@ from gregor.worker.adapters.embedded.log import read_committed, read_records
 from gregor.worker.adapters.embedded.queries import decode_page
 from gregor.worker.adapters.embedded.reader import EmbeddedReader
 from gregor.worker.adapters.embedded.seen import signed_json, unsigned
-from gregor.worker.adapters.embedded.slices import Table
-from gregor.worker.adapters.records import Record, StockByReader, filed, filed_row, filed_ticket, kept
+from gregor.worker.adapters.embedded.slices import SlicedTable
+from gregor.worker.adapters.records import StockByReader, StoredFields, filed, filed_row, filed_ticket, kept
 from gregor.worker.base.errors import why
 from gregor.worker.borders.errors import Damaged
-from gregor.worker.borders.stock import Fault, Kept, Place
+from gregor.worker.borders.stock import Fault, StockPlace, StoredRecord
 
 T = TypeVar("T")
 
@@ -37,16 +37,16 @@ _SLICE: Final = 1000
 _LARGE: Final = 64  # records of a slice that may be large
 _UNFINISHED: Final = 3600.0  # seconds after which nobody writes a file any more
 
-_ROWS: Final = Table("rows", ("key",), data="host, state, data")
-_PAGES: Final = Table("pages", ("key", "visit"), data="status, size, data")
-_BODIES: Final = Table("bodies", ("sha256",))
-_CALENDAR: Final = Table("calendar", ("partition", "bucket", "id"))
-_BACKLOG: Final = Table("backlog", ("partition", "host", "chunk", "id"))
-_OTHERS: Final[tuple[tuple[Table, str | int, type[Any], str], ...]] = (
-    (Table("hosts", ("host",)), "", HostRecord, "host"),
-    (Table("robots", ("origin",)), "", RobotsRecord, "origin"),
-    (Table("partitions", ("partition",)), -1, PartitionRecord, "partition"),
-    (Table("dead_letters", ("number",)), 0, DeadLetter, ""),
+_ROWS: Final = SlicedTable("rows", ("key",), data="host, state, data")
+_PAGES: Final = SlicedTable("pages", ("key", "visit"), data="status, size, data")
+_BODIES: Final = SlicedTable("bodies", ("sha256",))
+_CALENDAR: Final = SlicedTable("calendar", ("partition", "bucket", "id"))
+_BACKLOG: Final = SlicedTable("backlog", ("partition", "host", "chunk", "id"))
+_OTHERS: Final[tuple[tuple[SlicedTable, str | int, type[Any], str], ...]] = (
+    (SlicedTable("hosts", ("host",)), "", HostRecord, "host"),
+    (SlicedTable("robots", ("origin",)), "", RobotsRecord, "origin"),
+    (SlicedTable("partitions", ("partition",)), -1, PartitionRecord, "partition"),
+    (SlicedTable("dead_letters", ("number",)), 0, DeadLetter, ""),
 )
 
 
@@ -60,15 +60,15 @@ class EmbeddedStock(StockByReader):
         self._reader = EmbeddedReader(path)
         super().__init__(self._reader)
 
-    async def rows(self) -> AsyncIterator[list[Kept[Row]]]:
+    async def rows(self) -> AsyncIterator[list[StoredRecord[Row]]]:
         async for found in self._through(_ROWS, ("",), _SLICE, lambda record: ("rows", record[0]), filed_row):
             yield found
 
-    async def pages(self) -> AsyncIterator[list[Kept[Page]]]:
+    async def pages(self) -> AsyncIterator[list[StoredRecord[Page]]]:
         async for found in self._through(_PAGES, ("", -1), _LARGE, lambda record: ("pages", *record[:2]), _page):
             yield found
 
-    async def bodies(self) -> AsyncIterator[list[Kept[str]]]:
+    async def bodies(self) -> AsyncIterator[list[StoredRecord[str]]]:
         async for bodies in self._through(_BODIES, (b"",), _LARGE, lambda record: ("bodies", record[0].hex()), _small):
             yield bodies
         for folder in await asyncio.to_thread(_listed, self._path / "bodies"):
@@ -76,18 +76,18 @@ class EmbeddedStock(StockByReader):
                 if (kept := await asyncio.to_thread(_large, self._path, file)) is not None:
                     yield [kept]
 
-    async def waiting(self) -> AsyncIterator[list[Kept[Ticket]]]:
+    async def waiting(self) -> AsyncIterator[list[StoredRecord[Ticket]]]:
         for partition in range(self._partitions):
             async for tickets in self._log(partition):
                 yield tickets
-        place: Callable[[Record], Place] = lambda record: ("calendar", *record[:3])  # noqa: E731
+        place: Callable[[StoredFields], StockPlace] = lambda record: ("calendar", *record[:3])  # noqa: E731
         async for tickets in self._through(_CALENDAR, (-1, 0, 0), _SLICE, place, self._entry):
             yield tickets
         place = lambda record: ("backlog", *record[:4])  # noqa: E731
         async for tickets in self._through(_BACKLOG, (-1, "", 0, 0), _SLICE, place, self._entry):
             yield tickets
 
-    async def others(self) -> AsyncIterator[list[Kept[object]]]:
+    async def others(self) -> AsyncIterator[list[StoredRecord[object]]]:
         for table, first, kind, name in _OTHERS:
             read = partial(filed, kind=kind, name=name)
             place = partial(_named_place, table.name)
@@ -116,17 +116,22 @@ class EmbeddedStock(StockByReader):
         await self._reader.close()
 
     async def _through(
-        self, table: Table, first: Record, limit: int, place: Callable[[Record], Place], read: Callable[[Record], T]
-    ) -> AsyncIterator[list[Kept[T]]]:
+        self,
+        table: SlicedTable,
+        first: StoredFields,
+        limit: int,
+        place: Callable[[StoredFields], StockPlace],
+        read: Callable[[StoredFields], T],
+    ) -> AsyncIterator[list[StoredRecord[T]]]:
         """All of a table; what the file cannot give is told at the end of the slice in which it was missed."""
         met: list[Damaged] = []
         self._reader.on_damage = met.append
         async for records in self._reader.slices(table, first, limit=limit):
             yield [kept(place(record), partial(read, record)) for record in records]
         if met:
-            yield [Kept(("file", "crawl.db"), None, str(damage)) for damage in met]
+            yield [StoredRecord(("file", "crawl.db"), None, str(damage)) for damage in met]
 
-    async def _log(self, partition: int) -> AsyncIterator[list[Kept[Ticket]]]:
+    async def _log(self, partition: int) -> AsyncIterator[list[StoredRecord[Ticket]]]:
         """The records above the watermarks; one that is no ticket is buried by the owner, and told here."""
         committed = await self._reader.ask(lambda connection: read_committed(connection, partition))
         for priority in PRIORITIES:
@@ -137,14 +142,14 @@ class EmbeddedStock(StockByReader):
                 yield [kept(("log", partition, priority, at), partial(decode_ticket, data)) for at, data in records]
                 offset = records[-1][0] + 1
 
-    def _entry(self, record: Record) -> Ticket:
+    def _entry(self, record: StoredFields) -> Ticket:
         ticket = filed_ticket(record[-1], record[-2], record[0], self._partitions)
         if len(record) == 5 and ticket.host != record[1]:
             raise ValueError("it stands under another name")
         return ticket
 
 
-def _page(record: Record) -> Page:
+def _page(record: StoredFields) -> Page:
     key, visit, status, size, data = record
     page = decode_page(key, data)
     if (page.visit, page.status, page.size) != (visit, status, size):
@@ -152,7 +157,7 @@ def _page(record: Record) -> Page:
     return page
 
 
-def _small(record: Record) -> str:
+def _small(record: StoredFields) -> str:
     name: str = record[0].hex()
     intact(name, decompressed(record[1], SMALL)).close()
     return name
@@ -163,23 +168,23 @@ def _listed(folder: Path) -> list[Path]:
     return sorted(folder.iterdir()) if folder.is_dir() else []
 
 
-def _large(path: Path, file: Path) -> Kept[str] | None:
+def _large(path: Path, file: Path) -> StoredRecord[str] | None:
     """A body in a file; None for one that is being written."""
     name, where = file.name.removesuffix(".zst"), str(file.relative_to(path))
     if file.name.startswith("part-"):
         in_writing = time.time() - file.stat().st_mtime < _UNFINISHED
-        return None if in_writing else Kept(("file of a body", where), None, "its writing was cut short")
+        return None if in_writing else StoredRecord(("file of a body", where), None, "its writing was cut short")
     if len(name) != 64 or set(name) - set("0123456789abcdef") or file.parent.name != name[:2]:
-        return Kept(("file of a body", where), None, "its name is none of a body")
+        return StoredRecord(("file of a body", where), None, "its name is none of a body")
     try:
         with file.open("rb") as source:
             copy_whole(name, source).close()
     except Damaged as damage:
-        return Kept(("bodies", name), None, damage.why)
+        return StoredRecord(("bodies", name), None, damage.why)
     except OSError as error:
-        return Kept(("bodies", name), None, why(error))
-    return Kept(("bodies", name), name)
+        return StoredRecord(("bodies", name), None, why(error))
+    return StoredRecord(("bodies", name), name)
 
 
-def _named_place(table: str, record: Record) -> Place:
+def _named_place(table: str, record: StoredFields) -> StockPlace:
     return (table, record[0])

@@ -9,7 +9,7 @@ from typing import Protocol
 
 import msgspec
 
-from gregor.worker.adapters.transport.http1 import Fields, Target, fields, one_line, split_href
+from gregor.worker.adapters.transport.http1 import HeaderFields, RequestTarget, fields, one_line, split_href
 from gregor.worker.borders.transport import Failure, FetchResult, Limits, Permit, Request, Response
 
 LEGACY_TLS = "unsafe legacy renegotiation disabled"
@@ -25,12 +25,12 @@ class AddressGuard(Protocol):
     def allows(self, ip: str, port: int) -> bool: ...
 
 
-class Job(msgspec.Struct, frozen=True):
+class ReadyRequest(msgspec.Struct, frozen=True):
     """A request that can be sent, with its parts at hand."""
 
     request: Request
-    target: Target
-    fields: Fields
+    target: RequestTarget
+    fields: HeaderFields
     limits: Limits
     permit: Permit
 
@@ -57,16 +57,16 @@ def _same_as_any(address: str, others: tuple[str, ...]) -> bool:
         return False
 
 
-Attempt = Callable[[Job, Way], Awaitable[FetchResult]]
+AttemptFetch = Callable[[ReadyRequest, Way], Awaitable[FetchResult]]
 
 
 async def attempt_all(
-    request: Request, limits: Limits, permit: Permit, guard: AddressGuard, attempt: Attempt
+    request: Request, limits: Limits, permit: Permit, guard: AddressGuard, attempt: AttemptFetch
 ) -> FetchResult:
     """Fetch by `attempt`, which is made again only where the one before it ended before anything was sent."""
     sending = _Sending(permit)
     try:
-        job = Job(request, split_href(request.href), fields(request.headers), limits, sending)
+        job = ReadyRequest(request, split_href(request.href), fields(request.headers), limits, sending)
     except ValueError as fault:
         return Failure("request", one_line(str(fault)))
     ways = _ways(request, limits, guard)
@@ -114,7 +114,7 @@ def _without(way: Way, address: str) -> Way | None:
     return msgspec.structs.replace(way, addresses=rest)
 
 
-def _proxys(job: Job, result: FetchResult) -> FetchResult:
+def _proxys(job: ReadyRequest, result: FetchResult) -> FetchResult:
     """An answer to plain HTTP that is the proxy's own is no page, and no robots.txt, of the host."""
     if isinstance(result, Failure) or result.status != HTTPStatus.PROXY_AUTHENTICATION_REQUIRED:
         return result
@@ -124,13 +124,13 @@ def _proxys(job: Job, result: FetchResult) -> FetchResult:
     return Failure("proxy", "the proxy wants a user name and a password, or others (407)")
 
 
-def reads_requests(job: Job) -> bool:
+def reads_requests(job: ReadyRequest) -> bool:
     """Whether the proxy is sent the request itself, in its absolute form (RFC 9112 section 3.2.2), not a tunnel."""
     proxy = (job.request.proxy or "").partition(":")[0]
     return job.target.scheme == "http" and proxy in ("http", "https")
 
 
-async def _attempt_tls(job: Job, way: Way, attempt: Attempt) -> FetchResult:
+async def _attempt_tls(job: ReadyRequest, way: Way, attempt: AttemptFetch) -> FetchResult:
     result = await attempt(job, way)
     if not (job.request.insecure and isinstance(result, Failure) and result.kind == "tls"):
         return result

@@ -11,8 +11,8 @@ from pathlib import Path
 import certifi
 import pycurl
 
-from gregor.worker.adapters.transport.attempts import LEGACY_TLS, AddressGuard, Job, Way, attempt_all
-from gregor.worker.adapters.transport.curl_exchange import Exchange, Setup
+from gregor.worker.adapters.transport.attempts import LEGACY_TLS, AddressGuard, ReadyRequest, Way, attempt_all
+from gregor.worker.adapters.transport.curl_exchange import CurlExchange, Setup
 from gregor.worker.adapters.transport.curl_loop import CurlLoop
 from gregor.worker.adapters.transport.http1 import one_line, request_head
 from gregor.worker.adapters.transport.http1_origins import Http1Origins
@@ -103,7 +103,7 @@ class CurlTransport:
             self._curl = None
         self._bundle.unlink(missing_ok=True)
 
-    async def _attempt(self, job: Job, way: Way) -> FetchResult:
+    async def _attempt(self, job: ReadyRequest, way: Way) -> FetchResult:
         try:
             result = await self._transfer(job, way, fresh=False)
             # A kept connection was found dead, or to lead elsewhere, before anything was written to it.
@@ -119,11 +119,11 @@ class CurlTransport:
             self._curl.save_connections()
         return Failure("local", lacking)
 
-    async def _transfer(self, job: Job, way: Way, fresh: bool) -> FetchResult | None:
+    async def _transfer(self, job: ReadyRequest, way: Way, fresh: bool) -> FetchResult | None:
         curl = self._curl = self._curl or self._loop()
         origin = f"{job.target.scheme}://{job.target.authority}"
         http2 = self._http2 and not self._http1.holds(origin, time.monotonic())
-        exchange = Exchange(job, way, self._guard, self._kept, Setup(str(self._bundle), http2, fresh))
+        exchange = CurlExchange(job, way, self._guard, self._kept, Setup(str(self._bundle), http2, fresh))
         drop = True
         try:
             number, message = await self._run(curl, exchange)
@@ -147,7 +147,7 @@ class CurlTransport:
         except pycurl.error as fault:  # libcurl gives no number; it needs descriptors and memory, nothing else
             raise LocalShortage(one_line(str(fault))) from fault
 
-    async def _run(self, curl: CurlLoop, exchange: Exchange) -> tuple[int, str]:
+    async def _run(self, curl: CurlLoop, exchange: CurlExchange) -> tuple[int, str]:
         """The number and the words with which libcurl ends the transfer."""
         future = curl.start(exchange.handle)
 
@@ -166,7 +166,7 @@ class CurlTransport:
             self._watch.over(exchange.pace)
 
 
-def _result(exchange: Exchange, way: Way, number: int, message: str, head_sent: bytes) -> FetchResult:
+def _result(exchange: CurlExchange, way: Way, number: int, message: str, head_sent: bytes) -> FetchResult:
     """What became of the transfer that ended with curl's `number`."""
     head, receiver, info = exchange.head, exchange.receiver, exchange.handle.getinfo
     if head is None or receiver is None:
@@ -189,7 +189,7 @@ def _result(exchange: Exchange, way: Way, number: int, message: str, head_sent: 
     )
 
 
-def _ended_early(exchange: Exchange, number: int, message: str) -> Truncation | None:
+def _ended_early(exchange: CurlExchange, number: int, message: str) -> Truncation | None:
     """Why the body is not whole; the receiver may know better: it ends a transfer by an error, too."""
     chunks, receiver = exchange.chunks, exchange.receiver
     if (chunks is not None and chunks.done) or (receiver is not None and receiver.complete):
@@ -201,7 +201,7 @@ def _ended_early(exchange: Exchange, number: int, message: str) -> Truncation | 
     return "cut" if number != 0 or chunks is not None else None
 
 
-def _failure(exchange: Exchange, way: Way, number: int, message: str) -> Failure:
+def _failure(exchange: CurlExchange, way: Way, number: int, message: str) -> Failure:
     if exchange.refusal == "lease":
         return Failure("lease", "the lease ended before the request was sent")
     if exchange.refusal == "elsewhere":
@@ -229,7 +229,7 @@ def _failure(exchange: Exchange, way: Way, number: int, message: str) -> Failure
     return Failure(kind, message or f"curl error {number}", address)
 
 
-def _lacking(exchange: Exchange, way: Way) -> str | None:
+def _lacking(exchange: CurlExchange, way: Way) -> str | None:
     """What of this machine's is used up, if that is why no connection came about."""
     if exchange.lacking is not None:
         return exchange.lacking

@@ -14,15 +14,15 @@ from typing import Concatenate, Literal, NamedTuple, ParamSpec
 
 import pycurl
 
-from gregor.worker.adapters.transport.attempts import AddressGuard, Job, Way, names_left_to, reads_requests
+from gregor.worker.adapters.transport.attempts import AddressGuard, ReadyRequest, Way, names_left_to, reads_requests
 from gregor.worker.adapters.transport.framing import Dechunker, Framing, framing, is_named_oddly
-from gregor.worker.adapters.transport.http1 import Fields, Head, MalformedHeadError, parse_head
+from gregor.worker.adapters.transport.http1 import Head, HeaderFields, MalformedHeadError, parse_head
 from gregor.worker.adapters.transport.kept_connections import KeptSockets, Local
 from gregor.worker.adapters.transport.pace import Pace
 from gregor.worker.adapters.transport.receiver import Receiver
 from gregor.worker.base.shortage import shortage
 
-Refusal = Literal["lease", "repeat", "stale", "elsewhere"]
+RefusalKind = Literal["lease", "repeat", "stale", "elsewhere"]
 Arguments = ParamSpec("Arguments")
 _BLANK = (b"\r\n", b"\n")
 _STOP = -1  # returned by a callback: libcurl aborts the transfer
@@ -38,11 +38,11 @@ class Setup(NamedTuple):
 
 
 def _raised_later(
-    callback: Callable[Concatenate["Exchange", Arguments], int | None],
-) -> Callable[Concatenate["Exchange", Arguments], int | None]:
+    callback: Callable[Concatenate["CurlExchange", Arguments], int | None],
+) -> Callable[Concatenate["CurlExchange", Arguments], int | None]:
     """libcurl swallows what its callbacks raise (a full disk, say): kept, and raised when the transfer has ended."""
 
-    def call(exchange: "Exchange", /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> int | None:
+    def call(exchange: "CurlExchange", /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> int | None:
         try:
             return callback(exchange, *args, **kwargs)
         except Exception as fault:  # noqa: BLE001 - see above
@@ -52,10 +52,10 @@ def _raised_later(
     return call
 
 
-class Exchange:
+class CurlExchange:
     """The handle with its callbacks, and what they learned about the transfer."""
 
-    def __init__(self, job: Job, way: Way, guard: AddressGuard, kept: KeptSockets, setup: Setup) -> None:
+    def __init__(self, job: ReadyRequest, way: Way, guard: AddressGuard, kept: KeptSockets, setup: Setup) -> None:
         self._guard = guard
         self._kept = kept
         self._way = way
@@ -68,7 +68,7 @@ class Exchange:
         self.chunks: Dechunker | None = None
         self.framing: Framing | None = None
         self.raw_head = b""
-        self.refusal: Refusal | None = None
+        self.refusal: RefusalKind | None = None
         self.refused_address: str | None = None
         self.lacking: str | None = None
         self.too_large_headers = False
@@ -148,7 +148,7 @@ class Exchange:
         self.pace.sent(time.monotonic())
         return pycurl.PREREQFUNC_OK
 
-    def _refuse(self, peer: tuple[str, int], local: Local) -> Refusal | None:
+    def _refuse(self, peer: tuple[str, int], local: Local) -> RefusalKind | None:
         if self.asked:
             # The second call: libcurl repeats a request by itself when a reused connection turns out to be dead.
             return "repeat"
@@ -212,7 +212,7 @@ class Exchange:
         return None if goes_on and not (self._ends_here and self.receiver.complete) else _STOP
 
 
-def _set_options(handle: pycurl.Curl, job: Job, way: Way, setup: Setup) -> None:
+def _set_options(handle: pycurl.Curl, job: ReadyRequest, way: Way, setup: Setup) -> None:
     request, target = job.request, job.target
     options: dict[int, object] = {
         pycurl.NOSIGNAL: 1,
@@ -246,7 +246,7 @@ def _set_options(handle: pycurl.Curl, job: Job, way: Way, setup: Setup) -> None:
         handle.setopt(option, value)
 
 
-def _request_target(job: Job) -> str:
+def _request_target(job: ReadyRequest) -> str:
     """The absolute form where a proxy reads it, else the path."""
     if reads_requests(job):
         return f"http://{job.target.authority}{job.target.path}"
@@ -254,7 +254,7 @@ def _request_target(job: Job) -> str:
 
 
 @lru_cache(maxsize=256)
-def _header_lines(sent: Fields) -> list[bytes]:
+def _header_lines(sent: HeaderFields) -> list[bytes]:
     # "Name:" takes away what libcurl would add; "Name;" sends an empty value.
     lines = [f"{name}:" for name in ("Accept", "User-Agent") if name.lower() not in sent.names]
     lines += [f"{line.partition(':')[0]};" if line.endswith(": ") else line for line in sent.lines]

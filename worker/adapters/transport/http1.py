@@ -13,7 +13,7 @@ class MalformedHeadError(ValueError):
     """The head of an answer is not HTTP/1."""
 
 
-class Target(NamedTuple):
+class RequestTarget(NamedTuple):
     """The parts of a URL that a request needs; `host` has no port, and brackets around IPv6."""
 
     scheme: str
@@ -23,7 +23,7 @@ class Target(NamedTuple):
     path: str
 
 
-class Fields(NamedTuple):
+class HeaderFields(NamedTuple):
     """The headers of a request, ready to be written after the Host line."""
 
     names: frozenset[str]
@@ -39,7 +39,7 @@ class Head(NamedTuple):
     headers: list[tuple[str, str]]
 
 
-def split_href(href: str) -> Target:
+def split_href(href: str) -> RequestTarget:
     """Take a serialised WHATWG URL apart, without its user info and fragment. ValueError if it can't be requested."""
     if not href.isascii() or not href.isprintable() or " " in href:
         raise ValueError("URL with a blank, a control character or a letter outside ASCII")
@@ -54,11 +54,11 @@ def split_href(href: str) -> Target:
     if not host or "?" in host or not slash:
         raise ValueError("not a serialised URL")
     number = int(port) if port else (443 if scheme == "https" else 80)
-    return Target(scheme, host, number, authority, f"/{path}")
+    return RequestTarget(scheme, host, number, authority, f"/{path}")
 
 
 @lru_cache(maxsize=256)
-def fields(headers: tuple[tuple[str, str], ...]) -> Fields:
+def fields(headers: tuple[tuple[str, str], ...]) -> HeaderFields:
     """Check headers and write them, with Accept-Encoding added. ValueError for one that would split the request.
 
     Kept, since most requests of a crawl have the same ones.
@@ -69,10 +69,10 @@ def fields(headers: tuple[tuple[str, str], ...]) -> Fields:
     for name, value in headers:
         if not _TOKEN.fullmatch(name) or any(c in value for c in "\r\n\0"):
             raise ValueError(f"header {name!r} cannot be sent")
-    return Fields(frozenset(names), tuple(f"{name}: {value}" for name, value in headers))
+    return HeaderFields(frozenset(names), tuple(f"{name}: {value}" for name, value in headers))
 
 
-def request_head(target: Target, sent: Fields, absolute: bool = False) -> bytes:
+def request_head(target: RequestTarget, sent: HeaderFields, absolute: bool = False) -> bytes:
     """The request as it is written over HTTP/1.1; `absolute` is the form for a proxy (RFC 9112 section 3.2.2)."""
     prefix = f"{target.scheme}://{target.authority}" if absolute else ""
     host = () if "host" in sent.names else (f"Host: {target.authority}",)

@@ -13,7 +13,7 @@ from typing import Any
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.contrib.socks import SOCKSConnection, SOCKSHTTPSConnection
 
-from gregor.worker.adapters.transport.attempts import AddressGuard, Job, Way
+from gregor.worker.adapters.transport.attempts import AddressGuard, ReadyRequest, Way
 from gregor.worker.adapters.transport.http1 import fields, request_head
 from gregor.worker.adapters.transport.pace import Pace
 from gregor.worker.adapters.transport.tolerant import TolerantResponse, shut_down
@@ -35,13 +35,15 @@ class StopFetch(Exception):
         self.failure = failure
 
 
-class Exchange:
+class RequestsExchange:
     """What connection and transport share of one attempt. `abort` may be called from any thread.
 
     It is made on the event loop, where the permit is told that the request is sent.
     """
 
-    def __init__(self, job: Job, way: Way, guard: AddressGuard, proxy_headers: tuple[tuple[str, str], ...]) -> None:
+    def __init__(
+        self, job: ReadyRequest, way: Way, guard: AddressGuard, proxy_headers: tuple[tuple[str, str], ...]
+    ) -> None:
         self._loop = asyncio.get_running_loop()
         self.job, self.way, self.guard = job, way, guard
         self.proxied = job.request.proxy is not None
@@ -144,7 +146,7 @@ class _Served:
     response_class: Any
 
     def _new_conn(self) -> socket.socket:
-        exchange: Exchange = _here.exchange
+        exchange: RequestsExchange = _here.exchange
         if not exchange.proxied:
             return exchange.connect()
         connection: socket.socket = super()._new_conn()  # type: ignore[misc]
@@ -152,7 +154,7 @@ class _Served:
         return connection
 
     def _send_output(self, message_body: object = None, encode_chunked: bool = False) -> None:
-        exchange: Exchange = _here.exchange
+        exchange: RequestsExchange = _here.exchange
         connection: Any = self
         del connection._buffer[:]  # what urllib3 would send; its order and its additions are not ours
         if connection.sock is not None and not exchange.leads_right(connection.sock):
@@ -165,7 +167,7 @@ class _Served:
         connection.send(exchange.bytes_to_send(absolute))
 
     def getresponse(self) -> Any:
-        exchange: Exchange = _here.exchange
+        exchange: RequestsExchange = _here.exchange
         connection: Any = self
 
         def note_answer() -> None:

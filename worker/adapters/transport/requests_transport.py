@@ -18,14 +18,14 @@ from gregor.worker.adapters.transport import requests_exchange as served
 from gregor.worker.adapters.transport.attempts import (
     LEGACY_TLS,
     AddressGuard,
-    Job,
+    ReadyRequest,
     Way,
     attempt_all,
     names_left_to,
 )
 from gregor.worker.adapters.transport.http1 import MalformedHeadError, one_line
 from gregor.worker.adapters.transport.receiver import Receiver
-from gregor.worker.adapters.transport.requests_exchange import Exchange, StopFetch
+from gregor.worker.adapters.transport.requests_exchange import RequestsExchange, StopFetch
 from gregor.worker.adapters.transport.tolerant import HeadTooLargeError, TolerantResponse
 from gregor.worker.adapters.transport.watch import Watch
 from gregor.worker.base.errors import why
@@ -58,7 +58,7 @@ class RequestsTransport:
         self._threads = concurrent.futures.ThreadPoolExecutor(threads, thread_name_prefix="fetch")
         self._strict = _Adapter(_context(ca_file, True, legacy_tls), idle_connections)
         self._lax = _Adapter(_context(ca_file, False, legacy_tls), idle_connections)
-        self._running: set[Exchange] = set()
+        self._running: set[RequestsExchange] = set()
         self._watch = Watch()
 
     async def fetch(self, request: Request, limits: Limits, permit: Permit) -> FetchResult:
@@ -74,7 +74,7 @@ class RequestsTransport:
         self._strict.close()
         self._lax.close()
 
-    async def _attempt(self, job: Job, way: Way) -> FetchResult:
+    async def _attempt(self, job: ReadyRequest, way: Way) -> FetchResult:
         try:
             result = await self._on_a_thread(job, way)
         except Exception as fault:
@@ -86,10 +86,10 @@ class RequestsTransport:
             self._lax.poolmanager.clear()
         return result
 
-    async def _on_a_thread(self, job: Job, way: Way) -> FetchResult:
+    async def _on_a_thread(self, job: ReadyRequest, way: Way) -> FetchResult:
         adapter = self._strict if way.verify else self._lax
         proxy = job.request.proxy
-        exchange = Exchange(job, way, self._guard, tuple(adapter.proxy_headers(proxy).items()) if proxy else ())
+        exchange = RequestsExchange(job, way, self._guard, tuple(adapter.proxy_headers(proxy).items()) if proxy else ())
         future = self._threads.submit(_run, exchange, adapter)
         self._running.add(exchange)
         self._watch.begin(exchange.pace, exchange.abort)
@@ -169,7 +169,7 @@ def _discard(future: concurrent.futures.Future[FetchResult]) -> None:
         result.close()
 
 
-def _run(exchange: Exchange, adapter: HTTPAdapter) -> FetchResult:
+def _run(exchange: RequestsExchange, adapter: HTTPAdapter) -> FetchResult:
     """The whole attempt, on a thread of the pool."""
     job = exchange.job
     prepared = requests.PreparedRequest()
@@ -196,7 +196,7 @@ def _run(exchange: Exchange, adapter: HTTPAdapter) -> FetchResult:
         return _receive(exchange, answer)
 
 
-def _receive(exchange: Exchange, answer: requests.Response) -> FetchResult:
+def _receive(exchange: RequestsExchange, answer: requests.Response) -> FetchResult:
     latency = time.monotonic() - exchange.sent_at
     head_read = exchange.answer
     assert isinstance(head_read, TolerantResponse)
@@ -222,7 +222,7 @@ def _receive(exchange: Exchange, answer: requests.Response) -> FetchResult:
     )
 
 
-def _read_body(exchange: Exchange, answer: requests.Response, receiver: Receiver) -> Truncation | None:
+def _read_body(exchange: RequestsExchange, answer: requests.Response, receiver: Receiver) -> Truncation | None:
     """Feed the receiver to the end of the body or of its wishes; why it ended too early. OSError of a full disk."""
     while True:
         try:
@@ -238,7 +238,7 @@ def _read_body(exchange: Exchange, answer: requests.Response, receiver: Receiver
             return None
 
 
-def _ends_unannounced(exchange: Exchange, fault: Exception) -> bool:
+def _ends_unannounced(exchange: RequestsExchange, fault: Exception) -> bool:
     """A body whose only end is that of the connection came to it, but TLS did not say so (close_notify)."""
     head = exchange.answer
     unframed = head is not None and not head.framing.chunked and head.framing.length is None
@@ -252,7 +252,7 @@ def _root(fault: BaseException) -> BaseException:
     return fault
 
 
-def _failure(exchange: Exchange, fault: Exception) -> Failure:
+def _failure(exchange: RequestsExchange, fault: Exception) -> Failure:
     """The kind of an error that came before the head of the answer was whole."""
     if exchange.aborted is not None:
         return Failure("timeout", exchange.aborted, "" if exchange.proxied else exchange.address)

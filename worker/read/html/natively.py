@@ -12,7 +12,7 @@ SHADOW: Final = "shadow"
 """Why a page is left whose shadow root is closed."""
 
 
-class Attempt:
+class NativeAttempt:
     """The core as it is asked for one document, and what came of it."""
 
     def __init__(self, core: Core) -> None:

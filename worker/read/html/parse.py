@@ -13,7 +13,7 @@ from gregor.worker.read.document import Document, Extract
 from gregor.worker.read.html import linear, shadow
 from gregor.worker.read.html.collector import ANCHOR_SHARE, BLOCKS, HANDLERS, HIDDEN, MAX_LINKS, Collector
 from gregor.worker.read.html.guard import SAFE_PAGE, guard
-from gregor.worker.read.html.natively import SHADOW, Attempt
+from gregor.worker.read.html.natively import SHADOW, NativeAttempt
 from gregor.worker.read.html.shown import of_tree
 
 _MAX_CLIMB = 16
@@ -44,7 +44,7 @@ def extract(
     *,
     shown: bool = False,
     kept_in: Document | None = None,
-    attempt: Attempt | None = None,
+    attempt: NativeAttempt | None = None,
 ) -> Extract:
     """What a page says. Never raises, whatever the text, which is one that `guard.limited` gives;
     ``encoding`` is passed on. ``shown``: also what its styles and drawings refer to, unless it is so large that it is
@@ -66,7 +66,7 @@ def _by_tree(
     max_links: int,
     shown: bool,
     kept_in: Document | None,
-    attempt: Attempt | None,
+    attempt: NativeAttempt | None,
     closed: bool = False,
 ) -> Extract | None:
     """What the tree of a page says; None if there is none, or if it has a shadow root that is ``closed`` still: few

@@ -22,7 +22,7 @@ from gregor.worker.read.sitemaps.entries import (
     parse_date,
     parse_priority,
 )
-from gregor.worker.read.sitemaps.xml import MAX_FIELD, Target
+from gregor.worker.read.sitemaps.xml import MAX_FIELD, SitemapTarget
 from gregor.worker.web.encodings import decoders, sniff
 
 __all__ = [
@@ -107,7 +107,7 @@ def parse(
     if not _ENTITY.search(start):
         start = sitemap_mend.without_preface(start)
     if start.startswith("<"):
-        _parse_xml(start, text, result, Target(result, max_urls, extensions))
+        _parse_xml(start, text, result, SitemapTarget(result, max_urls, extensions))
     else:
         _parse_text(start, text, result, max_urls)
     return result
@@ -220,7 +220,7 @@ def _add_lines(lines: Iterable[str], result: Sitemap, max_urls: int) -> None:
             result.urls.append(SitemapUrl(loc))
 
 
-def _parse_xml(start: str, rest: Iterator[str], result: Sitemap, target: Target) -> None:
+def _parse_xml(start: str, rest: Iterator[str], result: Sitemap, target: SitemapTarget) -> None:
     if _ENTITY.search(start):
         # No sitemap needs entities of its own; a document that declares some means harm.
         result.broken = True

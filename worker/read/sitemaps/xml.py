@@ -47,7 +47,7 @@ _FIELDS = {
 }
 
 
-class Target:
+class SitemapTarget:
     """Takes the parser's events; keeps the entry and the field that are open."""
 
     def __init__(self, result: Sitemap, max_urls: int, extensions: bool) -> None:

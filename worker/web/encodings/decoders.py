@@ -39,7 +39,7 @@ _ALIKE: Final[dict[str, tuple[str, re.Pattern[str] | None]]] = {
 """Python's codecs whose text, where they find no fault, is that of the standard if none of some characters is in it."""
 
 
-class Decoder(Protocol):
+class TextDecoder(Protocol):
     """Reads a text piece by piece."""
 
     def decode(self, octets: bytes, final: bool = False, /) -> str:
@@ -59,7 +59,7 @@ def text(octets: bytes, encoding: str) -> str:
     return "".join([*pieces, reader.decode(b"", True)])
 
 
-def decoder(encoding: str) -> Decoder:
+def decoder(encoding: str) -> TextDecoder:
     """A new decoder for an encoding by its name in the Encoding Standard. No octets make one raise."""
     match encoding:
         case "utf-8":
@@ -138,12 +138,12 @@ def _pattern(encoding: str) -> re.Pattern[bytes]:
 
 
 @cache
-def _euc_jp() -> encoding_indexes.Index:
+def _euc_jp() -> encoding_indexes.EncodingIndex:
     """As pairs; and 0x8F before those of JIS X 0212."""
-    return encoding_indexes.Index({**encoding_indexes.pairs("euc-jp"), **encoding_indexes.jis0212()})
+    return encoding_indexes.EncodingIndex({**encoding_indexes.pairs("euc-jp"), **encoding_indexes.jis0212()})
 
 
-class _Fours(encoding_indexes.Index):
+class _Fours(encoding_indexes.EncodingIndex):
     """As pairs; and four octets, which are read when they are met."""
 
     def __missing__(self, octets: bytes) -> str:
@@ -155,5 +155,5 @@ class _Fours(encoding_indexes.Index):
 
 
 @cache
-def _gb18030() -> encoding_indexes.Index:
+def _gb18030() -> encoding_indexes.EncodingIndex:
     return _Fours(encoding_indexes.pairs("gb18030"))

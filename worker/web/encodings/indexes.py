@@ -71,7 +71,7 @@ _LAST_IN_BIG5: Final = frozenset({0x2550, 0x255E, 0x2561, 0x256A, 0x5341, 0x5345
 """Characters of which the last of two ways to write them is taken."""
 
 
-class Table(dict[bytes, str]):
+class EncodingTable(dict[bytes, str]):
     """What octets are read as that are a character, or a fault."""
 
     def __missing__(self, octets: bytes) -> str:
@@ -79,7 +79,7 @@ class Table(dict[bytes, str]):
         return MALFORMED
 
 
-class Index(Table):
+class EncodingIndex(EncodingTable):
     """Of octets of ASCII, which are themselves, several may come at once."""
 
     def __missing__(self, octets: bytes) -> str:
@@ -103,7 +103,7 @@ def single(encoding: str) -> str:
 @cache
 def pairs(encoding: str) -> Mapping[bytes, str]:
     """An encoding in which some octets lead a pair: shift_jis, euc-jp, euc-kr, big5 or gb18030 (without fours)."""
-    index = Index((bytes((octet,)), chr(octet)) for octet in range(0x80))
+    index = EncodingIndex((bytes((octet,)), chr(octet)) for octet in range(0x80))
     match encoding:
         case "shift_jis":
             index[b"\x80"] = "\x80"
@@ -159,7 +159,7 @@ def jis0208() -> Mapping[bytes, str]:
     """By two octets from 0x21 on, the characters that EUC-JP and ISO-2022-JP reach; more are in Shift_JIS only."""
     trails = [*range(0x40, 0x7F), *range(0x80, 0xFD)]
     leads = [*range(0x81, 0xA0), *range(0xE0, 0xF0)]
-    index, shift_jis = Table(), pairs("shift_jis")
+    index, shift_jis = EncodingTable(), pairs("shift_jis")
     for row in range(94):
         for cell in range(94):
             lead, trail = leads[row // 2], trails[94 * (row % 2) + cell]
