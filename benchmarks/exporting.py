@@ -1,6 +1,6 @@
 """What an export costs: the records of stored pages to Parquet, and small pages in every form.
 
-`python -m benchmarks.exporting [--pages 1000000] [--small 20000]`. The folder is made by bulk insert, no crawl:
+`python -m benchmarks.exporting [--pages 1000000] [--small 100000]`. The folder is made by bulk insert, no crawl:
 rows and pages of 20 links and a kilobyte of text. Processor time of the command,
 its start included, and its peak of memory.
 """
@@ -29,7 +29,7 @@ MEMORY: Final = 300.0
 """MB that an export may take."""
 
 
-def measured(pages: int = 200_000, small: int = 20_000) -> Figures:
+def measured(pages: int = 200_000, small: int = 100_000) -> Figures:
     """Rows a second of processor to Parquet, with the peak of memory in MB; small pages a second by form."""
     WORK.mkdir(parents=True, exist_ok=True)
     folder = WORK / f"export-{pages}"
@@ -104,7 +104,7 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pages", type=int, default=200_000)
-    parser.add_argument("--small", type=int, default=20_000)
+    parser.add_argument("--small", type=int, default=100_000)
     arguments = parser.parse_args()
     report(measured(arguments.pages, arguments.small))
 

@@ -11,6 +11,7 @@ import msgspec
 
 from gregor.worker.archives.surt import surt
 from gregor.worker.archives.warc import WarcRecord
+from gregor.worker.web import heads
 
 _AT_ONCE: Final = 10_000
 
@@ -47,12 +48,11 @@ class Cdxj:
 
 def line_of(record: WarcRecord, file: str, offset: int, length: int) -> bytes:
     """The line of a record that was written."""
-    http = record.http
-    mime = http.get("Content-Type") if http is not None else "text/plain"
+    mime, status = _told_by(record.http) if record.http else ("text/plain", "200")
     fields = {
         "url": record.url,
         "mime": "warc/revisit" if record.kind == "revisit" else mime.partition(";")[0].strip().lower() or "unk",
-        "status": http.line.split(" ", 2)[1] if http is not None else "200",
+        "status": status,
         "digest": record.fields.get("WARC-Payload-Digest") or "-",
         "length": str(length),
         "offset": str(offset),
@@ -60,6 +60,13 @@ def line_of(record: WarcRecord, file: str, offset: int, length: int) -> bytes:
     }
     text = msgspec.json.encode(fields)
     return f"{surt(record.url)} {timestamp(record.fields['WARC-Date'])} ".encode() + text + b"\n"
+
+
+def _told_by(head: bytes) -> tuple[str, str]:
+    """The Content-Type of an answer, and its status."""
+    line, headers = heads.parse(head)
+    mime = next((value for name, value in headers if name.lower() == "content-type"), "")
+    return mime, line.split(" ", 2)[1]
 
 
 def timestamp(date: str) -> str:

@@ -9,10 +9,10 @@ import io
 import shutil
 import tempfile
 import zlib
-from base64 import b32encode
 from collections.abc import Iterator
 from typing import BinaryIO, Final, cast
 
+from gmpy2 import mpz
 from isal import isal_zlib
 from msgspec import Struct
 
@@ -34,32 +34,18 @@ _LEVEL: Final = 2
 """ISA-L's: on HTML it packs as zlib's 6, in a fifth of the time or less."""
 _GZIP: Final = 16 + zlib.MAX_WBITS
 _END: Final = b"\r\n\r\n"
-
-
-class HttpHead(Struct, frozen=True):
-    """A head as it was received: its first line, and its headers in their order. Latin-1."""
-
-    line: str
-    headers: list[tuple[str, str]]
-
-    def get(self, name: str) -> str:
-        """The first header of a name, "" if there is none."""
-        return next((value for other, value in self.headers if other.lower() == name.lower()), "")
-
-    def to_bytes(self) -> bytes:
-        """As it stands in a record."""
-        lines = [f"{name}: {value}\r\n" for name, value in self.headers]
-        return f"{self.line}\r\n{''.join(lines)}\r\n".encode("latin-1", "replace")
+_BASE32: Final = str.maketrans("0123456789abcdefghijklmnopqrstuv", "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567")
+"""GMP's digits, and those that they are in files."""
 
 
 class WarcRecord(Struct):
     """A record before it is written. ``fields``: what its head says beside its kind, its length and its digests.
-    ``payload`` is read from its beginning; it is `size` octets."""
+    ``http``: the head of a request or an answer. ``payload`` is read from its beginning; it is `size` octets."""
 
     kind: str
     url: str
     fields: dict[str, str]
-    http: HttpHead | None = None
+    http: bytes = b""
     payload: BinaryIO | bytes = b""
     size: int = 0
 
@@ -92,7 +78,7 @@ class Packed(Struct):
 
 def pack(record: WarcRecord) -> Packed:
     """Put the digests into its fields, and compress it."""
-    http = record.http.to_bytes() if record.http is not None else b""
+    http = record.http
     if isinstance(record.payload, bytes) or record.size <= _SMALL:
         payload = record.payload if isinstance(record.payload, bytes) else _read_whole(record.payload)
         block = http + payload
@@ -130,8 +116,8 @@ def _head(record: WarcRecord, length: int) -> bytes:
 
 
 def digest_of(digest: "hashlib._Hash") -> str:
-    """A SHA-1 as WARC files have it."""
-    return f"sha1:{b32encode(digest.digest()).decode()}"
+    """A SHA-1 as WARC files have it: in base32, which GMP writes in a tenth of the standard library's time."""
+    return f"sha1:{mpz(int.from_bytes(digest.digest())).digits(32).rjust(32, '0').translate(_BASE32)}"
 
 
 def text_of(fields: dict[str, str]) -> bytes:

@@ -64,7 +64,8 @@ async def warc(
     ``on_page`` hears of each version that is a response of its own. Credentials and cookies of requests are masked.
     """
     count = 0
-    async for stored in in_order(selection.pages(reader, wanted, part, versions=True), partial(_stored, reader)):
+    versions = selection.pages(reader, wanted, part, versions=True, rows=False)
+    async for stored in in_order(versions, partial(_stored, reader)):
         _write_page(output, stored)
         if stored.original is None:
             on_page(stored.page)

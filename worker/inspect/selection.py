@@ -25,6 +25,11 @@ class Selection(msgspec.Struct, frozen=True):
     changed: bool = False
     unique: bool = False
 
+    @property
+    def takes_all(self) -> bool:
+        """Whether every version of each page of a host is meant, whatever became of its URL."""
+        return self.state is None and self.since is None and not self.changed and not self.unique
+
     def takes(self, row: Row | None, page: Page | None) -> bool:
         """Whether a URL with this row and newest document is meant."""
         if row is None:
@@ -62,19 +67,19 @@ EVERYTHING: Final = Selection()
 
 
 async def pages(
-    reader: Reader, wanted: Selection = EVERYTHING, part: Part = WHOLE, *, versions: bool = False
+    reader: Reader, wanted: Selection = EVERYTHING, part: Part = WHOLE, *, versions: bool = False, rows: bool = True
 ) -> AsyncIterator[tuple[Page, Row | None]]:
     """The newest version of each stored page that is wanted, or those of a part, with the newest state of its URL.
 
-    With ``versions`` all of them that are wanted.
+    With ``versions`` all of them that are wanted; without ``rows`` no states where they decide nothing.
     """
-    async for batch in batches(reader, wanted, part, versions=versions):
+    async for batch in batches(reader, wanted, part, versions=versions, rows=rows):
         for pair in batch:
             yield pair
 
 
 async def batches(
-    reader: Reader, wanted: Selection = EVERYTHING, part: Part = WHOLE, *, versions: bool = False
+    reader: Reader, wanted: Selection = EVERYTHING, part: Part = WHOLE, *, versions: bool = False, rows: bool = True
 ) -> AsyncIterator[list[tuple[Page, Row | None]]]:
     """The same, some at a time: a question for each of millions would take longer than what is done with them."""
     several: list[Page] = []
@@ -82,15 +87,19 @@ async def batches(
         if wanted.host in (None, page.host):
             several.append(page)
         if len(several) == AT_ONCE:
-            yield await _paired(reader, wanted, several)
+            yield await _paired(reader, wanted, several, rows=rows)
             several = []
     if several:
-        yield await _paired(reader, wanted, several)
+        yield await _paired(reader, wanted, several, rows=rows)
 
 
-async def _paired(reader: Reader, wanted: Selection, several: list[Page]) -> list[tuple[Page, Row | None]]:
-    rows = await reader.rows_of(list({page.key: None for page in several}))
-    pairs = [(page, rows.get(page.key)) for page in several]
+async def _paired(
+    reader: Reader, wanted: Selection, several: list[Page], *, rows: bool
+) -> list[tuple[Page, Row | None]]:
+    if not rows and wanted.takes_all:
+        return [(page, None) for page in several]
+    states = await reader.rows_of(list({page.key: None for page in several}))
+    pairs = [(page, states.get(page.key)) for page in several]
     taken = [(page, row) for page, row in pairs if wanted.takes(row, page)]
     if wanted.unique:
         return [(page, row) for page, row in taken if not await _is_told_by_another(reader, page)]

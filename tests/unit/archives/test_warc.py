@@ -11,10 +11,10 @@ import pytest
 from warcio.archiveiterator import ArchiveIterator
 
 from gregor.worker.archives import warc
-from gregor.worker.archives.warc import HttpHead, WarcRecord
+from gregor.worker.archives.warc import WarcRecord
 from gregor.worker.inspect.warc_records import identity
 
-HEAD: Final = HttpHead("HTTP/1.1 200 OK", [("Content-Type", "text/html"), ("Server", "\xe9")])
+HEAD: Final = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nServer: \xe9\r\n\r\n"
 LARGE: Final = bytes(range(256)) * 5000
 
 
@@ -39,7 +39,7 @@ def test_what_is_read_is_what_was_written(payload: bytes) -> None:
 
 
 def test_a_record_is_a_member_of_its_own() -> None:
-    octets = written(WarcRecord("resource", "http://a.test/robots.txt", {}, None, b"User-agent: *", 13))
+    octets = written(WarcRecord("resource", "http://a.test/robots.txt", {}, b"", b"User-agent: *", 13))
     head, _, rest = gzip.decompress(octets).partition(b"\r\n\r\n")
     assert head.startswith(b"WARC/1.1\r\nWARC-Type: resource\r\n")
     assert rest == b"User-agent: *\r\n\r\n"
