@@ -11,6 +11,7 @@ import pytest
 from gregor.worker.archives.take_in import TakesIn
 from gregor.worker.borders.errors import DiskFull
 from gregor.worker.commands import cli
+from gregor.worker.orders.in_force import OrdersInForce
 from tests.endtoend.stored import store
 from tests.endtoend.test_commands import Output, bare
 from tests.unit.archives.made import answer, gzipped, record
@@ -141,6 +142,26 @@ def test_opt_outs_and_on_demand_the_scope_hold(output: Output, tmp_path: Path) -
     result = imported(output, *words, "--exclude", "http://a.test/gone", "--in-scope", "--scope", "any")
     assert (result["left_out"]["opted out"], result["left_out"]["scope"]) == (1, 1)
     assert imported(output, *words, "--data", "other", "--host", "b.test")["taken_in"] == {"page": 1}
+
+
+@pytest.mark.parametrize("heard_at", range(2, 6))
+def test_a_host_that_opts_out_while_its_page_is_taken_in_leaves_no_row_of_it(
+    heard_at: int, output: Output, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first question is whether the record is taken in at all."""
+    asked = 0
+
+    def opted_out(_: OrdersInForce, host: str) -> bool:
+        nonlocal asked
+        asked += host == "b.test"
+        return asked >= heard_at
+
+    monkeypatch.setattr(OrdersInForce, "opted_out", opted_out)
+    imported(output, str(archive(tmp_path / "x.warc.gz")), "--host", "b.test")
+    assert asked >= heard_at
+    rows = {url: made["state"] for url, made in pages(output, "--state", "fetched").items()}
+    assert rows == {}
+    assert heard_at > 2 or not output.bytes("export", "jsonl")  # heard before the page was written
 
 
 def test_damage_costs_the_record_and_is_told_with_its_place(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -19,6 +19,8 @@ from gregor.worker.read.processors import ProcessorError
 
 AT_ONCE: Final = 64
 """Records that are taken in at a time: they share the flushes of the store's disk."""
+AT_ONCE_ON_SERVERS: Final = 256
+"""The same on servers: they share requests, and each waits for several answers."""
 
 
 class Imported(msgspec.Struct):
@@ -46,10 +48,12 @@ class Importer:
         files: Sequence[WarcFile],
         damaged: Callable[[str, int, str], None],
         progress: Callable[[Imported], None],
+        at_once: int = AT_ONCE,
     ) -> None:
         self._files = files
         self._damaged = damaged
         self._progress = progress
+        self._at_once = at_once
         self._running: dict[asyncio.Task[None], AnswerRecord] = {}
         self._last: dict[str, asyncio.Task[None]] = {}
         self.result = Imported(files=len(files))
@@ -85,7 +89,7 @@ class Importer:
                     break
                 task = asyncio.create_task(self._take(takes_in, entry, self._last.get(entry.url)))
                 self._running[task], self._last[entry.url] = entry, task
-                if len(self._running) == AT_ONCE:
+                if len(self._running) == self._at_once:
                     await self._settled()
             while self._running:
                 await self._settled()

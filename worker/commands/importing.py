@@ -90,10 +90,10 @@ async def _import(
     arguments: argparse.Namespace, config: Config, files: "list[WarcFile]", host: str | None
 ) -> "Imported":
     from gregor.worker.archives.book import RecordBook
-    from gregor.worker.archives.importer import Importer
+    from gregor.worker.archives.importer import AT_ONCE, AT_ONCE_ON_SERVERS, Importer
     from gregor.worker.compose.importing import taking_in
 
-    importer = Importer(files, _Damages(), _Progress())
+    importer = Importer(files, _Damages(), _Progress(), AT_ONCE if config.on_one_machine else AT_ONCE_ON_SERVERS)
     task = asyncio.current_task()
     assert task is not None
     with stopping(importer.stop, lambda: None, INTERRUPTED), closing(RecordBook()) as book:

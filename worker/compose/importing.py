@@ -1,23 +1,26 @@
-"""`gregor import`: a data folder taken for as long as recorded pages are put into it. No network is ever made."""
+"""`gregor import`: a crawl owned for as long as recorded pages are put into it. No page is ever asked for."""
 
 import asyncio
 import math
 import random
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Final
 
 from gregor.partitioner.hashing import partition_of
+from gregor.worker.adapters.when_there import when_there
 from gregor.worker.archives.book import RecordBook
 from gregor.worker.archives.files import WarcFile
+from gregor.worker.archives.owners import OwnedPartitions
 from gregor.worker.archives.recorded import Recordings
-from gregor.worker.archives.take_in import DATE, LeftOut, OwnedPartition, TakesIn
-from gregor.worker.base.errors import BadInput
+from gregor.worker.archives.take_in import DATE, LeftOut, TakesIn
+from gregor.worker.base.errors import complain
 from gregor.worker.borders.effects import Retries
+from gregor.worker.borders.errors import Unavailable
 from gregor.worker.borders.resolver import DnsFailure
 from gregor.worker.borders.services import Services
 from gregor.worker.borders.transport import Failure, FetchResult, Limits, Permit, Request
-from gregor.worker.compose.engine import OpenEngine, engine_of
+from gregor.worker.compose.engine import engine_of
 from gregor.worker.compose.extraction import extraction_of
 from gregor.worker.compose.process import worker_name
 from gregor.worker.config.settings import Config
@@ -30,8 +33,6 @@ from gregor.worker.observe.stats import Stats
 from gregor.worker.orders.in_force import OrdersInForce
 from gregor.worker.read.configured import configured
 from gregor.worker.read.processors import installed
-from gregor.worker.run.takeover import TakeOver
-from gregor.worker.settle.page_writer import PageWriter
 from gregor.worker.settle.verdicts import Policy
 from gregor.worker.web.urls import Url
 
@@ -43,18 +44,18 @@ _ROBOTS: Final = "/robots.txt"
 async def taking_in(
     config: Config, files: Sequence[WarcFile], book: RecordBook, *, scoped: bool, host: str | None
 ) -> AsyncIterator[TakesIn]:
-    """What takes the records of files into the crawl of a data folder, which is made if need be.
+    """What takes the records of files into a crawl: that of a data folder, which is made if need be, or on servers.
 
     ``scoped``: only what the scope of the crawl allows; ``host``: only that one's. Raises `BadInput`, `FolderInUse`.
     """
-    if not config.on_one_machine:
-        raise BadInput("recorded pages are taken into a data folder: name one with --data, without servers")
     async with AsyncExitStack() as stack:
-        engine = await engine_of(config).open()
+        place = engine_of(config)
+        engine = await place.open()
         stack.push_async_callback(engine.close)
         reader = await engine.reader(stack)
         anywhere = Scope(ScopeRules("any"))  # links are recorded, whatever their scope: none is followed
-        hosts, urls, stats = await engine.store.seed_hosts(), urls_of(config), Stats()
+        hosts = await when_there(engine.store.seed_hosts, config.start_timeout, config)
+        urls, stats = urls_of(config), Stats()
         scope, orders = Scope(scope_rules(config), hosts), OrdersInForce(engine.coordinator.orders)
 
         def refusal(url: Url) -> LeftOut | None:
@@ -76,65 +77,52 @@ async def taking_in(
             traps=Traps(),
             extraction=extraction,
         )
-        owners = _Owners(config, engine, stats)
-        stack.push_async_callback(owners.release)
+        services = Services(engine.log, engine.seen, engine.store, engine.coordinator, _NoTransport(), _NoResolver())
+
+        async def workers() -> set[str]:
+            return await asyncio.to_thread(place.workers) or set()
+
+        owners = OwnedPartitions(
+            config,
+            services,
+            orders=orders,
+            retries=Retries(_Away(), random.Random()),
+            stats=stats,
+            name=worker_name(),
+            workers=workers,
+        )
+        await stack.enter_async_context(owners.held(_needed(config, host)))
         yield TakesIn(
             Recordings(files, book, reader, urls, config.max_body),
-            store=engine.store,
-            seen=engine.seen,
+            services=services,
+            owners=owners,
             examiner=examiner,
             policy=Policy.of(config),
             urls=urls,
-            owner_of=owners.of,
             refusal=refusal,
+            opted_out=orders.opted_out,
             longest_wait=config.retry_after_max,
             name=worker_name(),
         )
 
 
-class _Owners:
-    """The partitions that are owned meanwhile, each taken when a host of it comes first."""
+def _needed(config: Config, host: str | None) -> Iterable[int]:
+    """The partitions that are owned from the start on, so that no worker takes one meanwhile: a folder has no other."""
+    if config.on_one_machine:
+        return ()
+    return range(config.partitions) if host is None else (partition_of(host, config.partitions),)
 
-    def __init__(self, config: Config, engine: OpenEngine, stats: Stats) -> None:
-        self._config = config
-        self._engine = engine
-        self._stats = stats
-        self._chance = random.Random()
-        self._retries = Retries(stats, self._chance)
-        services = Services(engine.log, engine.seen, engine.store, engine.coordinator, _NoTransport(), _NoResolver())
-        self._take_over = TakeOver(config, services, stats, worker_name())
-        self._owners: dict[int, asyncio.Task[OwnedPartition]] = {}
 
-    async def of(self, host: str) -> OwnedPartition:
-        """That of a host's partition."""
-        number = partition_of(host, self._config.partitions)
-        if number not in self._owners:
-            self._owners[number] = asyncio.create_task(self._taken(number))
-        return await self._owners[number]
+class _Away:
+    """Says of each service once that it is away."""
 
-    async def _taken(self, number: int) -> OwnedPartition:
-        store, seen = self._engine.store, self._engine.seen
-        record = await store.partition(number)
-        lease = await self._engine.coordinator.acquire(number, record.epoch)
-        assert lease is not None  # the folder is ours, and each partition is asked for once
-        effects = self._retries.under(lease)
-        partition, _ = await self._take_over.take(lease, effects)
-        pages = PageWriter(
-            partition,
-            store=store,
-            seen=seen,
-            effects=effects,
-            traps=Traps(),
-            stats=self._stats,
-            near_duplicate_share=self._config.near_duplicate_share,
-        )
-        return OwnedPartition(partition, effects, pages)
+    def __init__(self) -> None:
+        self._named: set[str] = set()
 
-    async def release(self) -> None:
-        """Let them go."""
-        for owner in await asyncio.gather(*self._owners.values(), return_exceptions=True):
-            if isinstance(owner, OwnedPartition):
-                await self._engine.coordinator.release(owner.partition.lease)
+    def retrying(self, error: Unavailable) -> None:
+        if error.service not in self._named:
+            self._named.add(error.service)
+            complain(f"{error}; trying again")
 
 
 class _AllSent(RecentlySent):

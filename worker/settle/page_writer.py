@@ -46,7 +46,7 @@ class PageWriter:
             return None
         return await self._effect(lambda: self._store.page(ticket.key, row.page))
 
-    async def store(self, visited: Visited, opted_out: Callable[[str], bool] = lambda _: False) -> None:
+    async def store(self, visited: Visited, opted_out: Callable[[str], bool]) -> None:
         """Store the page that an answer brought. A fingerprint names a stored page: look up, store, then set if absent;
         the loser is relabelled. What rules made of it is counted. ``opted_out``: whether a host is, which is heard
         at any time: nothing is written after that, for whoever erases may have been there already."""

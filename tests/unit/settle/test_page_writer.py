@@ -67,7 +67,7 @@ def visited(extracted: Extracted | None = None) -> Visited:
 
 def stored(servers: Servers) -> Page:
     visit = visited()
-    asyncio.run(writer_of(servers).store(visit))
+    asyncio.run(writer_of(servers).store(visit, lambda _: False))
     assert visit.page is not None
     return visit.page
 
@@ -125,7 +125,7 @@ def test_what_rules_made_of_a_page_is_counted_once_it_is_stored() -> None:
         stats=stats,
         near_duplicate_share=0.68,
     )
-    asyncio.run(writer.store(visited(extracted)))
+    asyncio.run(writer.store(visited(extracted), lambda _: False))
     assert stats.extracted.lost_items == {"job": 1}
     assert partition.fields.kept()["job\ttitle"].examples == (ME,)
 
