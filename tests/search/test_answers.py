@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from gregor.schemas.messages import Page
-from gregor.search.borders import Answer, Hit, Index, Unusable
+from gregor.search.borders import Answer, Facet, Hit, Index, Unusable, ValueCount
 from gregor.search.query import ParsedQuery
 from gregor.worker.api import search_views as views
 from gregor.worker.api import searching as answering
@@ -33,6 +33,9 @@ class OneHit:
 
     def search(self, asked: ParsedQuery, limit: int = 10, offset: int = 0, *, quick: bool = False) -> Answer:
         return Answer((HIT,), 1, partial=quick)
+
+    def facets(self, asked: ParsedQuery, *, any_word: bool = False) -> tuple[Facet, ...]:
+        return ()
 
     def count(self) -> int:
         return 1
@@ -236,3 +239,18 @@ async def _asked_twice() -> Searching:
 
 def test_how_long_queries_take_is_measured() -> None:
     assert asyncio.run(_asked_twice()).timing.count == 2
+
+
+def test_facets_that_take_too_long_are_left_out_and_the_hits_come_all_the_same() -> None:
+    class Slow(OneHit):
+        def facets(self, asked: ParsedQuery, *, any_word: bool = False) -> tuple[Facet, ...]:
+            ended.wait(5)
+            return (Facet("host", "", (ValueCount("a", 1, "host:a"),)),)
+
+    ended = threading.Event()
+    found = asyncio.run(Searching(Slow, None, seconds=0.05).results_of(SearchQuery("fox")))  # type: ignore[arg-type]
+    ended.set()
+    assert found.total == 1 and found.facets == []
+    found = asyncio.run(Searching(Slow, None).results_of(SearchQuery("fox")))  # type: ignore[arg-type]
+    assert [facet.name for facet in found.facets] == ["host"]
+    assert asyncio.run(Searching(Slow, None).results_of(SearchQuery(like="x"))).facets == []  # type: ignore[arg-type]

@@ -114,6 +114,23 @@ def test_programs_get_json_and_rss(url: str) -> None:
         assert requests.get(template.replace("{searchTerms}", "fox%20%22x"), timeout=30).status_code == 200
 
 
+def test_what_is_found_is_counted_and_each_value_leads_to_fewer(url: str) -> None:
+    facets = {facet["name"]: facet["values"] for facet in found(url, "fox")["facets"]}
+    assert facets["host"][0] == {
+        "value": "a.example.org",
+        "count": 3,
+        "query": "fox host:a.example.org",
+        "chosen": False,
+    }
+    assert {each["value"]: each["count"] for each in facets["lang"]} == {"en": 1, "ar": 1}
+    for each in (each for values in facets.values() for each in values):
+        assert found(url, each["query"])["total"] == each["count"]
+    chosen = found(url, "fox host:a.example.org")["facets"][0]["values"]
+    assert chosen == [{"value": "a.example.org", "count": 3, "query": "fox", "chosen": True}]
+    shown = asked(url, "/", q="fox", order="newest").text
+    assert "?q=fox+host%3Aa.example.org&amp;order=newest" in shown and 'aria-labelledby="narrow"' in shown
+
+
 def test_two_of_a_host_unless_all_are_asked_for(url: str) -> None:
     hits = found(url, "fox")["hits"]
     of_host = [one for one in hits if one["host"] == "a.example.org"]

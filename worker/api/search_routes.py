@@ -10,6 +10,7 @@ from starlette.routing import Route
 
 from gregor.search.borders import Unusable
 from gregor.worker.api import problems
+from gregor.worker.api import search_frame as frame
 from gregor.worker.api import search_views as views
 from gregor.worker.api.problems import Problem
 from gregor.worker.api.requests import query
@@ -38,7 +39,7 @@ def routes(searching: Searching, before: str = "") -> list[Route]:
         return Response(msgspec.json.encode(found), media_type="application/json")
 
     async def as_rss(request: Request) -> Response:
-        found = await searching.results_of(query(request, SearchQuery))
+        found = await searching.results_of(query(request, SearchQuery), counted=False)
         return Response(views.rss(found, base(request)), media_type="application/rss+xml")
 
     async def text(request: Request) -> Response:
@@ -77,5 +78,5 @@ def _answering(handler: Callable[[Request], Awaitable[Response]]) -> Callable[[R
 
 
 def _html(text: str) -> Response:
-    headers = {"Content-Security-Policy": views.policy(text), "X-Frame-Options": "DENY"}
+    headers = {"Content-Security-Policy": frame.policy(text), "X-Frame-Options": "DENY"}
     return Response(text, headers=headers, media_type="text/html")

@@ -14,32 +14,11 @@ import msgspec
 from gregor.search.borders import ScorePart
 from gregor.search.results import PER_PAGE
 from gregor.search.snippets import Piece, plain
-from gregor.worker.api import console
+from gregor.worker.api import search_frame as frame
+from gregor.worker.api.narrowing import FacetView, ValueView
 
 _LONGEST_TITLE: Final = 200
 _ATOM: Final = 'xmlns:atom="http://www.w3.org/2005/Atom" xmlns:opensearch="http://a9.com/-/spec/opensearch/1.1/"'
-STYLE: Final = """
-:root { color-scheme: light dark; --page: light-dark(#fff, #101216); --ink: light-dark(#1b1f26, #e6e8ec);
-  --quiet: light-dark(#59616e, #9aa3b0); --link: light-dark(#0a56c2, #7db3ff); --line: light-dark(#767d88, #7d8794);
-  --mark: light-dark(#fff0b8, #5a4a00); --note: light-dark(#fff6e0, #2a2310) }
-* { box-sizing: border-box }
-body { font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--page); margin: 0 auto;
-  max-width: 50rem; padding: 1rem; overflow-wrap: anywhere }
-a { color: var(--link) } a:focus-visible, input:focus-visible, button:focus-visible { outline: 3px solid var(--link);
-  outline-offset: 2px }
-.skip:not(:focus) { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%) }
-form { display: flex; flex-wrap: wrap; gap: .5rem; align-items: center }
-form label { flex-basis: 100%; font-weight: 600 }
-input { flex: 1 1 12rem; min-width: 0 } input, button { font: inherit; color: inherit; background: var(--page);
-  border: 1px solid var(--line); border-radius: .4rem; padding: .5rem .7rem }
-h1 { font-size: 1.1rem } h2 { font-size: 1.1rem; font-weight: 600; margin: 0 } .hits { list-style: none; padding: 0 }
-.hits li { margin: 1.2rem 0 } .hits p { margin: .1rem 0 } .quiet, .url { color: var(--quiet); font-size: .9rem }
-mark { background: var(--mark); color: inherit; font-weight: 600; padding: 0 .1em }
-.note { background: var(--note); border-inline-start: 4px solid var(--line); padding: .6rem .9rem }
-nav ul { display: flex; flex-wrap: wrap; gap: 1rem; list-style: none; padding: 0 }
-table { border-collapse: collapse } th, td { text-align: start; padding: .2rem .9rem .2rem 0 }
-pre { white-space: pre-wrap; font: inherit }
-"""
 
 
 class HitView(msgspec.Struct, frozen=True):
@@ -73,7 +52,8 @@ class Like(msgspec.Struct, frozen=True):
 class SearchResults(msgspec.Struct, frozen=True):
     """What a query finds. ``total``: all documents; ``position``: of the index, to be given back for the next page.
 
-    ``partial``: there was no time for all, so that more may be found; ``suggestion``: a query that may have been meant.
+    ``partial``: there was no time for all, so that more may be found; ``suggestion``: a query that may have been meant;
+    ``facets``: by what it can be narrowed, counted over all documents.
     """
 
     query: str
@@ -89,6 +69,7 @@ class SearchResults(msgspec.Struct, frozen=True):
     suggestion: str = ""
     order: str = "best"
     like: Like | None = None
+    facets: list[FacetView] = msgspec.field(default_factory=list)
 
 
 class WorthView(msgspec.Struct, frozen=True):
@@ -133,17 +114,53 @@ def results(listing: SearchResults, *, everything: bool) -> str:
         heading = escape(f"Search: {plain(asked)[:_LONGEST_TITLE]}" if asked else "Search")
     body = "".join(f'<p class="note">{note}</p>' for note in _notes(listing)) if asked or like else ""
     if asked or like:
-        count = f"{listing.total} document{'' if listing.total == 1 else 's'}"
-        body += f'<p class="quiet" role="status">{count}</p>'
-        start = (listing.page - 1) * PER_PAGE + 1
-        body += f'<ol class="hits" start="{start}">{"".join(_hit(listing, hit) for hit in listing.hits)}</ol>'
-        body += _pages(listing, everything)
+        body += _listed(listing, everything)
     feed = (
         f'<link rel="alternate" type="application/rss+xml" title="RSS" href="{link("search.rss", q=asked)}">'
         if asked and like is None
         else ""
     )
-    return document(heading, body, query=listing.query, head=feed, focus=not asked and like is None)
+    return frame.document(heading, body, query=listing.query, head=feed, focus=not asked and like is None)
+
+
+def _listed(listing: SearchResults, everything: bool) -> str:
+    """How many were found, the hits of this page, and by what to narrow them."""
+    count = f"{listing.total} document{'' if listing.total == 1 else 's'}"
+    to_narrow = ' · <a class="to-narrow" href="#narrow">Narrow</a>' if listing.facets else ""
+    start = (listing.page - 1) * PER_PAGE + 1
+    hits = "".join(_hit(listing, hit) for hit in listing.hits)
+    listed = f'<ol class="hits" start="{start}">{hits}</ol>' if hits else ""
+    return (
+        f'<p class="quiet"><span role="status">{count}</span>{to_narrow}</p>'
+        f'<div class="columns"><div>{listed}{_pages(listing, everything)}</div>{_narrow(listing, everything)}</div>'
+    )
+
+
+def _narrow(listing: SearchResults, everything: bool) -> str:
+    if not listing.facets:
+        return ""
+    parts = "".join(
+        f"<h3>{escape(_facet_title(facet))}</h3>"
+        f"<ul>{''.join(_value(listing, value, everything) for value in facet.values)}</ul>"
+        for facet in listing.facets
+    )
+    return f'<section class="narrow" aria-labelledby="narrow"><h2 id="narrow">Narrow</h2>{parts}</section>'
+
+
+def _facet_title(facet: FacetView) -> str:
+    return plain(facet.field) or {"host": "Host", "lang": "Language", "type": "Type", "label": "Label"}.get(
+        facet.name, "Items"
+    )
+
+
+def _value(listing: SearchResults, value: ValueView, everything: bool) -> str:
+    order = "" if listing.order == "best" else listing.order
+    to = link(".", q=value.query, order=order, all=1 if everything else None)
+    said = f"<bdi>{escape(plain(value.value))}</bdi>"
+    count = "" if value.count is None else f' <span class="quiet">{value.count}</span>'
+    if value.chosen:
+        return f'<li><a href="{to}" aria-label="Without {escape(plain(value.value))}">✕ {said}</a>{count}</li>'
+    return f'<li><a href="{to}">{said}</a>{count}</li>'
 
 
 def _notes(listing: SearchResults) -> list[str]:
@@ -206,26 +223,6 @@ def _pages(listing: SearchResults, everything: bool) -> str:
     return f'<nav aria-label="Pages of results"><ul>{"".join(f"<li>{entry}</li>" for entry in entries)}</ul></nav>'
 
 
-def document(heading: str, body: str, *, query: str = "", head: str = "", focus: bool = False) -> str:
-    """A whole page; ``heading``, ``body`` and ``head`` are HTML."""
-    return (
-        f'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>{heading}</title>'
-        '<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="robots" content="noindex">'
-        '<link rel="search" type="application/opensearchdescription+xml" title="Gregor" href="opensearch.xml">'
-        f"{head}<style>{STYLE}</style></head><body>"
-        '<a class="skip" href="#results">Skip to the results</a><header><form role="search" action="." method="get">'
-        '<label for="q">Search what was crawled</label><input type="search" id="q" name="q" maxlength="1000" '
-        f'autocomplete="off" value="{escape(plain(query))}"{" autofocus" if focus else ""}><button>Search</button>'
-        "</form></header>"
-        f'<main id="results" tabindex="-1"><h1 dir="auto">{heading}</h1>{body}</main></body></html>'
-    )
-
-
-def policy(text: str) -> str:
-    """The Content-Security-Policy of a page: its own style, its own form, nothing else."""
-    return console.policy(text).replace("form-action 'none'", "form-action 'self'")
-
-
 def stored_text(title: str, url: str, text: str, at: float, refusal: str = "") -> str:
     """A copy of the text that was stored, framed as such."""
     heading = escape(_title(title, url))
@@ -234,8 +231,8 @@ def stored_text(title: str, url: str, text: str, at: float, refusal: str = "") -
         f'<p class="note">The text of {of} as it was fetched on {date(at)}; the page itself may say otherwise now.</p>'
     )
     if refusal:
-        return document(heading, f'<p class="note">{escape(refusal)} {of}</p>')
-    return document(heading, f'{note}<pre dir="auto">{escape(plain(text))}</pre>')
+        return frame.document(heading, f'<p class="note">{escape(refusal)} {of}</p>')
+    return frame.document(heading, f'{note}<pre dir="auto">{escape(plain(text))}</pre>')
 
 
 def why(title: str, query: str, reasons: list[ScorePart], score: float) -> str:
@@ -246,7 +243,7 @@ def why(title: str, query: str, reasons: list[ScorePart], score: float) -> str:
     )
     table = f"<table><thead><tr><th>Where<th>Words<th>Worth</tr></thead><tbody>{rows}</tbody></table>"
     body = f"<p>Score {score:.3f} for <bdi>{escape(plain(query))}</bdi></p>{table}"
-    return document(f"Why here: {escape(plain(title)[:_LONGEST_TITLE])}", body, query=query)
+    return frame.document(f"Why here: {escape(plain(title)[:_LONGEST_TITLE])}", body, query=query)
 
 
 def rss(listing: SearchResults, base: str) -> str:

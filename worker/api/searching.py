@@ -11,7 +11,7 @@ from msgspec import Meta
 
 from gregor.schemas.messages import Page
 from gregor.search.alike import about
-from gregor.search.borders import FARTHEST, Answer, Hit, Index, ScorePart, Unusable
+from gregor.search.borders import FARTHEST, Answer, Facet, Hit, Index, ScorePart, Unusable
 from gregor.search.documents import quotable
 from gregor.search.query import ParsedQuery, parse
 from gregor.search.results import LOOKED_AT, PER_PAGE, Shown, shown
@@ -19,6 +19,7 @@ from gregor.search.snippets import Piece, snippet
 from gregor.search.spelling import FEW, suggestion
 from gregor.worker.api import problems
 from gregor.worker.api import search_views as views
+from gregor.worker.api.narrowing import narrowing
 from gregor.worker.api.problems import Problem, within
 from gregor.worker.base.threads import Crowded, Threads
 from gregor.worker.borders.errors import Damaged
@@ -81,15 +82,18 @@ class Searching:
         self._searches = Threads(_THREADS, _WAITING)
         self._cutting = Threads(1, _WAITING)  # of snippets: each takes the interpreter, two at once are no faster
 
-    async def results_of(self, asked: SearchQuery) -> views.SearchResults:
-        """What a query finds, a page of it. Raises `Problem` (404, 429), `Unusable`, `Unavailable`."""
+    async def results_of(self, asked: SearchQuery, *, counted: bool = True) -> views.SearchResults:
+        """What a query finds, a page of it; ``counted``: with its facets.
+
+        Raises `Problem` (404, 429), `Unusable`, `Unavailable`.
+        """
         begun = time.monotonic()
-        results = await self._results_of(asked)
+        results = await self._results_of(asked, counted)
         self.timing.observe(time.monotonic() - begun)
         self.answers["partial" if results.partial else "hits" if results.total else "none"] += 1
         return results
 
-    async def _results_of(self, asked: SearchQuery) -> views.SearchResults:
+    async def _results_of(self, asked: SearchQuery, counted: bool) -> views.SearchResults:
         position, index = await self._state(asked.at)
         likeness = await self._about(asked.like, index) if asked.like else None
         understood = parse(asked.q) if likeness is None else likeness[1]
@@ -104,6 +108,7 @@ class Searching:
             listed = shown(hits)
             chosen, more = listed[first : first + PER_PAGE], len(listed) > first + PER_PAGE
         better = "" if asked.like or asked.page > 1 else await self._better(index, understood, answer)
+        facets = await self._facets(index, understood, answer) if counted and not asked.like else ()
         return views.SearchResults(
             query=asked.q,
             understood=understood.said,
@@ -118,6 +123,7 @@ class Searching:
             suggestion=better,
             order=asked.order,
             like=views.Like(asked.like, likeness[0].title, likeness[0].href) if likeness else None,
+            facets=narrowing(asked.q, understood, facets, answer.total),
         )
 
     async def answer(self, asked: ParsedQuery, limit: int, offset: int) -> tuple[Answer, str]:
@@ -125,6 +131,11 @@ class Searching:
         _, index = await self._state(0)
         answer = await self._answer(index, asked, limit, offset)
         return answer, await self._better(index, asked, answer)
+
+    async def facets(self, asked: ParsedQuery, answer: Answer) -> tuple[Facet, ...]:
+        """What the documents of an answer have in common. Raises as `results_of`."""
+        _, index = await self._state(0)
+        return await self._facets(index, asked, answer)
 
     async def hit(self, name: str) -> Hit:
         """A document of the index as it is now. Raises `Problem` (404, 429), `Unusable`."""
@@ -177,6 +188,15 @@ class Searching:
             return await self._beside(lambda: suggestion(asked, index.frequency, index.near), self._seconds / 2)
         except TimeoutError:
             return ""
+
+    async def _facets(self, index: Index, asked: ParsedQuery, answer: Answer) -> tuple[Facet, ...]:
+        """Nothing where there is nothing to count, or no time to."""
+        if answer.partial or not answer.total:
+            return ()
+        try:
+            return await self._beside(partial(index.facets, asked, any_word=answer.any_word), self._seconds / 2)
+        except TimeoutError:
+            return ()
 
     async def _answer(self, index: Index, asked: ParsedQuery, limit: int, offset: int) -> Answer:
         for seconds, quick in ((self._seconds * _ALL, False), (self._seconds * (1 - _ALL), True)):

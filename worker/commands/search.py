@@ -19,7 +19,7 @@ from gregor.worker.config.settings import Config, replace
 from gregor.worker.run.signals import stopping
 
 if TYPE_CHECKING:
-    from gregor.search.borders import Answer, Hit, Index
+    from gregor.search.borders import Answer, Facet, Hit, Index
     from gregor.search.query import ParsedQuery
     from gregor.search.snippets import Piece
 
@@ -39,6 +39,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--limit", type=positive, default=10, metavar="N", help="at most so many; default: 10")
     parser.add_argument("--offset", type=not_negative, default=0, metavar="N", help="without the first N")
     parser.add_argument("--newest", action="store_true", help="the newest first, instead of the best")
+    text = "how many of what is found are of each host, language, type, label and field of items, instead of the hits"
+    parser.add_argument("--facets", action="store_true", help=text)
     parser.add_argument("--json", "--jsonl", action="store_true", dest="json", help="one JSON object a line")
     add_settings(parser)
 
@@ -104,16 +106,33 @@ async def _search(arguments: argparse.Namespace, config: Config) -> int:
             complain("no page has all of these words: these have some of them", "info")
         if better:
             complain(f"did you mean: {better}", "info")
-        for number, hit in enumerate(answer.hits, arguments.offset + 1):
+        if arguments.facets:
+            _write_facets(await searching.facets(asked, answer), as_json=arguments.json)
+        for number, hit in enumerate(() if arguments.facets else answer.hits, arguments.offset + 1):
             await _write(arguments, crawl, asked, hit, number)
         _tell_total(answer, arguments)
         return crawl.code
 
 
+def _write_facets(facets: "Sequence[Facet]", *, as_json: bool) -> None:
+    """Each value with how many documents have it, and the filter for it."""
+    for facet in facets:
+        for each in facet.values:
+            if as_json:
+                said = {"facet": facet.name, "field": facet.field, **msgspec.to_builtins(each)}
+                sys.stdout.buffer.write(msgspec.json.encode(said) + b"\n")
+            else:
+                print(f"{each.count:>9}  {one_line(each.query, 1000)}")
+
+
 def _tell_total(answer: "Answer", arguments: argparse.Namespace) -> None:
     if not arguments.json:
         first, last = arguments.offset + 1, arguments.offset + len(answer.hits)
-        shown = f", {first} to {last} shown" if answer.hits and answer.total > len(answer.hits) else ""
+        shown = (
+            f", {first} to {last} shown"
+            if answer.hits and not arguments.facets and answer.total > len(answer.hits)
+            else ""
+        )
         complain(f"{answer.total} found{shown}", "info")
     if answer.partial:
         complain("to look through all would have taken too long: these are what was found so far")

@@ -28,6 +28,12 @@ function noted(...said) {
   made.append(...said);
   return made;
 }
+function narrowed(facet) {
+  const name = { host: "Host", lang: "Language", type: "Type", label: "Label", item: "Items" }[facet.name];
+  return noted(`${facet.field || name}: `, ...facet.values.slice(0, 5).flatMap((value, place) => [place ? " · " : "",
+    to(`${value.chosen ? "✕ " : ""}${value.value}${value.count === null ? "" : ` (${whole(value.count)})`}`,
+      "#search=" + encodeURIComponent(value.query))]));
+}
 function found(answer) {
   sought.at = answer.position;
   const notes = answer.hints.map(hint => noted(hint));
@@ -35,7 +41,7 @@ function found(answer) {
   if (answer.suggestion) notes.push(noted("Did you mean ", to(answer.suggestion, "#search=" + encodeURIComponent(answer.suggestion)), "?"));
   if (answer.partial) notes.push(noted("To look through all would have taken too long: these are what was found so far."));
   if (answer.any_word && answer.hits.length) notes.push(noted("No document has all of these words: these have some of them."));
-  el("searchnotes").replaceChildren(...notes, noted(count(answer.total, "document")));
+  el("searchnotes").replaceChildren(...notes, noted(count(answer.total, "document")), ...answer.facets.map(narrowed));
   el("hits").start = (answer.page - 1) * 10 + 1;
   renew(el("hits"), ...answer.hits.map(hit));
   const turn = (text, page) => button(text, "", () => { sought.page = page; refresh(); });

@@ -1,0 +1,61 @@
+"""What a query can be narrowed by: what its documents have in common, each value with the query for it. Pure."""
+
+from collections.abc import Sequence
+from typing import Final
+
+import msgspec
+
+from gregor.search.borders import Facet
+from gregor.search.query import ParsedQuery, QueryFilter, typed, without
+
+_NARROWING: Final = ("host", "lang", "type", "label", "item")
+
+
+class ValueView(msgspec.Struct, frozen=True):
+    """A value that documents have. ``count``: how many of those that were found, None where that is not known;
+    ``query``: the one that finds these alone, or, where it is ``chosen`` already, the one without it."""
+
+    value: str
+    count: int | None
+    query: str
+    chosen: bool = False
+
+
+class FacetView(msgspec.Struct, frozen=True):
+    """What a query can be narrowed by. ``name``: the filter; ``field``: that of items, "" for what they are called."""
+
+    name: str
+    field: str
+    values: list[ValueView]
+
+
+def narrowing(query: str, asked: ParsedQuery, facets: Sequence[Facet], total: int) -> list[FacetView]:
+    """The facets of what a query finds, ``total`` documents. Where a filter was chosen it is shown alone, to be taken
+    out: others beside it would find more, not less."""
+    chosen: dict[str, list[QueryFilter]] = {}
+    for condition in asked.filters:
+        if not condition.without and condition.name in _NARROWING:
+            chosen.setdefault(condition.group, []).append(condition)
+    views = [_chosen(query, conditions, facets, total) for conditions in chosen.values()]
+    for facet in facets:
+        if _group(facet) not in chosen:
+            values = [ValueView(each.value, each.count, f"{query} {each.query}".strip()) for each in facet.values]
+            views.append(FacetView(facet.name, facet.field, values))
+    order = {name: place for place, name in enumerate(_NARROWING)}
+    return sorted(views, key=lambda view: order[view.name])
+
+
+def _group(facet: Facet) -> str:
+    return QueryFilter(facet.name, (f"{facet.field}=" if facet.field else "",)).group
+
+
+def _chosen(query: str, conditions: Sequence[QueryFilter], facets: Sequence[Facet], total: int) -> FacetView:
+    counts = {each.query: each.count for facet in facets for each in facet.values}
+    field, has_value, _ = conditions[0].value[0].partition("=") if conditions[0].name == "item" else ("", "", "")
+    values = []
+    for condition in conditions:
+        said = condition.value[0]
+        count = total if len(conditions) == 1 else counts.get(typed(condition.name, said))
+        value = said.partition("=")[2] if has_value else said
+        values.append(ValueView(value, count, without(query, condition), chosen=True))
+    return FacetView(conditions[0].name, field if has_value else "", values)
