@@ -136,7 +136,7 @@ DASHBOARDS: Final = (
                                              Query(_sum("gregor_calendar_due_buckets"), "due"))),
         Panel("Calendar: overdue", "s", (Query(f"gregor_calendar_overdue_seconds{{{_OURS}}}", _WORKER),)),
         Panel("URL-seen test", "ops", (_by("gregor_seen_total", "answer"),)),
-        Panel("Links", "ops", (_by("gregor_links_total", "fate"),)),
+        Panel("Links", "ops", (_by("gregor_links_total", "fate"), _by("gregor_trapped_total", "fate"))),
         Panel("Churn: links by whether they stay on their worker", "ops", (_by("gregor_churn_links_total", "way"),)),
     )),
     Dashboard("politeness", "Gregor: politeness and robots", (

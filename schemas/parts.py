@@ -25,6 +25,7 @@ class LearntShapes(msgspec.Struct, frozen=True, array_like=True):
     fresh: int  # pages of the host that brought something new
     trials: int  # pages in vain of shapes that were spent
     shapes: tuple[LearntShape, ...]  # those that sank, the worst first
+    refused: tuple[tuple[str, str], ...] = ()  # what a trap rule refused last: shape, canonical form
 
 
 class RobotsCopy(msgspec.Struct, frozen=True, array_like=True):

@@ -35,6 +35,7 @@ from gregor.worker.politeness.host_records import Answered
 from gregor.worker.politeness.turns import Turn, Turns
 from gregor.worker.robots.rulings import Allowed, Disallowed, NotNow, RobotsRulings
 from gregor.worker.robots.shared import OriginRefused
+from gregor.worker.settle.comebacks import Comebacks
 from gregor.worker.settle.news import News
 from gregor.worker.settle.page_writer import PageWriter
 from gregor.worker.settle.rows import allowed, dead_letter, settled_row
@@ -55,6 +56,7 @@ class PartitionCrawl:
     examiner: Examiner
     pages: PageWriter
     news: News
+    comebacks: Comebacks
     budgets: HostBudgets
     visits: Visits
     policy: Policy
@@ -86,8 +88,7 @@ class PartitionCrawl:
     async def _visit(self, turn: Turn, item: QueueItem) -> None:
         """Visit one URL, or put it back when the turn is over before its request."""
         ticket, store, effect = item.ticket, self.services.store, self.effects.run
-        url = self.urls.parse(ticket.href)
-        if url is None:
+        if (url := self.urls.parse(ticket.href)) is None:
             return await self.settle(turn, item, Visited(ticket, None, Broken("url", "not a URL that can be fetched")))
         try:
             if ticket.kind == "robots":  # another host's owner asks for it
@@ -104,7 +105,7 @@ class PartitionCrawl:
             if stored is not None and stored.kind == ticket.kind:
                 return await self._settle_stored(turn, item, row, stored)
             if item.refused:
-                return await self.settle(turn, item, Visited(ticket, row, Denied(f"trap: {item.refused}")))
+                return await self.settle(turn, item, await self.comebacks.refuse(turn.host, ticket, row, item.refused))
             if ticket.not_before > self.services.coordinator.now():
                 await self.intake.waiting.postpone(ticket)
                 return self.intake.finish(item, moved=True)
@@ -150,10 +151,8 @@ class PartitionCrawl:
                 visited = read.visited(ticket, row, url, response, stored, seconds)
                 await self.visits.settle(self.settle(turn, item, visited))
 
-    # Settle
-
     async def settle(self, turn: Turn, item: QueueItem, visited: Visited) -> None:
-        """Make a visit durable, in the order in which nothing can be lost."""
+        """Settle: make a visit durable, in the order in which nothing can be lost."""
         if self.orders.opted_out(turn.host.name):
             visited = visited.without_content()
         if visited.response is not None:
@@ -197,4 +196,5 @@ class PartitionCrawl:
         change = self.budgets.settled(self.partition, visited.row, row, page, verdict.cause)
         self.visits.settled(verdict.state, page, (visited.row, row), verdict.cause, change[1:4])
         await self.news.shorten(item.ticket, row)  # it may have been found on a shorter way meanwhile
+        await self.comebacks.bring(turn.host.name)  # what was refused, if pages like it bring something new
         self.intake.finish(item, moved=verdict.state == "waiting")

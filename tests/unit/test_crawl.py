@@ -70,6 +70,7 @@ class Scene:
             "fetcher": SimpleNamespace(refused_port=lambda _: None),
             "examiner": None,
             "pages": SimpleNamespace(store=noted("store page"), claim=noted("claim")),
+            "comebacks": SimpleNamespace(bring=noted("bring")),
             "news": SimpleNamespace(apply=noted("news"), shorten=noted("shorten")),
             "budgets": SimpleNamespace(settled=lambda *_: NO_CHANGE),
             "visits": SimpleNamespace(published=lambda _: None, settled=lambda *_: None),
@@ -114,7 +115,7 @@ def fetched(**changes: Any) -> Visited:
 
 def test_each_step_of_a_settle_is_durable_before_the_next() -> None:
     scene = Scene()
-    assert scene.settle(fetched()) == ["store page", *SETTLE[:5], "shorten", "finish", "next turn"]
+    assert scene.settle(fetched()) == ["store page", *SETTLE[:5], "shorten", "bring", "finish", "next turn"]
     assert scene.moved is False
 
 

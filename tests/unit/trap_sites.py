@@ -30,10 +30,11 @@ Site = Callable[[str], Answer | None]
 
 @dataclass
 class Crawled:
-    """What a crawl fetched, in order, and why it left links alone."""
+    """What a crawl fetched, in order, why it left links alone, and how many of those came back."""
 
     pages: list[str]
     refused: Counter[str]
+    returned: int = 0
 
 
 def crawl(site: Site, seed: str, limit: int = 3000, traps: Traps | None = None) -> Crawled:
@@ -59,6 +60,7 @@ def crawl(site: Site, seed: str, limit: int = 3000, traps: Traps | None = None) 
             break
         if item.refused:
             crawled.refused[item.refused] += 1
+            traps.set_aside(item.ticket)
             continue
         url = urls.parse(item.ticket.href)
         if url is None or (answer := site(url.href)) is None:
@@ -74,6 +76,10 @@ def crawl(site: Site, seed: str, limit: int = 3000, traps: Traps | None = None) 
                 add(target, item.ticket.depth + 1, url.key)
         owner = prints.setdefault(text_fingerprint(text), url.key)
         traps.learn(url, text=text, copy_of=owner if owner != url.key else "", via=item.ticket.via)
+        for key in traps.returning(url.host):
+            crawled.returned += 1
+            again = Ticket(key, key, url.host, 1, "revisit", depth=item.ticket.depth, via=url.key, link="a")
+            queues[url.host].put(QueueItem(again, FromLog(1, 0), False))
     return crawled
 
 

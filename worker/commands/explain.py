@@ -69,7 +69,8 @@ def lines_of(explanation: Explanation) -> list[str]:
     lines = [explanation.url, f"  state: {explanation.state or 'never met'}" + (f" ({decided})" if decided else "")]
     if meaning := MEANINGS.get((explanation.rule or "").removeprefix("trap: ")):
         command = "seed" if explanation.discovered_as is None else "recrawl"
-        lines.append(f"  {meaning}; `gregor {command}` asks for it all the same")
+        may = "" if command == "seed" else "it comes back when pages like it bring something new, and "
+        lines.append(f"  {meaning}; {may}`gregor {command}` asks for it all the same")
     if explanation.key != explanation.url:
         lines.append(f"  known as {explanation.key}")
     if explanation.discovered_as is not None:

@@ -54,6 +54,8 @@ class Report(Struct, frozen=True):
     """Pages of HTML, by which way they were read: ``native``, or why by Python."""
     changes: dict[str, int] = {}
     """Pages of this run: new ones, and of those that were visited again how many had changed or not, or are gone."""
+    traps: dict[str, int] = {}
+    """URLs that a trap rule refused in this run, and those that were asked for after all (``returned``)."""
 
 
 def report(
@@ -91,6 +93,7 @@ def report(
         hosts=list(islice(stats.by_host, _HOSTS)),
         ways=_sorted(stats.ways),
         changes={change: stats.changes[change] for change in _CHANGES if stats.changes[change]},
+        traps=_sorted(stats.traps),
         unfetched=_sorted({state: n for state in _UNFETCHED if (n := (stats.states or stats.before).get(state, 0))}),
     )
 
@@ -118,6 +121,7 @@ def as_text(report: Report) -> str:
         ("errors", report.errors),
         ("cut at", report.unread),
         ("read", report.ways if len(report.ways) > 1 else {}),
+        ("traps", report.traps),
     ):
         if counts:
             lines.append(f"  {name:<10} {one_line(', '.join(f'{what} {n}' for what, n in counts.items()))}")

@@ -9,6 +9,7 @@ from gregor.schemas.messages import KEPT, Page, Row, State
 from gregor.worker.borders.reader import Part, Reader
 from gregor.worker.inspect import selection, stored_items, url_record
 from gregor.worker.inspect.selection import Selection
+from gregor.worker.links.rank import TRAP
 from gregor.worker.settle.rows import last_visit
 from gregor.worker.settle.verdicts import GIVEN_UP
 
@@ -57,8 +58,8 @@ LINKS: Final = (
 )
 HOSTS: Final = (
     *(Column("host"), Column("urls", "int"), *(Column(state, "int") for state in get_args(State))),
-    *(Column("pages", "int"), Column("bytes", "int"), Column("errors", "int"), Column("seconds", "real")),
-    *(Column("first_seen", "time"), Column("last_visit", "time")),
+    *(Column("trapped", "int"), Column("pages", "int"), Column("bytes", "int"), Column("errors", "int")),
+    *(Column("seconds", "real"), Column("first_seen", "time"), Column("last_visit", "time")),
 )
 
 ITEMS: Final = (
@@ -168,6 +169,7 @@ class _Sums:
             sums = self._sums[row.host] = [0] * self._counts + [float("inf"), 0.0]
         sums[0] += 1
         sums[1 + get_args(State).index(row.state)] += 1
+        sums[-7] += row.state == "denied" and row.rule.startswith(TRAP)
         sums[-6] += bool(row.page)
         sums[-5] += row.kept_size
         sums[-4] += row.state in GIVEN_UP

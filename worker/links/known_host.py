@@ -39,10 +39,10 @@ class KnownHost:
 
     def learn(
         self, key: str, target: str, words: Callable[[], Words] | None, *, copy_of: str, via: str, chains: Chains
-    ) -> None:
-        """A page was stored. ``words`` gives those of its text, if it has any; ``copy_of``: the target of the page of
-        this host that has the same content; ``via``: the key of the page of this host that led here; both may be empty.
-        ``chains``: the lines of all hosts."""
+    ) -> bool:
+        """A page was stored: whether it brought something new. ``words`` gives those of its text, if it has any;
+        ``copy_of``: the target of the page of this host that has the same content; ``via``: the key of the page of this
+        host that led here; both may be empty. ``chains``: the lines of all hosts."""
         (names, part, *_), copied = view(target), bool(copy_of)
         if copied and _is_the_copy(copy_of, target, names):
             copied = False
@@ -54,6 +54,7 @@ class KnownHost:
         self.fresh += fresh
         if fresh and via:
             self._credit(names, via)
+        return fresh
 
     def note_nearly(self, target: str, near: bool) -> None:
         """A page was stored, and is a near-duplicate of another one or not: that orders its like and refuses none."""
@@ -61,20 +62,22 @@ class KnownHost:
             if (shape := self.shapes.get(name)) is not None:
                 shape.note_nearly(near)
 
-    def kept(self) -> bytes:
-        """What of it a later owner should know, a few thousand octets at most: those of its shapes that sank, the worst
-        first."""
+    def kept(self, refused: tuple[tuple[str, str], ...]) -> bytes:
+        """What of it a later owner should know, some thousand octets at most: those of its shapes that sank, the worst
+        first, and what was ``refused`` last."""
         self.changed = False
         worst = sorted(self.shapes.items(), key=lambda entry: entry[1].score, reverse=True)[:KEPT_SHAPES]
         shapes = tuple(shape.kept(name) for name, shape in worst if shape.score >= SUNK)
-        return encode(LearntShapes(self.fresh, self.trials, shapes)) if shapes else b""
+        return encode(LearntShapes(self.fresh, self.trials, shapes, refused)) if shapes or refused else b""
 
-    def recall(self, learnt: bytes) -> None:
-        """Go on from what an earlier owner kept. Raises `msgspec.MsgspecError` or OverflowError if that is damaged."""
+    def recall(self, learnt: bytes) -> tuple[tuple[str, str], ...]:
+        """Go on from what an earlier owner kept; gives what it refused last. Raises `msgspec.MsgspecError` or
+        OverflowError if that is damaged."""
         kept = decode(learnt, LearntShapes)
         shapes = {shape.name: Shape.of(shape) for shape in kept.shapes[:KEPT_SHAPES]}
         self.shapes.update(shapes)
         self.fresh, self.trials = kept.fresh, kept.trials
+        return kept.refused
 
     def line(self, shape: Shape, target: str, via: str) -> int:
         """How far pages in vain led on to a URL of a shape: what is below its own page is as endless as the paths in

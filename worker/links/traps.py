@@ -8,7 +8,7 @@ URLs are visited too, those first that were found furthest on. One page with som
 
 Refused is only what is endless besides: what pages in vain lead to, once a line of them, each found on the one before,
 has gone on for long (``chains``). Pages that are alike are many, not endless: however many a list names, they are
-visited.
+visited. What was refused is set aside (``refusals``), and comes back when pages of its shape bring something new.
 
 What is learnt lies in memory; what sank is kept in the record of its host besides (`changes`, `recall`), so that a
 later owner need not find a trap again.
@@ -37,6 +37,7 @@ from gregor.worker.links.rank import (
     Judged,
     Rank,
 )
+from gregor.worker.links.refusals import KEPT_EVERY, RefusedUrls
 from gregor.worker.links.shape_score import LINE, NEARLY, SPENT, SUNK, Shape
 from gregor.worker.links.shapes import numbers, sessionless, shapes, target_of, view
 from gregor.worker.web.urls import Url
@@ -70,6 +71,7 @@ class Traps:
         self._hosts: OrderedDict[str, KnownHost] = OrderedDict()
         self._domains = EndlessHosts(shapes)
         self._chains = Chains()
+        self._refusals = RefusedUrls()
         self._source: Url | None = None
         self._suspect = False
 
@@ -89,7 +91,8 @@ class Traps:
         twin = target_of(copy_of) if copy_of and (words is None or _host_of(copy_of) == url.host) else ""
         before = len(host.shapes)
         led = via if _host_of(via) == url.host else ""
-        host.learn(url.key, target, words, copy_of=twin, via=led, chains=self._chains)
+        fresh = host.learn(url.key, target, words, copy_of=twin, via=led, chains=self._chains)
+        self._refusals.brought(url.host, shapes(target), url.key, fresh)
         host.note_nearly(target, near)
         self._count += len(host.shapes) - before
         self._forget()
@@ -97,14 +100,27 @@ class Traps:
     def changes(self, host: str) -> bytes | None:
         """What the record of a host should hold of it now, if that is something else than when this was asked last."""
         known = self._hosts.get(host)
-        return known.kept() if known is not None and known.changed else None
+        return known.kept(self._refusals.kept(host)) if known is not None and known.changed else None
+
+    def set_aside(self, ticket: Ticket) -> None:
+        """A URL is refused, as it was judged: remember it, as long as there is room, under the worst of its shapes."""
+        host = self._hosts.get(ticket.host, _NOTHING)
+        its_shapes = {name: shape for name in shapes(target_of(ticket.key)) if (shape := host.shapes.get(name))}
+        if its_shapes:
+            worst = max(its_shapes, key=lambda name: its_shapes[name].score)
+            count = self._refusals.add(ticket.host, worst, ticket.key)
+            host.changed = host.changed or count & (count - 1) == 0 or count % KEPT_EVERY == 0
+
+    def returning(self, host: str) -> list[str]:
+        """The keys of URLs of a host that were refused and come back now, each told once."""
+        return self._refusals.returning(host)
 
     def recall(self, host: str, learnt: bytes) -> None:
         """The record of a host was read: go on from there, unless more is known. Raises `msgspec.MsgspecError` or
         OverflowError if it is damaged."""
         if learnt and host not in self._hosts:
             recalled = KnownHost()
-            recalled.recall(learnt)
+            self._refusals.recall(host, recalled.recall(learnt))
             self._hosts[host] = recalled
             self._count += len(recalled.shapes)
             self._forget()

@@ -45,6 +45,7 @@ class Stats:
     recent: deque[Row] = field(default_factory=lambda: deque(maxlen=RECENT))  # of the last visits, the newest last
     statuses: Counter[int] = field(default_factory=Counter)
     links: Counter[str] = field(default_factory=Counter)
+    traps: Counter[str] = field(default_factory=Counter)  # URLs that a trap rule refused, and that came back
     by_host: HostSums = field(default_factory=HostSums)
     unread: Counter[str] = field(default_factory=Counter)  # documents not read to their end, by what was too much
     ways: Counter[str] = field(default_factory=Counter)  # pages of HTML, by which way they were read

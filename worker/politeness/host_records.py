@@ -130,11 +130,15 @@ class HostRecords:
         if (change.pages or change.bytes) and self._budgets.counts(host):
             pages, size = record.pages + change.pages, max(0, record.bytes + change.bytes)
             record = msgspec.structs.replace(record, pages=pages, bytes=size)
-        if (learnt := self._traps.changes(host.name)) is not None:
-            record = msgspec.structs.replace(record, shapes=learnt)
+        record = self._with_learnt(record)
         if record is not host.record:
             await self._put(host, record)
         await self.promise(host)
+
+    async def learnt(self, host: Host) -> None:
+        """What was learnt of a host's URLs may have changed without a request."""
+        if (record := self._with_learnt(host.record)) is not host.record:
+            await self._put(host, record)
 
     async def failed(self, host: Host, result: OriginFailed) -> float:
         """An origin failed; gives the seconds for which its host is left alone: none once the origin is given up."""
@@ -167,6 +171,10 @@ class HostRecords:
         config = self._config
         reached = result.silent or (host.answered and not result.robots)
         return config.host_failures if reached else min(config.host_failures, config.retries + 1)
+
+    def _with_learnt(self, record: HostRecord) -> HostRecord:
+        learnt = self._traps.changes(record.host)
+        return record if learnt is None else msgspec.structs.replace(record, shapes=learnt)
 
     async def _put(self, host: Host, record: HostRecord) -> None:
         partition, store = self._partition, self._store

@@ -38,6 +38,7 @@ from gregor.worker.robots.cache import RobotsCache
 from gregor.worker.robots.rulings import RobotsRulings
 from gregor.worker.robots.shared import SharedAnswers
 from gregor.worker.robots.walk import RobotsFetch
+from gregor.worker.settle.comebacks import Comebacks
 from gregor.worker.settle.news import News
 from gregor.worker.settle.page_writer import PageWriter
 from gregor.worker.settle.verdicts import Policy
@@ -165,6 +166,9 @@ class Crawls:
             now=now,
             stats=stats,
         )
+        comebacks = Comebacks(
+            intake.waiting, traps=self._traps, records=records, store=store, effects=effects, now=now, stats=stats
+        )
         return PartitionCrawl(
             partition=partition,
             intake=intake,
@@ -174,6 +178,7 @@ class Crawls:
             examiner=self._examiner,
             pages=pages,
             news=news,
+            comebacks=comebacks,
             budgets=self._budgets,
             visits=self._visits,
             policy=self._policy,

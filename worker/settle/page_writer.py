@@ -77,7 +77,8 @@ class PageWriter:
         if extracted is not None:
             self._partition.fields.note(extracted, page.href, page.fetched_at)
             self._stats.extracted.add_crawled(extracted, page.href)
-        if url is not None and page.kind != "revisit" and not page.requisite:
+        first = visited.row is None or not visited.row.page  # a further version says nothing of its like
+        if url is not None and first and not page.requisite:
             media = (link.url for link in page.links if link.kind in SHOWN)
             alike = bool(page.near_duplicate_of or page.duplicate_of)
             text = f"{page.title or ''}\n{page.text}"

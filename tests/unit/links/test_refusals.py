@@ -1,0 +1,112 @@
+"""What was refused comes back when pages like it bring something new: whole if it was honest, little of it if not."""
+
+from urllib.parse import urlsplit
+
+import pytest
+
+from gregor.schemas.messages import Ticket
+from gregor.worker.links.refusals import BACK_AT_ONCE, KEPT, KEPT_OCTETS, MOST_NEEDED, OF_A_SHAPE, SHELVES, RefusedUrls
+from gregor.worker.links.traps import Traps
+from gregor.worker.web.urls import Urls
+from tests.unit.trap_sites import Answer, crawl
+
+
+def filled(count: int, most: int = 10_000) -> RefusedUrls:
+    refusals = RefusedUrls(most)
+    for number in range(count):
+        refusals.add("a.test", "/N", f"http://a.test/{number}")
+    return refusals
+
+
+def back(refusals: RefusedUrls, key: str = "", *, fresh: bool = True, shape: str = "/N") -> list[str]:
+    refusals.brought("a.test", [shape], key, fresh)
+    return refusals.returning("a.test")
+
+
+def test_eight_come_back_for_something_new_and_eight_more_for_each_of_them_that_is_new() -> None:
+    refusals = filled(30)
+    assert back(refusals, fresh=False) == []
+    assert back(refusals, shape="/other/N") == []
+    first = back(refusals)
+    assert first == [f"http://a.test/{29 - number}" for number in range(BACK_AT_ONCE)], "the least deep first"
+    assert refusals.returning("a.test") == [], "each is told once"
+    for key in first[:7]:
+        assert back(refusals, key, fresh=False) == []
+    assert back(refusals) == [], "in vain they come more seldom"
+    assert len(back(refusals, first[7])) == BACK_AT_ONCE
+    assert len(back(refusals)) == BACK_AT_ONCE
+    assert len(back(refusals)) == 6, "all are back"
+
+
+def test_in_vain_they_come_ever_more_seldom_and_never_end() -> None:
+    refusals, waited, counts = filled(400), 0, []
+    for _ in range(600):
+        waited += 1
+        if keys := back(refusals):
+            counts.append(waited)
+            waited = 0
+        for key in keys:
+            assert back(refusals, key, fresh=False) == []
+    assert counts[0] == 1
+    assert set(counts[1:]) == {MOST_NEEDED}
+
+
+def test_memory_is_bounded_and_the_last_refused_stay() -> None:
+    refusals = filled(3 * OF_A_SHAPE)
+    assert len(refusals) == OF_A_SHAPE
+    assert back(refusals)[0] == f"http://a.test/{3 * OF_A_SHAPE - 1}"
+    for host in range(100):
+        for number in range(100):
+            refusals.add(f"h{host}.test", f"/{number}", f"http://h{host}.test/{number}")
+    assert len(refusals) <= 10_000
+    assert len(refusals.kept("h99.test")) == SHELVES
+    for length in (10, 1000):
+        for number in range(300):
+            refusals.add(f"l{length}.test", "/N", f"{number:0{length}}")
+    assert len(refusals.kept("l10.test")) == KEPT
+    assert 10_000 <= sum(len(key) for _, key in refusals.kept("l1000.test")) <= KEPT_OCTETS
+    assert refusals.kept("l1000.test")[-1][1] == f"{299:01000}"
+
+
+def test_a_later_owner_brings_back_what_an_earlier_one_refused() -> None:
+    urls, first, later = Urls(), Traps(), Traps()
+    pages = [urls.parse(f"http://a.test/cal?m={number}") for number in range(64)]
+    for number, page in enumerate(pages[:60]):
+        assert page is not None
+        first.learn(page, text=f"No events {number}", via=f"http://a.test/cal?m={number - 1}")
+    refused, event = pages[60], pages[63]
+    assert refused is not None and event is not None
+    first.changes("a.test")
+    first.set_aside(Ticket(refused.href, refused.key, "a.test", depth=9, via="http://a.test/cal?m=59", link="a"))
+    learnt = first.changes("a.test")
+    assert learnt is not None
+    later.recall("a.test", learnt)
+    later.learn(event, text="A concert!")
+    assert later.returning("a.test") == [refused.key]
+
+
+@pytest.mark.parametrize(("share", "most_left"), [(100, 0), (30, 0), (0, 1000)])
+def test_pages_behind_a_wall_are_all_fetched_once_it_is_gone(share: int, most_left: int) -> None:
+    """Every page says the same and leads on, until another host's last page leads to one that says something new; then
+    so many of a hundred do. Else no more than trials come back."""
+    gone = False
+
+    def site(url: str) -> Answer:
+        nonlocal gone
+        parts = urlsplit(url)
+        if parts.hostname == "b.test":
+            return "another host", ["http://a.test/p/1000000007"]
+        number = int(parts.path.rpartition("/")[2] or 0)
+        gone = gone or number == 1000000007
+        if not number:
+            return "start", ["/p/1", "http://b.test/"]
+        if gone and (number == 1000000007 or number % 100 < share):
+            return f"honest {chr(97 + number % 26) * (1 + number % 700)}", []
+        return "the same", [f"/p/{number * 10 + step}" for step in range(1, 8)] if not gone else []
+
+    crawled = crawl(site, "http://a.test/", 3000)
+    refused = sum(crawled.refused.values())
+    assert refused > 50
+    assert refused - crawled.returned <= most_left
+    if not share:
+        assert crawled.returned == 8
