@@ -2,6 +2,9 @@
 
 import asyncio
 import json
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import msgspec
@@ -12,6 +15,8 @@ from gregor.search.adapters import log_file
 from gregor.search.adapters.log_file import LogFile
 from gregor.search.records import LONGEST, of_letter, of_line, of_row
 from gregor.worker.commands.cli import main
+from gregor.worker.compose.records import folder_of
+from gregor.worker.config.settings import Config
 from tests.search.stored import crawl, page, row, store
 
 
@@ -144,7 +149,7 @@ def test_what_happened_is_found(data: Path, tmp_path: Path, capsys: pytest.Captu
     assert main(["optout", "b.test", "--why", "their wish", "--data", str(data), "--wait", "0"]) == 0
     assert main(words) == 0
     assert found(data, capsys, "events", "type:gone") == []  # nor of who opted out
-    assert found(data, capsys, "hosts", "b.test")[0].startswith("b.test · 1 URLs · 1 denied · 0 pages")
+    assert found(data, capsys, "hosts", "host:b.test") == [] != found(data, capsys, "orders", "b.test")
     assert found(data, capsys, "orders", "wish") and found(data, capsys, "orders", "type:pause") == []
     assert main(["index", "--records", "--rebuild", "--data", str(data)]) == 2
 
@@ -152,3 +157,41 @@ def test_what_happened_is_found(data: Path, tmp_path: Path, capsys: pytest.Captu
 async def _revive(data: Path) -> None:
     async with crawl(data) as engine:
         await store(engine, page("http://c.test/", "There again", 2))
+
+
+@pytest.mark.parametrize("target", ["c.test", "*.test"])
+@pytest.mark.parametrize("followed", [False, True])
+def test_a_host_that_opts_out_vanishes_from_what_happened(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], target: str, followed: bool
+) -> None:
+    log = tmp_path / "crawl.log"
+    log.write_bytes(line(1, host="c.test") + line(2, host="other.example"))
+    words = ["index", "--once", "--records", "--log", str(log), "--data", str(data)]
+    assert main(words) == 0
+    places = ("events", "deadletters", "hosts", "logs")
+    assert all(found(data, capsys, place, "host:c.test") for place in places)
+    process = follow_records(data, log) if followed else None
+    try:
+        assert main(["optout", target, "--data", str(data), "--wait", "0"]) == 0
+        assert not any(found(data, capsys, place, "host:c.test") for place in places)
+        assert bool(found(data, capsys, "hosts", "host:a.test")) is (target == "c.test")
+        assert found(data, capsys, "logs", "host:other.example")
+    finally:
+        if process is not None:
+            process.terminate()
+            process.wait()
+    with log.open("ab") as stream:
+        stream.write(line(3, host="c.test"))
+    assert main(words) == 0
+    assert found(data, capsys, "logs", "host:c.test") == []
+
+
+def follow_records(data: Path, log: Path) -> subprocess.Popen[bytes]:
+    """`gregor index --records`, which holds the indexes."""
+    line = [sys.executable, "-m", "gregor", "index", "--records", "--log", str(log), "--data", str(data)]
+    process = subprocess.Popen(line, stderr=subprocess.DEVNULL)
+    lock, patience = folder_of(Config(data=str(data))) / "lock", time.monotonic() + 30
+    while not (lock.is_file() and lock.read_text().strip() == str(process.pid)):
+        assert time.monotonic() < patience
+        time.sleep(0.05)
+    return process

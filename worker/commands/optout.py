@@ -41,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
     target, config = target_of("optout", arguments.host), settings(arguments).config
     ordering.ordered(arguments, "optout", target)
     erased = asyncio.run(_erase(config, target, arguments.wait))
-    unfollowed = asyncio.run(_left_in_index(config, arguments.wait))
+    unfollowed = asyncio.run(_left_in_index(config, target, arguments.wait))
     counts = msgspec.structs.asdict(erased)
     if arguments.json:
         sys.stdout.buffer.write(url_record.encode(counts) + b"\n")
@@ -62,15 +62,17 @@ def _has_index(config: Config) -> bool:
     return bool(config.opensearch) or search.index_folder(config).is_dir()
 
 
-async def _left_in_index(config: Config, wait: float) -> str:
-    """Wait until the index, if there is one, has heard of it; why it has not, "" if it has."""
+async def _left_in_index(config: Config, target: str, wait: float) -> str:
+    """Wait until the indexes, if there are any, have heard of it; why they have not, "" if they have."""
     if not config.on_one_machine and not config.opensearch:
         return ""
     from gregor.search.borders import Unusable
-    from gregor.worker.compose import search
+    from gregor.worker.compose import records, search
 
+    seconds = max(wait, _INDEX_WAIT)
     try:
-        index_knows = await search.forgotten(config, Damages(), max(wait, _INDEX_WAIT))
+        index_knows = await search.forgotten(config, Damages(), seconds)
+        index_knows &= await records.forgotten(config, target, Damages(), seconds)
     except (Unusable, ModuleNotFoundError) as error:
         return f"the index cannot be opened ({error})"
     return "" if index_knows else "who writes the index did not come so far in time"

@@ -2,8 +2,9 @@
 
 import asyncio
 import shutil
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import AsyncExitStack, contextmanager
+import time
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from contextlib import AsyncExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -21,6 +22,7 @@ from gregor.worker.base.tasks import first_of
 from gregor.worker.borders.errors import TellDamage
 from gregor.worker.borders.reader import WHOLE
 from gregor.worker.compose.engine import engine_of
+from gregor.worker.compose.records_optout import OptedOut, take_out, until_forgotten
 from gregor.worker.compose.search import index_folder
 from gregor.worker.config.settings import Config
 from gregor.worker.inspect.selection import Selection
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
 
 _SCANNED: Final = ("events", "deadletters", "hosts", "orders")
 NAMES: Final = (*_SCANNED, "logs")
+_KEPT: Final = "orders"
+"""What stays of hosts that opted out: that this was ordered."""
 _FOLDER: Final = "records"
 _FORMAT: Final = "4"
 _CHANGES: Final = 500
@@ -97,38 +101,63 @@ async def record(
 ) -> ImportCounts:
     """Take in what happens, and the lines of these files, until ``stop``, or once all is taken in after ``enough``.
 
-    URLs are gone through again and again, and rest in between for longer than that took. Raises `BadInput`.
+    URLs are gone through again and again, and rest in between for longer than that took, unless a host opts out.
+    Raises `BadInput`.
     """
     if not config.on_one_machine:
         raise BadInput("--records is for a crawl on one machine")
-    folder, done = folder_of(config), ImportCounts()
-    loop = asyncio.get_running_loop()
     try:
-        async with AsyncExitStack() as stack:
-            stack.enter_context(generations.writing(folder))
-            _delete_others(folder)
-            recorders = await _recorders(config, stack, folder, on_damage)
-            shipping = _Shipping(stack.enter_context(_opened(folder / "logs")), folder, files)
-            due = loop.time()
-            while not stop.is_set():
-                last = enough.is_set()
-                if last or loop.time() >= due:
-                    begun = loop.time()
-                    done.records += sum([await recorder.scan() for recorder in recorders])
-                    due = loop.time() + max(_LEAST_REST, _REST * (loop.time() - begun))
-                while lines := shipping.step():
-                    done.lines += lines
-                    await asyncio.sleep(0)
-                if last:
-                    break
-                await first_of((stop, enough), _LOOK)
+        return await _record(config, files, stop, enough, on_damage)
     except Unusable as error:
         raise BadInput(str(error)) from None
+
+
+async def forgotten(config: Config, target: str, on_damage: TellDamage, wait: float) -> bool:
+    """Whether these indexes, if there are any, have nothing of who opted out: a host or a domain.
+
+    If nobody takes in what happens, it is done here; else it is waited for, ``wait`` seconds at most.
+    """
+    folder = folder_of(config)
+    if not config.on_one_machine or not folder.is_dir():
+        return True
+    enough = asyncio.Event()
+    enough.set()
+    with suppress(generations.InUse):
+        await _record(config, (), asyncio.Event(), enough, on_damage)
+    indexes = {name: opened for name, opened in latest(config).items() if name != _KEPT and (folder / name).is_dir()}
+    return await until_forgotten(indexes, target, wait, time.monotonic)
+
+
+async def _record(
+    config: Config, files: Sequence[Path], stop: asyncio.Event, enough: asyncio.Event, on_damage: TellDamage
+) -> ImportCounts:
+    folder, done, loop = folder_of(config), ImportCounts(), asyncio.get_running_loop()
+    async with AsyncExitStack() as stack:
+        stack.enter_context(generations.writing(folder))
+        _delete_others(folder)
+        opted_out = await asyncio.to_thread(OptedOut, engine_of(config).orders)
+        recorders = await _recorders(config, stack, folder, on_damage, opted_out)
+        shipping = _Shipping(stack.enter_context(_opened(folder / "logs")), folder, files, opted_out)
+        newly, due = opted_out.targets, loop.time()
+        while not stop.is_set():
+            last = enough.is_set()
+            shipping.forget(newly)
+            if last or newly or loop.time() >= due:
+                begun = loop.time()
+                done.records += sum([await recorder.scan() for recorder in recorders])
+                due = loop.time() + max(_LEAST_REST, _REST * (loop.time() - begun))
+            while lines := shipping.step():
+                done.lines += lines
+                await asyncio.sleep(0)
+            if last:
+                break
+            await first_of((stop, enough), _LOOK)
+            newly = await asyncio.to_thread(opted_out.look)
     return done
 
 
 async def _recorders(
-    config: Config, stack: AsyncExitStack, folder: Path, on_damage: TellDamage
+    config: Config, stack: AsyncExitStack, folder: Path, on_damage: TellDamage, opted_out: OptedOut
 ) -> "list[Recorder[Any]]":
     engine, table = engine_of(config), TABLES["hosts"]
     reader, _ = await engine.read()
@@ -152,9 +181,9 @@ async def _recorders(
             before = changes[-1].number
 
     sources: tuple[tuple[Callable[[], AsyncIterator[Any]], Callable[[Any], IndexedDocument]], ...] = (
-        (lambda: reader.rows(None, None), of_row),
-        (letters, of_letter),
-        (hosts, of_host),
+        (lambda: opted_out.without(reader.rows(None, None), lambda row: row.host), of_row),
+        (lambda: opted_out.without(letters(), lambda letter: letter.host), of_letter),
+        (lambda: opted_out.without(hosts(), lambda host: str(host["host"])), of_host),
         (orders, of_change),
     )
     return [
@@ -166,16 +195,22 @@ async def _recorders(
 class _Shipping:
     """Puts lines of files into an index: a commit, then how far each was read is kept."""
 
-    def __init__(self, index: "TantivyIndex", folder: Path, files: Sequence[Path]) -> None:
+    def __init__(self, index: "TantivyIndex", folder: Path, files: Sequence[Path], opted_out: OptedOut) -> None:
         self._index = index
+        self._opted_out = opted_out
         self._files = [LogFile(file, folder / f"{file.name}.place") for file in files]
+
+    def forget(self, targets: Iterable[str]) -> None:
+        """Take out the lines of hosts that opted out."""
+        for target in targets:
+            take_out(self._index, target)
 
     def step(self) -> int:
         """The next lines of each; how many there were."""
         lines = [line for file in self._files for line in file.lines()]
         if lines:
             documents = [document for place, line in lines if (document := of_line(line, place)) is not None]
-            self._index.put(documents)
+            self._index.put([document for document in documents if not self._opted_out.covers(document.host)])
             self._index.commit(self._index.position() + 1)
             for file in self._files:
                 file.keep()
