@@ -38,9 +38,9 @@ from gregor.worker.robots.shared import OriginRefused
 from gregor.worker.settle.comebacks import Comebacks
 from gregor.worker.settle.news import News
 from gregor.worker.settle.page_writer import PageWriter
-from gregor.worker.settle.rows import allowed, dead_letter, settled_row
+from gregor.worker.settle.rows import OPTED_OUT, allowed, dead_letter, settled_row
 from gregor.worker.settle.verdicts import GIVEN_UP, Policy, Verdict, conclude, turn_result
-from gregor.worker.settle.visited import OPTED_OUT, Visited
+from gregor.worker.settle.visited import Visited
 from gregor.worker.web.urls import Url, Urls
 
 

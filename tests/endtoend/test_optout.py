@@ -14,7 +14,7 @@ from gregor.worker.compose.process import SystemClock
 from gregor.worker.config.settings import Config
 from gregor.worker.links.configured import canonical_rules
 from gregor.worker.operate.erase import Erased, until_nothing_is_left
-from gregor.worker.settle.visited import OPTED_OUT
+from gregor.worker.settle.rows import OPTED_OUT
 from tests.endtoend import small_web
 from tests.endtoend.operated import OPERATOR, VIEWER, Operated, operated
 from tests.endtoend.small_web import FAST, PAGES, SLOW, SmallWeb

@@ -9,7 +9,8 @@ import msgspec
 import pytest
 
 from gregor.schemas.messages import Row
-from gregor.worker.adapters.embedded import EmbeddedFeed, FolderError, erase
+from gregor.worker.adapters.embedded import EmbeddedFeed, FolderError
+from gregor.worker.adapters.embedded.erasing import erase
 from gregor.worker.borders.changes import ChangeFeed, UrlChange
 from gregor.worker.borders.errors import Damaged
 from gregor.worker.config.settings import Config

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import BinaryIO, Final, cast, get_args
 
 from gregor.schemas.messages import State
+from gregor.worker.base.amounts import count
 from gregor.worker.base.errors import BadInput, complain
 from gregor.worker.base.printable import one_line
 from gregor.worker.commands import FAILED, FINISHED
@@ -18,7 +19,6 @@ from gregor.worker.compose.extraction import extraction_of
 from gregor.worker.config.settings import Config
 from gregor.worker.extract import cases, rules, writing
 from gregor.worker.extract.tally import Tally
-from gregor.worker.inspect import report
 
 FORMS: Final = ("jsonl", "csv")
 _PAGES_A_PROCESS: Final = 250
@@ -112,7 +112,7 @@ def _left_out(columns: int) -> None:
 def _report_losses(tally: Tally, names: list[str]) -> int:
     for line in tally.lines(iter(names)):
         complain(line)
-    complain(f"{report.count(tally.items, 'item')} of {report.count(tally.pages, 'page')}", "info")
+    complain(f"{count(tally.items, 'item')} of {count(tally.pages, 'page')}", "info")
     if tally.damaged:
         complain(
             f"damaged: {tally.damaged}; `gregor check` looks through all that is stored, and says what it can mend"
@@ -122,17 +122,17 @@ def _report_losses(tally: Tally, names: list[str]) -> int:
 
 def _test(files: list[Path]) -> int:
     """Every case of every file; one line for what differs, and for each case that holds none."""
-    count = failed = 0
+    tried = failed = 0
     for file in files:
         ruleset = rules.read([file])
         for case in cases.cases(file):
-            count += 1
+            tried += 1
             wrong = list(cases.differences(ruleset, case))
             failed += bool(wrong)
             for line in wrong:
                 print(one_line(f"{file}:{case.line}: {case.name}: {line}", 1000))
-    if not count:
+    if not tried:
         raise BadInput("there is no test")
-    complain(f"{report.count(count, 'test')}, {failed or 'none'} failed", "info")
+    complain(f"{count(tried, 'test')}, {failed or 'none'} failed", "info")
     sys.stdout.flush()
     return FAILED if failed else FINISHED

@@ -201,6 +201,8 @@ def _in_process(job: ExtractJob, sending: Connection, copied: list[Connection]) 
     for connection in copied:
         connection.close()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends it to all of us
+    for number in (signal.SIGTERM, signal.SIGHUP):  # a copy has the parent's handlers, which say that they were called
+        signal.signal(number, signal.SIG_DFL)
     speak(job.config.log_format)
     try:
         sending.send(asyncio.run(run_part(job, sending.send)))

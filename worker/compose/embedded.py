@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING, Final
 from gregor.schemas.messages import DeadLetter
 from gregor.worker.adapters import embedded
 from gregor.worker.adapters.embedded.folder import connect_reading
-from gregor.worker.adapters.embedded.item_writer import EmbeddedItems
-from gregor.worker.adapters.embedded.mending import EmbeddedMending
-from gregor.worker.adapters.embedded.stock import EmbeddedStock
+from gregor.worker.base.amounts import size
 from gregor.worker.base.errors import BadInput
 from gregor.worker.borders.changes import ChangeFeed
 from gregor.worker.borders.clock import Clock
@@ -21,26 +19,23 @@ from gregor.worker.borders.items import ItemWriter
 from gregor.worker.borders.members import FolderStatus
 from gregor.worker.borders.reader import WHOLE, Part, Reader
 from gregor.worker.borders.stock import Mending, Stock
-from gregor.worker.compose import opensearch_findings
 from gregor.worker.compose.engine import CrawlPlace, Prepared
 from gregor.worker.compose.findings import Finding
 from gregor.worker.compose.kept import take_up
 from gregor.worker.compose.process import SystemClock
 from gregor.worker.config.settings import Config, replace
 from gregor.worker.config.sources import Settings
-from gregor.worker.inspect import machine
-from gregor.worker.inspect.report import size
 from gregor.worker.links.configured import canonical_rules
-from gregor.worker.operate.control import Control, FolderControl
-from gregor.worker.operate.erase import Erased, Whose
-from gregor.worker.operate.sketching import Sketched
 from gregor.worker.orders.model import Change, Orders
 from gregor.worker.web.canonical import CanonicalRules
 from gregor.worker.web.urls import Urls
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # heavy: each method loads what it alone needs
     from gregor.worker.adapters.cluster.rebuild import Rebuilt
-    from gregor.worker.run.runtime import Runtime  # heavy: who only reads needs no worker
+    from gregor.worker.operate.control import Control
+    from gregor.worker.operate.erase import Erased
+    from gregor.worker.operate.sketching import Sketched
+    from gregor.worker.run.runtime import Runtime
 
 _AHEAD: Final = 3600.0  # seconds, more than summer time and drift
 _LITTLE_DISK: Final = 0.1
@@ -140,7 +135,9 @@ class Embedded:
         embedded.put_letter(self._path, letter)
 
     @asynccontextmanager
-    async def controlled(self, *, make: bool = False) -> AsyncIterator[Control]:
+    async def controlled(self, *, make: bool = False) -> "AsyncIterator[Control]":
+        from gregor.worker.operate.control import Control
+
         config = self._config if make else self._made_for()[0]
         async with AsyncExitStack() as stack:
             try:
@@ -151,9 +148,13 @@ class Embedded:
             yield Control(engine.log, engine.store, engine.coordinator, await engine.reader(stack))
 
     async def stock(self) -> Stock:
+        from gregor.worker.adapters.embedded.stock import EmbeddedStock
+
         return EmbeddedStock(self._path, self._made_for()[0].partitions)
 
     async def mending(self) -> Mending:
+        from gregor.worker.adapters.embedded.mending import EmbeddedMending
+
         config, _ = self._made_for()
         canonical = canonical_rules(config).fingerprint()
         try:
@@ -162,17 +163,24 @@ class Embedded:
             raise BadInput(f"{error}; to check beside it, leave --mend out") from None
 
     async def items(self) -> ItemWriter:
+        from gregor.worker.adapters.embedded.item_writer import EmbeddedItems
+
         self.there()
         return EmbeddedItems(self._path)
 
-    async def erase(self, target: str) -> Erased:
-        _, urls = self._made_for()
-        return await asyncio.to_thread(embedded.erase, self._path, Whose.of(target, urls))
+    async def erase(self, target: str) -> "Erased":
+        from gregor.worker.adapters.embedded.erasing import erase
+        from gregor.worker.operate.erase import Whose
 
-    async def rebuild_near(self, part: Part, tell: Callable[[Sketched], None]) -> Sketched:
+        _, urls = self._made_for()
+        return await asyncio.to_thread(erase, self._path, Whose.of(target, urls))
+
+    async def rebuild_near(self, part: Part, tell: "Callable[[Sketched], None]") -> "Sketched":
         if part != WHOLE:
             raise BadInput("--part shares the work of a crawl on servers; a data folder is one part")
-        return await asyncio.to_thread(embedded.resketch, self._path, tell)
+        from gregor.worker.adapters.embedded.sketching import resketch
+
+        return await asyncio.to_thread(resketch, self._path, tell)
 
     async def serve_console(self, name: str, clock: Clock, stop: asyncio.Event, started: Callable[[str], None]) -> None:
         """Beside a crawl or after it: the folder is taken only while something is changed that is no order."""
@@ -181,6 +189,7 @@ class Embedded:
         from gregor.worker.api.kept_rows import KeptRows
         from gregor.worker.compose import records
         from gregor.worker.compose.search import latest
+        from gregor.worker.operate.control import FolderControl
 
         config, urls = self._made_for()
         async with _reading(self._path) as reader:
@@ -223,6 +232,8 @@ class Embedded:
         """Every setting that can be read can be used."""
 
     async def examine(self, environ: Mapping[str, str]) -> AsyncIterator[Finding]:
+        from gregor.worker.compose import opensearch_findings
+
         yield self._folder()
         yield _disk(self._path)
         async for finding in opensearch_findings.examine(self._config, environ):
@@ -275,6 +286,8 @@ async def _counted(path: Path) -> dict[str, int]:
 
 
 def _disk(path: Path) -> Finding:
+    from gregor.worker.inspect import machine
+
     free, total = machine.disk(path)
     text = f"{size(free)} of {size(total)} are free"
     if free < _NO_DISK:

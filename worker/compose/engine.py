@@ -1,34 +1,37 @@
 """What remembers a crawl: one protocol, two implementations, and the only place that asks which one runs."""
 
-import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from __future__ import annotations
+
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from gregor.schemas.messages import DeadLetter
-from gregor.worker.borders.changes import ChangeFeed
-from gregor.worker.borders.clock import Clock
-from gregor.worker.borders.coordinator import Coordinator
-from gregor.worker.borders.errors import TellDamage
-from gregor.worker.borders.items import ItemWriter
-from gregor.worker.borders.log import FrontierLog
-from gregor.worker.borders.members import ClusterStatus, FolderStatus, Members
-from gregor.worker.borders.reader import Part, Reader
-from gregor.worker.borders.seen import SeenSet
-from gregor.worker.borders.stock import Mending, Stock
-from gregor.worker.borders.store import PageStore
-from gregor.worker.compose.findings import Finding
 from gregor.worker.config.settings import Config
-from gregor.worker.config.sources import Settings
-from gregor.worker.operate.control import Control
-from gregor.worker.operate.erase import Erased
-from gregor.worker.operate.sketching import Sketched
-from gregor.worker.orders.model import Change, Orders
-from gregor.worker.web.urls import Urls
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # whoever opens one engine need not load all that any command asks of it
+    import asyncio
+    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+    from contextlib import AbstractAsyncContextManager, AsyncExitStack
+
+    from gregor.schemas.messages import DeadLetter
     from gregor.worker.adapters.cluster.rebuild import Rebuilt
+    from gregor.worker.borders.changes import ChangeFeed
+    from gregor.worker.borders.clock import Clock
+    from gregor.worker.borders.coordinator import Coordinator
+    from gregor.worker.borders.errors import TellDamage
+    from gregor.worker.borders.items import ItemWriter
+    from gregor.worker.borders.log import FrontierLog
+    from gregor.worker.borders.members import ClusterStatus, FolderStatus, Members
+    from gregor.worker.borders.reader import Part, Reader
+    from gregor.worker.borders.seen import SeenSet
+    from gregor.worker.borders.stock import Mending, Stock
+    from gregor.worker.borders.store import PageStore
+    from gregor.worker.compose.findings import Finding
+    from gregor.worker.config.sources import Settings
+    from gregor.worker.operate.control import Control
+    from gregor.worker.operate.erase import Erased
+    from gregor.worker.operate.sketching import Sketched
+    from gregor.worker.orders.model import Change, Orders
     from gregor.worker.run.runtime import Runtime  # heavy: who only reads needs no worker
+    from gregor.worker.web.urls import Urls
 
 
 class CrawlPlace(NamedTuple):
@@ -60,11 +63,11 @@ class OpenEngine(Protocol):
     async def reader(self, stack: AsyncExitStack) -> Reader:
         """What reads beside the worker, until ``stack`` is closed."""
 
-    def members(self, runtime: "Runtime", clock: Clock) -> Callable[[], Awaitable[Members]] | None:
+    def members(self, runtime: Runtime, clock: Clock) -> Callable[[], Awaitable[Members]] | None:
         """What says who else runs this crawl; None where nobody can."""
 
     def housekeeping(
-        self, runtime: "Runtime", api: str, measure: Callable[[list[str]], None]
+        self, runtime: Runtime, api: str, measure: Callable[[list[str]], None]
     ) -> AbstractAsyncContextManager[None]:
         """What is done beside the crawl, as long as it runs.
 
@@ -152,8 +155,8 @@ class Engine(Protocol):
         """Set a crawl up on its servers. Raises `BadInput` without servers."""
 
     def rebuild_seen(
-        self, part: Part, processes: int, tell: "Callable[[Part, Rebuilt], None]", *, anew: bool
-    ) -> "list[Rebuilt]":
+        self, part: Part, processes: int, tell: Callable[[Part, Rebuilt], None], *, anew: bool
+    ) -> list[Rebuilt]:
         """Mark in the seen set what the store knows, or a part of it, in so many processes; what each of them did.
 
         ``tell``, a function of a module, hears in each process how far it is; ``anew``: whatever an earlier run has

@@ -5,6 +5,9 @@ from itertools import islice
 
 from msgspec import Struct
 
+from gregor.worker.base.amounts import count as count
+from gregor.worker.base.amounts import duration as duration
+from gregor.worker.base.amounts import size as size
 from gregor.worker.base.printable import one_line
 from gregor.worker.extract.drift import Fallen
 from gregor.worker.observe.host_sums import HostSum
@@ -18,7 +21,6 @@ _LOST = 10
 _HOSTS = 100
 """Hosts that a report has."""
 _HOSTS_SHOWN = 5
-_UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 
 
 class Report(Struct, frozen=True):
@@ -191,28 +193,3 @@ def _total(one: Report, before: str = "") -> str:
 
 def _rate(one: Report) -> str:
     return f" ({one.pages / one.seconds:.1f} pages/s)" if one.pages and one.seconds else ""
-
-
-def count(number: int, noun: str) -> str:
-    """ "1 page", "2 pages"."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
-def size(number: float) -> str:
-    """Bytes in the unit in which they are read most easily."""
-    unit = 0
-    while number >= 1024 and unit < len(_UNITS) - 1:
-        number, unit = number / 1024, unit + 1
-    return f"{number:.0f} B" if not unit else f"{number:.1f} {_UNITS[unit]}"
-
-
-def duration(seconds: float) -> str:
-    """ "0.4 s", "12 s", "3 min 05 s", "2 h 03 min"."""
-    if round(seconds, 1) < 10:
-        return f"{seconds:.1f} s"
-    rounded = round(seconds)
-    if rounded < 60:
-        return f"{rounded} s"
-    if rounded < 3600:
-        return f"{rounded // 60} min {rounded % 60:02} s"
-    return f"{rounded // 3600} h {rounded % 3600 // 60:02} min"

@@ -1,6 +1,7 @@
 """What the store says of a URL after a visit. Pure."""
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -8,8 +9,12 @@ from gregor.schemas.messages import Attempt, DeadLetter, RequestStart, Row
 from gregor.worker.fetch.kept_heads import kept_head
 from gregor.worker.frontier.tickets import makes_a_page
 from gregor.worker.settle.revisits import SitemapHint
-from gregor.worker.settle.verdicts import Verdict
-from gregor.worker.settle.visited import OPTED_OUT, Visited
+
+if TYPE_CHECKING:
+    from gregor.worker.settle.verdicts import Verdict  # heavy: who only reads rows decides nothing
+    from gregor.worker.settle.visited import Visited
+
+OPTED_OUT: Final = "the host opted out"
 
 REMEMBERED_ATTEMPTS = 10
 
@@ -20,7 +25,7 @@ def last_visit(row: Row) -> float:
 
 
 def settled_row(
-    visited: Visited, verdict: Verdict, now: float, owner: str, asked: tuple[RequestStart, ...] = ()
+    visited: "Visited", verdict: "Verdict", now: float, owner: str, asked: tuple[RequestStart, ...] = ()
 ) -> Row:
     """The row after a visit. Where a URL was found is what its first visit said, its first as a page if it was a
     requisite before; of one whose host opted out it says no more than that.
@@ -68,7 +73,7 @@ def settled_row(
     return forgotten(settled) if verdict.rule == OPTED_OUT else settled
 
 
-def dead_letter(visited: Visited, verdict: Verdict, now: float) -> DeadLetter:
+def dead_letter(visited: "Visited", verdict: "Verdict", now: float) -> DeadLetter:
     """The letter of a URL that was given up."""
     ticket = visited.ticket
     return DeadLetter(

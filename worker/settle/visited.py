@@ -11,9 +11,8 @@ from gregor.worker.extract.crawled import Extracted
 from gregor.worker.extract.identity import compared, of_vanished
 from gregor.worker.fetch.fetcher import conditions
 from gregor.worker.fetch.outcomes import Denied, Outcome
+from gregor.worker.settle.rows import OPTED_OUT
 from gregor.worker.web.urls import Url
-
-OPTED_OUT = "the host opted out"
 
 
 class Visited(msgspec.Struct, frozen=True):

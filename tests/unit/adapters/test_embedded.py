@@ -26,13 +26,13 @@ from gregor.worker.adapters.embedded import (
     open_engine,
     open_reader,
     reader,
-    resketch,
     sketches,
     sketching,
 )
 from gregor.worker.adapters.embedded.database import Database, DatabaseClosed
 from gregor.worker.adapters.embedded.folder import Folder, connect_reading
 from gregor.worker.adapters.embedded.schema import SCHEMA
+from gregor.worker.adapters.embedded.sketching import resketch
 from gregor.worker.borders.errors import DiskFull
 from gregor.worker.borders.store import Entry
 from gregor.worker.commands import cli

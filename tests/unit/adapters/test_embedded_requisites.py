@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from gregor.schemas.messages import Page, PartitionRecord, Row
-from gregor.worker.adapters.embedded import EmbeddedEngine, erase, open_engine, open_reader
+from gregor.worker.adapters.embedded import EmbeddedEngine, open_engine, open_reader
+from gregor.worker.adapters.embedded.erasing import erase
 from gregor.worker.adapters.embedded.requisites import are_right
 from gregor.worker.base.crawl_folder import DATABASE
 from gregor.worker.operate.erase import Whose

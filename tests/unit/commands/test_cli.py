@@ -260,6 +260,18 @@ def test_help_imports_little() -> None:
     assert not heavy & set(done.stdout.split())
 
 
+def test_extraction_imports_nothing_of_a_crawl() -> None:
+    """Its start counts for each process that shares the pages."""
+    line = (
+        "import sys; from gregor.worker.commands import extract, extracting; from gregor.worker.compose.engine import "
+        "engine_of; from gregor.worker.config.settings import Config; engine_of(Config()); print(*sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", line], capture_output=True, text=True, check=True, timeout=60)
+    of_a_crawl = {"settle.verdicts", "observe.stats", "operate.control", "links.traps", "politeness"}
+    heavy = {"pycurl", "gmpy2", "numpy", "dateparser", *(f"gregor.worker.{name}" for name in of_a_crawl)}
+    assert not heavy & set(done.stdout.split())
+
+
 def test_a_reader_that_has_enough_is_no_error() -> None:
     done = subprocess.run(
         f"{sys.executable} -m gregor.worker.commands.cli config show | head -c 1",

@@ -12,13 +12,11 @@ from gregor.worker.adapters.embedded.coordinator import (
     standing_orders,
 )
 from gregor.worker.adapters.embedded.database import Database
-from gregor.worker.adapters.embedded.erasing import erase
 from gregor.worker.adapters.embedded.feed import EmbeddedFeed, identity, put_letter
 from gregor.worker.adapters.embedded.folder import Folder, FolderError, FolderInUse
 from gregor.worker.adapters.embedded.log import EmbeddedLog
 from gregor.worker.adapters.embedded.reader import EmbeddedReader
 from gregor.worker.adapters.embedded.seen import EmbeddedSeen
-from gregor.worker.adapters.embedded.sketching import resketch
 from gregor.worker.adapters.embedded.store import EmbeddedStore
 from gregor.worker.borders.clock import Clock
 
@@ -30,13 +28,11 @@ __all__ = [
     "FolderError",
     "FolderInUse",
     "change_orders",
-    "erase",
     "identity",
     "open_engine",
     "open_reader",
     "put_letter",
     "recorded_changes",
-    "resketch",
     "standing_orders",
 ]
 
