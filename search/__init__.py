@@ -4,6 +4,6 @@
     documents   stored pages to what is indexed   snippets    what is shown of a hit
     borders     protocols: changes, index
 
-It sees `gregor.schemas` and the border of those who read a crawl, nothing else of the worker, and the worker's commands
-see it. tests/search/test_order.py holds that.
+It sees `gregor.schemas`, `gregor.worker.base` and the borders of those who read a crawl, nothing else of the worker;
+of that only compose, commands and api see it. tests/search/test_order.py holds that.
 """

@@ -12,11 +12,13 @@ from itertools import islice
 from typing import Final, Literal, TypeAlias
 
 import msgspec
+import numpy as np
 import xxhash
 
 from gregor.schemas.messages import Page
 from gregor.search.borders import Hit, Index
 from gregor.search.documents import MOST_URLS, content_of, is_found
+from gregor.worker.base.batches import in_batches
 from gregor.worker.borders.errors import Damaged
 from gregor.worker.borders.reader import Reader
 from gregor.worker.borders.stock import NewSets
@@ -24,8 +26,6 @@ from gregor.worker.borders.stock import NewSets
 NAMED: Final = 10_000
 """Differences of a kind that are told one by one; beyond, they are counted."""
 _AT_ONCE: Final = 500
-_HELD: Final = 1 << 19
-"""Names that are held at a time to see which come twice."""
 _LOOKS: Final = 3
 """Times that what differs is looked at: a crawl that runs may have changed it between two of them."""
 
@@ -183,7 +183,7 @@ class Comparison:
 
     async def _pages(self, *, counted: bool = True) -> AsyncIterator[list[Page]]:
         """All pages that are to be found."""
-        async for some in _batches(self._reader.pages()):
+        async for some in in_batches(self._reader.pages(), _AT_ONCE):
             rows = await self._reader.rows_of([page.key for page in some])
             if counted:
                 self._count("pages", len(some))
@@ -217,22 +217,5 @@ def _number(*parts: str | int) -> int:
 
 def _twice(numbers: "array[int]") -> set[int]:
     """Those that are there more than once."""
-    passes = len(numbers) // _HELD + 1
-    twice: set[int] = set()
-    for part in range(passes):
-        seen: set[int] = set()
-        for number in numbers:
-            if number % passes == part:
-                (twice if number in seen else seen).add(number)
-    return twice
-
-
-async def _batches(pages: AsyncIterator[Page]) -> AsyncIterator[list[Page]]:
-    some: list[Page] = []
-    async for page in pages:
-        some.append(page)
-        if len(some) >= _AT_ONCE:
-            yield some
-            some = []
-    if some:
-        yield some
+    in_order = np.sort(np.frombuffer(numbers, np.uint64))
+    return set(in_order[1:][in_order[1:] == in_order[:-1]].tolist())

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from gregor.search.borders import Unusable
+from gregor.worker.base.replaced import replaced
 
 _CURRENT: Final = "current"
 FORMAT: Final = 3
@@ -70,17 +71,8 @@ def next_one(folder: Path, above: int = 0) -> Path:
 def use(generation: Path) -> None:
     """Search this one from now on, durably; those before it are deleted."""
     folder = generation.parent
-    made = folder / f"{_CURRENT}.new"
-    with made.open("w") as file:
-        file.write(f"{generation.name} {FORMAT}\n")
-        file.flush()
-        os.fsync(file.fileno())
-    made.replace(folder / _CURRENT)
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    with replaced(folder / _CURRENT) as file:
+        file.write(f"{generation.name} {FORMAT}\n".encode())
     for other in _numbered(folder):
         if other != generation:
             shutil.rmtree(other, ignore_errors=True)  # who still searches it goes on with its open files

@@ -11,6 +11,8 @@ from typing import Final
 
 import msgspec
 
+from gregor.worker.base.replaced import replaced
+
 AT_ONCE: Final = 1 << 20
 """Bytes that are read at once."""
 LONGEST: Final = 64 * 1024
@@ -50,9 +52,8 @@ class LogFile:
 
     def keep(self) -> None:
         """Remember durably how far it was read."""
-        made = self._kept.with_name(f"{self._kept.name}.new")
-        made.write_bytes(msgspec.json.encode(self._place))
-        made.replace(self._kept)
+        with replaced(self._kept) as file:
+            file.write(msgspec.json.encode(self._place))
 
     def _current(self) -> Path | None:
         """The file that is to be read on."""

@@ -10,6 +10,7 @@ from tests.unit.test_imports import EFFECTS, ROOT, imports, private
 FILES = [file.relative_to(ROOT).as_posix() for file in sorted((ROOT / "search").rglob("*.py"))]
 KNOWN = (
     "gregor.schemas.",
+    "gregor.worker.base.",
     "gregor.search.",
     "gregor.worker.borders.reader.",
     "gregor.worker.borders.changes.",

@@ -3,7 +3,6 @@
 A file gets its name when it is whole; whatever ends an export before leaves nothing of it.
 """
 
-import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -12,6 +11,7 @@ from typing import Any, BinaryIO, Final, Protocol, cast
 
 from gregor.worker.base.errors import BadInput, why
 from gregor.worker.base.printable import mask_user_info, one_line
+from gregor.worker.base.replaced import PartFile
 
 _SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://|(?:[a-z]+::)+[a-z]", re.ASCII)
 _OWN: Final = ("builtins", "gregor", "pyarrow", "sqlite3", "_duckdb", "duckdb", "asyncio")
@@ -55,21 +55,19 @@ def refuse_spreadsheet(path: str) -> None:
 class _Local:
     def __init__(self, target: Path) -> None:
         self._target = target
-        self._part = target.with_name(f"{target.name}.{os.getpid()}.part")  # two exports to one name do not meet
+        self._part = PartFile(target)
         self._kept = False
-        self.file: BinaryIO = self._part.open("wb")
+        self.file = self._part.file
 
     def keep(self) -> None:
-        self.file.flush()
-        os.fsync(self.file.fileno())
-        self.file.close()
-        self._part.replace(self._target)
+        self._part.keep()
         self._kept = True
 
     def drop(self) -> None:
-        self.file.close()
-        with suppress(OSError):  # where nothing can be written there is nothing to remove
-            (self._target if self._kept else self._part).unlink(missing_ok=True)
+        self._part.drop()
+        if self._kept:
+            with suppress(OSError):  # where nothing can be written there is nothing to remove
+                self._target.unlink(missing_ok=True)
 
 
 class LocalFolder:

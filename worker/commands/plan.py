@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 
 from gregor.worker.base.errors import BadInput, complain, why
+from gregor.worker.base.replaced import replaced
 from gregor.worker.capacity import deploy_values, inputs
 from gregor.worker.capacity import text as plan_text
 from gregor.worker.capacity.model import plan
@@ -77,8 +78,9 @@ def _write(folder: Path, planned: Plan, read: inputs.Inputs) -> None:
     }
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        for name, values in made.items():
+            with replaced(folder / name) as file:
+                file.write(msgspec.json.format(msgspec.json.encode(values), indent=2) + b"\n")
+            complain(f"wrote {folder / name}")
     except OSError as error:
         raise BadInput(f"--write: {folder}: {why(error)}") from error
-    for name, values in made.items():
-        (folder / name).write_bytes(msgspec.json.format(msgspec.json.encode(values), indent=2) + b"\n")
-        complain(f"wrote {folder / name}")

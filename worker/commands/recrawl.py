@@ -9,6 +9,7 @@ from contextlib import AsyncExitStack
 from typing import get_args
 
 from gregor.schemas.messages import State
+from gregor.worker.base.batches import in_batches
 from gregor.worker.base.errors import BadInput, complain
 from gregor.worker.base.printable import one_line
 from gregor.worker.commands import FAILED, FINISHED, api_client
@@ -82,7 +83,7 @@ async def _recrawl(arguments: argparse.Namespace, config: Config) -> tuple[int, 
         if not arguments.dry_run:
             by_worker = _worker_runs(arguments)
             ask = _by_worker(arguments, by) if by_worker else await _directly(config, by, stack)
-        async for batch in _batches(_urls(arguments, config, choice)):
+        async for batch in in_batches(_urls(arguments, config, choice), _BATCH):
             done = await ask(batch)
             count, unknown = count + done.count, unknown + list(done.unknown)
     for url in unknown:
@@ -135,21 +136,10 @@ async def everything(config: Config, by: By) -> int:
     count = 0
     async with AsyncExitStack() as stack:
         ask = await _directly(config, by, stack)
-        async for batch in _batches(_chosen(config, Choice())):
+        async for batch in in_batches(_chosen(config, Choice()), _BATCH):
             count += (await ask(batch)).count
     complain(f"{report.count(count, 'URL')} to be visited again", "info")
     return count
-
-
-async def _batches(urls: AsyncIterator[Url]) -> AsyncIterator[list[Url]]:
-    batch: list[Url] = []
-    async for url in urls:
-        batch.append(url)
-        if len(batch) == _BATCH:
-            yield batch
-            batch = []
-    if batch:
-        yield batch
 
 
 async def _print(urls: list[Url]) -> Recrawl:

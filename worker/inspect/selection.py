@@ -6,6 +6,7 @@ from typing import Final, TypeVar
 import msgspec
 
 from gregor.schemas.messages import KEPT, Page, Row
+from gregor.worker.base.batches import in_batches
 from gregor.worker.base.streams import AT_ONCE
 from gregor.worker.borders.errors import Damaged
 from gregor.worker.borders.reader import WHOLE, Part, Reader
@@ -82,14 +83,8 @@ async def batches(
     reader: Reader, wanted: Selection = EVERYTHING, part: Part = WHOLE, *, versions: bool = False, rows: bool = True
 ) -> AsyncIterator[list[tuple[Page, Row | None]]]:
     """The same, some at a time: a question for each of millions would take longer than what is done with them."""
-    several: list[Page] = []
-    async for page in reader.pages(part, versions=versions):
-        if wanted.host in (None, page.host):
-            several.append(page)
-        if len(several) == AT_ONCE:
-            yield await _paired(reader, wanted, several, rows=rows)
-            several = []
-    if several:
+    pages = (page async for page in reader.pages(part, versions=versions) if wanted.host in (None, page.host))
+    async for several in in_batches(pages, AT_ONCE):
         yield await _paired(reader, wanted, several, rows=rows)
 
 

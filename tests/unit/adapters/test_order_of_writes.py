@@ -20,6 +20,7 @@ from gregor.worker.adapters.cluster.redis_scripts import MARK
 from gregor.worker.adapters.cluster.store_backlogs import Backlogs
 from gregor.worker.adapters.cluster.store_calendar import Calendars
 from gregor.worker.adapters.embedded.bodies import SMALL, Bodies, body_path
+from gregor.worker.base.replaced import is_part
 from gregor.worker.borders.errors import Unavailable
 from gregor.worker.borders.log import RecordsLost
 from gregor.worker.borders.store import Entry
@@ -34,18 +35,18 @@ class Disk:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.done: list[tuple[str, str]] = []
-        fsync, rename = os.fsync, Path.rename
+        fsync, replace = os.fsync, Path.replace
 
         def flush(descriptor: int) -> None:
             self.done.append(("flush", str(Path(f"/proc/self/fd/{descriptor}").readlink())))
             fsync(descriptor)
 
-        def renamed(path: Path, target: Path) -> Path:
+        def put(path: Path, target: Path) -> Path:
             self.done.append(("name", str(target)))
-            return rename(path, target)
+            return replace(path, target)
 
         monkeypatch.setattr(os, "fsync", flush)
-        monkeypatch.setattr(Path, "rename", renamed)
+        monkeypatch.setattr(Path, "replace", put)
 
 
 def test_a_large_body_is_on_the_disk_before_its_name_and_its_name_before_it_is_stored(
@@ -55,7 +56,7 @@ def test_a_large_body_is_on_the_disk_before_its_name_and_its_name_before_it_is_s
     assert asyncio.run(Bodies(tmp_path).put_large(NAME, io.BytesIO(LARGE))) is None
     file = body_path(tmp_path, NAME)
     (first, part), second, *names = disk.done
-    assert first == "flush" and Path(part).parent == file.parent and Path(part).name.startswith("part-")
+    assert first == "flush" and Path(part).parent == file.parent and is_part(Path(part).name)
     assert second == ("name", str(file))
     assert {Path(name) for kind, name in names if kind == "flush"} == {
         file.parent,

@@ -1,15 +1,13 @@
 """Bodies by their sha256, compressed: small ones in the database, large ones as files."""
 
 import asyncio
-import os
 import sqlite3
-import tempfile
 from pathlib import Path
 from typing import BinaryIO, Final
 
 from gregor.worker.adapters.compression import Compressor, copy_whole, decoded, decompressed, intact
 from gregor.worker.adapters.embedded.database import full
-from gregor.worker.adapters.embedded.folder import flush_names
+from gregor.worker.base.replaced import flush_names, replaced
 
 # SQLite copies a value as a whole several times: beyond this a file is cheaper, and memory stays bounded.
 SMALL: Final = 1 << 20
@@ -61,24 +59,13 @@ def body_path(folder: Path, sha256: str) -> Path:
 
 
 def _write(path: Path, body: BinaryIO) -> None:
-    """Write a file under a temporary name, flush it, rename it, flush the name. Raises `DiskFull`."""
+    """Write a file, unless it is there, and make the names of its folders durable. Raises `DiskFull`."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         if not path.exists():
-            _write_whole(path, body)
+            body.seek(0)
+            with replaced(path) as file:
+                Compressor().copy(body, file)
         flush_names(path.parent, path.parent.parent, path.parent.parent.parent)
     except OSError as error:
         raise full(error) from error
-
-
-def _write_whole(path: Path, body: BinaryIO) -> None:
-    with tempfile.NamedTemporaryFile(dir=path.parent, prefix="part-", delete=False) as part:
-        try:
-            body.seek(0)
-            Compressor().copy(body, part)
-            part.flush()
-            os.fsync(part.fileno())
-            Path(part.name).rename(path)
-        except BaseException:
-            Path(part.name).unlink()
-            raise

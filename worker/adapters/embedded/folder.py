@@ -17,6 +17,7 @@ from gregor.worker.adapters.embedded import requisites, sketches
 from gregor.worker.adapters.embedded.schema import FORMAT, SCHEMA
 from gregor.worker.base.crawl_folder import DATABASE
 from gregor.worker.base.errors import BadInput, why
+from gregor.worker.base.replaced import flush_names
 
 _BUSY_SECONDS = 10.0
 
@@ -201,13 +202,3 @@ def _refuse_changed(path: Path, made_for: dict[str, str], name: str, wanted: str
         raise FolderError(
             f"{path} was made with {words} {made_for[name]}, not {wanted}: set it back, or use another folder"
         )
-
-
-def flush_names(*folders: Path) -> None:
-    """Make the names in these folders survive a power failure."""
-    for folder in folders:
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)

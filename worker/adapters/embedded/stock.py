@@ -28,6 +28,7 @@ from gregor.worker.adapters.embedded.seen import signed_json, unsigned
 from gregor.worker.adapters.embedded.slices import SlicedTable
 from gregor.worker.adapters.records import StockByReader, StoredFields, filed, filed_row, filed_ticket, kept
 from gregor.worker.base.errors import why
+from gregor.worker.base.replaced import is_part
 from gregor.worker.borders.errors import Damaged
 from gregor.worker.borders.stock import Fault, StockPlace, StoredRecord
 
@@ -171,7 +172,7 @@ def _listed(folder: Path) -> list[Path]:
 def _large(path: Path, file: Path) -> StoredRecord[str] | None:
     """A body in a file; None for one that is being written."""
     name, where = file.name.removesuffix(".zst"), str(file.relative_to(path))
-    if file.name.startswith("part-"):
+    if is_part(file.name):
         in_writing = time.time() - file.stat().st_mtime < _UNFINISHED
         return None if in_writing else StoredRecord(("file of a body", where), None, "its writing was cut short")
     if len(name) != 64 or set(name) - set("0123456789abcdef") or file.parent.name != name[:2]:
