@@ -30,7 +30,8 @@ from tests.cluster.servers.process import Process, free_ports, listens
 _BATCH = 500
 """About what one intake asks at once."""
 _SCALE = 8
-_BITS = redis_scripts.MEMBER_BITS + (redis_scripts.GROUPS // _SCALE - 1).bit_length()
+_GROUPS = 1 << (64 - redis_scripts.MEMBER_BITS)
+_BITS = redis_scripts.MEMBER_BITS + (_GROUPS // _SCALE - 1).bit_length()
 _CRAWL = "0123456789abcdef0123456789abcdef"
 
 

@@ -3,7 +3,10 @@
 from collections import defaultdict
 from collections.abc import Iterable
 
-from gregor.worker.read.fingerprints import BITS, bands, distance
+from gregor.worker.read.fingerprints import BANDS, bands, distance
+
+BITS = BANDS - 1
+"""Simhashes that differ in at most so many bits share a band."""
 
 
 class Neighbours:

@@ -55,6 +55,44 @@ def unused(modules: dict[str, str]) -> set[str]:
     return {name for tree in trees.values() for name in defined(tree)} - uses.keys()
 
 
+def idle(modules: dict[str, str]) -> set[str]:
+    """Names that modules give to values, and that nobody reads: neither there nor by an import or by their module."""
+    trees = {name: ast.parse(code) for name, code in modules.items()}
+    elsewhere = {name for tree in trees.values() for name in read_elsewhere(tree)}
+    return {name for tree in trees.values() for name in values(tree) if name not in elsewhere | set(read(tree))}
+
+
+def values(tree: ast.Module) -> Iterator[str]:
+    """The names that a module gives to values."""
+    for node in tree.body:
+        targets = (
+            node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+        )
+        for name in (part for target in targets for part in ast.walk(target)):
+            if isinstance(name, ast.Name) and not name.id.startswith("__"):
+                yield name.id
+
+
+def read(tree: ast.AST) -> Iterator[str]:
+    """What is read by its name alone, in code or in a type that is written as a text."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            yield node.id
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value) < 100:
+            yield from re.findall(r"\w+", node.value)
+
+
+def read_elsewhere(tree: ast.AST) -> Iterator[str]:
+    """What is imported, or read by the name of something else, be it by `getattr`."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.Attribute):
+            yield node.attr
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "getattr":
+            yield from (str(word.value) for word in node.args if isinstance(word, ast.Constant))
+
+
 def for_programs() -> set[str]:
     """What programs of others call, as docs/library.md tells them."""
     page = (ROOT / "docs" / "library.md").read_text()
@@ -71,3 +109,12 @@ def test_the_product_uses_what_it_defines() -> None:
 def test_what_nobody_uses_is_seen() -> None:
     code = "class A:\n    def called(self): ...\n    def lost(self): ...\ndef help(): A().called()\nhelp()"
     assert unused({"a": code}) == {"lost"}
+
+
+def test_the_product_reads_the_values_that_it_names() -> None:
+    assert not idle({str(file): file.read_text() for file in PRODUCT})
+
+
+def test_a_value_that_nobody_reads_is_seen() -> None:
+    code = "A = 1\nB: int = 2\nC, D = 3, 4\nE = F = 5\nG = 6\nprint(A, D, E)"
+    assert idle({"a": code, "b": "from a import B", "c": "import a\na.C"}) == {"F", "G"}

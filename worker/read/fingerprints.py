@@ -19,10 +19,9 @@ from gregor.worker.read.native import core as installed
 from gregor.worker.read.simhashing import hashed
 from gregor.worker.read.white_space import collapse
 
-BITS = 3
-"""Simhashes that differ in at most so many bits share a band. Near-duplicates are told by sketches, see there."""
 BANDS = 4
-"""Parts of a simhash, 16 bits each: two that differ in three bits agree in at least one (pigeonhole principle)."""
+"""Parts of a simhash, 16 bits each: two that differ in three bits agree in at least one (pigeonhole principle).
+Near-duplicates are told by sketches, see there."""
 MIN_LETTERS = 32
 """A text of fewer letters has no simhash: it says too little for "nearly the same" to mean anything."""
 MAX_LETTERS = 200_000

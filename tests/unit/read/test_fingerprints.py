@@ -4,9 +4,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from simhash import Simhash
 
-from gregor.worker.read import fingerprints
 from gregor.worker.read.fingerprints import bands, distance, simhash_and_sketch, text_fingerprint
-from tests.neighbours import Neighbours
+from tests.neighbours import BITS, Neighbours
 
 _HASHES = st.integers(min_value=1, max_value=2**64 - 1)
 _FLIPS = st.sets(st.integers(min_value=0, max_value=63), max_size=3)
@@ -79,4 +78,4 @@ def test_the_neighbours_find_exactly_what_a_scan_finds(stored: list[int], simhas
     neighbours = Neighbours(stored[::2])
     for one in stored[1::2]:
         neighbours.add(one)
-    assert neighbours.near(simhash) == {one for one in stored if distance(one, simhash) <= fingerprints.BITS}
+    assert neighbours.near(simhash) == {one for one in stored if distance(one, simhash) <= BITS}

@@ -11,7 +11,7 @@ from gmpy2 import mpz
 
 from gregor.worker.config.settings import Config
 from gregor.worker.read import fingerprints, simhashing, sketches
-from tests.neighbours import Neighbours
+from tests.neighbours import BITS, Neighbours
 from tests.web.suites import Line, Suite, Verdict, equal
 
 _SHARE = Config().near_duplicate_share
@@ -41,7 +41,7 @@ def _compute(case: Line) -> Verdict:
 def _pairs(case: Line) -> list[tuple[str, str]]:
     """All pairs within the case's distance: by the bands where it is theirs, else one by one."""
     bits, values = case["max_distance"], [int(value, 16) for value in case["hashes"]]
-    if bits == fingerprints.BITS:
+    if bits == BITS:
         tables = Neighbours(values)
         found = {(a, b) for a in values for b in tables.near(a) if a != b}
     else:

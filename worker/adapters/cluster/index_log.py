@@ -21,7 +21,6 @@ from gregor.worker.config.servers import Servers
 from gregor.worker.observe.logging import logs
 
 _log = logs("index")
-_KINDS: Final = ("events", "index")
 
 
 class _Event(msgspec.Struct):

@@ -22,8 +22,8 @@ from typing import Final
 
 from msgspec import Struct
 
-GROUPS: Final = 1 << 11
 MEMBER_BITS: Final = 53
+"""Bits of a fingerprint that tell the members of a group apart; the 11 above them name the group."""
 LIMIT: Final = 384
 """Members of a bucket at which one is split; Redis turns a set above 512 (``set-max-intset-entries``) into a table.
 The distance is for buckets that are fuller than the average and wait for their turn to be split."""

@@ -32,7 +32,6 @@ _RAW: Final = names("script style xmp iframe noembed noframes title textarea")
 _ENDS: Final = {name: re.compile(rf"</{name}(?=[\s/>])", re.IGNORECASE) for name in _RAW}
 _DECODED: Final = names("title textarea")
 _FOREIGN: Final = names("svg math")
-_INTEGRATION: Final = names("foreignobject desc")
 _BREAKOUT: Final = names(
     "b big blockquote body br center code dd div dl dt em embed h1 h2 h3 h4 h5 h6 head hr i img li listing menu meta"
     " nobr ol p pre ruby s small span strong strike sub sup table tt u ul var"

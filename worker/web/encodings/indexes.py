@@ -20,8 +20,6 @@ _SEQUENCES: Final = {
 
 _LEADS: Final = range(0x81, 0xFF)
 _ROW: Final = range(0xA1, 0xFF)
-_FOURS: Final = 39_420
-"""Characters of the basic plane that gb18030 writes in four octets."""
 
 _CODECS: Final = {
     "ibm866": "cp866",
