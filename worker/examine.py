@@ -260,7 +260,7 @@ class Examiner:
         if not target.out_of_scope:
             return target
         verdict = self._scope().allows_sitemap(target.url)
-        excluded = f"scope: {verdict.rule}" if isinstance(verdict, OutOfScope) else ""
+        excluded = verdict.fate if isinstance(verdict, OutOfScope) else ""
         return msgspec.structs.replace(target, out_of_scope=excluded)
 
     def _tell(self, judge: LinkJudge | None, url: Url) -> None:

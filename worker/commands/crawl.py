@@ -8,6 +8,8 @@ import sys
 import time
 from typing import TYPE_CHECKING, Final
 
+import msgspec
+
 from gregor.worker.base.crawl_folder import holds_crawl
 from gregor.worker.base.errors import BadInput, complain, speaks_json, why
 from gregor.worker.base.printable import one_line
@@ -151,7 +153,7 @@ async def _crawl(in_force: Settings, seeds: "Seeds", arguments: argparse.Namespa
     failure = "" if joins else await _nothing_came(ending, run.stats, config, seeds)
     if failure:
         complain(failure, "error")
-        ending = Ending(ending.reason, ending.detail or failure)
+        ending = msgspec.structs.replace(ending, detail=ending.detail or failure)
     code = INTERRUPTED if ending.reason == "stopped" else FAILED if failure else FINISHED
     place = engine_of(config).place
     seconds, drift = time.monotonic() - run.begun, await _drift(config)
@@ -177,7 +179,7 @@ async def _nothing_came(ending: Ending, stats: Stats, config: Config, seeds: "Se
     """Why a run has brought nothing that was asked for; empty when something came, or its end was ordered."""
     from gregor.worker.compose.engine import engine_of
 
-    ordered = ending.reason == "stopped" or (ending.reason == "budget" and not ending.detail.startswith("max_time"))
+    ordered = ending.reason == "stopped" or ending.needs_more
     if ordered or (stats.pages and not engine_of(config).place.counted):  # servers are asked when nothing came
         return ""
     reader, _ = await engine_of(config).read()

@@ -11,6 +11,7 @@ from gregor.worker.inspect import url_record
 from gregor.worker.inspect.explain import AttemptView, Explanation, RuleView, explain
 from gregor.worker.links.configured import scope_rules
 from gregor.worker.links.rank import MEANINGS
+from gregor.worker.links.reasons import what_decided
 from gregor.worker.links.scope import Scope
 
 _MENTIONS = 5
@@ -67,7 +68,7 @@ def lines_of(explanation: Explanation) -> list[str]:
     """The explanation for a person, line by line."""
     decided = ", ".join(filter(None, (_outcome(explanation), _said(explanation.rule or ""))))
     lines = [explanation.url, f"  state: {explanation.state or 'never met'}" + (f" ({decided})" if decided else "")]
-    if meaning := MEANINGS.get((explanation.rule or "").removeprefix("trap: ")):
+    if meaning := MEANINGS.get(what_decided(explanation.rule or "", "trap") or ""):
         command = "seed" if explanation.discovered_as is None else "recrawl"
         may = "" if command == "seed" else "it comes back when pages like it bring something new, and "
         lines.append(f"  {meaning}; {may}`gregor {command}` asks for it all the same")

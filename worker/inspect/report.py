@@ -54,6 +54,8 @@ class Report(Struct, frozen=True):
     hosts: list[HostSum] = []
     ways: dict[str, int] = {}
     """Pages of HTML, by which way they were read: ``native``, or why by Python."""
+    needs_more: bool = False
+    """Whether the same command goes on only with a larger budget."""
     changes: dict[str, int] = {}
     """Pages of this run: new ones, and of those that were visited again how many had changed or not, or are gone."""
     traps: dict[str, int] = {}
@@ -74,6 +76,7 @@ def report(
     return Report(
         reason=ending.reason,
         detail=ending.detail,
+        needs_more=ending.needs_more,
         exit_code=exit_code,
         data=data,
         seconds=round(seconds, 3),
@@ -133,7 +136,7 @@ def as_text(report: Report) -> str:
     lines += [f"  fell away  {one_line(text)}" for text in report.drift]
     lines += _by_host(report)
     lines += _unfetched(report)
-    if report.reason == "budget" and not report.detail.startswith("max_time"):  # the only one that each run begins anew
+    if report.needs_more:
         lines.append("  With a larger budget the same command goes on from here.")
     elif report.reason != "finished":
         lines.append("  The same command goes on from here.")

@@ -9,7 +9,7 @@ from gregor.schemas.messages import KEPT, Page, Row, State
 from gregor.worker.borders.reader import Part, Reader
 from gregor.worker.inspect import selection, stored_items, url_record
 from gregor.worker.inspect.selection import Selection
-from gregor.worker.links.rank import TRAP
+from gregor.worker.links.reasons import what_decided
 from gregor.worker.settle.rows import last_visit
 from gregor.worker.settle.verdicts import GIVEN_UP
 
@@ -169,7 +169,7 @@ class _Sums:
             sums = self._sums[row.host] = [0] * self._counts + [float("inf"), 0.0]
         sums[0] += 1
         sums[1 + get_args(State).index(row.state)] += 1
-        sums[-7] += row.state == "denied" and row.rule.startswith(TRAP)
+        sums[-7] += row.state == "denied" and what_decided(row.rule, "trap") is not None
         sums[-6] += bool(row.page)
         sums[-5] += row.kept_size
         sums[-4] += row.state in GIVEN_UP

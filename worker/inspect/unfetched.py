@@ -6,6 +6,7 @@ from typing import Final
 
 from gregor.schemas.messages import KEPT, Row
 from gregor.worker.borders.reader import Reader
+from gregor.worker.links.reasons import what_decided
 from gregor.worker.web.urls import Url
 
 _TOLD: Final = 3
@@ -58,8 +59,8 @@ def _text(what: str, failed: Sequence[Row], count: int) -> str:
 def fate_of(row: Row) -> str:
     """What became of a URL, in a few words."""
     match row.state:
-        case "redirected" if row.rule.startswith("scope: "):
-            return f"{row.href} redirects to {row.target}, which is out of scope ({row.rule.removeprefix('scope: ')})"
+        case "redirected" if scope := what_decided(row.rule, "scope"):
+            return f"{row.href} redirects to {row.target}, which is out of scope ({scope})"
         case "redirected":
             return f"{row.href} redirects to {row.target}, which is not followed ({row.rule})"
         case "denied" | "refused":
@@ -70,9 +71,9 @@ def fate_of(row: Row) -> str:
 
 def _hint(row: Row) -> str:
     match row.state:
-        case "redirected" if row.rule.startswith("scope: exclude"):
-            return "Change exclude"
-        case "redirected" if row.rule.startswith("scope: "):
+        case "redirected" if scope := what_decided(row.rule, "scope"):
+            if scope.partition(" ")[0] == "exclude":  # the setting that decided
+                return "Change exclude"
             return f"Give {row.target} as the seed, or widen the scope: --scope domain"
         case "dead" | "refused":
             return "Once the cause is mended, `gregor deadletters --retry` asks again"

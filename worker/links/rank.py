@@ -3,8 +3,6 @@
 from enum import IntEnum
 from typing import Final, NamedTuple
 
-TRAP: Final = "trap: "
-"""How the rule of a row begins that a trap rule refused."""
 LOOKS_ENDLESS: Final = "looks endless"
 COMBINES: Final = "combines parameters"
 NOTHING_NEW: Final = "nothing new"

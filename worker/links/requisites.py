@@ -50,4 +50,4 @@ class Requisites:
     def excluded(self, target: Target) -> str:
         """The fate of what may not be fetched wherever it is found; empty if it may."""
         verdict = self._scope().allows_requisite(target.url, self._anywhere)
-        return f"scope: {verdict.rule}" if isinstance(verdict, OutOfScope) else ""
+        return verdict.fate if isinstance(verdict, OutOfScope) else ""

@@ -7,6 +7,7 @@ import msgspec
 import re2
 
 from gregor.worker.links.patterns import REGEX, canonical_domain, canonical_glob, canonical_prefix, canonical_regex
+from gregor.worker.links.reasons import reason
 from gregor.worker.web.domains import registered_domain
 from gregor.worker.web.urls import Url, split_port
 
@@ -22,12 +23,22 @@ class InScope(msgspec.Struct, frozen=True):
     rule: str
     """What decided, for ``explain``."""
 
+    @property
+    def fate(self) -> str:
+        """That of a link which leads there."""
+        return reason("scope", self.rule)
+
 
 class OutOfScope(msgspec.Struct, frozen=True):
     """The URL does not belong to the crawl."""
 
     rule: str
     """What decided, for ``explain``."""
+
+    @property
+    def fate(self) -> str:
+        """That of a link which leads there."""
+        return reason("scope", self.rule)
 
 
 class ScopeRules(msgspec.Struct, frozen=True):

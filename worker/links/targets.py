@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from gregor.schemas.messages import url_fingerprint
+from gregor.worker.links.reasons import reason
 from gregor.worker.links.scope import OutOfScope, Scope
 from gregor.worker.links.url_loops import malformed
 from gregor.worker.web.urls import Url, Urls
@@ -93,8 +94,8 @@ class Targets:
     def target(self, url: Url) -> Target:
         """What is said of a URL."""
         verdict, loop = self._scope().allows(url), malformed(url)
-        out = f"scope: {verdict.rule}" if isinstance(verdict, OutOfScope) else ""
-        return Target(url, url_fingerprint(url.key), out, f"trap: {loop}" if loop else "")
+        out = verdict.fate if isinstance(verdict, OutOfScope) else ""
+        return Target(url, url_fingerprint(url.key), out, reason("trap", loop) if loop else "")
 
     def _resolved(self, reference: str, base: str, encoding: str) -> Target | None:
         url = self._urls.resolve(reference, base, encoding)

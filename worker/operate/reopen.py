@@ -12,15 +12,15 @@ from gregor.worker.borders.reader import Reader
 from gregor.worker.config.settings import Config, HostOverride
 from gregor.worker.links.configured import followed_kinds
 from gregor.worker.links.priority import of_link
+from gregor.worker.links.reasons import what_decided
 from gregor.worker.links.scope import OutOfScope, Scope
 from gregor.worker.links.tickets import again
 from gregor.worker.settle.revisits import Revisits, SitemapHint
 from gregor.worker.settle.rows import last_visit
 from gregor.worker.web.urls import Url, Urls
 
-_JUDGED: Final = ("kind", "nofollow", "depth", "scope: ")
-"""How the fates begin that settings decided."""
-_BUDGET: Final = "budget: "
+_JUDGED: Final = ("kind", "nofollow", "depth")
+"""The fates that settings decided, beside those of the scope."""
 
 
 async def tickets(
@@ -40,12 +40,13 @@ async def tickets(
                 yield _ticket(target, link.kind, page.key, page.depth + 1, page.label, now)
     policy, overrides = Revisits.of(config), {override.host: override for override in config.hosts}
     async for row in reader.rows(None, None):
-        if row.state == "redirected" and row.rule.startswith("scope: "):
+        if row.state == "redirected" and what_decided(row.rule, "scope") is not None:
             target = urls.parse(row.target)
             if target is not None and not isinstance(scope.allows(target), OutOfScope):
                 yield _ticket(target, "redirect", row.key, row.depth, row.label, now, row.hops + 1)
-        elif row.state == "denied" and row.rule.startswith(_BUDGET) and await _has_room(reader, row, config, overrides):
-            yield again(row, None, now)
+        elif row.state == "denied" and what_decided(row.rule, "budget"):
+            if await _has_room(reader, row, config, overrides):
+                yield again(row, None, now)
         elif revisits and policy is not None and row.state in KEPT and not row.due:
             said, visited = SitemapHint(row.lastmod, row.changefreq), last_visit(row)
             due = visited + policy.interval(row.changed, row.unchanged, said, visited)
@@ -54,7 +55,7 @@ async def tickets(
 
 def _let_in(link: Link, page: Page, urls: Urls, scope: Scope, config: Config, followed: frozenset[str]) -> Url | None:
     """The target of a link that was turned down by what is set otherwise now."""
-    if not link.fate.startswith(_JUDGED) or link.kind not in followed:
+    if (link.fate not in _JUDGED and what_decided(link.fate, "scope") is None) or link.kind not in followed:
         return None
     if link.nofollow and config.nofollow and link.kind != "canonical":
         return None

@@ -6,6 +6,7 @@ from gregor.worker.frontier.counts import NO_CHANGE, CountsChange, change_of, co
 from gregor.worker.frontier.domain_budget import DomainPages
 from gregor.worker.frontier.host import Host
 from gregor.worker.frontier.partition import Partition
+from gregor.worker.links.reasons import reason
 from gregor.worker.orders.in_force import OrdersInForce
 
 
@@ -28,12 +29,12 @@ class HostBudgets:
         ordered = self._orders.budget(host.name)
         pages = pages if ordered is None else ordered
         if pages is not None and host.record.pages >= pages:
-            return f"budget: {pages} pages of this host"
+            return reason("budget", f"{pages} pages of this host")
         if size is not None and host.record.bytes >= size:
-            return f"budget: {size} bytes of this host"
+            return reason("budget", f"{size} bytes of this host")
         for domain, most in self._orders.domain_budgets(host.name):
             if self._domain_pages.of(domain) >= most:
-                return f"budget: {most} pages of {domain}"
+                return reason("budget", f"{most} pages of {domain}")
         return ""
 
     def counts(self, host: Host) -> bool:

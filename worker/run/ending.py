@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import msgspec
 
@@ -12,12 +12,40 @@ from gregor.worker.borders.store import PageStore
 from gregor.worker.config.settings import Config
 from gregor.worker.observe.stats import Stats
 
+BudgetName: TypeAlias = Literal["max_pages", "max_bytes", "max_time"]
+
+
+class SpentBudget(msgspec.Struct, frozen=True):
+    """A budget of the crawl that is spent, and what it allowed, for people."""
+
+    budget: BudgetName
+    allowed: str
+
+    @property
+    def renewed(self) -> bool:
+        """Whether each run begins with all of it."""
+        return self.budget == "max_time"
+
+    def __str__(self) -> str:
+        return f"{self.budget}: {self.allowed}"
+
 
 class Ending(msgspec.Struct, frozen=True):
-    """How a run ended. `detail` names the budget that is spent, or who stopped it."""
+    """How a run ended. ``detail`` says more for people; ``spent``: for the reason budget, which one."""
 
     reason: Literal["finished", "budget", "stopped"]
     detail: str = ""
+    spent: SpentBudget | None = None
+
+    @property
+    def needs_more(self) -> bool:
+        """Whether the same command goes on only with a larger budget."""
+        return self.spent is not None and not self.spent.renewed
+
+    @classmethod
+    def of_budget(cls, spent: SpentBudget) -> "Ending":
+        """The end by a budget."""
+        return cls("budget", str(spent), spent)
 
 
 async def has_ended(log: FrontierLog, store: PageStore, partitions: int) -> bool:
@@ -62,16 +90,16 @@ class Budget:
             return f"max_pages: {stats.total_pages_200} of {most} pages are stored, {running} visits run"
         return f"max_bytes: {stats.total_bytes} of {self._config.max_bytes} bytes are stored"
 
-    def spent(self, elapsed: float) -> str:
-        """Which budget is spent; empty when none is."""
+    def spent(self, elapsed: float) -> SpentBudget | None:
+        """Which budget is spent, ``elapsed`` seconds after the run began; None when none is."""
         config, stats, most = self._config, self._stats, self._pages()
         if most is not None and stats.total_pages_200 >= most:
-            return f"max_pages: {most} pages"
+            return SpentBudget("max_pages", f"{most} pages")
         if config.max_bytes is not None and stats.total_bytes >= config.max_bytes:
-            return f"max_bytes: {config.max_bytes} bytes"
+            return SpentBudget("max_bytes", f"{config.max_bytes} bytes")
         if config.max_time is not None and elapsed >= config.max_time:
-            return f"max_time: {config.max_time:g} seconds"
-        return ""
+            return SpentBudget("max_time", f"{config.max_time:g} seconds")
+        return None
 
     def _pages(self) -> int | None:
         ordered = self._ordered()

@@ -169,8 +169,8 @@ class Runtime:
         while self._ending is None:
             woken.clear()
             now = self._clock.monotonic()
-            if budget := self._budget.spent(now - self.stats.started):
-                self._end(Ending("budget", budget))
+            if (spent := self._budget.spent(now - self.stats.started)) is not None:
+                self._end(Ending.of_budget(spent))
                 break
             steering.hear(now)
             paused, most = self.orders.latest.paused, self.concurrency

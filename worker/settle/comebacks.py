@@ -9,7 +9,7 @@ from gregor.worker.fetch.outcomes import Denied
 from gregor.worker.frontier.host import Host
 from gregor.worker.frontier.tickets import revisit_asked
 from gregor.worker.frontier.waiting import WaitingTickets
-from gregor.worker.links.rank import TRAP
+from gregor.worker.links.reasons import reason, what_decided
 from gregor.worker.links.tickets import again
 from gregor.worker.links.traps import Traps
 from gregor.worker.observe.stats import Stats
@@ -40,12 +40,12 @@ class Comebacks:
         self._now = now
         self._stats = stats
 
-    async def refuse(self, host: Host, ticket: Ticket, row: Row | None, reason: str) -> Visited:
-        """The visit of a URL that is refused: denied, and set aside first."""
+    async def refuse(self, host: Host, ticket: Ticket, row: Row | None, rule: str) -> Visited:
+        """The visit of a URL that is refused, by a ``rule`` against traps: denied, and set aside first."""
         self._traps.set_aside(ticket)
         await self._records.learnt(host)
         self._stats.traps["refused"] += 1
-        return Visited(ticket, row, Denied(f"{TRAP}{reason}"))
+        return Visited(ticket, row, Denied(reason("trap", rule)))
 
     async def bring(self, host: str) -> None:
         """Ask for what may come back of a host. The ticket is a revisit, as that of an order is: it names the visit
@@ -53,7 +53,7 @@ class Comebacks:
         keys = self._traps.returning(host)
         rows = await self._effect(lambda: self._store.rows(keys)) if keys else []
         for row in rows:
-            if row is not None and row.state == "denied" and row.rule.startswith(TRAP):
+            if row is not None and row.state == "denied" and what_decided(row.rule, "trap"):
                 now = self._now()
                 await self._waiting.appoint(revisit_asked(again(row, at=now, due=now)), now)
                 self._stats.traps["returned"] += 1

@@ -6,6 +6,7 @@ from gregor.schemas.messages import Ticket
 from gregor.worker.config.settings import Config
 from gregor.worker.links import tickets
 from gregor.worker.links.configured import followed_kinds
+from gregor.worker.links.reasons import reason
 from gregor.worker.links.targets import Target
 from gregor.worker.links.traps import Traps
 from gregor.worker.observe.stats import Stats
@@ -44,8 +45,8 @@ class Fates:
     def trap(self, ticket: Ticket, source: Url, target: Target) -> str:
         """The fate of a link that leads into a trap, which is counted; empty if it does not."""
         fate = target.malformed
-        if not fate and (reason := self._traps.refuses(source, target.url, ticket.via)):
-            fate = f"trap: {reason}"
+        if not fate and (rule := self._traps.refuses(source, target.url, ticket.via)):
+            fate = reason("trap", rule)
         if fate:
             self._stats.links["trap"] += 1
         return fate

@@ -12,7 +12,7 @@ from gregor.worker.extract.model import Loss
 from gregor.worker.inspect.report import Report, as_text, duration, report, size
 from gregor.worker.inspect.url_record import encode
 from gregor.worker.observe.stats import Stats
-from gregor.worker.run.ending import Ending
+from gregor.worker.run.ending import Ending, SpentBudget
 
 
 def made(ending: Ending, stats: Stats) -> Report:
@@ -33,7 +33,7 @@ def some() -> Stats:
 
 
 def test_a_program_reads_one_object() -> None:
-    found = msgspec.json.decode(encode(made(Ending("budget", "max_pages: 10 pages"), some())))
+    found = msgspec.json.decode(encode(made(Ending.of_budget(SpentBudget("max_pages", "10 pages")), some())))
     assert found["reason"] == "budget"
     assert found["total_pages_200"] == 10
     assert found["statuses"] == {"200": 3, "404": 1}
@@ -61,13 +61,15 @@ def test_items_what_was_lost_and_what_fell_away() -> None:
 
 
 def test_a_person_reads_what_happened() -> None:
-    text = as_text(made(Ending("budget", "max_pages: 10 pages"), some()))
+    text = as_text(made(Ending.of_budget(SpentBudget("max_pages", "10 pages")), some()))
     assert "max_pages: 10 pages" in text
     assert "4 pages, 2.0 KiB, 6 requests in 2.0 s (2.0 pages/s)" in text
     assert "10 pages with status 200, 3.0 KiB" in text
     assert "connect 2" in text
     assert "With a larger budget the same command goes on" in text
-    assert "  The same command goes on" in as_text(made(Ending("budget", "max_time: 10 seconds"), some()))
+    assert "  The same command goes on" in as_text(
+        made(Ending.of_budget(SpentBudget("max_time", "10 seconds")), some())
+    )
     assert "goes on" not in as_text(made(Ending("finished"), some()))
     assert "nothing is lost" in as_text(made(Ending("stopped", "by a signal"), some()))
 

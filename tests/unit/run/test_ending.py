@@ -8,7 +8,7 @@ import pytest
 from gregor.worker.borders.errors import Unavailable
 from gregor.worker.config.settings import Config, replace
 from gregor.worker.observe.stats import Stats
-from gregor.worker.run.ending import Budget, has_ended
+from gregor.worker.run.ending import Budget, SpentBudget, has_ended
 
 PARTITIONS = 2
 
@@ -85,7 +85,7 @@ def test_pages_never_pass_the_budget() -> None:
     for _ in range(5):
         assert not limited.spent(0.0)
         stats.stored(200, 1)
-    assert limited.spent(0.0) == "max_pages: 10 pages"
+    assert limited.spent(0.0) == SpentBudget("max_pages", "10 pages")
     assert not limited.allows(0)
 
 
@@ -100,9 +100,9 @@ def test_bytes_and_time_are_budgets_too() -> None:
     stats = Stats(before={"bytes": 90})
     limited = budget(stats, max_bytes=100, max_time=60.0)
     assert not limited.spent(59.9)
-    assert limited.spent(60.0) == "max_time: 60 seconds"
+    assert limited.spent(60.0) == SpentBudget("max_time", "60 seconds")
     stats.stored(200, 10)
-    assert limited.spent(0.0) == "max_bytes: 100 bytes"
+    assert limited.spent(0.0) == SpentBudget("max_bytes", "100 bytes")
     assert not limited.allows(0)
 
 
