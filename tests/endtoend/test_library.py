@@ -5,8 +5,7 @@ import re
 import sqlite3
 import subprocess
 import sys
-import types
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -148,13 +147,31 @@ def test_what_is_chosen() -> None:
         assert first.title == "One"
 
 
-def test_a_table_as_a_frame(monkeypatch: pytest.MonkeyPatch) -> None:
-    frames = []
-    table = types.SimpleNamespace(to_pandas=lambda: frames.append(1))
+def test_a_table_as_a_frame() -> None:
     with gregor.open("data") as crawl:
-        monkeypatch.setattr(type(crawl), "arrow", lambda *_, **__: table)
-        crawl.dataframe("links")
-    assert frames
+        assert set(crawl.dataframe("links")["target"]) == {"http://a.test/b"}
+
+
+@pytest.mark.parametrize(
+    ("module", "extra", "use"),
+    [
+        ("pandas", "dataframe", lambda: gregor.open("data").dataframe("links")),
+        ("pyarrow", "export", lambda: gregor.open("data").dataframe("links")),
+        ("pyarrow", "export", lambda: gregor.open("data").arrow("pages")),
+        ("cassandra", "cluster", lambda: gregor.open("data", engine="cluster", cassandra=["127.0.0.1:1"])),
+        ("resiliparse", "text", lambda: gregor.Crawl("http://a.test/", data="new", text="main").__enter__()),
+    ],
+)
+def test_a_package_that_is_missing_is_named(
+    module: str, extra: str, use: Callable[[], object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loaded = (module, "gregor.worker.adapters.cluster", "gregor.worker.compose.cluster")
+    for name in [name for name in sys.modules if name == module or name.startswith(loaded[1:])]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(gregor.BadInput) as caught:
+        use()
+    assert f"pip install 'gregor-crawler[{extra}]'" in str(caught.value) and "\n" not in str(caught.value)
 
 
 async def reading_in_a_loop() -> int:

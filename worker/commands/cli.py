@@ -11,22 +11,13 @@ from typing import NoReturn, Protocol
 
 from gregor import __version__
 from gregor.worker.base.errors import BadInput, complain, speak, why
+from gregor.worker.base.extras import advice
 from gregor.worker.borders.errors import Damaged, DiskFull, Unavailable
 from gregor.worker.borders.log import RecordsLost
 from gregor.worker.commands import BAD_INPUT, COMMANDS, FAILED, FINISHED, INTERRUPTED
 from gregor.worker.run.signals import interrupting
 
 EXIT_CODES = "exit codes: 0 finished or a budget reached, 1 failed, 2 bad input or configuration, 3 interrupted"
-
-
-_OF_SERVERS = ("cassandra", "confluent_kafka", "kazoo", "redis")
-"""What the extra "cluster" installs."""
-_OF_SEARCH = {
-    **dict.fromkeys(("tantivy", "scipy", "numpy"), "search"),
-    "opensearchpy": "opensearch",
-    **dict.fromkeys(("pyspark", "py4j"), "spark"),
-}
-"""What is installed by which extra for searching."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -138,13 +129,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         )
         return FAILED
     except ModuleNotFoundError as error:
-        missing = (error.name or "").partition(".")[0]
-        if extra := _OF_SEARCH.get(missing):
-            complain(f"an engine is missing: pip install 'gregor-crawler[{extra}]'", "error")
-            return BAD_INPUT
-        if missing not in _OF_SERVERS:
+        line = advice(error)
+        if line is None:
             raise
-        complain("a crawl on servers needs their clients: pip install 'gregor-crawler[cluster]'", "error")
+        complain(line, "error")
         return BAD_INPUT
     except KeyboardInterrupt:
         return INTERRUPTED

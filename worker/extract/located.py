@@ -122,8 +122,10 @@ def _yaml(path: Path, text: str) -> Located:
     try:
         root = yaml.compose(text, Loader=yaml.SafeLoader)
         _yaml_lines(root, (), lines, yaml)
-        if "&" in text and any(isinstance(token, yaml.AliasToken) for token in yaml.scan(text, Loader=yaml.SafeLoader)):
-            raise BadInput(f"{one_line(str(path))}: aliases (*name) are not read: write the value again")
+        tokens = yaml.scan(text, Loader=yaml.SafeLoader) if "&" in text else ()
+        for line in (token.start_mark.line + 1 for token in tokens if isinstance(token, yaml.AliasToken)):
+            where = f"{one_line(str(path))}, line {line}"
+            raise BadInput(f"{where}: aliases (*name) are not read: write the value again")
         data = yaml.safe_load(text)
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1

@@ -77,6 +77,8 @@ class RuleReader(FieldReader):
         if name is None:
             raise self.refuse(place, 'a rule needs a name: name = "…"')
         schema = self.word(table, place, "schema") or ""
+        if schema and len(schema.split()) != 1:
+            raise self.refuse((*place, "schema"), f"schema = {schema!r}: write a schema.org type, such as JobPosting")
         if schema and "each" in table:
             raise self.refuse((*place, "each"), "with schema each entity is an item: each = … is not for such a rule")
         each = self.choice(table, place, "each")

@@ -11,6 +11,7 @@ import msgspec
 
 from gregor.schemas.messages import Page, Row, State
 from gregor.worker.base.errors import BadInput
+from gregor.worker.base.extras import named_if_missing
 from gregor.worker.borders.reader import WHOLE
 from gregor.worker.compose.engine import engine_of
 from gregor.worker.inspect import selection, url_record
@@ -44,7 +45,8 @@ class Archive:
         self._config = settings(data, arguments, config).config
         self._loop = Loop()
         try:
-            self._reader, self._urls = self._loop.run(engine_of(self._config).read())
+            with named_if_missing():
+                self._reader, self._urls = self._loop.run(engine_of(self._config).read())
         except BaseException:
             self._loop.close()
             raise
@@ -144,8 +146,9 @@ class Archive:
         return pa.Table.from_batches(made)
 
     def dataframe(self, table: TableName = "pages", *, host: str | None = None) -> Any:
-        """The same as a DataFrame of pandas, which has to be installed."""
-        return self.arrow(table, host=host).to_pandas()
+        """The same as a DataFrame of pandas. Needs the extra "dataframe"."""
+        with named_if_missing():
+            return self.arrow(table, host=host).to_pandas()
 
     def _rows(self, name: TableName, wanted: Selection) -> Iterator[dict[str, Any]]:
         names = [column.name for column in TABLES[name].columns]

@@ -12,6 +12,7 @@ from typing import Final, Literal
 
 from gregor.worker.base.crawl_folder import holds_crawl
 from gregor.worker.base.errors import BadInput
+from gregor.worker.base.extras import named_if_missing
 from gregor.worker.base.tasks import cancel
 from gregor.worker.compose import worker as composition
 from gregor.worker.compose.engine import engine_of
@@ -90,7 +91,8 @@ class Crawl:
             if not self._goes_on:
                 self._crawling.run(_made(self._config))
             self._stored = StoredPages(self._config)  # before it crawls: then nobody waits to write
-            self._crawling.run(self._begin())
+            with named_if_missing():
+                self._crawling.run(self._begin())
         except BaseException:
             self._end()
             raise

@@ -37,6 +37,7 @@ WRONG = [
     (f"{HEAD}[item.fields.a]\njson = 'a['", 4, "no JMESPath"),
     (f"{HEAD}[item.fields.a]\njson = 'a'\nscript = 'li['", 4, "no CSS selector"),
     (f"{HEAD}[item.fields.a]\ncss = 'a'\nscript = 'b'", 5, "there is no json"),
+    (f"{HEAD}schema = 'Job Posting'", 3, "write a schema.org type"),
     (f"{HEAD}[item.fields.a]\nschema = 'JobPosting..title'", 4, "a path such as JobPosting.title"),
     (f"{HEAD}[item.fields.a]\npage = 'urls'", 4, "url, host, status"),
     (f"{HEAD}[item.fields.a]\nconstant = 2026-11-29", 4, "constant wants"),
@@ -92,7 +93,7 @@ def test_what_is_wrong_in_yaml_is_said_with_its_line(text: str, line: int, part:
 
 def test_aliases_are_no_bombs(tmp_path: Path) -> None:
     bomb = "item: &a [x, x]\n" + "".join(f"k{n}: &b{n} [*a, *a]\n" for n in range(3))
-    with pytest.raises(BadInput, match="aliases"):
+    with pytest.raises(BadInput, match=r"line \d+: aliases"):
         rules_of(tmp_path, bomb, "rules.yml")
 
 
