@@ -66,12 +66,20 @@ class Searching:
     Whatever an index or a snippet takes is waited for beside the event loop.
     """
 
-    def __init__(self, latest: Callable[[], Index], reader: Reader | None, seconds: float = SECONDS) -> None:
+    def __init__(
+        self,
+        latest: Callable[[], Index],
+        reader: Reader | None,
+        seconds: float = SECONDS,
+        on_answer: Callable[[ParsedQuery, Answer], None] | None = None,
+    ) -> None:
         """``latest`` gives the index as it was committed last, the same object while nothing is new. It may raise
-        `Unusable`. It is called by several threads at once. ``reader`` has the texts; None: there are none."""
+        `Unusable`. It is called by several threads at once. ``reader`` has the texts; None: there are none.
+        ``on_answer`` hears what each query found."""
         self._latest = latest
         self._reader = reader
         self._seconds = seconds
+        self._on_answer = on_answer
         self.timing = Timing()
         """Of queries that were answered, their snippets cut."""
         self.answers: Counter[str] = Counter()
@@ -101,6 +109,8 @@ class Searching:
         first = (asked.page - 1) * PER_PAGE
         limit, offset = (PER_PAGE, first) if asked.all else (LOOKED_AT, 0)
         answer = await self._answer(index, understood, limit, offset)
+        if self._on_answer is not None and asked.page == 1 and not asked.like:
+            self._on_answer(understood, answer)
         hits = [hit for hit in answer.hits if hit.id != asked.like]
         if asked.all:
             chosen, more = shown(hits, everything=True), min(answer.total, FARTHEST) > first + PER_PAGE
@@ -130,6 +140,8 @@ class Searching:
         """What a query finds, and the query that may have been meant, "" for none. Raises as `results_of`."""
         _, index = await self._state(0)
         answer = await self._answer(index, asked, limit, offset)
+        if self._on_answer is not None:
+            self._on_answer(asked, answer)
         return answer, await self._better(index, asked, answer)
 
     async def facets(self, asked: ParsedQuery, answer: Answer) -> tuple[Facet, ...]:

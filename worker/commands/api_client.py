@@ -85,7 +85,7 @@ def quoted(text: str) -> str:
 
 def by(arguments: argparse.Namespace) -> By:
     """Who gives an order, when and why."""
-    who = f"{getpass.getuser()}@{socket.gethostname()}"
+    who = getattr(arguments, "who", "") or f"{getpass.getuser()}@{socket.gethostname()}"
     return By(who, time.time(), getattr(arguments, "why", ""), f"command on {socket.gethostname()}")
 
 

@@ -13,7 +13,7 @@ import msgspec
 from gregor.schemas.events import rfc3339
 from gregor.worker.base.errors import BadInput, complain
 from gregor.worker.base.printable import one_line
-from gregor.worker.commands import FINISHED
+from gregor.worker.commands import FINISHED, thin_answers
 from gregor.worker.commands.common import Damages, OpenedCrawl, add_settings, not_negative, positive, reading, settings
 from gregor.worker.config.settings import Config, replace
 from gregor.worker.run.signals import stopping
@@ -42,6 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     text = "how many of what is found are of each host, language, type, label and field of items, instead of the hits"
     parser.add_argument("--facets", action="store_true", help=text)
     parser.add_argument("--json", "--jsonl", action="store_true", dest="json", help="one JSON object a line")
+    thin_answers.add_arguments(parser)
     add_settings(parser)
 
 
@@ -67,18 +68,31 @@ def run(arguments: argparse.Namespace) -> int:
         return asyncio.run(_search(arguments, config))
     if arguments.words:
         raise BadInput("the search page gets its queries from a browser: leave the words out")
-    return asyncio.run(_serve(replace(config, listen=arguments.serve), public=arguments.public))
+    return asyncio.run(_serve(arguments, config))
 
 
-async def _serve(config: Config, *, public: bool) -> int:
+async def _serve(arguments: argparse.Namespace, config: Config) -> int:
     from gregor.worker.compose import search
 
     stop = asyncio.Event()
-    with stopping(stop.set, lambda: None, FINISHED):
-        await search.serve(
-            config, stop, lambda url: complain(f"the search page is at {url}", "info"), Damages(), public=public
-        )
+    served, thin = replace(config, listen=arguments.serve), _thin(arguments, config)
+
+    def started(url: str) -> None:
+        complain(f"the search page is at {url}", "info")
+
+    async with thin_answers.following(thin) as on_answer:
+        with stopping(stop.set, lambda: None, FINISHED):
+            await search.serve(served, stop, started, Damages(), public=arguments.public, on_answer=on_answer)
     return FINISHED
+
+
+def _thin(arguments: argparse.Namespace, config: Config) -> thin_answers.ThinAnswers | None:
+    """What gives orders for thin answers; None where none is wanted. Raises `BadInput`."""
+    if not arguments.thin_orders:
+        return None
+    if arguments.place != "pages":
+        raise BadInput("--thin-orders is for pages: what happened is not crawled")
+    return thin_answers.ThinAnswers(arguments, _index(config, "pages"))
 
 
 def _index(config: Config, place: str) -> "Callable[[], Index]":
@@ -96,6 +110,7 @@ async def _search(arguments: argparse.Namespace, config: Config) -> int:
     asked = msgspec.structs.replace(parse(" ".join(arguments.words)), newest=arguments.newest)
     for hint in asked.hints:
         complain(hint, "info")
+    thin = _thin(arguments, config)
     async with reading(config) as crawl:
         searching = Searching(_index(config, arguments.place), crawl.reader)
         try:
@@ -111,7 +126,9 @@ async def _search(arguments: argparse.Namespace, config: Config) -> int:
         for number, hit in enumerate(() if arguments.facets else answer.hits, arguments.offset + 1):
             await _write(arguments, crawl, asked, hit, number)
         _tell_total(answer, arguments)
-        return crawl.code
+    if thin is not None and (wished := thin.wish(asked, answer)) is not None:
+        thin.give(wished)
+    return crawl.code
 
 
 def _write_facets(facets: "Sequence[Facet]", *, as_json: bool) -> None:

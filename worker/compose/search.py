@@ -24,7 +24,8 @@ from gregor.worker.observe.indexing import IndexStats
 from gregor.worker.observe.logging import logs
 
 if TYPE_CHECKING:
-    from gregor.search.borders import Index
+    from gregor.search.borders import Answer, Index
+    from gregor.search.query import ParsedQuery
 
 _log = logs("index")
 _FOLDER: Final = "index"
@@ -136,9 +137,18 @@ async def _reached(config: Config, position: int, wait: float) -> bool:
 
 
 async def serve(
-    config: Config, stop: asyncio.Event, started: Callable[[str], None], on_damage: TellDamage, *, public: bool
+    config: Config,
+    stop: asyncio.Event,
+    started: Callable[[str], None],
+    on_damage: TellDamage,
+    *,
+    public: bool,
+    on_answer: "Callable[[ParsedQuery, Answer], None] | None" = None,
 ) -> None:
-    """Serve the search page until ``stop``; ``started`` gets its URL. Raises `BadInput`."""
+    """Serve the search page until ``stop``; ``started`` gets its URL, ``on_answer`` what queries found.
+
+    Raises `BadInput`.
+    """
     from gregor.worker.api.search_app import application
     from gregor.worker.api.searching import Searching
     from gregor.worker.api.serving import served
@@ -152,7 +162,7 @@ async def serve(
     reader.on_damage = on_damage
     try:
         current()
-        searching = Searching(current, reader)
+        searching = Searching(current, reader, on_answer=on_answer)
         async with served(application(searching, config, os.environ, public=public), config, stop.set) as url:
             started(url)
             await stop.wait()
