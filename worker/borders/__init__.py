@@ -1,5 +1,5 @@
 """The protocols between the crawl and what remembers, coordinates, resolves and fetches for it; one file each.
 
-Pure but for effects.py, which waits. Imports what travels over them: schemas, orders, web. Two engines implement them
+Pure but for effects.py, which waits. Imports what travels over them: schemas, orders, base. Two engines implement them
 (worker/adapters).
 """

@@ -26,7 +26,7 @@ class DnsFailure(msgspec.Struct, frozen=True):
 
 
 class Resolver(Protocol):
-    """Finds a host's endpoints."""
+    """Finds a host's endpoints. Nothing raises; every call bears being repeated."""
 
     def remembered(self, hostname: str, port: int) -> Resolution | DnsFailure | None:
         """What `resolve` would answer without asking anybody; None where it would ask."""

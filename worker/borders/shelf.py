@@ -69,43 +69,50 @@ class ContentRank(msgspec.Struct, frozen=True):
 
 
 class Shelf(Protocol):
-    """What is remembered."""
+    """What is remembered. Every method may raise `Unavailable`, a write perhaps after some of its effect.
+
+    The same write again changes nothing. ``stamp``: the write time of the caller, owner of the partition that the first
+    argument is in; where a greater one has written, nothing happens. A write without anything to write does nothing.
+    """
 
     async def noted(self, key: str) -> IndexedUrl | None:
         """How a URL was indexed last; None when it was not."""
 
     async def contents_of(self, keys: Sequence[str]) -> list[str]:
-        """The contents of those URLs that have one."""
+        """The contents of those URLs that have one, each once, in the order asked; [] for none."""
 
     async def note(self, key: str, noted: IndexedUrl, stamp: int) -> None:
-        """Replace it; forgotten where it has no content."""
+        """Replace how a URL was indexed; it is forgotten where ``noted`` has no content."""
 
     async def hold(self, content: str, held: Held, stamp: int) -> None:
-        """A URL is of a content."""
+        """A URL is of a content from now on; what was held of it there is replaced."""
 
     async def let_go(self, content: str, key: str, stamp: int) -> None:
-        """A URL is of a content no more."""
+        """A URL is of a content no more; nothing if it was not."""
 
     async def held(self, content: str) -> list[Held]:
-        """The URLs of a content."""
+        """The URLs of a content, by key; [] if it has none."""
 
     async def link(self, source: str, host: str, added: Mapping[tuple[str, int], str], stamp: int) -> None:
-        """Links of a page, by target and words: what they say."""
+        """Add links of a page, by target and words: what they say; what another page of the host said is replaced."""
 
     async def unlink(self, source: str, host: str, removed: Sequence[tuple[str, int]], stamp: int) -> None:
-        """Links that a page has no more; what another page of the host says is left."""
+        """Remove links of a page; what another page of the host says, or was not there, is left as it is."""
 
     async def anchors(self, keys: Sequence[str], limit: int) -> list[LinkWords]:
-        """What links say that lead to these URLs, each text once for a host."""
+        """What links say that lead to these URLs, each text once for a host, in the order asked and then by host.
+
+        At most ``limit`` for each URL, in all; [] for none.
+        """
 
     async def bucket(self, content: str) -> int:
-        """On which step of ranks a content is; 0 before it was ranked."""
+        """On which step of ranks a content is, from 0 on; 0 before it was ranked."""
 
     async def epoch(self, partition: int) -> int:
-        """The highest that an owner of an index partition had; 0: there was none."""
+        """The highest that an owner of an index partition had; 0 before there was one."""
 
     async def own(self, partition: int, epoch: int) -> None:
-        """An owner of a partition begins."""
+        """An owner of a partition begins, with an epoch that is kept beside the earlier ones."""
 
     async def close(self) -> None:
         """End what it reads with. Nothing else may be called afterwards, but this again."""

@@ -31,9 +31,11 @@ class Fault(msgspec.Struct, frozen=True):
 
 
 class Stock(Protocol):
-    """All that one crawl has stored, a slice at a time; every method may raise `Unavailable`.
+    """All that one crawl has stored, a slice at a time; every method may raise `Unavailable`, iterators while they are
+    read, and bears being repeated.
 
-    What goes through all of a table never ends at a damaged record.
+    What goes through all of a table gives each record once, in no order, and never ends at a damaged one; it gives
+    nothing for an empty table. What changes meanwhile is seen or not.
     """
 
     def rows(self) -> AsyncIterator[list[StoredRecord[Row]]]:
@@ -53,10 +55,10 @@ class Stock(Protocol):
         """Records of hosts, partitions, robots.txt files and dead letters. Place: the table, its name."""
 
     def faults(self) -> AsyncIterator[Fault]:
-        """What the engine finds wrong by its own means."""
+        """What the engine finds wrong by its own means; nothing where it has none."""
 
     async def unseen(self, fingerprints: Sequence[int]) -> list[int]:
-        """Which of these the seen set does not know."""
+        """Which of these the seen set does not know, in the order asked; [] for none."""
 
     async def unfinished(self, key: str, host: str) -> bool:
         """Whether a ticket of a URL waits anywhere, looked for at this moment."""
@@ -91,22 +93,26 @@ NewSets = Callable[[], Sets]
 
 
 class Mending(Protocol):
-    """What a mend may do to the stock, as its only writer or beside workers whose own writes win."""
+    """What a mend may do to the stock, as its only writer or beside workers whose own writes win.
+
+    Every method may raise `Unavailable`, perhaps after its effect; the same again changes nothing more. A mend of what
+    is not there any more does nothing.
+    """
 
     async def drop(self, place: StockPlace) -> None:
         """Delete a damaged record, where it still stands as it was found."""
 
     async def rebuild(self, row: Row) -> None:
-        """Put a row in the place of one that is damaged or lost."""
+        """Put a row in the place of one that is damaged or lost; whatever stands there is written over."""
 
     async def forget_validators(self, page: Page) -> None:
         """Let the next visit of a stored version ask for the whole document."""
 
     async def ask_again(self, row: Row) -> None:
-        """Have a URL that has a row visited once more."""
+        """Have a URL that has a row visited once more: asked for twice before that visit it is one."""
 
     async def mark(self, fingerprints: Sequence[int]) -> None:
-        """Let the seen set know these."""
+        """Let the seen set know these; nothing for none."""
 
     async def right(self, fault: Fault) -> None:
         """Do what the fault says of its mend."""

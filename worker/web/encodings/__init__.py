@@ -1,0 +1,1 @@
+"""Which encoding a text is in (the Encoding Standard's labels, sniffing by HTML's rules), and its characters."""
