@@ -101,10 +101,10 @@ class Examiner:
     def _is_sitemap(self, ticket: Ticket) -> bool | None:
         """Whether a document was announced as one; None for a seed, or where one leads, and for an entry of a sitemap,
         since some list sitemaps like pages: its root says what it is."""
-        asked = self._config.sitemaps or self._config.sitemap_only
+        follows = self._config.sitemaps or self._config.sitemap_only
         if ticket.link == "sitemap":
             return True
-        return None if asked and not ticket.requisite and (ticket.depth == 0 or ticket.link == "url") else False
+        return None if follows and not ticket.requisite and (ticket.depth == 0 or ticket.link == "url") else False
 
     async def of(self, ticket: Ticket, url: Url, outcome: Outcome) -> Examined:
         """Read the document, if one came. A processor that fails on it makes another outcome."""
@@ -139,17 +139,17 @@ class Examiner:
         """What the document says, and what rules make of it. It shares nothing with anybody."""
         extracts = bool(self._extraction) and not ticket.requisite and self._extraction.wants(url)
         document.keeps_tree = extracts
-        said = read(self._processors, document, self._is_sitemap(ticket))
-        page.fingerprint = said.fingerprint or bytes.fromhex(page.body)[:16]
-        page.simhash, page.sketch = said.simhash, said.sketch
-        if said.sitemap is not None:
-            return ReadPage(page, said)
-        self._describe(page, said.extract, response)
+        reading = read(self._processors, document, self._is_sitemap(ticket))
+        page.fingerprint = reading.fingerprint or bytes.fromhex(page.body)[:16]
+        page.simhash, page.sketch = reading.simhash, reading.sketch
+        if reading.sitemap is not None:
+            return ReadPage(page, reading)
+        self._describe(page, reading.extract, response)
         losses: list[Loss] = []
-        refusal = "" if ticket.requisite else self._extraction.judges.refuses(document, said.extract, losses)
+        refusal = "" if ticket.requisite else self._extraction.judges.refuses(document, reading.extract, losses)
         extracted = self._extraction.of(page, url, document) if extracts and not refusal else None
         document.tree = None
-        return ReadPage(page, said, extracted, refusal, losses)
+        return ReadPage(page, reading, extracted, refusal, losses)
 
     def examine(self, ticket: Ticket, url: Url, response: Response) -> Content:
         """Say what an answer with status 200 to 299 means. Raises `ProcessorError`."""
@@ -158,14 +158,14 @@ class Examiner:
 
     def content(self, ticket: Ticket, url: Url, response: Response, read_page: ReadPage) -> Content:
         """What a page that was read says, and where it leads."""
-        page, said, extracted, refusal, losses = read_page
+        page, reading, extracted, refusal, losses = read_page
         self._stats.extracted.add_losses(losses, url.href)
         judge = self._extraction.judges.of_page(ticket, url, extracted.links if extracted else {})
-        if said.sitemap is not None:
-            self._note_unread(page, "entries" if said.sitemap.truncated else "")
-            return Content(page, self._sitemap(ticket, url, said.sitemap, page, judge))
-        extract = said.extract
-        self._stats.ways.update(filter(None, (said.way,)))
+        if reading.sitemap is not None:
+            self._note_unread(page, "entries" if reading.sitemap.truncated else "")
+            return Content(page, self._sitemap(ticket, url, reading.sitemap, page, judge))
+        extract = reading.extract
+        self._stats.ways.update(filter(None, (reading.way,)))
         add_header_links(extract, url, response, self._urls)
         content = Content(page, self._links(ticket, url, extract, page, judge), extracted, refusal)
         left_out = extract.truncated or len(extract.links) > self._config.max_links
@@ -181,10 +181,10 @@ class Examiner:
 
     def _describe(self, page: Page, extract: Extract, response: Response) -> None:
         page.title, page.text, page.encoding = extract.title, extract.main or extract.text, extract.encoding
-        said = languages.declared(extract.lang, response.combined("content-language"))
-        page.language = said or languages.detected(page.text, page.content_type)
+        declared = languages.declared(extract.lang, response.combined("content-language"))
+        page.language = declared or languages.detected(page.text, page.content_type)
         page.headings = tuple(extract.headings)
-        tags = [value for name, value in response.headers if name.lower() == "x-robots-tag"]
+        tags = [content for name, content in response.headers if name.lower() == "x-robots-tag"]
         directives = meta_robots.meta_robots(extract.meta_robots, tags, self._config.user_agent, page.fetched_at)
         page.directives = tuple(meta_robots.names(directives))
 

@@ -43,12 +43,12 @@ class Cookies:
         for name, value in headers:
             if name.lower() != "set-cookie" or len(value) > MOST_BYTES:
                 continue
-            pair, *rest = value.split(";")
-            key, sign, said = (part.strip(" \t") for part in pair.partition("="))
+            pair, *attributes = value.split(";")
+            key, sign, content = (part.strip(" \t") for part in pair.partition("="))
             if sign and key and not _CONTROL.search(value):
                 # Attributes that nobody knows yet are none of ours (Partitioned, Priority); the last of a name counts.
-                stated = (part.partition("=") for part in rest)
-                self._set(url, key, said, {name.strip().lower(): text.strip() for name, _, text in stated}, now)
+                stated = (part.partition("=") for part in attributes)
+                self._set(url, key, content, {name.strip().lower(): text.strip() for name, _, text in stated}, now)
 
     def _set(self, url: Url, key: str, value: str, attributes: dict[str, str], now: float) -> None:
         domain = attributes.get("domain", "").lstrip(".").lower()
@@ -63,7 +63,10 @@ class Cookies:
         jar.pop((key, path), None)
         if expires is None or expires > now:
             jar[(key, path)] = _Cookie(value, path, "secure" in attributes, expires)
-        while len(jar) > MOST_COOKIES or sum(len(k[0]) + len(c.value) for k, c in jar.items()) > MOST_BYTES:
+        while (
+            len(jar) > MOST_COOKIES
+            or sum(len(name[0]) + len(cookie.value) for name, cookie in jar.items()) > MOST_BYTES
+        ):
             jar.popitem(last=False)
         while len(self._jars) > MOST_HOSTS:
             self._jars.popitem(last=False)

@@ -61,11 +61,11 @@ class DnsCache:
     def get(self, name: str, now: float) -> tuple[Lookup, float] | None:
         """The look-up that still holds for `name`, and when it expires."""
         entry = self._entries.get(name)
-        held = entry is not None and entry[1] > now
-        self._counts["dns", "hit" if held else "miss"] += 1
+        cached = entry is not None and entry[1] > now
+        self._counts["dns", "hit" if cached else "miss"] += 1
         if entry is None:
             return None
-        if not held:
+        if not cached:
             del self._entries[name]
             return None
         self._entries.move_to_end(name)

@@ -47,9 +47,9 @@ async def checkpoint(
     if cursor > record.cursor or (counts and (last or partition.unkept >= KEPT_EVERY or _budgeted(config, orders))):
         budgets, cursor = orders.table("budget"), max(cursor, record.cursor)
         by_domain = {name: pages for name, pages in added(record.domains, domains).items() if name in budgets}
-        kept = added(record.counts, counts)
+        totals = added(record.counts, counts)
         record = msgspec.structs.replace(
-            record, cursor=cursor, counts=kept, domains=by_domain, fields=partition.fields.kept()
+            record, cursor=cursor, counts=totals, domains=by_domain, fields=partition.fields.kept()
         )
         await effect(partial(store.put_partition, record, partition.stamp()))
         partition.counts.subtract(counts)  # only now: what is cut short is counted by the next one

@@ -73,8 +73,8 @@ def count_settled(counts: Counter[str], before: Row | None, after: Row, page: Pa
 
 def added(kept: Mapping[str, int], more: Mapping[str, int]) -> dict[str, int]:
     """Both together, without what comes to nothing."""
-    together = {name: kept.get(name, 0) + more.get(name, 0) for name in {**kept, **more}}
-    return {name: count for name, count in together.items() if count}
+    sums = {name: kept.get(name, 0) + more.get(name, 0) for name in {**kept, **more}}
+    return {name: count for name, count in sums.items() if count}
 
 
 def total(records: Iterable[Mapping[str, int]]) -> dict[str, int]:

@@ -99,8 +99,8 @@ class Intake:
     async def next_of(self, host: Host) -> QueueItem | None:
         """What a host's turn takes. What sank is not taken before all is read that was published, for which there is
         room: better may be among it, and how fast it is read must not decide."""
-        first = host.queue.first()
-        if first is not None and first.lane >= Rank.SUNK:
+        best = host.queue.first()
+        if best is not None and best.lane >= Rank.SUNK:
             await self._stirred.rested(READ_WITHIN)
         return host.queue.take()
 
@@ -124,9 +124,9 @@ class Intake:
 
     def _pick(self) -> list[int]:
         """The topics that may have records, the first one picked at random by weight."""
-        topics = [p for p in PRIORITIES if self._maybe_more[p]]
+        topics = [priority for priority in PRIORITIES if self._maybe_more[priority]]
         if len(topics) > 1:
-            weights = [self._config.weights[p - 1] for p in topics]
+            weights = [self._config.weights[priority - 1] for priority in topics]
             first = self._chance.choices(topics, weights)[0]
             topics.remove(first)
             topics.insert(0, first)

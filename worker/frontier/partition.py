@@ -42,7 +42,9 @@ class Partition:
         self.forgotten = -math.inf  # when a host that was forgotten was asked last, monotonic seconds
         self.closed = False  # it is given up: no host has a further turn
         self.live: dict[tuple[str, int, str], QueueItem] = {}
-        self.marks: dict[int, Watermark[tuple[str, int, str]]] = {p: Watermark(committed[p]) for p in PRIORITIES}
+        self.marks: dict[int, Watermark[tuple[str, int, str]]] = {
+            priority: Watermark(committed[priority]) for priority in PRIORITIES
+        }
         self.committed = dict(committed)
         self.ends_at_takeover = ends
         self.load = dict.fromkeys(PRIORITIES, 0)  # tickets in memory by the topic they came from

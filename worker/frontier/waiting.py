@@ -63,11 +63,11 @@ class WaitingTickets:
         for ticket in tickets:
             by_slot.setdefault(host.queue.slot_of(ticket), []).append(ticket)
         size = self._config.chunk_size
-        for slot, left in by_slot.items():
+        for slot, unwritten in by_slot.items():
             stream = host.backlog.stream(slot)
-            while left:
+            while unwritten:
                 room = size - stream.open_count
-                part, left = left[:room], left[room:]
+                part, unwritten = unwritten[:room], unwritten[room:]
                 chunk = stream.open
                 stream.appended(len(part), size)  # before the write: a chunk that is read meanwhile is sealed first
                 await self._effect(partial(store.put_chunk, partition.id, host.name, chunk, part, partition.stamp()))
@@ -81,11 +81,11 @@ class WaitingTickets:
     async def appoint(self, ticket: Ticket, due: float) -> None:
         """Write a ticket into the calendar."""
         partition, store = self._partition, self._store
-        first = partition.calendar.next_due()
+        soonest = partition.calendar.next_due()
         entry = Entry(partition.calendar.place(due, self._now()), ticket)
         await self._effect(lambda: store.put_entries(partition.id, [entry], partition.stamp()))
         partition.calendar.placed(entry.bucket)
-        if partition.calendar.next_due() != first:  # sooner than what we sleep for
+        if partition.calendar.next_due() != soonest:  # sooner than what we sleep for
             self._wake()
 
     async def postpone(self, ticket: Ticket) -> None:

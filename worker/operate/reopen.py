@@ -48,8 +48,8 @@ async def tickets(
             if await _has_room(reader, row, config, overrides):
                 yield again(row, None, now)
         elif revisits and policy is not None and row.state in KEPT and not row.due:
-            said, visited = SitemapHint(row.lastmod, row.changefreq), last_visit(row)
-            due = visited + policy.interval(row.changed, row.unchanged, said, visited)
+            hint, visited = SitemapHint(row.lastmod, row.changefreq), last_visit(row)
+            due = visited + policy.interval(row.changed, row.unchanged, hint, visited)
             yield again(row, None, now, max(now, due))
 
 

@@ -38,8 +38,8 @@ def recorded(
         case NoFile(status):
             record = RobotsRecord(origin, "allow", now, now + life, b"", status, None, 0.0, agent, now)
         case Unreachable(_, status):
-            asked = http_headers.retry_after(headers.get("retry-after"), now) or 0.0
-            soon = now + max(config.failure_ttl or config.retry_pause, min(asked, config.retry_after_max))
+            retry_after = http_headers.retry_after(headers.get("retry-after"), now) or 0.0
+            soon = now + max(config.failure_ttl or config.retry_pause, min(retry_after, config.retry_after_max))
             good = (before.good_body, before.good_at) if before is not None else (None, 0.0)
             record = RobotsRecord(origin, "unreachable", now, soon, b"", status or 0, *good, agent, now)
         case _:
@@ -76,11 +76,11 @@ def _after(before: RobotsRecord, record: RobotsRecord) -> RobotsRecord:
     return msgspec.structs.replace(record, earlier=_bounded([*earlier, last]))
 
 
-def _bounded(kept: list[RobotsCopy]) -> tuple[RobotsCopy, ...]:
+def _bounded(newest: list[RobotsCopy]) -> tuple[RobotsCopy, ...]:
     """The newest ones within the bounds."""
-    kept, size = kept[-KEPT:], 0
-    for number, copy in enumerate(reversed(kept)):
+    newest, size = newest[-KEPT:], 0
+    for number, copy in enumerate(reversed(newest)):
         size += len(copy.text or b"")
         if size > KEPT_BYTES:
-            return tuple(kept[len(kept) - number :])
-    return tuple(kept)
+            return tuple(newest[len(newest) - number :])
+    return tuple(newest)

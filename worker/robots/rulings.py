@@ -134,9 +134,9 @@ class RobotsRulings:
         record = await self._effect(lambda: self._store.robots(url.origin))
         walk = walks.get(url.origin)
         answered = record is not None and walk is not None and 0.0 < walk.asked_at <= record.fetched_at
-        held = record is not None and (answered or copies.holds(record, self._agent, now))
-        rules = self._rules(record, url, now) if record is not None and held else None
-        if record is not None and held and not _outdated(rules, url, record.fetched_at, ordered):
+        is_current = record is not None and (answered or copies.holds(record, self._agent, now))
+        rules = self._rules(record, url, now) if record is not None and is_current else None
+        if record is not None and is_current and not _outdated(rules, url, record.fetched_at, ordered):
             walks.pop(url.origin, None)
             return rules or await self._closed(turn, url, str(record.status or "no answer"), record.expires - now)
         match await self._fetch.step(turn, url, record):

@@ -75,12 +75,12 @@ class SharedAnswers:
         place = (ticket.href, ticket.hops)
         if (older := self._kept.pop(place, None)) is not None:
             self._bytes -= _size(older)
-        kept = self._kept[place] = DatedResult(result, at)
-        self._bytes += _size(kept)
+        dated = self._kept[place] = DatedResult(result, at)
+        self._bytes += _size(dated)
         while len(self._kept) > KEPT or self._bytes > KEPT_BYTES:
             _, oldest = self._kept.popitem(last=False)
             self._bytes -= _size(oldest)
-        return kept
+        return dated
 
 
 def _size(heard: DatedResult) -> int:

@@ -129,7 +129,7 @@ class OrderGate:
         self._domain_pages.forget(budgets)
         if any(target.startswith("*.") for target in budgets):
             own = self._domain_pages.own.copy()
-            records = await asyncio.gather(*(retry(partial(read, n)) for n in range(self._partitions)))
+            records = await asyncio.gather(*(retry(partial(read, number)) for number in range(self._partitions)))
             self._domain_pages.recounted(own, [record.domains for record in records])
 
     def _domains(self, kind: OrderKind, host: Host) -> Shared:

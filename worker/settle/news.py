@@ -77,10 +77,10 @@ class News:
         nearer_way = ticket.depth < row.depth and may_shorten(ticket, self._policy.max_depth)
         if not makes_a_page(ticket, row) and not nearer_way:
             return
-        most = self._policy.max_depth
-        leads_to = [f for f in await self._leads_to(ticket, row) if most is None or f.depth <= most]
+        max_depth = self._policy.max_depth
+        leads_to = [link for link in await self._leads_to(ticket, row) if max_depth is None or link.depth <= max_depth]
         by_name = {(follow.key, follow.requisite): follow for follow in leads_to}
-        fresh = [f for f in by_name.values() if not self._is_known(f, row)]
+        fresh = [link for link in by_name.values() if not self._is_known(link, row)]
         if fresh:
             follow = self._orders.ranked(fresh)
             await self._effect(lambda: self._log.publish(follow))

@@ -39,8 +39,8 @@ def settled_row(
     response, url = visited.response, visited.url
     answer = kept_head(response, url.href) if page is None and response is not None and url is not None else None
     attempt = Attempt(now, verdict.outcome, verdict.status, visited.seconds, owner, requests, answer)
-    first = row if row is not None and not makes_a_page(ticket, row) else ticket
-    said = SitemapHint.of(ticket, row)
+    finder = row if row is not None and not makes_a_page(ticket, row) else ticket
+    hint = SitemapHint.of(ticket, row)
     new_version = page is not None and row is not None and row.page > 0 and not verdict.same
     settled = Row(
         key=ticket.key,
@@ -50,11 +50,11 @@ def settled_row(
         state=page.state if page is not None else verdict.state,
         outcome=verdict.outcome,
         status=verdict.status,
-        depth=min(first.depth, ticket.depth),
+        depth=min(finder.depth, ticket.depth),
         hops=ticket.hops,
-        via=first.via,
-        link=first.link,
-        label=first.label,
+        via=finder.via,
+        link=finder.link,
+        label=finder.label,
         priority=ticket.priority,
         rule=verdict.rule,
         target=verdict.target,
@@ -64,8 +64,8 @@ def settled_row(
         first_seen=row.first_seen if row is not None else now,
         changed=(row.changed if row is not None else 0) + new_version,
         unchanged=(row.unchanged if row is not None else 0) + verdict.same,
-        lastmod=said.lastmod,
-        changefreq=said.changefreq,
+        lastmod=hint.lastmod,
+        changefreq=hint.changefreq,
         kept_status=page.status if page is not None else row.kept_status if row is not None else 0,
         kept_size=page.size if page is not None else row.kept_size if row is not None else 0,
         requisite=ticket.requisite and (row is None or row.requisite),

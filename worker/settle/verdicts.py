@@ -92,9 +92,9 @@ def conclude(visited: Visited, policy: Policy, pushbacks: int, now: float, chanc
             verdict = Verdict("fetched", "fetched", response.status, same=visited.same)
             return _revisit(verdict, visited, policy, now, chance)
         case Unchanged():
-            if (held := visited.held) is None:
+            if (kept_state := visited.held) is None:
                 return Verdict("dead", "status 304 to a request without a condition", 304, cause="status")
-            return _revisit(Verdict(held, "unchanged", 304, same=True), visited, policy, now, chance)
+            return _revisit(Verdict(kept_state, "unchanged", 304, same=True), visited, policy, now, chance)
         case Redirected(status, after=after):
             return _redirected(visited, f"redirected ({status})", status, policy, now + after)
         case Gone(status):
@@ -134,8 +134,8 @@ def _redirected(visited: Visited, outcome: str, status: int, policy: Policy, due
     if link.key != ticket.key:
         rule = "" if link.fate == "sent" else link.fate
         return Verdict("redirected", outcome, status, rule, target=link.url)
-    other = (visited.url is not None and link.url != visited.url.href) or policy.cookies
-    if not other or ticket.hops >= policy.max_redirects:
+    elsewhere = (visited.url is not None and link.url != visited.url.href) or policy.cookies
+    if not elsewhere or ticket.hops >= policy.max_redirects:
         return Verdict("dead", "redirects to itself", status, target=link.url, cause="redirect")
     again = msgspec.structs.replace(ticket, href=link.url, visit=ticket.visit + 1, kind="retry", hops=ticket.hops + 1)
     return Verdict("waiting", outcome, status, target=link.url, next=again, due=due)
@@ -182,16 +182,16 @@ def sitemap_news(ticket: Ticket, row: Row | None, policy: Policy, now: float) ->
     """
     if row is not None and row.state == "redirected" and may_return(ticket, policy.cookies) and ticket.hops > row.hops:
         return msgspec.structs.replace(row, due=now), asked_again(ticket, row.visits, ticket.hops)
-    said = SitemapHint(ticket.lastmod, ticket.changefreq)
-    if policy.revisits is None or row is None or row.state not in ("fetched", "duplicate", "gone") or not said:
+    hint = SitemapHint(ticket.lastmod, ticket.changefreq)
+    if policy.revisits is None or row is None or row.state not in ("fetched", "duplicate", "gone") or not hint:
         return None
-    due = policy.revisits.owed(row, said, now)
-    if due is None and said == SitemapHint(row.lastmod, row.changefreq):
+    due = policy.revisits.owed(row, hint, now)
+    if due is None and hint == SitemapHint(row.lastmod, row.changefreq):
         return None
-    asked = msgspec.structs.replace(ticket, href=row.href, via=row.via, link=row.link, depth=row.depth)
-    again = None if due is None else asked_again(asked, row.visits)
+    first_found = msgspec.structs.replace(ticket, href=row.href, via=row.via, link=row.link, depth=row.depth)
+    again = None if due is None else asked_again(first_found, row.visits)
     renewed = msgspec.structs.replace(
-        row, lastmod=said.lastmod, changefreq=said.changefreq, due=row.due if due is None else due
+        row, lastmod=hint.lastmod, changefreq=hint.changefreq, due=row.due if due is None else due
     )
     return renewed, again
 

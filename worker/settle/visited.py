@@ -89,5 +89,5 @@ class Examined(msgspec.Struct, frozen=True):
         extracted, page = self.extracted, self.page
         if page is not None and extracted is not None:
             page.items = compared(extracted.items, stored.items if stored is not None else (), extracted.asked)
-        rest = self.tickets, self.redirect, stored, seconds, extracted
-        return Visited(ticket, row, self.outcome, url, response, page, *rest)
+        details = self.tickets, self.redirect, stored, seconds, extracted
+        return Visited(ticket, row, self.outcome, url, response, page, *details)
