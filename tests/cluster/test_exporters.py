@@ -1,5 +1,6 @@
 """Real servers behind the exporters: every query of the servers' dashboard and alerts finds its metrics and labels."""
 
+import hashlib
 import json
 import re
 import time
@@ -123,6 +124,18 @@ def _ask(address: str, query: str) -> list[dict[str, dict[str, str]]]:
     assert answer.status_code == 200, f"{query}: {answer.text}"
     series: list[dict[str, dict[str, str]]] = answer.json()["data"]["result"]
     return series
+
+
+def test_the_agent_is_the_one_that_deployments_take() -> None:
+    """What they hold it against is what Maven gives; all name the same one."""
+    try:
+        (jar,) = jars("jmx_exporter", (_AGENT,)).glob("jmx_prometheus_javaagent-*.jar")
+    except Missing as error:
+        pytest.skip(str(error))
+    sha256 = hashlib.sha256(jar.read_bytes()).hexdigest()
+    for path in ("docker/compose.exporters.yaml", "terraform/modules/nodes/main.tf", "helm/gregor/values.yaml"):
+        text = (ROOT / path).read_text()
+        assert _AGENT in text and sha256 in text, path
 
 
 # Where nothing is written there is no fsync to take the time of, and Redis has no bound unless it is given one.

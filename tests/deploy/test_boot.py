@@ -2,6 +2,7 @@
 
 import base64
 import itertools
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import NamedTuple
 import pytest
 import yaml
 
+from monitoring.servers import JOBS
 from tests.deploy.podman import DEBIAN, Podman
 from tests.deploy.terraform import Applied
 from tests.deploy.tools import ROOT, missing, must, run
@@ -173,6 +175,33 @@ def test_the_first_of_cassandra_begins_alone_once(
     assert started.index("/etc/server.env") < started.index("/run/server.env")
 
 
+def test_metrics_are_told_by_an_agent_that_is_whole_and_keep_no_server_away(boot: Callable[[str], Machine]) -> None:
+    machine = boot("cassandra")
+    (machine.state / "joined").write_text("yes")
+    machine.execute("run-server")  # it cannot be fetched, or is another one
+    fetched, started = [call for call in machine.calls("docker run") if "maven" in call or "--name server" in call]
+    assert "-Dartifact=io.prometheus.jmx:jmx_prometheus_javaagent:" in fetched
+    assert "/opt/agent" not in started
+    assert "javaagent" not in machine.execute("cat", "/run/server.env")
+
+    run_server = machine.execute("cat", "/usr/local/bin/run-server")
+    (sha256,) = re.findall(r'echo "(\w{64})  \$jar"', run_server)
+    machine.execute("bash", "-c", "echo agent >/opt/agent/jmx_prometheus_javaagent.jar")
+    own = machine.execute("sha256sum", "/opt/agent/jmx_prometheus_javaagent.jar").split()[0]
+    machine.execute("sed", "-i", f"s/{sha256}/{own}/", "/usr/local/bin/run-server")
+    machine.execute("run-server")
+    (started,) = machine.calls("docker run")
+    assert "--volume /opt/agent:/agent:ro" in started
+    *_, options = machine.execute("cat", "/run/server.env").splitlines()
+    name, _, words = options.partition("=")
+    assert name == "JVM_EXTRA_OPTS"
+    replaces, agent = words.split()
+    assert replaces.startswith("-Dcassandra.replace_address_first_boot=")
+    assert agent == "-javaagent:/agent/jmx_prometheus_javaagent.jar=7070:/agent/config.yml"
+    told = machine.execute("cat", "/opt/agent/config.yml")
+    assert told == (ROOT / "monitoring/exporters/cassandra.yml").read_text()
+
+
 def test_a_node_that_is_ready_is_remembered(boot: Callable[[str], Machine]) -> None:
     machine = boot("cassandra")
     assert "systemctl enable --now server joined node-exporter repair.timer" in (machine.state / "boot").read_text()
@@ -255,10 +284,15 @@ def test_beside_the_console_its_metrics_are_watched(boot: Callable[[str], Machin
     assert "failed" in machine.execute("bash", "-c", "run-monitoring prometheus || echo failed")
     assert not [call for call in machine.calls("docker run") if "prom/prometheus" in call]
 
-    for one in ("prometheus", "alertmanager", "grafana"):
+    machine.execute("mkdir", "-p", "/run/gregor")
+    machine.execute("bash", "-c", "echo of-redis >/run/gregor/redis_password")
+    for one in ("prometheus", "alertmanager", "grafana", "redis-exporter"):
         machine.execute("run-monitoring", one)
     calls = [call for call in machine.calls("docker run") if "--network host" in call]
-    prometheus, alertmanager, grafana = calls
+    prometheus, alertmanager, grafana, of_redis = calls
+    assert "of-redis" not in of_redis
+    assert "-web.listen-address=127.0.0.1:9121" in of_redis
+    assert machine.execute("cat", "/run/redis-exporter.env") == "REDIS_PASSWORD=of-redis\n"
     assert "--web.listen-address=127.0.0.1:9090" in prometheus
     assert "--web.listen-address=127.0.0.1:9093 --cluster.listen-address= " in alertmanager
     assert "GF_SERVER_HTTP_ADDR=127.0.0.1" in grafana
@@ -268,8 +302,17 @@ def test_beside_the_console_its_metrics_are_watched(boot: Callable[[str], Machin
     config = yaml.safe_load(machine.execute("cat", "/etc/monitoring/prometheus.yml"))
     job, *of_servers = config["scrape_configs"]
     assert job["job_name"] == "gregor"
-    assert [one["job_name"] for one in of_servers] == ["gregor-zookeeper", "gregor-node"]
-    assert of_servers[1]["ec2_sd_configs"][0]["filters"][0]["values"] == ["gregor-zookeeper", "gregor-cassandra"]
+    by_job = {one["job_name"]: one for one in of_servers}
+    assert set(by_job) == set(JOBS)
+    assert by_job["gregor-cassandra"]["ec2_sd_configs"][0]["port"] == 7070
+    machines = by_job["gregor-node"]["ec2_sd_configs"][0]["filters"][0]["values"]
+    assert machines == ["gregor-zookeeper", "gregor-cassandra", "gregor-opensearch"]
+    brokers = by_job["gregor-kafka"]["static_configs"][0]["targets"]
+    assert len(brokers) == 3 and all(broker.endswith(".amazonaws.com:11001") for broker in brokers)
+    assert len(by_job["gregor-node"]["static_configs"][0]["targets"]) == 3
+    asked = {one["labels"]["instance"]: one["targets"] for one in by_job["gregor-redis"]["static_configs"]}
+    assert set(asked) == {"primary", "replica"}
+    assert all(target.startswith("rediss://") for (target,) in asked.values())
     assert job["ec2_sd_configs"][0]["filters"][0]["values"] == ["gregor-workers"]
     (told,) = config["alerting"]["alertmanagers"]
     assert told["static_configs"] == [{"targets": ["127.0.0.1:9093"]}]

@@ -1,7 +1,9 @@
 """The chart, rendered by helm over several values: it runs what they say, confined, and with time to give way."""
 
 import ipaddress
+import json
 import math
+import re
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -400,7 +402,7 @@ def test_the_servers_metrics_are_scraped_under_the_jobs_that_are_asked_for(helm:
     brings = ("--set", "servers.enabled=true", "--set", "monitoring.enabled=true", *token)
     made = rendered(helm, *brings, "--set", "network_policy.clients={watch}")
     monitors = of(made, "PodMonitor")
-    assert {one["spec"]["podMetricsEndpoints"][0]["relabelings"][0]["replacement"] for one in monitors} <= set(JOBS)
+    assert jobs_of(monitors) == set(JOBS) - {"gregor-node"}
     for one in monitors:
         labels = one["spec"]["selector"]["matchLabels"].items()
         (pod,) = (
@@ -412,7 +414,38 @@ def test_the_servers_metrics_are_scraped_under_the_jobs_that_are_asked_for(helm:
         assert ports.count("metrics") == 1
     closed = next(one["spec"] for one in of(made, "NetworkPolicy") if one["metadata"]["name"].endswith("-servers"))
     assert closed["ingress"][1]["ports"] == [{"protocol": "TCP", "port": "metrics"}]
+    (away,) = (rule for rule in closed["egress"] if any("ipBlock" in peer for peer in rule["to"]))
+    assert away["ports"] == [{"protocol": "TCP", "port": 443}]
+    without = rendered(helm, *brings, "--set", "servers.agent.image=")
+    assert jobs_of(of(without, "PodMonitor")) == {"gregor-zookeeper", "gregor-redis"}
+    assert not any("initContainers" in pod or "javaagent" in json.dumps(pod) for pod in servers(without))
     assert not of(rendered(helm, "--set", "monitoring.enabled=true", *token), "PodMonitor")
+
+
+def jobs_of(monitors: list[Resource]) -> set[str]:
+    return {one["spec"]["podMetricsEndpoints"][0]["relabelings"][0]["replacement"] for one in monitors}
+
+
+@pytest.mark.parametrize("storage", ["", "8Gi"])
+def test_kafka_and_cassandra_load_an_agent_that_is_held_against_its_checksum(helm: Path, storage: str) -> None:
+    token = ("--set", "files.viewer_token_file.secret=gregor", "--set", "files.viewer_token_file.key=viewer-token")
+    words = ("--set", "servers.enabled=true", "--set", f"servers.storage={storage}", "--set", "monitoring.enabled=true")
+    made = rendered(helm, *words, *token)
+    configs = {one["metadata"]["name"]: one["data"] for one in of(made, "ConfigMap")}
+    told = [pod for pod in servers(made) if "initContainers" in pod]
+    assert [pod["containers"][0]["name"] for pod in told] == ["cassandra", "kafka"]
+    for pod in told:
+        (fetching,), server = pod["initContainers"], pod["containers"][0]
+        assert fetching["securityContext"]["capabilities"] == {"drop": ["ALL"]}
+        assert fetching["securityContext"]["readOnlyRootFilesystem"] is True
+        (script,) = fetching["args"]
+        _, _, checks = script.split("; ")
+        assert re.fullmatch(r'echo "[0-9a-f]{64}  /agent/jmx_prometheus_javaagent.jar" \| sha256sum -c', checks)
+        options = next(one["value"] for one in server["env"] if "javaagent" in one["value"])
+        file = options.rpartition("/")[2]
+        assert configs["crawl-gregor-exporters"][file] == (ROOT / "monitoring/exporters" / file).read_text()
+        volumes = {volume["name"] for volume in pod["volumes"]} | ({"data"} if storage else set())
+        assert {mount["name"] for mount in server["volumeMounts"]} == volumes == {"agent", "exporter", "data"}
 
 
 @pytest.mark.parametrize("kind", ["hpa", "keda"])

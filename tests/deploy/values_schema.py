@@ -89,6 +89,13 @@ def schema() -> _Schema:
                 "enabled": {"type": "boolean"},
                 "storage": {"type": "string", "pattern": "^([0-9]+([.][0-9]+)?[KMGT]i?)?$"},
                 "storage_class": {"anyOf": [{"const": ""}, _NAME]},
+                "agent": _object(
+                    {
+                        "image": _TEXT,
+                        "artifact": {"type": "string", "pattern": "^[^:]+:[^:]+:[^:]+$"},
+                        "sha256": {"type": "string", "pattern": "^[0-9a-f]{64}$"},
+                    }
+                ),
                 **dict.fromkeys(_SERVERS, _object(server)),
                 "redis": _object({**server, "exporter": _TEXT}),
             }

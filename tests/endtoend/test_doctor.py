@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.exporting import make
 from gregor.worker.commands import cli
 from gregor.worker.inspect import machine
 
@@ -63,6 +64,11 @@ class Doctor:
             )
         return found
 
+    def again(self) -> dict[str, str]:
+        """The same, after what another command has said."""
+        self._capsys.readouterr()
+        return self()
+
 
 def test_all_is_well(doctor: Doctor) -> None:
     found = doctor()
@@ -98,6 +104,19 @@ def test_the_data_folder(doctor: Doctor, tmp_path: Path) -> None:
     assert doctor()["data folder"].endswith("is empty")
     (tmp_path / "data" / "crawl.db").write_bytes(b"not a database, by no means")
     assert doctor(code=1)["data folder"].startswith("fail ")
+
+
+def test_what_an_earlier_version_left_undone_is_named_with_what_mends_it(doctor: Doctor, tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    make(folder, 20)  # pages without sketches
+    generation = folder / "index" / "1"
+    generation.mkdir(parents=True)
+    (folder / "index" / "current").write_text("1 0")
+    found = doctor()
+    assert found["near"].startswith("warn ") and "`gregor rebuild-near`" in found["near"]
+    assert found["index"].startswith("warn ") and "`gregor index --rebuild`" in found["index"]
+    assert cli.main(["rebuild-near", "--data", str(folder)]) == 0
+    assert doctor.again()["near"] == "ok near-duplicates of stored pages are found"
 
 
 def test_servers_are_reached(doctor: Doctor, door: str, closed: str) -> None:

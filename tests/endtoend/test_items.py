@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from gregor.worker.compose import doctor
+from gregor.worker.compose import stored_findings
 from gregor.worker.compose.findings import Finding
 from gregor.worker.config.settings import Config
 from tests.endtoend.site import Here, Web
@@ -169,7 +169,7 @@ def test_a_seed_that_is_not_kept_is_no_failure_where_it_leads_to_a_page_that_is(
 def found_by_doctor(web: Web, rules: str) -> list[Finding]:
     async def found() -> list[Finding]:
         config = Config(data=str(web.folder / "data"), rules=(rules,))
-        return [finding async for finding in doctor.items(config)]
+        return [finding async for finding in stored_findings.examine(config) if finding.what == "items"]
 
     return asyncio.run(found())
 
@@ -187,7 +187,8 @@ def test_a_site_that_changes_its_layout_is_told_of(web: Web, here: Here, flags: 
     assert drift.startswith("page: title is missing on 20 of the last 20 pages, before that on ")
     assert drift.count("http://a.test/") == 3
     (finding,) = found_by_doctor(web, flags[-1])
-    assert (finding.level, finding.what, finding.text) == ("warn", "items", drift)
+    assert (finding.level, finding.text.partition("; mend")[0]) == ("warn", drift)
+    assert "`gregor extract --store`" in finding.text
 
 
 @pytest.mark.parametrize(

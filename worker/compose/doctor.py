@@ -5,10 +5,8 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 from typing import Final
 
 from gregor.worker.base.errors import BadInput, why
-from gregor.worker.base.printable import one_line
 from gregor.worker.borders.resolver import DnsFailure
-from gregor.worker.compose import network
-from gregor.worker.compose.drift import drift_of
+from gregor.worker.compose import network, stored_findings
 from gregor.worker.compose.engine import engine_of
 from gregor.worker.compose.extraction import extraction_of
 from gregor.worker.compose.findings import Finding, no_connection
@@ -33,10 +31,13 @@ async def examine(config: Config, name: str, environ: Mapping[str, str]) -> Asyn
     yield await _dns(config, name)
     if config.listen:
         yield await _listen(config)
+    is_there = True
     async for finding in engine_of(config).examine(environ):
+        is_there = is_there and finding.level != "fail"
         yield finding
-    async for finding in items(config):
-        yield finding
+    if is_there:
+        async for finding in stored_findings.examine(config):
+            yield finding
 
 
 def _settings(config: Config, environ: Mapping[str, str]) -> Iterator[Finding]:
@@ -59,18 +60,6 @@ def _reading(config: Config) -> Finding:
     """Which way pages are read."""
     reason = native.why_not() if config.native else "native is off"
     return Finding("ok", "reading", f"by Python alone: {reason}" if reason else "natively where that is possible")
-
-
-async def items(config: Config) -> AsyncIterator[Finding]:
-    """What rules and extractors find no more on the pages of the crawl that is there."""
-    try:
-        away = await drift_of(config)
-    except BadInput:  # there is no crawl, or it was told of already
-        return
-    for field in away:
-        yield Finding("warn", "items", one_line(field.text))
-    if (config.rules or config.plugins) and not away:
-        yield Finding("ok", "items", "every required field of rules and extractors is found as before")
 
 
 def _clock() -> Finding:

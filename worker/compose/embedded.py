@@ -291,7 +291,7 @@ def _disk(path: Path) -> Finding:
     free, total = machine.disk(path)
     text = f"{size(free)} of {size(total)} are free"
     if free < _NO_DISK:
-        return Finding("fail", "disk", f"{text}: a crawl stops when the disk is full")
+        return Finding("fail", "disk", f"{text}: a crawl stops on a full disk; add space, or move old crawls away")
     return Finding("warn" if free < _LITTLE_DISK * total else "ok", "disk", text)
 
 

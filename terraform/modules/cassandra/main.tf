@@ -21,6 +21,8 @@ module "nodes" {
   mount                    = "/var/lib/cassandra"
   client_port              = 9042
   peer_ports               = [7000]
+  metrics_ports            = [7070]
+  agent_config             = file("${path.module}/exporter.yml")
 
   environment = {
     CASSANDRA_CLUSTER_NAME    = var.name

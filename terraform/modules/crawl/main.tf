@@ -234,6 +234,8 @@ module "console" {
   repository_arn    = var.repository_arn
   instance_type     = var.worker_instance_type
   topic_arn         = module.monitoring.topic_arn
+  kafka_brokers     = module.kafka.broker_names
+  redis_endpoints   = module.redis.endpoints
   runbook           = var.runbook
   workers_min       = 1
   workers_max       = 1

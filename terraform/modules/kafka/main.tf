@@ -19,6 +19,17 @@ resource "aws_vpc_security_group_ingress_rule" "clients" {
   to_port                      = 9098
 }
 
+# Whoever is in the workers' group may ask for metrics too: the console's machine does. MSK has them at these ports.
+resource "aws_vpc_security_group_ingress_rule" "metrics" {
+  for_each                     = toset(["11001", "11002"])
+  security_group_id            = aws_security_group.this.id
+  description                  = "Metrics, for Prometheus"
+  referenced_security_group_id = var.client_security_group_id
+  ip_protocol                  = "tcp"
+  from_port                    = tonumber(each.key)
+  to_port                      = tonumber(each.key)
+}
+
 resource "aws_msk_configuration" "this" {
   name           = "${var.name}-${replace(var.kafka_version, ".", "-")}" # another version makes another one, beside it
   kafka_versions = [var.kafka_version]
@@ -90,6 +101,18 @@ resource "aws_msk_cluster" "this" {
     }
   }
 
+  open_monitoring {
+    prometheus {
+      jmx_exporter {
+        enabled_in_broker = true
+      }
+
+      node_exporter {
+        enabled_in_broker = true
+      }
+    }
+  }
+
   logging_info {
     broker_logs {
       cloudwatch_logs {
@@ -104,6 +127,11 @@ resource "aws_msk_cluster" "this" {
     prevent_destroy = true
     ignore_changes  = [broker_node_group_info[0].client_subnets]
   }
+}
+
+# All of them; the addresses that clients begin with are three.
+data "aws_msk_broker_nodes" "this" {
+  cluster_arn = aws_msk_cluster.this.arn
 }
 
 resource "aws_appautoscaling_target" "storage" {

@@ -18,6 +18,11 @@ output "brokers" {
   value       = var.brokers
 }
 
+output "broker_names" {
+  description = "Their names, for Prometheus."
+  value       = sort(flatten([for node in data.aws_msk_broker_nodes.this.node_info_list : tolist(node.endpoints)]))
+}
+
 output "cluster_name" {
   description = "For alarms."
   value       = aws_msk_cluster.this.cluster_name

@@ -27,6 +27,12 @@ data "aws_region" "current" {}
 data "aws_caller_identity" "current" {}
 
 locals {
+  # The agent of jmx_exporter, and its SHA-256: what is fetched once more has to be the same.
+  agent = {
+    artifact = "io.prometheus.jmx:jmx_prometheus_javaagent:1.0.1"
+    sha256   = "7d61f737fd661610ccc14aea79764faa1ea94a340cbc8f0029b3d2edea3d80c1"
+  }
+
   days    = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
   account = "${data.aws_region.current.region}:${data.aws_caller_identity.current.account_id}"
 }
@@ -176,6 +182,10 @@ resource "aws_launch_template" "this" {
     mount        = var.mount
     log_group    = aws_cloudwatch_log_group.this.name
     exporter     = var.node_exporter_image
+    agent_config = var.agent_config
+    agent_image  = var.agent_image
+    agent_option = var.agent_options
+    agent        = local.agent
     environment = merge(var.environment, {
       for key, value in var.environment_by_node : key => replace(replace(replace(replace(value,
         "NODE", each.key), "OTHERS", local.others[each.key]), "ZONE", local.zones[each.key]),

@@ -136,13 +136,31 @@ variable "client_port" {
 variable "metrics_ports" {
   type        = list(number)
   default     = []
-  description = "Where the server itself serves Prometheus; the machine does at 9100."
+  description = "Where the server itself, or its agent, serves Prometheus; the machine does at 9100."
 }
 
 variable "node_exporter_image" {
   type        = string
   default     = "docker.io/prom/node-exporter:v1.9.1"
   description = "node_exporter, for the machine's disks and memory."
+}
+
+variable "agent_config" {
+  type        = string
+  default     = ""
+  description = "What jmx_exporter tells of the server's Java machine, at port 7070; empty: there is none."
+}
+
+variable "agent_options" {
+  type        = string
+  default     = "JVM_EXTRA_OPTS"
+  description = "The variable by which the server's image takes options of its Java machine."
+}
+
+variable "agent_image" {
+  type        = string
+  default     = "docker.io/library/maven:3.9.11-eclipse-temurin-17"
+  description = "Maven, which fetches the agent."
 }
 
 variable "peer_ports" {

@@ -60,8 +60,12 @@ resource "aws_launch_template" "this" {
       workers      = "${var.name}-workers"
       jobs = [
         { job = "gregor-zookeeper", port = 7000, purposes = "${var.name}-zookeeper" },
-        { job = "gregor-node", port = 9100, purposes = "${var.name}-zookeeper, ${var.name}-cassandra" },
+        { job = "gregor-cassandra", port = 7070, purposes = "${var.name}-cassandra" },
+        { job = "gregor-node", port = 9100, purposes = "${var.name}-zookeeper, ${var.name}-cassandra, ${var.name}-opensearch" },
       ]
+      brokers        = var.kafka_brokers
+      redis          = var.redis_endpoints
+      redis_exporter = var.redis_exporter_image
     }) : "",
   ]))
 

@@ -139,6 +139,24 @@ variable "runbook" {
   }
 }
 
+variable "kafka_brokers" {
+  type        = list(string)
+  default     = []
+  description = "Names of MSK's brokers with open monitoring, which the console's Prometheus asks."
+}
+
+variable "redis_endpoints" {
+  type        = map(string)
+  default     = {}
+  description = "Redis by TLS, by what it is (primary, replica): address and port. The console's redis_exporter asks them."
+}
+
+variable "redis_exporter_image" {
+  type        = string
+  default     = "docker.io/oliver006/redis_exporter:v1.74.0"
+  description = "redis_exporter, beside the console."
+}
+
 variable "prometheus_image" {
   type        = string
   default     = "docker.io/prom/prometheus:v3.5.0"

@@ -32,6 +32,23 @@ run "closed_and_encrypted" {
   }
 }
 
+run "brokers_and_their_machines_tell_how_they_are" {
+  assert {
+    condition = (
+      aws_msk_cluster.this.open_monitoring[0].prometheus[0].jmx_exporter[0].enabled_in_broker &&
+      aws_msk_cluster.this.open_monitoring[0].prometheus[0].node_exporter[0].enabled_in_broker &&
+      keys(aws_vpc_security_group_ingress_rule.metrics) == ["11001", "11002"] &&
+      alltrue([for rule in aws_vpc_security_group_ingress_rule.metrics : rule.referenced_security_group_id == var.client_security_group_id])
+    )
+    error_message = "Prometheus may ask each broker, and nobody else may."
+  }
+
+  assert {
+    condition     = length(output.broker_names) == 3
+    error_message = "All of them are named."
+  }
+}
+
 run "what_the_frontier_needs" {
   assert {
     condition = alltrue([
