@@ -81,7 +81,7 @@ def test_what_is_damaged_or_missing_is_found_and_mended(settings: Servers) -> No
             ("calendar", "right"),
         }
         mender = Mender(ClusterMending(cassandra, log, seen), reader, Urls())
-        assert [await mender.mend(one) for one in found] == [True] * 4
+        assert await mender.mend_all(found) == 4
         assert await store.buckets(HOME, 0, 100, 10) == [70]
         assert await store.read_bucket(HOME, 70) == [lost]
         rows = await store.rows([made.key for made in pages.values()])

@@ -59,10 +59,7 @@ async def _check(config: Config, *, mend: bool, as_json: bool) -> int:
             telling.tell(finding)
             if finding.mend and opened.mender is not None:
                 to_mend.append(finding)
-        mended = 0
-        for finding in to_mend:
-            if opened.mender is not None:
-                mended += await opened.mender.mend(finding)
+        mended = await opened.mender.mend_all(to_mend) if opened.mender is not None else 0
         telling.end(opened.check.counts)
     left = sum(telling.kinds.values()) - mended
     if mend:

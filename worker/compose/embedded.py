@@ -232,10 +232,12 @@ class Embedded:
         """Every setting that can be read can be used."""
 
     async def examine(self, environ: Mapping[str, str]) -> AsyncIterator[Finding]:
-        from gregor.worker.compose import opensearch_findings
+        from gregor.worker.compose import index_folder, opensearch_findings
 
         yield self._folder()
         yield _disk(self._path)
+        for finding in index_folder.examine(self._path / index_folder.FOLDER):
+            yield finding
         async for finding in opensearch_findings.examine(self._config, environ):
             yield finding
 

@@ -1,15 +1,18 @@
 """The index of a crawl on one machine as it was committed last."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from gregor.search.adapters import generations
 from gregor.search.borders import Unusable
+from gregor.worker.compose.findings import Finding
 
 if TYPE_CHECKING:
     from gregor.search.adapters.tantivy_index import TantivyIndex
 
+FOLDER: Final = "index"
+"""Where the index of a crawl is, in its data folder."""
 INDEX: Final = "tantivy"
 """The folder of a generation's index."""
 _FRESH: Final = 1.0
@@ -39,6 +42,17 @@ class Latest:
             index = again if again.position() != index.position() else index
         self._generation, self._index, self._looked = generation, index, now
         return index
+
+
+def examine(folder: Path) -> Iterator[Finding]:
+    """Whether an index, where there is one, can be searched by this version."""
+    try:
+        generation = generations.current(folder)
+    except Unusable as error:
+        yield Finding("warn", "index", str(error))
+    else:
+        if generation is not None:
+            yield Finding("ok", "index", f"{folder} is of this version")
 
 
 def searchable(folder: Path) -> "TantivyIndex":

@@ -16,7 +16,7 @@ from gregor.worker.base.errors import BadInput
 from gregor.worker.base.tasks import first_of
 from gregor.worker.borders.errors import TellDamage, Unavailable
 from gregor.worker.compose.engine import engine_of
-from gregor.worker.compose.index_folder import INDEX, Latest, searchable
+from gregor.worker.compose.index_folder import FOLDER, INDEX, Latest, searchable
 from gregor.worker.compose.index_metrics import counts, measured
 from gregor.worker.config.api import address, is_loopback
 from gregor.worker.config.settings import Config
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from gregor.search.query import ParsedQuery
 
 _log = logs("index")
-_FOLDER: Final = "index"
 BOOK: Final = "book.db"
 """What a generation remembers beside its index."""
 _LOOK: Final = 0.5
@@ -39,7 +38,7 @@ _FEW: Final = 50
 
 def index_folder(config: Config) -> Path:
     """Where the index of a crawl is."""
-    return Path(config.data) / _FOLDER
+    return Path(config.data) / FOLDER
 
 
 async def index(

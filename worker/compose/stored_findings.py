@@ -29,10 +29,13 @@ async def examine(config: Config) -> AsyncIterator[Finding]:
         server_timeout=min(config.server_timeout, LONGEST_WAIT),
     )
     try:
+        engine_of(config).there()
+    except BadInput:
+        return
+    try:
         reader, _ = await engine_of(patient).read()
     except (BadInput, Unavailable) as error:
-        if config.engine == "cluster":  # of a data folder it was told already
-            yield Finding("warn", "crawl", str(error))
+        yield Finding("warn", "crawl", str(error))
         return
     try:
         yield Finding("ok", "crawl", "its stores are as this version makes them")
@@ -42,19 +45,16 @@ async def examine(config: Config) -> AsyncIterator[Finding]:
         yield Finding("warn", "crawl", f"it cannot be read: {error}; see `gregor check`")
     finally:
         await reader.close()
-    if config.engine == "embedded":
-        for finding in _index(config):
-            yield finding
 
 
 async def _items(config: Config, reader: Reader) -> list[Finding]:
     """What rules and extractors find no more."""
     away = fallen([record.fields async for record in reader.partitions()])
     mend = "mend the rule (`gregor shell URL --rules FILE`), then `gregor extract --store`"
-    found = [Finding("warn", "items", f"{one_line(field.text)}; {mend}") for field in away]
-    if (config.rules or config.plugins) and not found:
-        found.append(Finding("ok", "items", "every required field of rules and extractors is found as before"))
-    return found
+    findings = [Finding("warn", "items", f"{one_line(field.text)}; {mend}") for field in away]
+    if (config.rules or config.plugins) and not findings:
+        findings.append(Finding("ok", "items", "every required field of rules and extractors is found as before"))
+    return findings
 
 
 async def _near(reader: Reader, share: float) -> list[Finding]:
@@ -70,17 +70,3 @@ async def _near(reader: Reader, share: float) -> list[Finding]:
         if looked_at == _LOOKED_AT or sketched == _ENOUGH:
             break
     return [Finding("ok", "near", "near-duplicates of stored pages are found")] if sketched else []
-
-
-def _index(config: Config) -> list[Finding]:
-    """Whether an index on this machine can be searched by this version."""
-    from gregor.search.adapters import generations
-    from gregor.search.borders import Unusable
-    from gregor.worker.compose.search import index_folder
-
-    folder = index_folder(config)
-    try:
-        generation = generations.current(folder)
-    except Unusable as error:
-        return [Finding("warn", "index", str(error))]
-    return [] if generation is None else [Finding("ok", "index", f"{folder} is of this version")]

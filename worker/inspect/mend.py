@@ -3,22 +3,45 @@
 May be cut short at any point and repeated: what is left is found again by the next check.
 """
 
-from gregor.schemas.messages import Row
+from collections.abc import AsyncIterator, Iterable
+from typing import Final
+
+from gregor.schemas.messages import Row, url_fingerprint
+from gregor.worker.base.streams import in_order
 from gregor.worker.borders.reader import Reader
 from gregor.worker.borders.stock import Mending
 from gregor.worker.inspect.check import StockFinding, rebuilt
 from gregor.worker.inspect.selection import undamaged
 from gregor.worker.web.urls import Urls
 
+_AT_ONCE: Final = 256
+"""URLs that are mended at a time."""
+
 
 class Mender:
-    """Applies findings one by one."""
+    """Applies findings."""
 
     def __init__(self, mending: Mending, reader: Reader, urls: Urls) -> None:
         self._mending = mending
         self._reader = reader
         self._urls = urls
         self._asked: set[str] = set()
+
+    async def mend_all(self, findings: Iterable[StockFinding]) -> int:
+        """How many of them are mended. Many are on their way at once, since each waits for a disk or a network; what is
+        of one URL is done in its order."""
+        by_url: dict[str | int, list[StockFinding]] = {}
+        for number, finding in enumerate(findings):
+            by_url.setdefault(finding.key or number, []).append(finding)
+
+        async def urls() -> AsyncIterator[list[StockFinding]]:
+            for of_url in by_url.values():
+                yield of_url
+
+        async def mend_each(of_url: list[StockFinding]) -> int:
+            return sum([await self.mend(finding) for finding in of_url])
+
+        return sum([mended async for mended in in_order(urls(), mend_each, _AT_ONCE)])
 
     async def mend(self, finding: StockFinding) -> bool:
         """Do what the finding says of its mend; False when there is nothing that can be done."""
@@ -52,6 +75,7 @@ class Mender:
         if row is None:
             row = await self._made(key)
             await self._mending.rebuild(row)
+            await self._mending.mark([url_fingerprint(key)])
         await self._mending.ask_again(row)
         self._asked.add(key)
 
