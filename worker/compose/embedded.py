@@ -234,9 +234,8 @@ class Embedded:
     async def examine(self, environ: Mapping[str, str]) -> AsyncIterator[Finding]:
         from gregor.worker.compose import index_folder, opensearch_findings
 
-        yield self._folder()
-        yield _disk(self._path)
-        for finding in index_folder.examine(self._path / index_folder.FOLDER):
+        index = index_folder.examine(self._path / index_folder.FOLDER)
+        for finding in (self._folder(), _disk(self._path), *index):
             yield finding
         async for finding in opensearch_findings.examine(self._config, environ):
             yield finding
