@@ -85,6 +85,7 @@ def test_a_program_finds_it_too(web: Web, here: Here) -> None:
         ["budget", "*", "none"],
         ["resume"],
         ["undrain", "nobody"],
+        ["drain", "nobody"],
         ["optout", "other.test", "--undo"],
     ],
 )

@@ -10,6 +10,7 @@ from gregor.worker.adapters.embedded import change_orders, open_engine, standing
 from gregor.worker.commands import cli
 from gregor.worker.compose.process import SystemClock
 from gregor.worker.observe.bottleneck import ADVICE
+from gregor.worker.orders.model import By, Order, give
 from tests.endtoend.operated import OPERATOR, VIEWER, Operated, operated
 
 
@@ -135,7 +136,7 @@ def test_every_kind_is_given_and_taken_back(folder: Path, capsys: pytest.Capture
     gregor(folder, "concurrency", "*.a.example", "3")
     gregor(folder, "priority", "A.example", "1")
     gregor(folder, "budget", "*", "1000")
-    gregor(folder, "drain", "worker-7")
+    change_orders(folder, lambda orders: give(orders, Order("drain", "worker-7"), By("x", 1.0, "", "command on x")))
     assert sorted((one.name, one.value) for one in standing_orders(folder).by_name.values()) == [
         ("budget *", 1000.0),
         ("concurrency *.a.example", 3.0),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from gregor.schemas.messages import DeadLetter
 from gregor.worker.adapters import embedded
-from gregor.worker.adapters.embedded.folder import connect_reading
+from gregor.worker.adapters.embedded.folder import connect_reading, is_in_use
 from gregor.worker.base.amounts import size
 from gregor.worker.base.errors import BadInput
 from gregor.worker.borders.changes import ChangeFeed
@@ -97,8 +97,9 @@ class Embedded:
     def there(self) -> None:
         self._made_for()
 
-    def workers(self) -> None:
-        """Only an API can say."""
+    def workers(self) -> set[str] | None:
+        """Where one runs, only its API can say which."""
+        return None if is_in_use(self._path) else set()
 
     def orders(self) -> Orders:
         return embedded.standing_orders(self._path)
@@ -234,8 +235,7 @@ class Embedded:
     async def examine(self, environ: Mapping[str, str]) -> AsyncIterator[Finding]:
         from gregor.worker.compose import index_folder, opensearch_findings
 
-        index = index_folder.examine(self._path / index_folder.FOLDER)
-        for finding in (self._folder(), _disk(self._path), *index):
+        for finding in (self._folder(), _disk(self._path), *index_folder.examine(self._path / index_folder.FOLDER)):
             yield finding
         async for finding in opensearch_findings.examine(self._config, environ):
             yield finding

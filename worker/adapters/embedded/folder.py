@@ -156,6 +156,19 @@ def _lock(path: Path) -> int:
     return lock
 
 
+def is_in_use(path: Path) -> bool:
+    """Whether a process holds the folder: a crawl that runs. Raises `FolderError` where there is no crawl."""
+    connect_reading(path)[0].close()
+    try:
+        with (path / "lock").open("rb") as lock:
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except FileNotFoundError:
+        return False
+    return False
+
+
 def _load(path: Path, wanted: dict[str, str]) -> dict[str, str]:
     """What the folder was made for; made now, in one transaction, when it is new."""
     try:
