@@ -16,12 +16,12 @@ from tests.endtoend.operated import OPERATOR, SETTINGS, operated
 Ask = Callable[..., Awaitable[requests.Response]]
 
 
-async def shown(folder: Path, case: Callable[[Ask], Awaitable[None]]) -> None:
+async def shown(folder: Path, case: Callable[[Ask], Awaitable[None]], **settings: Any) -> None:
     """Run a case with the console of a folder, which ends by an order of its API."""
     token = folder.parent / "token"
     token.write_text(OPERATOR)
     of_tokens = {"viewer_token_env": "", "operator_token_env": "", "operator_token_file": str(token)}
-    config = Config(data=str(folder), **{**SETTINGS, **of_tokens, "anonymous_read": True})
+    config = Config(data=str(folder), **{**SETTINGS, **of_tokens, "anonymous_read": True, **settings})
     stop, url = asyncio.Event(), asyncio.get_running_loop().create_future()
     serving = asyncio.create_task(
         console.console(config, stop, lambda line: url.set_result(line.split()[4].partition("#")[0].rstrip(",")))

@@ -237,6 +237,8 @@ async def test_a_page_is_shown_as_text_with_its_way_and_its_likes(worker: Operat
     await expect(page.locator("#text")).to_contain_text(PROSE[:200])
     await expect(page.locator("#explanation")).to_contain_text(START)
     await expect(page.locator("#similar tbody")).to_contain_text("A story, retold")
+    await expect(page.locator("#similar td.number").first).to_have_text(re.compile("^[0-9]+ %$"))
+    await expect(page.locator("#similar bdi[dir=auto]").first).to_contain_text("A story")
     await page.get_by_role("link", name=f"{START}retold").click()
     await expect(page.locator("#record")).to_contain_text("nearly the same as")
     await go(page, "Pages")
@@ -256,6 +258,7 @@ async def test_what_was_given_up_is_told_by_cause(worker: Operated, page: Any) -
     await page.reload()
     await expect(page.locator("#deadnote")).to_have_text("1 URL, by cause.")
     await expect(page.locator("#causes tbody")).to_contain_text("status 500")
+    await expect(page.locator("#causes p").first).to_have_text("The server answered with an error.")
     await page.get_by_role("link", name=f"{START}fails").click()
     await expect(page.locator("#explanation")).to_contain_text("dead")
     await as_operator(worker, page)
@@ -424,6 +427,12 @@ def test_it_can_be_read_at_every_size(tmp_path: Path, width: int, height: int, s
             await page.goto(f"{worker.url}#{view}")
             await expect(page.locator(f"#view-{name} :is(td, figure)").first).to_be_visible()
             assert await page.evaluate("document.documentElement.scrollWidth") <= width, view
+            assert not re.search(r"\[object |undefined|NaN|`", await page.locator("main").inner_text()), view
+            for row in (await page.locator(f"#view-{name} .short tbody tr:visible").all())[:3]:
+                tops = await row.locator("td").evaluate_all(
+                    "cells => cells.map(cell => cell.getBoundingClientRect().top)"
+                )
+                assert len(set(tops)) == 1, f"{view}: a word and its number stand in two lines"
             await picture(page, f"{name}-{width}-{scheme}")
 
     shown(tmp_path, case, size=(width, height), scheme=scheme, delay=0.3, hosts=4, retries=0)

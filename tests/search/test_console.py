@@ -11,6 +11,7 @@ from urllib.parse import quote
 import pytest
 
 from tests.endtoend.described import check
+from tests.endtoend.operated import OPERATOR
 from tests.endtoend.test_folder_console import Ask, shown
 from tests.operation.browser import browser, expect, needs_chromium
 from tests.search.stored import crawl, page, store
@@ -79,6 +80,30 @@ def test_the_tab_in_a_browser(folder: Path, width: int, scheme: str) -> None:
     asyncio.run(shown(folder, case))
 
 
+@needs_chromium
+def test_a_browser_without_scripts_logs_in_to_the_search_page_and_the_console_does_so_for_it(folder: Path) -> None:
+    async def case(ask: Ask) -> None:
+        url = (await ask("GET", "status")).url.partition("/api/")[0]
+        async with browser(java_script_enabled=False) as tab:
+            await tab.goto(f"{url}/search/?q=fox")
+            await tab.get_by_label("Token").fill("wrong-token-012345")
+            await tab.keyboard.press("Enter")
+            await expect(tab.get_by_role("alert")).to_have_text("The token is not one of this crawl's.")
+            await tab.get_by_label("Token").fill(OPERATOR)
+            await tab.get_by_role("button", name="Use it").click()
+            await expect(tab.get_by_role("heading", name="Search: fox")).to_be_visible()
+            await expect(tab.locator("mark").first).to_have_text("fox")
+            await tab.get_by_role("link", name="Stored text").first.click()
+            await expect(tab.locator("pre")).to_contain_text("fox")
+        async with browser() as tab:
+            await tab.goto(f"{url}/#token={OPERATOR}")
+            await tab.goto(f"{url}/#search=fox")
+            await tab.get_by_role("button", name="Open as a page of its own").click()
+            await expect(tab.get_by_role("heading", name="Search: fox")).to_be_visible()
+
+    asyncio.run(shown(folder, case, anonymous_read=False))
+
+
 async def looked_at(tab: Any, url: str) -> None:
     await tab.goto(f"{url}/#search={quote('foxx harbor')}")
     await tab.get_by_role("link", name="fox harbour").click()
@@ -91,7 +116,7 @@ async def looked_at(tab: Any, url: str) -> None:
     await tab.get_by_role("button", name="pages like Harbour museum").click()
     await expect(tab.locator("#searchnotes")).to_contain_text("Pages like http://b.example.org/")
     await tab.locator("#place").select_option("/events")
-    await expect(tab.locator("#searchnotes")).to_contain_text("gregor index --records")
+    await expect(tab.locator("#searchnotes code")).to_have_text("gregor index --records")
     await tab.locator("#place").select_option("")
     await tab.get_by_label("Words").fill("many words")
     await tab.keyboard.press("Enter")

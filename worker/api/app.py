@@ -126,7 +126,7 @@ def application(
     backend: Backend, access: Access, rate: float, pages: Mapping[str, Response], beside: Sequence[Route] = ()
 ) -> Gate:
     """All of it. ``rate``: requests a second that are answered; ``pages``: what everybody may see, by path; ``beside``:
-    what viewers get that is no part of the API."""
+    what is no part of the API and looks itself at who asks."""
     openapi = msgspec.json.encode(document(pages))
 
     async def page(request: Request) -> Response:
@@ -149,7 +149,7 @@ def application(
         Route("/api/v1/openapi.json", described, methods=["GET"]),
         *beside,
     ]
-    return Gate(routed(routes), access, rate, pages)
+    return Gate(routed(routes), access, rate, [*pages, *(route.path for route in beside)])
 
 
 def routed(routes: Sequence[Route]) -> Starlette:

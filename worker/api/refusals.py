@@ -19,7 +19,7 @@ _STYLE: Final = (
 
 def refuse(scope: Scope, problem: Problem) -> Response:
     """The answer: a page if it is what the request accepts by name, outside the API."""
-    if scope.get("path", "").startswith(_FOR_PROGRAMS) or not _accepts_pages(scope):
+    if scope.get("path", "").startswith(_FOR_PROGRAMS) or not accepts_pages(scope):
         return problems.response(problem)
     text = _page(f"{problem.status} {HTTPStatus(problem.status).phrase}", problem.detail)
     answer = console.response(text)
@@ -28,9 +28,16 @@ def refuse(scope: Scope, problem: Problem) -> Response:
     return answer
 
 
-def _accepts_pages(scope: Scope) -> bool:
+def accepts_pages(scope: Scope) -> bool:
+    """Whether a page is among what the request accepts by name: it is a browser's that goes somewhere."""
     accepted = b",".join(value for name, value in scope.get("headers", ()) if name == b"accept")
     return b"text/html" in accepted.lower()
+
+
+def coded(text: str) -> str:
+    """Text as HTML, in which `backticks` mark what is to be typed."""
+    pieces = escape(text).split("`")
+    return "".join(f"<code>{piece}</code>" if at % 2 else piece for at, piece in enumerate(pieces))
 
 
 def _page(title: str, detail: str) -> str:
@@ -38,5 +45,5 @@ def _page(title: str, detail: str) -> str:
         f'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
         '<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="robots" content="noindex">'
         f"<style>{_STYLE}</style></head><body><main><h1>{escape(title)}</h1>"
-        f'<p role="alert">{escape(detail)}</p></main></body></html>'
+        f'<p role="alert">{coded(detail)}</p></main></body></html>'
     )

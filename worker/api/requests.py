@@ -19,20 +19,35 @@ _MOST_TOLD: Final = 200  # characters: a fault may name a field, which may have 
 
 async def body(request: Request, kind: type[B], most: int = MOST_BODY) -> B:
     """The JSON body of at most so many bytes; an empty one stands for an object without fields."""
-    try:
-        async with asyncio.timeout(_PATIENCE):
-            raw = await _raw(request, most)
-    except TimeoutError:
-        raise Problem(408, f"The body did not come within {_PATIENCE:g} seconds.") from None
-    except ClientDisconnect:
-        raise Problem(400, "The body did not come whole.") from None
-    media_type = request.headers.get("content-type", "application/json").partition(";")[0].strip().lower()
+    raw = await _whole(request, most)
+    media_type = _media_type(request, "application/json")
     if raw and media_type != "application/json":
         raise Problem(415, "The body must be application/json.")
     try:
         return msgspec.json.decode(raw or b"{}", type=kind)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise Problem(400, f"The body is not as it should be: {one_line(str(error), _MOST_TOLD)}.") from None
+
+
+async def form(request: Request) -> bytes:
+    """The body of an HTML form, as it was sent."""
+    if _media_type(request, "") != "application/x-www-form-urlencoded":
+        raise Problem(415, "The body must be application/x-www-form-urlencoded.")
+    return await _whole(request, MOST_BODY)
+
+
+def _media_type(request: Request, default: str) -> str:
+    return request.headers.get("content-type", default).partition(";")[0].strip().lower()
+
+
+async def _whole(request: Request, most: int) -> bytes:
+    try:
+        async with asyncio.timeout(_PATIENCE):
+            return await _raw(request, most)
+    except TimeoutError:
+        raise Problem(408, f"The body did not come within {_PATIENCE:g} seconds.") from None
+    except ClientDisconnect:
+        raise Problem(400, "The body did not come whole.") from None
 
 
 async def _raw(request: Request, most: int) -> bytes:

@@ -10,7 +10,7 @@ from typing import Any, Final, cast
 
 import uvicorn
 
-from gregor.worker.api import console, search_routes
+from gregor.worker.api import console, search_login, search_routes
 from gregor.worker.api.access import Access
 from gregor.worker.api.app import Gate, application
 from gregor.worker.api.backend import Backend
@@ -51,7 +51,8 @@ async def serving(
     if config.about_path:
         pages[config.about_path] = console.response(about.page(config))
     searching = backend.archive.searching
-    beside = [] if searching is None else search_routes.routes(searching, search_routes.BESIDE)
+    found = [] if searching is None else search_routes.routes(searching, search_routes.BESIDE)
+    beside = search_login.guarded(found, access) if found else []
     keeper = asyncio.create_task(backend.keep())
     keeper.add_done_callback(lambda _: ended())
     try:

@@ -79,7 +79,7 @@ class WorkerBackend(Backend):
             stats.pages_200,
             stats.bytes,
             stats.requests,
-            dict(stats.states),
+            stats.outcomes,
             {str(status): count for status, count in sorted(stats.statuses.items())},
             dict(stats.troubles.most_common(50)),
             stats.total_pages_200,

@@ -84,7 +84,7 @@ def report(
         pages_200=stats.pages_200,
         bytes=stats.bytes,
         requests=stats.requests,
-        states=_sorted(stats.states),
+        states=_sorted(stats.outcomes),
         statuses={str(status): n for status, n in sorted(stats.statuses.items())},
         errors=_sorted(stats.troubles),
         links=_sorted(stats.links),

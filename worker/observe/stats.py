@@ -136,6 +136,11 @@ class Stats:
         self.retries[error.service] += 1
 
     @property
+    def outcomes(self) -> dict[str, int]:
+        """How many visits ended a URL, by state; those after which it is tried once more are none of them."""
+        return {state: count for state, count in self.states.items() if state != "waiting"}
+
+    @property
     def troubles(self) -> Counter[str]:
         """All that went wrong, in words: causes of visits that failed, and services that were waited for."""
         return self.errors + Counter({f"unavailable: {service}": count for service, count in self.aways.items()})

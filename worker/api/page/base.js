@@ -41,10 +41,21 @@ function urlCell(made) {
   return long;
 }
 // What a visit came to, where that is more than its state and its status say.
-const more = one => [one.state, `status ${one.status}`].includes(one.outcome) ? "" : one.outcome;
+const more = one => [one.state, "fetched", `status ${one.status}`, `${one.state} (${one.status})`].includes(one.outcome) ? "" : one.outcome;
 // Text in which `backticks` mark what is to be typed.
 function coded(text) {
   return String(text).split("`").map((part, at) => at % 2 ? node("code", part) : document.createTextNode(part));
+}
+// What a site said, in the direction that it is read in.
+function saidBySite(text) {
+  if (!text) return "";
+  const made = node("bdi", text);
+  made.dir = "auto";
+  return made;
+}
+const LANGUAGES = new Intl.DisplayNames("en", { type: "language", fallback: "none" });
+function language(tag) {
+  try { const name = LANGUAGES.of(tag); return name ? `${name} (${tag})` : tag; } catch { return tag; } // what a page says may be no tag
 }
 function to(text, href) {
   const made = node("a", text);

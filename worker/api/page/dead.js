@@ -45,6 +45,6 @@ function cause(one, at) {
     });
     row.append(more);
   }
-  made.append(head, row, table);
+  made.append(head, ...(reason(one.cause) ? [node("p", reason(one.cause), "quiet")] : []), row, table);
   return made;
 }

@@ -8,7 +8,7 @@ let hostSort = { now: "turn", down: false };
 
 const block = host => change(`Send ${host} nothing more?`, "PUT", "orders/block/" + encodeURIComponent(host));
 const delay = host => change(`Ask ${host} less often?`, "PUT", "orders/delay/" + encodeURIComponent(host), {}, { amount: "Least delay, seconds" });
-const turn = h => h.state === "active" ? "now" : h.state === "blocked" || !h.queued ? "none" : h.due ? `in ${seconds(h.due)}` : "due";
+const turn = h => h.state === "active" ? "now" : h.state === "blocked" || !h.queued ? "none" : h.due >= 0.05 ? `in ${seconds(h.due)}` : "due";
 
 function sortHosts(now, again) {
   hostSort = { now, down: again ? !hostSort.down : !LEAST_FIRST.includes(now) };
@@ -24,9 +24,9 @@ views.hosts = {
     if (hostSort.down === LEAST_FIRST.includes(hostSort.now)) asked.order = "last";
     const { hosts } = await latest("hosts" + query(asked));
     fill("hosttable", ["host", "host's state", "#waiting URLs", "#next turn", "#delay", "#failures", "last failure", ""].filter(name => !over || !OF_TURNS.includes(name)), hosts.map(h => over ? [
-      urlCell(to(h.host, "#pages=" + encodeURIComponent(h.host))), cell(HOST_STATE[h.state] ?? h.state, "when"), number(h.queued), number(h.failures), h.cause,
+      urlCell(to(h.host, "#pages=" + encodeURIComponent(h.host))), cell(HOST_STATE[h.state] ?? h.state, "word"), number(h.queued), number(h.failures), h.cause,
     ] : [
-      urlCell(to(h.host, "#pages=" + encodeURIComponent(h.host))), cell(HOST_STATE[h.state] ?? h.state, "when"), number(h.queued), number(turn(h)),
+      urlCell(to(h.host, "#pages=" + encodeURIComponent(h.host))), cell(HOST_STATE[h.state] ?? h.state, "word"), number(h.queued), number(turn(h)),
       number(seconds(h.delay)), number(h.failures), h.cause,
       buttons(button("Delay", `delay ${h.host}`, () => delay(h.host)), button("Block", `block ${h.host}`, () => block(h.host))),
     ]), "no host is like that", { by: COLUMNS, ...hostSort, to: now => sortHosts(now, now === hostSort.now) });

@@ -9,7 +9,7 @@ let past = [];
 // `last`: how it is now, which the remembered points are some seconds behind; `of`: the most there can be.
 function chart(name, field, told, last, of) {
   const made = node("figure", undefined, "chart"), values = past.map(point => point[field]);
-  const most = Math.max(...values, 0), begun = past.length ? past[0].at : 0;
+  const most = Math.max(...values, last, 0), begun = past.length ? past[0].at : 0;
   const span = past.length > 1 ? past.at(-1).at - begun : 0;
   const head = node("p"), foot = node("p"), figure = node("b", told(last));
   if (of) figure.append(node("small", ` of ${told(of)}`));
@@ -42,9 +42,13 @@ function hostBar(hosts) {
   }
   renew(el("hoststates"), bar, legend);
 }
-function counted(id, title, values, none) {
+function counted(id, title, values, none, why = () => "") {
   const rows = Object.entries(values).sort((a, b) => b[1] - a[1]);
-  fill(id, [title, "#count"], rows.map(([name, n]) => [name, number(n)]), none);
+  fill(id, [title, "#count"], rows.map(([name, n]) => {
+    const first = cell(name, "text");
+    if (why(name)) first.title = why(name);
+    return [first, number(n)];
+  }), none);
 }
 function tiles(now, counts, outlook, over) {
   const left = outlook.left === null || outlook.left === undefined ? "not known" : outlook.left < 1 ? "now" : `about ${seconds(outlook.left)}`;
@@ -69,20 +73,22 @@ views.overview = {
   async load({ now, rates, counts, outlook }) {
     const over = now.state === "stopped";
     for (const id of ["charts", "hostsnow"]) el(id).hidden = over;
-    const said = node("span"), advice = over ? `To go on: ${now.advice.replace("to go on, ", "")}.` : now.advice && `What helps: ${now.advice}.`;
+    const ended = over && !outlook.waiting;
+    const said = node("span"), advice = ended ? "This console crawls nothing itself: `gregor crawl` with this data folder takes more seeds, `gregor recrawl` visits what is known again."
+      : over ? `To go on: ${now.advice.replace("to go on, ", "")}.` : now.advice && `What helps: ${now.advice}.`;
     said.append(...coded(advice));
     el("limiting").replaceChildren(node("span", over ? "A look at what is kept" : "Limited by", "quiet"),
-      node("b", over ? "This console crawls nothing itself." : now.limiting), said);
+      node("b", ended ? "Every URL that was found is settled." : over ? "This console crawls nothing itself." : now.limiting), said);
     el("drift").hidden = !now.drift.length;
     el("drift").replaceChildren(node("b", "Rules find no more what they found"), ...now.drift.map(away => node("p", away.text)));
     tiles(now, counts, outlook, over);
     counted("states", "state", counts.states, "none settled yet");
     counted("statuses", "status", counts.statuses, "none yet");
-    counted("errors", "cause", counts.errors, "none");
+    counted("errors", "cause", counts.errors, "none", reason);
     el("statusname").textContent = over ? "Stored pages by status" : "Answers by status";
     const { urls } = await latest("recent");
     fill("recent", ["at", "URL", "state", "#status", "outcome"], urls.map(one => [
-      when(one.at), urlCell(toUrl(one.url)), cell(one.state, "when"), number(one.status || ""), more(one)]), "none yet");
+      when(one.at), urlCell(toUrl(one.url)), cell(one.state, "word"), number(one.status || ""), more(one)]), "none yet");
     if (over) return;
     hostBar(now.hosts);
     const { points } = await latest("history" + query({ after: past.at(-1)?.at ?? 0 }));

@@ -9,7 +9,7 @@ views.pages = {
   async load() {
     const { urls, complete, next } = await latest("pages" + query({ state: el("pagestate").value, host: el("pagehost").value.trim(), after: behind }));
     fill("pagetable", ["URL", "state", "#status", "outcome", "last visit"],
-      urls.map(one => [urlCell(toUrl(one.url)), cell(one.state, "when"), number(one.status || ""), more(one), when(one.at)]), "none");
+      urls.map(one => [urlCell(toUrl(one.url)), cell(one.state, "word"), number(one.status || ""), more(one), when(one.at)]), "none");
     el("pagenote").textContent = count(urls.length, "URL") + (behind ? " further on" : "") + (complete ? "" : next ? "; there are more." : ", found in the time there was; there may be more.");
     pager("pageactions", behind, next, ["First page", "Next page"], after => { behind = after; });
   },
@@ -20,6 +20,7 @@ el("urlform").addEventListener("submit", event => {
   location.hash = "url=" + encodeURIComponent(el("url").value.trim());
 });
 
+const LINKS = { a: "a link", area: "a part of a map", link: "a link of the head" };
 let shown = "";
 views.url = {
   async open(url) {
@@ -41,7 +42,7 @@ function explained(found) {
   describe("explanation", [
     ["state", found.state || "never met"], ["outcome", [found.outcome, found.status].filter(Boolean).join(", ")], ["decided by", found.rule],
     ["known as", found.key !== found.url && found.key],
-    ["discovered", found.discovered_as && (found.discovered_via ? `as ${found.discovered_as}, depth ${found.depth}` : "given as a seed")],
+    ["discovered", found.discovered_as && (found.discovered_via ? `as ${LINKS[found.discovered_as] ?? found.discovered_as}, depth ${found.depth}` : "given as a seed")],
     ["from", link(found.discovered_via)], ["label", found.label], ["first visited", moment(found.first_seen)],
     ["redirected to", link(found.redirected_to)], ["same as", link(found.duplicate_of)],
     ["nearly the same as", link(found.near_duplicate_of)], ["owner", found.owner],
@@ -62,8 +63,8 @@ async function stored(url, visit = "") {
   if (url !== shown) return;
   const others = record.duplicate_of || record.near_duplicate_of;
   describe("record", [
-    ["title", record.title], ["status", record.status], ["fetched", moment(record.fetched_at)], ["type", record.mime], ["charset", record.charset],
-    ["language", page.language], ["size", size(record.size ?? 0)], ["sha256", record.sha256], ["cut short", record.truncated && "yes"],
+    ["title", saidBySite(record.title)], ["status", record.status], ["fetched", moment(record.fetched_at)], ["type", record.mime], ["charset", record.charset],
+    ["language", language(page.language)], ["size", size(record.size ?? 0)], ["sha256", record.sha256], ["cut short", record.truncated && "yes"],
     [record.duplicate_of ? "same as" : "nearly the same as", others && toUrl(others)], ["canonical", record.canonical && toUrl(record.canonical)],
     ["directives", record.directives.join(", ")], ["server", page.address && `${page.address}, ${page.elapsed.toFixed(3)} s`], ["certificate", page.tls_fault],
     ["stored body", page.damage && `damaged: ${page.damage}`]]);
@@ -74,12 +75,12 @@ async function stored(url, visit = "") {
   el("request").textContent = page.request_head.join("\n");
   el("linkcount").textContent = page.links.length < page.links_total ? `Links: the first ${whole(page.links.length)} of ${whole(page.links_total)}` : `Links (${whole(page.links_total)})`;
   fill("links", ["URL", "kind", "text", "what became of it"], page.links.map(one => [
-    urlCell(toUrl(one.url)), one.kind + (one.nofollow ? ", nofollow" : ""), one.text, one.fate]), "none");
+    urlCell(toUrl(one.url)), one.kind + (one.nofollow ? ", nofollow" : ""), saidBySite(one.text), one.fate]), "none");
   el("stored").hidden = false;
   const near = await ask("GET", "similar" + query({ url }));
   if (url !== shown) return;
   el("simhash").textContent = near.simhash ? "Pages that have at least half of their text in common with this one." : "It has too little text to be compared.";
-  fill("similar", ["URL", "title", "state", "#in common"], near.pages.map(one => [urlCell(toUrl(one.url)), one.title, one.state, `${number(Math.round(100 * one.share))} %`]), "none");
+  fill("similar", ["URL", "title", "state", "#in common"], near.pages.map(one => [urlCell(toUrl(one.url)), saidBySite(one.title), cell(one.state, "word"), number(`${Math.round(100 * one.share)} %`, one.share)]), "none");
 }
 const seed = seeds => change(`Add ${count(seeds.length, "seed")}?`, "POST", "seeds", { seeds }, { said: answer => `${count(answer.count, "seed")} published.` });
 const again = url => change(`Visit ${url} again now?`, "POST", "recrawl", { urls: [url] }, { said: answer => answer.count ? "It is visited again at its host's next turn." : "The crawl does not know this URL." });

@@ -25,7 +25,7 @@ views.search = {
 };
 function noted(...said) {
   const made = node("p", undefined, "quiet");
-  made.append(...said);
+  made.append(...said.flatMap(part => typeof part === "string" ? coded(part) : [part]));
   return made;
 }
 function narrowed(facet) {
@@ -48,7 +48,16 @@ function found(answer) {
   renew(el("searchactions"), ...(answer.page > 1 ? [turn("Previous hits", answer.page - 1)] : []),
     ...(answer.more ? [turn("Next hits", answer.page + 1)] : []),
     ...(!answer.more && !sought.all && answer.total > answer.hits.length && answer.page === 1
-      ? [button("All of every host", "", () => seek({ q: sought.q, like: sought.like, all: 1 }))] : []));
+      ? [button("All of every host", "", () => seek({ q: sought.q, like: sought.like, all: 1 }))] : []),
+    ...(!el("place").value ? [button("Open as a page of its own", "", () => openPage(query({ q: sought.q, like: sought.like })))] : []));
+}
+// The page that needs no script knows no token of this one's: its form is sent first, which leaves a cookie for it.
+async function openPage(asked) {
+  const body = new URLSearchParams({ token });
+  try {
+    if (token) await fetch("/search/login", { method: "POST", body, redirect: "manual" });
+    location.assign("/search/" + asked);
+  } catch (error) { refused(error); }
 }
 function record(one) {
   const made = node("li"), said = node("p", one.title);
@@ -62,7 +71,7 @@ function hit(one) {
   head.dir = said.dir = "auto";
   head.append(to(name, "#url=" + encodeURIComponent(one.url)));
   said.append(...one.snippet.map(part => part.marked ? node("mark", part.text) : document.createTextNode(part.text)));
-  const facts = [one.at ? moment(one.at) : "", one.language, one.urls.length > 1 ? count(one.urls.length, "address").replace(/ss$|sss$/, "ss") : "",
+  const facts = [one.at ? moment(one.at) : "", language(one.language), one.urls.length > 1 ? `${whole(one.urls.length)} addresses` : "",
     one.nearly_the_same ? `${whole(one.nearly_the_same)} more say nearly the same` : ""].filter(Boolean);
   const row = node("div", undefined, "actions"), query_now = sought.q;
   why.hidden = true;

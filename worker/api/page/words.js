@@ -30,6 +30,36 @@ const WORDS = {
   "in memory": "URLs that the worker holds, to be visited next.",
   "running": "Visits that run at this moment.",
 };
+// Why a visit failed, or a URL was given up.
+const CAUSES = {
+  status: "The server answered with an error.",
+  robots: "The host's robots.txt cannot be read, so that nothing may be asked.",
+  host: "Every try at the host failed, so that all its URLs were given up together.",
+  dns: "The host's name leads to no address.",
+  connect: "Nobody took the connection.",
+  timeout: "No answer came in time.",
+  cut: "The connection ended before the answer was whole.",
+  tls: "The encrypted connection failed: its certificate, or its beginning.",
+  legacy_tls: "The server's encryption is one of old that is unsafe; the setting legacy_tls allows it.",
+  protocol: "The answer was not HTTP.",
+  too_large_headers: "The answer's headers were too long.",
+  decode: "The answer was packed in a way that cannot be unpacked.",
+  request: "The URL, or a header, cannot be sent.",
+  url: "The URL cannot be asked for.",
+  redirect: "It redirects to nowhere, or to itself.",
+  processor: "What reads this kind of document failed.",
+  credentials: "The server wants a name and a password, or a token.",
+  refused_address: "The host is in a private network; the setting allow_networks can allow it.",
+  refused_port: "The port is not one of the Web's, or one that other services own.",
+  proxy: "The proxy cannot be reached, or refused.",
+  local: "This machine lacked memory, disk, ports or open files.",
+  elsewhere: "The connection led elsewhere than it may.",
+  downgrade: "The server wants an older version of HTTP.",
+  lease: "The worker lost its permission before it asked.",
+  lost: "What stood in the queue cannot be read.",
+  unreadable: "What was kept of it cannot be read.",
+};
+const reason = cause => CAUSES[String(cause).split(" ")[0]] ?? "";
 const LISTS = {
   overview: ["URLs waiting", "time to the end", "visits running", "memory used", "disk free", "calendar late by", "host's state", "state"],
   hosts: ["host's state", "waiting URLs", "next turn", "delay", "failures"],
@@ -41,5 +71,6 @@ function meaning(name) { return Object.hasOwn(WORDS, name) ? WORDS[name] : ""; }
 for (const shown of document.querySelectorAll("[data-words]")) {
   const list = node("dl");
   list.append(...LISTS[shown.dataset.words].flatMap(name => [node("dt", name), node("dd", WORDS[name])]));
+  if (shown.dataset.words === "overview") list.append(...Object.entries(CAUSES).flatMap(([name, why]) => [node("dt", `cause: ${name}`), node("dd", why)]));
   shown.append(list);
 }

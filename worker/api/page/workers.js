@@ -22,7 +22,7 @@ views.workers = {
     const colours = new Map(names.map((name, at) => [name, `c${at % COLOURS}`]));
     fill("workertable", ["worker", "#partitions", "#in memory", "#running", "#pages a second", "#requests a second", "limited by", "heard of", ""], workers.map(one => [
       named(one.name, colours), number(one.partitions), number(one.queued), number(one.running), number(one.pages.toFixed(1)),
-      number(one.requests.toFixed(1)), one.limiting, cell(ago(one.at), "when", -one.at),
+      number(one.requests.toFixed(1)), one.limiting, cell(ago(one.at), "word", -one.at),
       buttons(...(one.name === serving ? [button("Stop", `stop ${one.name}`, () => stop(one.name))] : []), button("Drain", `drain ${one.name}`, () => drain(one.name)))]), "no worker is there");
     el("owners").hidden = !workers.length;
     el("map").replaceChildren(...partitions.map(one => {
