@@ -86,9 +86,11 @@ def test_pages_are_written_as_markdown(output: Output) -> None:
 
 def test_hosts_are_summed_up_for_people_and_programs(output: Output) -> None:
     head, *lines = output.text("hosts").splitlines()
-    assert head.split() == ["PAGES", "URLS", "BYTES", "ERRORS", "TIME", "HOST"]
+    assert head.split() == ["PAGES", "URLS", "WAITING", "BYTES", "ERRORS", "TIME", "HOST"]
     assert [line.split()[-1] for line in lines] == ["a.test", "b.test", "c.test"]
-    assert lines[2].split()[:2] == ["0", "1"] and lines[2].split()[4] == "1"
+    assert lines[2].split()[:3] == ["0", "1", "0"] and lines[2].split()[5] == "1"
+    waiting = {made["host"]: (made["waiting"], made["urls"]) for made in output.json("export", "jsonl", "hosts")}
+    assert waiting == {"a.test": (1, 5), "b.test": (1, 2), "c.test": (0, 1)}, "those never visited count, each once"
     assert output.text("hosts", "--limit", "1").splitlines()[2:] == ["and 2 hosts more: --limit 3 lists all"]
     (failing,) = output.json("hosts", "--json", "--sort", "errors", "--limit", "1")
     assert (failing["host"], failing["errors"], failing["seconds"]) == ("c.test", 1, 0.5)

@@ -88,7 +88,7 @@ async def test_the_overview_tells_how_fast_it_goes_and_why(worker: Operated, pag
         await expect(page.locator("#charts, #tiles").get_by_text(name, exact=True)).to_have_count(1)
     labels = await page.locator(":is(#charts, #tiles) .quiet").all_text_contents()
     assert len(labels) == len(set(labels)), "a figure is shown twice"
-    await expect(page.locator("#recent tbody")).to_contain_text("http://h0.example/0")
+    await expect(page.locator("#recent tbody")).to_contain_text("http://h0.example/")  # the first may have gone by
     newest = page.locator("#recent tbody tr").first
     before = await newest.text_content()
     await expect(newest).not_to_have_text(before)

@@ -19,7 +19,7 @@ _MOST_TOLD: Final = 200  # characters: a fault may name a field, which may have 
 
 async def body(request: Request, kind: type[B], most: int = MOST_BODY) -> B:
     """The JSON body of at most so many bytes; an empty one stands for an object without fields."""
-    raw = await _whole(request, most)
+    raw = await _body_within(request, most)
     media_type = _media_type(request, "application/json")
     if raw and media_type != "application/json":
         raise Problem(415, "The body must be application/json.")
@@ -33,14 +33,14 @@ async def form(request: Request) -> bytes:
     """The body of an HTML form, as it was sent."""
     if _media_type(request, "") != "application/x-www-form-urlencoded":
         raise Problem(415, "The body must be application/x-www-form-urlencoded.")
-    return await _whole(request, MOST_BODY)
+    return await _body_within(request, MOST_BODY)
 
 
 def _media_type(request: Request, default: str) -> str:
     return request.headers.get("content-type", default).partition(";")[0].strip().lower()
 
 
-async def _whole(request: Request, most: int) -> bytes:
+async def _body_within(request: Request, most: int) -> bytes:
     try:
         async with asyncio.timeout(_PATIENCE):
             return await _raw(request, most)

@@ -77,10 +77,10 @@ def guarded(routes: Sequence[Route], access: Access, clock: Callable[[], float] 
     async def login(request: Request) -> Response:
         if _from_elsewhere(request):
             raise Problem(403, "The form was sent by another site: give the token on the page itself.")
-        given = dict(parse_qsl((await form(request)).decode("utf-8", "replace")))
-        back = _way_back(given.get("back", ""))
+        fields = dict(parse_qsl((await form(request)).decode("utf-8", "replace")))
+        back = _way_back(fields.get("back", ""))
         try:
-            role = _role(access, request, f"Bearer {given.get('token', '')}", clock())
+            role = _role(access, request, f"Bearer {fields.get('token', '')}", clock())
             require(role, "viewer")
         except Problem as problem:
             if problem.status != 401:

@@ -51,8 +51,8 @@ async def serving(
     if config.about_path:
         pages[config.about_path] = console.response(about.page(config))
     searching = backend.archive.searching
-    found = [] if searching is None else search_routes.routes(searching, search_routes.BESIDE)
-    beside = search_login.guarded(found, access) if found else []
+    search_pages = [] if searching is None else search_routes.routes(searching, search_routes.BESIDE)
+    beside = search_login.guarded(search_pages, access) if search_pages else []
     keeper = asyncio.create_task(backend.keep())
     keeper.add_done_callback(lambda _: ended())
     try:

@@ -120,6 +120,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         complain(f"{error}; `gregor check` looks through all that is stored, and says what it can mend")
         return FAILED
     except (DiskFull, Unavailable, sqlite3.Error) as error:
+        if getattr(error, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+            complain(f"a database of the crawl is damaged: {error}; `gregor check` looks through all that is stored")
+            return FAILED
         complain(f"{error}; nothing is lost: remove the cause, then run the same command again", "error")
         return FAILED
     except RecordsLost as error:

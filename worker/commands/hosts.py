@@ -16,8 +16,8 @@ from gregor.worker.inspect.table_files import JsonLines
 from gregor.worker.inspect.tables import TABLES, RowValues
 
 _USUAL: Final = 50
-_SORTS: Final = {"pages": "pages", "bytes": "bytes", "errors": "errors", "time": "seconds", "urls": "urls"}
-_HEAD: Final = f"{'PAGES':>9} {'URLS':>9} {'BYTES':>10} {'ERRORS':>8} {'TIME':>12}  HOST"
+_SORTS: Final = {"time": "seconds", **{name: name for name in ("pages", "bytes", "errors", "urls", "waiting")}}
+_HEAD: Final = f"{'PAGES':>9} {'URLS':>9} {'WAITING':>9} {'BYTES':>10} {'ERRORS':>8} {'TIME':>12}  HOST"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -83,6 +83,6 @@ async def _chosen(rows: Any, names: list[str], sort: str, limit: int) -> tuple[l
 def _line(host: dict[str, Any]) -> str:
     time = duration(host["seconds"])
     return (
-        f"{host['pages']:>9} {host['urls']:>9} {size(host['bytes']):>10} {host['errors']:>8} {time:>12}  "
-        f"{one_line(host['host'], 200)}"
+        f"{host['pages']:>9} {host['urls']:>9} {host['waiting']:>9} {size(host['bytes']):>10} {host['errors']:>8} "
+        f"{time:>12}  {one_line(host['host'], 200)}"
     )

@@ -14,7 +14,7 @@ from gregor.worker.borders.changes import UrlChange
 from gregor.worker.borders.errors import Damaged, TellDamage
 from gregor.worker.borders.reader import Reader
 from gregor.worker.compose.engine import engine_of
-from gregor.worker.compose.search import catch_up, indexer_of, opened
+from gregor.worker.compose.search import BOOK, catch_up, index_folder, indexer_of, opened
 from gregor.worker.config.settings import Config
 
 if TYPE_CHECKING:
@@ -84,6 +84,11 @@ async def comparing(config: Config, progress: ComparingProgress, on_damage: Tell
 
 @asynccontextmanager
 async def _in_folder(config: Config, progress: ComparingProgress, on_damage: TellDamage) -> AsyncIterator[Comparing]:
+    from gregor.search.adapters.damage import check_whole
+
+    generation = generations.current(index_folder(config))
+    if generation is not None and not config.opensearch:
+        await asyncio.to_thread(check_whole, generation / BOOK)
     engine = engine_of(config)
     feed = await engine.feed(on_damage)
     try:

@@ -14,7 +14,7 @@ from gregor.worker.base.amounts import size
 from gregor.worker.base.errors import BadInput
 from gregor.worker.borders.changes import ChangeFeed
 from gregor.worker.borders.clock import Clock
-from gregor.worker.borders.errors import TellDamage
+from gregor.worker.borders.errors import Damaged, TellDamage
 from gregor.worker.borders.items import ItemWriter
 from gregor.worker.borders.members import FolderStatus
 from gregor.worker.borders.reader import WHOLE, Part, Reader
@@ -266,7 +266,7 @@ class Embedded:
             return Finding("ok", "data folder", f"{path} is empty")
         try:
             self.orders()
-        except BadInput as error:
+        except (BadInput, Damaged) as error:
             return Finding("fail", "data folder", str(error))
         return Finding("ok", "data folder", f"{path} holds a crawl")
 

@@ -1,7 +1,8 @@
 """Puts together what ranks a crawl by its links: here, or by Spark of tables that the exporter wrote."""
 
 import asyncio
-from contextlib import closing, suppress
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -53,7 +54,7 @@ async def rank(config: Config, on_damage: TellDamage, rules: "LinkRules") -> "tu
         generation = generations.current(index_folder(config))
         if generation is None:
             raise BadInput(f"{index_folder(config)} holds no index: make one with `gregor index`")
-        with closing(_book_of(generation)) as book:
+        with _book_of(generation) as book:
             done = ranked(book.nodes(), book.links(), rules, book.ranks())
             changed = book.put_ranks(done.documents)
         host_ranks.put(generation / BOOK, _steps(done))
@@ -73,10 +74,13 @@ def _steps(done: "RankingResult") -> list[tuple[str, int]]:
     return [(host.host, step) for host, step in zip(done.hosts, steps, strict=True)]
 
 
-def _book_of(generation: Path) -> "PageBook":
+@contextmanager
+def _book_of(generation: Path) -> "Iterator[PageBook]":
     from gregor.search.adapters.book import PageBook
+    from gregor.search.adapters.damage import usable
 
-    return PageBook(generation / BOOK, lambda url: None)
+    with usable(generation / BOOK), closing(PageBook(generation / BOOK, lambda url: None)) as book:
+        yield book
 
 
 async def _write_anew(config: Config, on_damage: TellDamage) -> None:
@@ -107,10 +111,13 @@ async def rank_by_spark(
         raise BadInput(str(error)) from None
     if generation is None:
         return done, 0
-    with closing(_book_of(generation)) as book:
-        changed = book.put_ranks(_by_content(done.documents, book.contents()))
-    host_ranks.put(generation / BOOK, _steps(done))
-    await _write_anew(config, on_damage)
+    try:
+        with _book_of(generation) as book:
+            changed = book.put_ranks(_by_content(done.documents, book.contents()))
+        host_ranks.put(generation / BOOK, _steps(done))
+        await _write_anew(config, on_damage)
+    except Unusable as error:
+        raise BadInput(str(error)) from None
     return done, changed
 
 

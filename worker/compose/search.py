@@ -4,7 +4,7 @@ import asyncio
 import os
 import time
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -201,6 +201,7 @@ async def indexer_of(
 ) -> AsyncIterator[tuple[Indexer, Callable[[], None]]]:
     """What follows the crawl into the index, and what has the generation searched that it writes."""
     from gregor.search.adapters.book import PageBook
+    from gregor.search.adapters.damage import usable
 
     folder = index_folder(config)
     engine = engine_of(config)
@@ -218,17 +219,17 @@ async def indexer_of(
                 ranked = generations.before(folder)
                 used = None if rebuild else generations.current(folder)
                 async with _generation(config, used, stats or IndexStats()) as (generation, index_of_it, use):
-                    book = PageBook(generation / BOOK, key_of)
-                    if rebuild and ranked is not None:
-                        book.keep_ranks(ranked / BOOK)
-                        host_ranks.keep(ranked / BOOK, generation / BOOK)
-                    if used is None and not rebuild:
-                        use()  # it is searched while it grows
-                    try:
+                    with (
+                        usable(generation / BOOK),
+                        closing(index_of_it),
+                        closing(PageBook(generation / BOOK, key_of)) as book,
+                    ):
+                        if rebuild and ranked is not None:
+                            book.keep_ranks(ranked / BOOK)
+                            host_ranks.keep(ranked / BOOK, generation / BOOK)
+                        if used is None and not rebuild:
+                            use()  # it is searched while it grows
                         yield Indexer(feed, reader.page, book, index_of_it), use
-                    finally:
-                        book.close()
-                        index_of_it.close()
         finally:
             await reader.close()
     finally:

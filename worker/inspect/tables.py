@@ -126,11 +126,13 @@ async def items(reader: Reader, wanted: Selection, part: Part) -> AsyncIterator[
 
 
 async def hosts(reader: Reader, wanted: Selection, part: Part) -> AsyncIterator[RowValues]:
-    """Each host of which a URL was visited, with its URLs by state; all of them, whatever part is asked for."""
+    """Each host of which a URL is known, with its URLs by state; all of them, whatever part is asked for."""
     with _Sums() as sums:
         async for row in reader.rows(wanted.state, wanted.host):
             if wanted.takes(row, None):
                 sums.add(row)
+        async for ticket in url_record.only_waiting(reader, wanted):
+            sums.add_waiting(ticket.host)
         for values in sums.rows():
             yield values
 
@@ -160,15 +162,24 @@ class _Sums:
     def __exit__(self, *_: object) -> None:
         self._database.close()
 
-    def add(self, row: Row) -> None:
-        """A URL of a host."""
-        sums = self._sums.get(row.host)
+    def _of(self, host: str, state: State) -> list[float]:
+        """The sums of a host, with one URL more."""
+        sums = self._sums.get(host)
         if sums is None:
             if len(self._sums) == self._MOST:
                 self._flush()
-            sums = self._sums[row.host] = [0] * self._counts + [float("inf"), 0.0]
+            sums = self._sums[host] = [0] * self._counts + [float("inf"), 0.0]
         sums[0] += 1
-        sums[1 + get_args(State).index(row.state)] += 1
+        sums[1 + get_args(State).index(state)] += 1
+        return sums
+
+    def add_waiting(self, host: str) -> None:
+        """A URL of a host that was never visited."""
+        self._of(host, "waiting")
+
+    def add(self, row: Row) -> None:
+        """A URL of a host."""
+        sums = self._of(row.host, row.state)
         sums[-7] += row.state == "denied" and what_decided(row.rule, "trap") is not None
         sums[-6] += bool(row.page)
         sums[-5] += row.kept_size

@@ -235,6 +235,12 @@ async def all_records(reader: Reader, wanted: Selection = EVERYTHING) -> AsyncIt
     async for record, page, row in in_order(reader.rows(wanted.state, wanted.host), described):
         if wanted.takes(row, page):
             yield record, page
+    async for ticket in only_waiting(reader, wanted):
+        yield of_ticket(ticket), None
+
+
+async def only_waiting(reader: Reader, wanted: Selection) -> AsyncIterator[Ticket]:
+    """A ticket of every URL that is wanted and was never visited."""
     if wanted.state not in (None, "waiting") or wanted.changed or wanted.since is not None:
         return
     with Once() as once:
@@ -243,7 +249,7 @@ async def all_records(reader: Reader, wanted: Selection = EVERYTHING) -> AsyncIt
             # The other kinds ask for a URL that has a row; an unfinished ticket of this kind is of one without.
             is_one = ticket.kind == "new" and wanted.host in (None, ticket.host)
             if is_one and once.first(ticket.key):
-                yield of_ticket(ticket), None
+                yield ticket
 
 
 class Once:

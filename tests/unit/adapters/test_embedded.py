@@ -33,6 +33,7 @@ from gregor.worker.adapters.embedded.database import Database, DatabaseClosed
 from gregor.worker.adapters.embedded.folder import Folder, connect_reading
 from gregor.worker.adapters.embedded.schema import SCHEMA
 from gregor.worker.adapters.embedded.sketching import resketch
+from gregor.worker.base.crawl_folder import DATABASE
 from gregor.worker.borders.errors import DiskFull
 from gregor.worker.borders.store import Entry
 from gregor.worker.commands import cli
@@ -50,7 +51,7 @@ PARTITIONS = 4
 def with_database(path: Path, case: Callable[[Database], Awaitable[None]]) -> None:
     async def whole() -> None:
         folder = Folder.open(path, PARTITIONS, "rules 1")
-        database = Database(folder.connect(), folder.connect())
+        database = Database(folder.connect(), folder.connect(), folder.path / DATABASE)
         try:
             async with asyncio.timeout(30):
                 await case(database)

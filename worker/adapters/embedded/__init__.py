@@ -18,6 +18,7 @@ from gregor.worker.adapters.embedded.log import EmbeddedLog
 from gregor.worker.adapters.embedded.reader import EmbeddedReader
 from gregor.worker.adapters.embedded.seen import EmbeddedSeen
 from gregor.worker.adapters.embedded.store import EmbeddedStore
+from gregor.worker.base.crawl_folder import DATABASE
 from gregor.worker.borders.clock import Clock
 
 __all__ = [
@@ -69,7 +70,7 @@ async def open_engine(
     `DiskFull`.
     """
     folder = Folder.open(path, partitions, canonical, bucket_width)
-    database = Database(folder.connect(), folder.connect())
+    database = Database(folder.connect(), folder.connect(), folder.path / DATABASE)
     try:
         ahead = database.read(lambda connection: dates.certainly_ahead(connection, clock.wall()))
         if ahead:

@@ -12,6 +12,8 @@ from gregor.worker.adapters.embedded.database import Database
 from gregor.worker.adapters.embedded.folder import FolderError, connect_reading, connect_writable
 from gregor.worker.adapters.embedded.queries import keep_time, read_time
 from gregor.worker.adapters.embedded.schema import CHANGES
+from gregor.worker.adapters.embedded.slices import damage_told
+from gregor.worker.base.crawl_folder import DATABASE
 from gregor.worker.borders.clock import Clock
 from gregor.worker.borders.coordinator import Lease
 from gregor.worker.borders.errors import DiskFull, Unavailable
@@ -185,7 +187,7 @@ def change_orders(path: Path, change: Callable[[Orders], Orders]) -> Orders:
     """
     connect_reading(path)[0].close()
     try:
-        with contextlib.closing(connect_writable(path)) as connection:
+        with damage_told(path / DATABASE), contextlib.closing(connect_writable(path)) as connection:
             connection.execute("BEGIN IMMEDIATE")
             orders = _change_orders(connection, change)
             connection.execute("COMMIT")
@@ -197,19 +199,15 @@ def change_orders(path: Path, change: Callable[[Orders], Orders]) -> Orders:
 def standing_orders(path: Path) -> Orders:
     """The orders of a folder. Raises `FolderError` when there is no crawl."""
     connection, _ = connect_reading(path)
-    try:
+    with damage_told(path / DATABASE), contextlib.closing(connection):
         return read_orders(connection)
-    finally:
-        connection.close()
 
 
 def recorded_changes(path: Path, before: int, limit: int) -> list[Change]:
     """`Coordinator.changes` of a folder. Raises `FolderError` when there is no crawl."""
     connection, _ = connect_reading(path)
-    try:
+    with damage_told(path / DATABASE), contextlib.closing(connection):
         return read_changes(connection, before, limit)
-    finally:
-        connection.close()
 
 
 def read_orders(connection: sqlite3.Connection) -> Orders:

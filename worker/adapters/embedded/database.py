@@ -11,6 +11,7 @@ import errno
 import sqlite3
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from gregor.worker.adapters.embedded.slices import is_broken
@@ -42,11 +43,12 @@ class _Call(NamedTuple, Generic[T]):
 class Database:
     """SQLite behind futures. ``work`` may run more than once, and has no effect but in the tables."""
 
-    def __init__(self, connection: sqlite3.Connection, looking: sqlite3.Connection) -> None:
+    def __init__(self, connection: sqlite3.Connection, looking: sqlite3.Connection, file: Path) -> None:
         """``looking`` is a second connection to the same file."""
         connection.execute("PRAGMA busy_timeout=0")  # `_begin` waits instead: the loop must not
         self._connection = connection
         self._looking = looking
+        self._file = file
         self._forget: list[Callable[[], None]] = []
         self._loop = asyncio.get_running_loop()
         self._thread = ThreadPoolExecutor(1, "gregor-sqlite")
@@ -85,7 +87,7 @@ class Database:
             # The writer's connection still has in memory what it wrote; the other one is free while that is flushed.
             return work(self._looking if self._committing else self._connection)
         except sqlite3.Error as error:
-            raise _translate(error) from error
+            raise _translate(error, self._file) from error
 
     async def close(self) -> None:
         """Finish what was called before, then end. May be repeated."""
@@ -118,7 +120,7 @@ class Database:
             await self._loop.run_in_executor(self._thread, self._connection.execute, "COMMIT")
         except Exception as error:  # noqa: BLE001 - the callers get it
             self._roll_back()
-            failure = _translate(error)
+            failure = _translate(error, self._file)
             if len(calls) == 1 or isinstance(failure, DiskFull | Unavailable):
                 _fail(calls, failure)
             else:
@@ -161,7 +163,7 @@ def _fail(calls: Sequence[_Call[Any]], error: Exception) -> None:
             call.future.set_exception(error)
 
 
-def _translate(error: Exception) -> Exception:
+def _translate(error: Exception, file: Path) -> Exception:
     """What the borders promise for an error of SQLite or the system."""
     if isinstance(error, sqlite3.Error):
         code = getattr(error, "sqlite_errorcode", 0)
@@ -170,7 +172,7 @@ def _translate(error: Exception) -> Exception:
         if code & 0xFF in _BUSY:
             return Unavailable("store", str(error))
         if is_broken(error):
-            return Damaged("database", "of the data folder", str(error))
+            return Damaged("database", str(file), str(error))
     return full(error) if isinstance(error, OSError) else error
 
 

@@ -6,6 +6,7 @@ another host's page names as well stays. What is deleted is overwritten in the f
 
 import sqlite3
 from collections.abc import Callable, Collection, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,6 +15,8 @@ from gregor.worker.adapters.embedded import sketches
 from gregor.worker.adapters.embedded.bodies import body_path
 from gregor.worker.adapters.embedded.folder import connect_reading, connect_writable
 from gregor.worker.adapters.embedded.queries import decode_page
+from gregor.worker.adapters.embedded.slices import damage_told
+from gregor.worker.base.crawl_folder import DATABASE
 from gregor.worker.borders.errors import Damaged
 from gregor.worker.operate.erase import Erased, Whose
 from gregor.worker.settle.rows import forgotten
@@ -35,8 +38,7 @@ _UNCOUNT: Final = """UPDATE totals SET (pages, pages_200, bytes) = (
 def erase(path: Path, whose: Whose) -> Erased:
     """Delete it. Raises `FolderError` when there is no crawl, `sqlite3.Error` when it cannot be written."""
     connect_reading(path)[0].close()
-    connection = connect_writable(path)
-    try:
+    with damage_told(path / DATABASE), closing(connect_writable(path)) as connection:
         connection.execute("PRAGMA secure_delete=ON")
         if not sketches.are_kept(connection):
             connection.execute("BEGIN IMMEDIATE")
@@ -45,8 +47,6 @@ def erase(path: Path, whose: Whose) -> Erased:
         erased = _Eraser(connection, path, whose).run()
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         return erased
-    finally:
-        connection.close()
 
 
 class _Eraser:

@@ -15,6 +15,8 @@ from gregor.schemas.messages import DeadLetter, Page, Row, encode
 from gregor.worker.adapters.embedded.folder import connect_reading, connect_writable
 from gregor.worker.adapters.embedded.queries import read_page, read_rows
 from gregor.worker.adapters.embedded.reader import EmbeddedReader
+from gregor.worker.adapters.embedded.slices import damage_told
+from gregor.worker.base.crawl_folder import DATABASE
 from gregor.worker.borders.changes import UrlChange
 from gregor.worker.borders.errors import Damaged, TellDamage
 
@@ -54,7 +56,7 @@ def followed(path: Path) -> None:
     connection.close()
     if facts.get(_WHOLE) == _KEPT_BY:
         return
-    with contextlib.closing(connect_writable(path)) as connection:
+    with damage_told(path / DATABASE), contextlib.closing(connect_writable(path)) as connection:
         connection.execute("BEGIN IMMEDIATE")
         for statement in _FEED:
             connection.execute(statement)
@@ -76,7 +78,7 @@ def identity(path: Path) -> str:
 def put_letter(path: Path, letter: DeadLetter) -> None:
     """Keep a dead letter, beside a running crawl; named by its content, so that a repeated one adds nothing."""
     data = encode(letter)
-    with contextlib.closing(connect_writable(path)) as connection:
+    with damage_told(path / DATABASE), contextlib.closing(connect_writable(path)) as connection:
         values = (xxhash.xxh3_64_intdigest(data) >> 1, data)
         connection.execute("INSERT OR IGNORE INTO dead_letters (id, data) VALUES (?, ?)", values)
 

@@ -14,6 +14,7 @@ from gregor.worker.adapters.embedded.faults import right
 from gregor.worker.adapters.embedded.folder import Folder
 from gregor.worker.adapters.embedded.log import EmbeddedLog
 from gregor.worker.adapters.embedded.seen import EmbeddedSeen
+from gregor.worker.base.crawl_folder import DATABASE
 from gregor.worker.borders.stock import Fault, StockPlace
 from gregor.worker.links.tickets import again
 
@@ -36,7 +37,7 @@ class EmbeddedMending:
         """Takes the folder. Raises `FolderInUse`, `FolderError`."""
         self._path = path
         self._folder = Folder.open(path, partitions, canonical, bucket_width)
-        self._database = Database(self._folder.connect(), self._folder.connect())
+        self._database = Database(self._folder.connect(), self._folder.connect(), self._folder.path / DATABASE)
         self._log = EmbeddedLog(self._database, partitions)
         self._seen = EmbeddedSeen(self._database)
         self._compressor = Compressor()

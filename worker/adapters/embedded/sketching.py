@@ -6,12 +6,15 @@ writes the sketches, so that what is cut short goes on there.
 
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Final
 
 from gregor.worker.adapters.embedded import sketches
 from gregor.worker.adapters.embedded.folder import connect_reading, connect_writable
 from gregor.worker.adapters.embedded.queries import decode_page
+from gregor.worker.adapters.embedded.slices import damage_told
+from gregor.worker.base.crawl_folder import DATABASE
 from gregor.worker.borders.errors import Damaged
 from gregor.worker.operate.sketching import Sketched, with_sketch
 
@@ -31,8 +34,7 @@ def resketch(path: Path, tell: Callable[[Sketched], None]) -> Sketched:
     Raises `FolderError` when there is no crawl, `sqlite3.Error` when it cannot be written.
     """
     connect_reading(path)[0].close()
-    connection = connect_writable(path)
-    try:
+    with damage_told(path / DATABASE), closing(connect_writable(path)) as connection:
         if not sketches.are_kept(connection):
             connection.execute("BEGIN IMMEDIATE")
             sketches.begin(connection)
@@ -43,8 +45,6 @@ def resketch(path: Path, tell: Callable[[Sketched], None]) -> Sketched:
             tell(how_far)
         connection.execute("DELETE FROM meta WHERE name = 'sketched'")
         return how_far
-    finally:
-        connection.close()
 
 
 def _slice(connection: sqlite3.Connection, how_far: Sketched) -> bool:

@@ -6,6 +6,8 @@ and where the tree itself is broken, what lies behind is read from the other end
 
 import sqlite3
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from gregor.worker.borders.errors import Damaged, TellDamage
@@ -37,6 +39,17 @@ class SlicedTable(NamedTuple):
 def is_broken(error: sqlite3.Error) -> bool:
     """Whether the file itself cannot be read."""
     return getattr(error, "sqlite_errorcode", 0) & 0xFF in _BROKEN
+
+
+@contextmanager
+def damage_told(file: Path) -> Iterator[None]:
+    """Name the database when it cannot be read. Raises `Damaged` for that."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        if is_broken(error):
+            raise Damaged("database", str(file), str(error)) from error
+        raise
 
 
 def read_slice(
