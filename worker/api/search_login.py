@@ -23,8 +23,8 @@ from gregor.worker.api.access import Access, Role, require
 from gregor.worker.api.problems import Problem
 from gregor.worker.api.refusals import accepts_pages, coded
 from gregor.worker.api.requests import form
+from gregor.worker.api.search_frame import STYLE, policy
 from gregor.worker.api.search_routes import BESIDE
-from gregor.worker.api.search_views import STYLE, policy
 
 GOOD_FOR: Final = 43_200.0
 """Seconds after which a browser is asked again; when the process ends, it is asked, too."""
