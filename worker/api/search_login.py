@@ -31,7 +31,7 @@ GOOD_FOR: Final = 43_200.0
 LOGIN: Final = f"{BESIDE}/login"
 _HOME: Final = f"{BESIDE}/"
 _COOKIE: Final = "gregor-search"
-Handler = Callable[[Request], Awaitable[Response]]
+_Answering = Callable[[Request], Awaitable[Response]]
 
 
 class Sessions:
@@ -60,7 +60,7 @@ def guarded(routes: Sequence[Route], access: Access, clock: Callable[[], float] 
     """The search page's routes, answered to who may read; with the form for a token."""
     sessions = Sessions()
 
-    def guard(handler: Handler) -> Handler:
+    def guard(handler: _Answering) -> _Answering:
         async def answer(request: Request) -> Response:
             now = clock()
             if not sessions.holds(request.cookies.get(_name(request), ""), now):
