@@ -10,7 +10,7 @@ import msgspec
 import xxhash
 
 from gregor.schemas.items import FieldShare, StoredItem
-from gregor.schemas.parts import AnswerHead, RobotsCopy, Takeover
+from gregor.schemas.parts import AnswerHead, Failing, RobotsCopy, Takeover
 
 TicketKind = Literal["new", "retry", "revisit", "robots", "wake", "recrawl"]
 State = Literal["fetched", "duplicate", "redirected", "denied", "gone", "dead", "refused", "waiting"]
@@ -188,18 +188,6 @@ class Page(msgspec.Struct, array_like=True):
     items: list[StoredItem] = []  # what the rules of the crawl found, with what became of those of the version before
     headings: tuple[str, ...] = ()  # its first headings, of the first three ranks, white space collapsed, capped
     sketch: bytes = b""  # of the text, to tell near-duplicates by; b"": there is too little of it, or it was not made
-
-
-class Failing(msgspec.Struct, frozen=True, array_like=True):
-    """An origin that cannot be reached."""
-
-    origin: str  # scheme, host and port
-    failures: int  # in a row: failed connections, and URLs whose request was not answered
-    until: float  # the next try is not before, unix seconds
-    cause: str  # for people
-    at: float = 0.0  # the last try, unix seconds; 0: not known
-    silent: tuple[int, ...] = ()  # fingerprints of those URLs
-    given_up: bool = False  # it failed too often: no request until then
 
 
 Octets: TypeAlias = bytes

@@ -53,3 +53,15 @@ class AnswerHead(msgspec.Struct, frozen=True, array_like=True):
     address: str = ""  # which answered; "": not known
     size: int = 0  # octets of its body as received
     truncated: str = ""  # why that was not whole; "": it was
+
+
+class Failing(msgspec.Struct, frozen=True, array_like=True):
+    """An origin that cannot be reached."""
+
+    origin: str  # scheme, host and port
+    failures: int  # in a row: failed connections, and URLs whose request was not answered
+    until: float  # the next try is not before, unix seconds
+    cause: str  # for people
+    at: float = 0.0  # the last try, unix seconds; 0: not known
+    silent: tuple[int, ...] = ()  # fingerprints of those URLs
+    given_up: bool = False  # it failed too often: no request until then

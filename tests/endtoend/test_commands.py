@@ -12,7 +12,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from gregor.schemas.messages import Attempt, DeadLetter, Failing, HostRecord, Link, RobotsRecord, Ticket
+from gregor.schemas.messages import Attempt, DeadLetter, HostRecord, Link, RobotsRecord, Ticket
+from gregor.schemas.parts import Failing
 from gregor.worker.borders.reader import Waiting
 from gregor.worker.commands import cli
 from gregor.worker.compose.embedded import Embedded

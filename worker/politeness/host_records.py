@@ -6,7 +6,8 @@ from typing import TypeAlias
 
 import msgspec
 
-from gregor.schemas.messages import Failing, HostRecord
+from gregor.schemas.messages import HostRecord
+from gregor.schemas.parts import Failing
 from gregor.worker.borders.effects import Effects
 from gregor.worker.borders.store import PageStore
 from gregor.worker.config.settings import Config
