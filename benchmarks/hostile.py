@@ -6,53 +6,32 @@ as large as `max_body` allows; no delay. Memory is VmHWM, the peak resident size
 
 import argparse
 import shutil
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Callable
 from itertools import count
 
 from benchmarks import measure
 from benchmarks.measure import GREGOR, WORK, Figure, Figures, run
 from tests.web.hostile import DOCUMENTS
 from tests.web.hostile.document import HALF
+from tests.web.made_server import MadePage, serving
 
 HOSTS, PAGES = 30, 4
 
 
-@contextmanager
-def serving() -> Iterator[tuple[int, list[int]]]:
-    """A server on loopback, where each page is another document: its port, and the bytes of each that was sent."""
-    large = [each for each in DOCUMENTS if "/" in each.kind and each.size >= HALF]
-    numbers, sent = count(), list[int]()
+def documents(sent: list[int]) -> Callable[[str], MadePage | None]:
+    """A site where each page is another document; the bytes of each that was asked for are noted in ``sent``."""
+    large = [document for document in DOCUMENTS if "/" in document.kind and document.size >= HALF]
+    numbers = count()
 
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
+    def page_at(target: str) -> MadePage | None:
+        if not target.startswith("/page/"):
+            return None
+        document = large[next(numbers) % len(large)]
+        body = document.body()
+        sent.append(len(body))
+        return document.kind, body
 
-        def do_GET(self) -> None:
-            """Answer with the next document, and with 404 for what else is asked for."""
-            document = large[next(numbers) % len(large)] if self.path.startswith("/page/") else None
-            body = document.body() if document is not None else b""
-            self.send_response(200 if document is not None else 404)
-            self.send_header("Content-Type", document.kind if document is not None else "text/plain")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-            if document is not None:
-                sent.append(len(body))
-
-        def log_message(self, format: str, *args: object) -> None:
-            """Nothing is logged."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield server.server_port, sent
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    return page_at
 
 
 def measured(hosts: int = HOSTS, pages: int = PAGES) -> Figures:
@@ -60,7 +39,8 @@ def measured(hosts: int = HOSTS, pages: int = PAGES) -> Figures:
     work = WORK / "hostile"
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir(parents=True)
-    with serving() as (port, sent):
+    sent: list[int] = []
+    with serving(documents(sent)) as port:
         (work / "hosts.table").write_text(f"* 127.0.0.1:{port}\n")
         seeds = work / "seeds"
         seeds.write_text(

@@ -10,55 +10,33 @@ import argparse
 import json
 import sys
 import tempfile
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Callable
 from pathlib import Path
 
 from tests.web import crawler
+from tests.web.made_server import MadePage, serving
 from tests.web.trap_web import TRAPS, TrapWeb
 
 LIMIT_SECONDS = 600.0
 
 
-@contextmanager
-def serving(web: TrapWeb) -> Iterator[tuple[int, list[str]]]:
-    """A server of the site on loopback: its port, and the targets of the pages that were asked for, in order."""
-    asked: list[str] = []
+def pages(web: TrapWeb, asked: list[str]) -> Callable[[str], MadePage | None]:
+    """The pages of the site; the targets of those that are asked for are noted in their order."""
 
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
+    def page_at(target: str) -> MadePage | None:
+        page = web.page(target)
+        if page is None:
+            return None
+        asked.append(target)
+        return "text/html; charset=utf-8", page.encode()
 
-        def do_GET(self) -> None:
-            """Answer with a page of the site."""
-            page = web.page(self.path)
-            if page is not None:
-                asked.append(self.path)
-            body = (page or "nothing here").encode()
-            self.send_response(200 if page is not None else 404)
-            self.send_header("Content-Type", "text/html; charset=utf-8")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, format: str, *args: object) -> None:
-            """Nothing is logged."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield server.server_port, asked
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    return page_at
 
 
 def cost(web: TrapWeb, data: Path, max_pages: int) -> dict[str, float]:
     """Crawls the site and counts what was fetched. Raises SystemExit if the crawl fails."""
-    with serving(web) as (port, asked):
+    asked: list[str] = []
+    with serving(pages(web, asked)) as port:
         line = [f"http://127.0.0.1:{port}/", "--allow-network", "127.0.0.0/8", "--max-pages", str(max_pages)]
         ended = crawler.crawl([*line, "--delay", "0", "--set", "delay_factor=0"], data, LIMIT_SECONDS)
     if ended.status != 0:
