@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from gregor.worker.commands import COMMANDS
+
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 CODE = [
@@ -44,6 +46,15 @@ def test_code_that_the_architecture_names_exists() -> None:
             continue
         assert owner in known | {"messages", "gregor"}, owner
         assert name in known, f"{owner}.{name}"
+
+
+def test_every_command_is_told_of() -> None:
+    """By a heading of the page of commands, or where operators of servers read."""
+    page = (ROOT / "docs/commands.md").read_text()
+    headings = " ".join(line for line in page.splitlines() if line.startswith("## gregor"))
+    operators = "".join((ROOT / "docs" / name).read_text() for name in ("operations.md", "deployment.md"))
+    for name in COMMANDS:
+        assert re.search(rf"(?<![\w-]){name}(?![\w-])", headings) or f"gregor {name}" in operators, name
 
 
 @pytest.mark.parametrize("page", PAGES, ids=IDS)
