@@ -4,7 +4,7 @@
 tests/web/corpus.py: 60 hosts, pages of 5 to 150 KB with about 65 links, served by nginx; no delay; everything on. Each
 round runs all of them, one after another, so that the machine's moods meet all alike; figures are medians. A process is
 counted as a whole, its start included. With a peer, another checkout with a virtual environment of its own, that one's
-crawler runs in each round as well.
+crawler runs in each round as well. `--only gregor,rules` says what a rule of ten CSS fields adds.
 """
 
 import argparse
@@ -15,7 +15,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from benchmarks import measure
+from benchmarks import extraction, measure
 from benchmarks.measure import GREGOR, WORK, Cost, Figure, Figures, middle, run
 from tests.web import corpus
 from tests.web.static_server import StaticWeb, serving
@@ -24,11 +24,20 @@ HOSTS, PAGES = 60, 6000
 Job = Callable[[Path], int]
 
 
-def gregor(web: StaticWeb, seeds: Path, folder: Path, command: Path = GREGOR) -> tuple[Cost, int]:
-    """The crawler as a user runs it."""
-    line = [command, "crawl", "--seeds", seeds, "--data", folder / "data", "--json"]
+def gregor(
+    web: StaticWeb, seeds: Path, folder: Path, command: Path = GREGOR, more: tuple[str | Path, ...] = ()
+) -> tuple[Cost, int]:
+    """The crawler as a user runs it; ``more``: of its command line."""
+    line = [command, "crawl", "--seeds", seeds, "--data", folder / "data", "--json", *more]
     cost = run([*line, "--host-table", web.host_table, "--delay", "0", "--set", "delay_factor=0"], folder / "out")
     return cost, int(json.loads((folder / "out").read_text().splitlines()[-1])["pages"])
+
+
+def with_rules(web: StaticWeb, seeds: Path, folder: Path) -> tuple[Cost, int]:
+    """The crawler with a rule of ten CSS fields."""
+    rules = folder / "ten.toml"
+    extraction.ten_fields(rules)
+    return gregor(web, seeds, folder, more=("--rules", rules))
 
 
 def bare(web: StaticWeb, seeds: Path, folder: Path) -> tuple[Cost, int]:
@@ -47,13 +56,15 @@ def scrapy(web: StaticWeb, seeds: Path, folder: Path) -> tuple[Cost, int]:
 
 
 JOBS = {"gregor": gregor, "bare": bare, "scrapy": scrapy}
+OTHERS = {"rules": with_rules}
+"""Jobs that run by name alone."""
 
 
 def measured(
     rounds: int = 5, pages: int = PAGES, names: tuple[str, ...] = tuple(JOBS), peer: Path | None = None
 ) -> Figures:
     """Milliseconds a page, and how they compare; ``peer`` is another checkout, whose crawler runs, too."""
-    jobs = dict(JOBS)
+    jobs = JOBS | OTHERS
     if peer is not None:
         jobs["peer"] = partial(gregor, command=peer.resolve() / ".venv/bin/gregor")
         names = (*names, "peer")
@@ -86,6 +97,9 @@ def _page_cost(name: str, job: Callable[[Path], tuple[Cost, int]], work: Path, p
 def _figures(spent: dict[str, list[float]]) -> Figures:
     figures = {f"cpu.page.{name}": Figure(middle(values), "ms") for name, values in spent.items()}
     ours = spent.get("gregor")
+    if ours and "rules" in spent:
+        more = (theirs - mine for mine, theirs in zip(ours, spent["rules"], strict=True))
+        figures["cpu.more.rules"] = Figure(middle(more), "ms")
     for peer in ("peer", "bare", "scrapy"):
         if ours and peer in spent:
             ratios = (mine / theirs for mine, theirs in zip(ours, spent[peer], strict=True))

@@ -72,6 +72,19 @@ def test_a_crawl_is_no_place_for_an_export(output: Output, tmp_path: Path) -> No
     assert "a table pages of another form" in output.refused("export", "sqlite", "-o", str(tmp_path / "crawl.db"))
 
 
+@pytest.mark.parametrize("form", ["csv", "jsonl", "parquet", "warc", "sqlite", "duckdb"])
+def test_what_is_new_does_not_take_the_place_of_what_was_exported(form: str, output: Output, tmp_path: Path) -> None:
+    words = ["export", form, "-o", str(tmp_path / "x"), "--cursor", str(tmp_path / "cursor")]
+    output.bytes(*words)
+    before = (tmp_path / "x").read_bytes()
+    if form in ("sqlite", "duckdb"):
+        output.bytes(*words)
+    else:
+        assert "has what was exported before" in output.refused(*words)
+        assert (tmp_path / "x").read_bytes() == before
+        output.bytes(*words[:3], str(tmp_path / "y"), *words[4:])
+
+
 @pytest.mark.parametrize("form", ["parquet", "duckdb"])
 def test_packages_that_are_missing_are_named(form: str, output: Output, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)

@@ -2,6 +2,7 @@
 
 import argparse
 import time
+from pathlib import Path
 from typing import Final, get_args
 
 import msgspec
@@ -9,6 +10,7 @@ import msgspec
 from gregor.schemas.messages import State
 from gregor.worker.archives import places
 from gregor.worker.base.errors import BadInput, complain
+from gregor.worker.base.printable import one_line
 from gregor.worker.borders.reader import WHOLE
 from gregor.worker.commands import cursors
 from gregor.worker.commands.common import (
@@ -99,8 +101,19 @@ def _check(arguments: argparse.Namespace) -> None:
         raise BadInput(f"the {what} of a database are written anew each time: leave --cursor out")
     if arguments.since and arguments.cursor:
         raise BadInput("--since and --cursor both say since when: give one of them")
+    if arguments.cursor and form not in _DATABASES:
+        _keep_before(arguments.output, arguments.cursor)
     if form in ("parquet", "duckdb"):
         _needed(form)
+
+
+def _keep_before(output: str, cursor: str) -> None:
+    """Raises `BadInput` where what is new would take the place of what was exported before."""
+    if Path(cursor).exists() and Path(output).is_file():
+        raise BadInput(
+            f"{one_line(output)} has what was exported before, and with --cursor only what is new would be in it: name "
+            "a new file each time, a folder with --by, or a database"
+        )
 
 
 def _check_place(arguments: argparse.Namespace) -> None:
