@@ -176,7 +176,7 @@ def test_servers_of_the_chart_are_restricted(resources: list[Resource]) -> None:
         assert pod["enableServiceLinks"] is False
         assert pod["securityContext"]["runAsNonRoot"] is True
         assert pod["securityContext"]["runAsUser"] > 0
-        for container in pod["containers"]:
+        for container in pod.get("initContainers", []) + pod["containers"]:
             assert container["securityContext"]["allowPrivilegeEscalation"] is False
             assert container["securityContext"]["capabilities"] == {"drop": ["ALL"]}
             assert "memory" in container["resources"]["limits"]
