@@ -8,7 +8,9 @@ from typing import Any, NoReturn
 
 import pytest
 
+from gregor.worker.archives.owners import OwnedPartition
 from gregor.worker.archives.take_in import TakesIn
+from gregor.worker.borders.effects import LeaseLost
 from gregor.worker.borders.errors import DiskFull
 from gregor.worker.commands import cli
 from gregor.worker.orders.in_force import OrdersInForce
@@ -133,6 +135,34 @@ def test_what_was_cut_short_goes_on(output: Output, tmp_path: Path, monkeypatch:
     assert imported(output, *words)["taken_in"].get("page", 0) > 0
     whole, resumed = pages(output, "--data", "whole"), pages(output)
     assert resumed == whole
+
+
+@pytest.mark.parametrize("lost_after", [False, True])
+def test_a_partition_that_is_lost_meanwhile_is_taken_anew(
+    lost_after: bool, output: Output, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before a record is written, or when all of it is, but nobody has heard of that."""
+    words = [str(archive(tmp_path / "x.warc.gz"))]
+    imported(output, *words, "--data", "whole")
+    settle, lost = TakesIn._settle, set[int]()
+
+    async def loses(takes_in: TakesIn, owner: OwnedPartition, *rest: Any) -> object:
+        lease = owner.partition.lease
+        if lost_after:
+            result = await settle(takes_in, owner, *rest)
+        if lease.epoch not in lost and len(lost) < 3:
+            lost.add(lease.epoch)
+            await takes_in._services.coordinator.release(lease)
+            raise LeaseLost
+        return result if lost_after else await settle(takes_in, owner, *rest)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(TakesIn, "_settle", loses)
+        imported(output, *words)
+    made, whole = pages(output), pages(output, "--data", "whole")
+    for there in (made, whole):  # which of two pages with one content came first may differ
+        there["http://a.test/copy"] = {**there["http://a.test/copy"], "state": "", "duplicate_of": ""}
+    assert lost and made == whole
 
 
 def test_opt_outs_and_on_demand_the_scope_hold(output: Output, tmp_path: Path) -> None:
