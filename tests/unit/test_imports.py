@@ -54,6 +54,9 @@ PURE = {
 }
 """The folders that decide, each with the modules in it that also wait, or keep threads."""
 
+TICKETS = "worker/links/tickets.py"
+"""Where tickets are made."""
+
 VAGUE = {
     *("one", "found", "told", "given", "known", "whole", "written", "heard", "together", "aside", "tap"),
     *("patience", "standing", "desk", "spending"),
@@ -304,6 +307,17 @@ def test_a_name_that_says_nothing_is_seen_wherever_it_is_bound(code: str, name: 
 @pytest.mark.parametrize("code", ["def f(one):\n    return one + 1", f"def f():\n    g(found=1){LONG}", "x = y.known"])
 def test_what_is_seen_at_once_and_others_names_are_no_faults(code: str) -> None:
     assert not vague(code)
+
+
+def calls(file: str, name: str) -> list[ast.Call]:
+    """Where a module calls what is imported by a name."""
+    nodes = (node for node in parsed(file) if isinstance(node, ast.Call))
+    return [node for node in nodes if isinstance(node.func, ast.Name) and node.func.id == name]
+
+
+def test_tickets_are_made_in_one_place_with_keywords() -> None:
+    assert {file for file in files() if file.startswith("worker/") and calls(file, "Ticket")} == {TICKETS}
+    assert not [ast.unparse(call) for call in calls(TICKETS, "Ticket") if call.args]
 
 
 def defined(file: str) -> Iterator[str]:

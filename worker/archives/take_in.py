@@ -13,7 +13,7 @@ from typing import Final, Literal, get_args
 
 import msgspec
 
-from gregor.schemas.messages import Link, Page, Row, Ticket, TicketKind, url_fingerprint
+from gregor.schemas.messages import Link, Page, Row, url_fingerprint
 from gregor.worker.archives.book import AnswerRecord
 from gregor.worker.archives.owners import OwnedPartition, OwnedPartitions
 from gregor.worker.archives.recorded import RecordedFetch, Recordings
@@ -21,14 +21,13 @@ from gregor.worker.borders.effects import LeaseLost
 from gregor.worker.borders.services import Services
 from gregor.worker.examine import Examiner
 from gregor.worker.fetch.outcomes import Unchanged, in_the_end, of_response
+from gregor.worker.links.tickets import of_archive
 from gregor.worker.settle.rows import allowed, dead_letter, last_visit, settled_row
 from gregor.worker.settle.verdicts import GIVEN_UP, Policy, Verdict, conclude
 from gregor.worker.settle.visited import Visited
 from gregor.worker.web.urls import Url, Urls
 
 NOT_FOLLOWED: Final = "archive: links of pages that were taken in are not followed"
-LINK: Final = "archive"
-"""What led to a URL that was taken in."""
 Taken = Literal["page", "answer", "unchanged"]
 TAKEN: Final[tuple[Taken, ...]] = get_args(Taken)
 LeftOut = Literal["known", "robots.txt", "opted out", "scope", "no URL", "repeats what is not there"]
@@ -105,7 +104,7 @@ class TakesIn:
         DATE.set(at)
         response, effect, stamp = recorded.response, owner.effects.run, owner.partition.stamp
         log, seen, store = self._services.log, self._services.seen, self._services.store
-        ticket = _ticket(url, row)
+        ticket = of_archive(url, row)
         if recorded.unchanged and stored is not None:  # whatever the request said, which is not known
             visited = Visited(ticket, row, Unchanged(), url, response, stored=stored)
             verdict = Verdict(stored.state, "unchanged", response.status, same=True)
@@ -137,17 +136,6 @@ class TakesIn:
 
 def _unfollowed(link: Link) -> Link:
     return msgspec.structs.replace(link, fate=NOT_FOLLOWED)
-
-
-def _ticket(url: Url, row: Row | None) -> Ticket:
-    """What would have asked for the visit."""
-    if row is None:
-        return Ticket(url.href, url.key, url.host, link=LINK)
-    kind: TicketKind = "revisit" if row.page else "retry"
-    return Ticket(
-        *(url.href, url.key, url.host, row.visits, kind, row.priority, row.depth, 0, row.via, row.link, row.label),
-        requisite=row.requisite,
-    )
 
 
 def _is_there(row: Row, stored: Page | None, recorded: RecordedFetch) -> bool:

@@ -16,6 +16,8 @@ FOR_A_PAGE: Final = "requisite"
 """The fate of a link that is followed once its document, a requisite until then, is a page."""
 OPEN: Final = frozenset({"sent", "depth", FOR_A_PAGE})
 """Fates of links that are followed, or will be once their page is found on a shorter way, or is a page."""
+ARCHIVE: Final = "archive"
+"""What led to a URL whose answer was taken in."""
 
 
 def linked(source: Ticket, target: Url, kind: str, at: float, priority: int = 0) -> Ticket:
@@ -184,5 +186,40 @@ def again(row: Row, priority: int | None = None, at: float = 0.0, due: float = 0
         label=row.label,
         at=at,
         due=due,
+        requisite=row.requisite,
+    )
+
+
+def reopened(target: Url, kind: str, via: str, depth: int, label: str, at: float, hops: int = 0) -> Ticket:
+    """Of what a stored link or redirect of the page ``via`` leads to, which was turned down then and is let in now."""
+    return Ticket(
+        href=target.href,
+        key=target.key,
+        host=target.host,
+        priority=of_link(depth),
+        depth=depth,
+        hops=hops,
+        via=via,
+        link=kind,
+        label=label,
+        at=at,
+    )
+
+
+def of_archive(url: Url, row: Row | None) -> Ticket:
+    """What would have asked for the visit whose answer an archive has; ``row``: that of the URL, if it has one."""
+    if row is None:
+        return Ticket(href=url.href, key=url.key, host=url.host, link=ARCHIVE)
+    return Ticket(
+        href=url.href,
+        key=url.key,
+        host=url.host,
+        visit=row.visits,
+        kind="revisit" if row.page else "retry",
+        priority=row.priority,
+        depth=row.depth,
+        via=row.via,
+        link=row.link,
+        label=row.label,
         requisite=row.requisite,
     )

@@ -11,10 +11,9 @@ from gregor.schemas.messages import KEPT, Link, Page, Row, Ticket
 from gregor.worker.borders.reader import Reader
 from gregor.worker.config.settings import Config, HostOverride
 from gregor.worker.links.configured import followed_kinds
-from gregor.worker.links.priority import of_link
 from gregor.worker.links.reasons import what_decided
 from gregor.worker.links.scope import OutOfScope, Scope
-from gregor.worker.links.tickets import again
+from gregor.worker.links.tickets import again, reopened
 from gregor.worker.settle.revisits import Revisits, SitemapHint
 from gregor.worker.settle.rows import last_visit
 from gregor.worker.web.urls import Url, Urls
@@ -37,13 +36,13 @@ async def tickets(
             target = _let_in(link, page, urls, scope, config, followed)
             if target is not None and target.key not in met:
                 met.add(target.key)
-                yield _ticket(target, link.kind, page.key, page.depth + 1, page.label, now)
+                yield reopened(target, link.kind, page.key, page.depth + 1, page.label, now)
     policy, overrides = Revisits.of(config), {override.host: override for override in config.hosts}
     async for row in reader.rows(None, None):
         if row.state == "redirected" and what_decided(row.rule, "scope") is not None:
             target = urls.parse(row.target)
             if target is not None and not isinstance(scope.allows(target), OutOfScope):
-                yield _ticket(target, "redirect", row.key, row.depth, row.label, now, row.hops + 1)
+                yield reopened(target, "redirect", row.key, row.depth, row.label, now, row.hops + 1)
         elif row.state == "denied" and what_decided(row.rule, "budget"):
             if await _has_room(reader, row, config, overrides):
                 yield again(row, None, now)
@@ -63,21 +62,6 @@ def _let_in(link: Link, page: Page, urls: Urls, scope: Scope, config: Config, fo
         return None
     target = urls.parse(link.url)
     return None if target is None or isinstance(scope.allows(target), OutOfScope) else target
-
-
-def _ticket(target: Url, kind: str, via: str, depth: int, label: str, now: float, hops: int = 0) -> Ticket:
-    return Ticket(
-        target.href,
-        target.key,
-        target.host,
-        priority=of_link(depth),
-        depth=depth,
-        hops=hops,
-        via=via,
-        link=kind,
-        label=label,
-        at=now,
-    )
 
 
 async def _has_room(reader: Reader, row: Row, config: Config, overrides: dict[str, HostOverride]) -> bool:
