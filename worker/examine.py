@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from gregor.schemas.messages import Link, Page, Ticket, url_fingerprint
+from gregor.worker.base.shortage import own_shortages
 from gregor.worker.borders.transport import Response
 from gregor.worker.config.settings import Config
 from gregor.worker.extract.crawled import NOTHING, Extracted, Extraction
@@ -111,9 +112,10 @@ class Examiner:
         match outcome:
             case Fetched(response):
                 try:
-                    document, work = self._work(ticket, url, response)
-                    read_page = await self._large.read(document, work)
-                    content = self.content(ticket, url, response, read_page or work(document))
+                    with own_shortages():  # modules and tables are opened when they are first needed
+                        document, work = self._work(ticket, url, response)
+                        read_page = await self._large.read(document, work) or work(document)
+                    content = self.content(ticket, url, response, read_page)
                 except ProcessorError as error:
                     return Examined(Broken("processor", str(error), response.status))
                 if content.refusal:
@@ -122,9 +124,8 @@ class Examiner:
             case Redirected(_, location, after):
                 follow_up, link = self.redirect(ticket, url, location)
                 if after:
-                    follow_up = [
-                        msgspec.structs.replace(follow, not_before=self._now() + after) for follow in follow_up
-                    ]
+                    later = self._now() + after
+                    follow_up = [msgspec.structs.replace(follow, not_before=later) for follow in follow_up]
                 return Examined(outcome, None, follow_up, link)
             case _:
                 return Examined(outcome)

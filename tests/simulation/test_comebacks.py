@@ -14,7 +14,7 @@ from tests.simulation.scenarios import config, scripted
 from tests.simulation.sites import HOST, OTHER, page, row, site
 from tests.simulation.web import Site, Web
 
-LAST = "/p/1000000007"
+LAST = "/p/1000000007/0"
 
 
 @dataclass
@@ -27,15 +27,15 @@ class Walled(Site):
         """What a path is."""
         if not path.startswith("/p/"):
             return super().resource(path)
-        number = int(path[3:])
+        number = int(path.split("/")[2])
         self.gone = self.gone or path == LAST
         if self.gone:
             return page(f"honest{number}x")
-        return Html("the same again", tuple(Link(f"/p/{10 * number + step}") for step in range(1, 8)))
+        return Html("the same again", tuple(Link(f"/p/{10 * number + step}/{step}") for step in range(1, 8)))
 
 
 def crawl(*faults: Fault) -> Run:
-    walled = Walled(HOST, ("11.0.0.48",), latency=0.1, resources={"/": page("first", "/p/1", f"http://{OTHER}/")})
+    walled = Walled(HOST, ("11.0.0.48",), latency=0.1, resources={"/": page("first", "/p/1/0", f"http://{OTHER}/")})
     other = site({"/": page("other", f"http://{HOST}{LAST}")}, OTHER, unknown_until=40.0)
     run = scripted(Web([walled, other]), list(faults), settings=config(delay=0.2, max_depth=None, partitions=1))()
     # I3 and I4 know what the web is in the end only.

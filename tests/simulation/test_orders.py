@@ -11,6 +11,7 @@ import pytest
 from gregor.worker.links.tickets import again
 from gregor.worker.orders.model import By, Order, OrderKind, give, take_back
 from tests.simulation.checker import check
+from tests.simulation.clock import WALL_EPOCH
 from tests.simulation.crawl import Prepare, Run, Worker
 from tests.simulation.faults import Fault
 from tests.simulation.scenarios import config, scripted
@@ -155,3 +156,22 @@ def test_another_visit_is_made_once_whatever_dies(op: str, n: int) -> None:
     assert asked
     assert row(run, "/p0").visits == 2
     assert len(requests(run, "/p0")) in (2, 3)
+
+
+def test_a_visit_that_was_ordered_by_a_clock_far_ahead_reads_robots_txt_anew_once() -> None:
+    """It was asked for next year, as it says, so whatever refuses it looks older for good."""
+    asked: list[object] = []
+
+    def ask(run: Run) -> None:
+        known = run.world.store.rows_by_key.values.get(f"http://{HOST}/p0")
+        if known is not None and not asked:
+            asked.append(known)
+            run.world.log.publish([again(known, at=WALL_EPOCH + 365 * 86400.0)])
+
+    web = Web([site(star(3), disallowed=("/p0",))])
+    steps: list[Step] = [(float(second), ask) for second in range(30)]
+    run = scripted(web, [], settings=config(), prepare=plan(steps), patience=2000.0)()
+    assert not check(run)
+    assert asked
+    assert (row(run, "/p0").state, row(run, "/p0").visits) == ("denied", 2)
+    assert len(requests(run, "/robots.txt")) == 2

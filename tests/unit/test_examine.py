@@ -1,6 +1,7 @@
 """What an answer says, and which of its links are published: fates, redirects, sitemaps, links of headers."""
 
 import asyncio
+import errno
 import gzip
 import threading
 from collections.abc import Sequence
@@ -11,13 +12,14 @@ import msgspec
 import pytest
 
 from gregor.schemas.messages import Ticket
+from gregor.worker.base.shortage import LocalShortage
 from gregor.worker.base.spooled import SpooledBody
 from gregor.worker.borders.transport import Response
 from gregor.worker.config.settings import Config, replace
 from gregor.worker.examine import Examiner
 from gregor.worker.extract import rules
 from gregor.worker.extract.crawled import NOTHING, Extraction
-from gregor.worker.fetch.outcomes import Fetched
+from gregor.worker.fetch.outcomes import Broken, Fetched
 from gregor.worker.frontier.sent import RecentlySent
 from gregor.worker.links.scope import Scope, ScopeRules
 from gregor.worker.links.tickets import of_stored
@@ -347,3 +349,37 @@ def test_a_small_pdf_is_read_beside_the_event_loop() -> None:
     start, answer = url("http://host/a.pdf"), response(b"%PDF-1.4 small")
     answer.headers[:] = [("Content-Type", "application/pdf")]
     asyncio.run(run())
+
+
+class Failing:
+    """A processor that fails so."""
+
+    types = ("text/html",)
+
+    def __init__(self, fault: Exception) -> None:
+        self._fault = fault
+
+    def process(self, document: Document) -> Extract:
+        raise self._fault
+
+
+@pytest.mark.parametrize(
+    ("fault", "local"),
+    [
+        (OSError(errno.EMFILE, "Too many open files"), True),
+        (OSError(errno.ENOSPC, "No space left on device", "/tmp"), True),
+        (OSError(errno.ENOENT, "No such file or directory"), False),
+        (MemoryError(), False),
+        (ValueError("bad page"), False),
+    ],
+)
+def test_what_this_machine_lacks_while_it_reads_is_no_fault_of_the_document(fault: Exception, local: bool) -> None:
+    processors = Processors([Failing(fault)])
+    target = url("http://host/")
+    examined = examiner(processors=processors).of(ticket(target), target, Fetched(response(HTML)))
+    if local:
+        with pytest.raises(LocalShortage):
+            asyncio.run(examined)
+    else:
+        outcome = asyncio.run(examined).outcome
+        assert isinstance(outcome, Broken) and outcome.cause == "processor"

@@ -5,6 +5,8 @@ So the work that met it waits, fewer run at once for a while, and a person is to
 
 import errno
 import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Final
 
 from gregor.worker.base.errors import why
@@ -47,6 +49,19 @@ def shortage(fault: BaseException | None) -> str | None:
             return _NO_THREAD
         fault = fault.__cause__ or fault.__context__
     return None
+
+
+@contextmanager
+def own_shortages() -> Iterator[None]:
+    """Raises `LocalShortage` in the place of an error behind which is one. Not where memory ran out: that may be the
+    fault of what was worked on, which would be tried for good."""
+    try:
+        yield
+    except Exception as fault:
+        lacking = shortage(fault)
+        if lacking is None or lacking == in_words(errno.ENOMEM):
+            raise
+        raise LocalShortage(lacking) from fault
 
 
 def in_words(number: int) -> str:

@@ -9,7 +9,7 @@ from gregor.schemas.messages import Ticket
 from gregor.worker.frontier.growth import ROW, Growth
 from gregor.worker.frontier.section_turns import SectionTurns
 from gregor.worker.links.rank import COMBINES, LOOKS_ENDLESS, Judged, Rank
-from gregor.worker.links.shapes import section, target_of, view
+from gregor.worker.links.shapes import counted, section, target_of, view
 
 Judge: TypeAlias = Callable[[Ticket], Judged]
 """Says how a ticket stands among those of its host."""
@@ -214,10 +214,12 @@ class BackQueue:
 
     def _is_row(self, name: str, ticket: Ticket) -> bool:
         """Whether of a section that is refused never more than a few tickets waited when it came to that; one, if they
-        look endless, as a calendar's."""
-        grown = self._growth.of(name)
-        grown.forks = grown.forks or grown.waiting > (1 if view(target_of(ticket.key)).endless else ROW)
-        return not grown.forks
+        look endless, as a calendar's. Pages that only a whole number tells apart are a row, however many each leads to:
+        between two of them there are finitely many."""
+        grown, target = self._growth.of(name), target_of(ticket.key)
+        endless = view(target).endless
+        grown.forks = grown.forks or grown.waiting > (1 if endless else ROW)
+        return not grown.forks or (not endless and counted(target))
 
     def _judged(self, ticket: Ticket) -> Judged:
         """How a ticket stands, by what is learnt of its pages and by how its section grows: what ends need not sink for

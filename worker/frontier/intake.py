@@ -20,7 +20,7 @@ from gregor.worker.frontier.calendar import FAR_BUCKET, MOST_BUCKETS
 from gregor.worker.frontier.host import Backlog, Host
 from gregor.worker.frontier.partition import MOST_FOLLOWERS, Partition
 from gregor.worker.frontier.schedule import HostSchedule
-from gregor.worker.frontier.tickets import joined, may_return, may_shorten
+from gregor.worker.frontier.tickets import joined, may_return, may_shorten, ordered_by
 from gregor.worker.frontier.waiting import WaitingTickets
 from gregor.worker.links.rank import Rank
 from gregor.worker.observe.stats import Stats
@@ -189,6 +189,7 @@ class Intake:
     def _enter(self, ticket: Ticket, source: TicketSource) -> bool:
         """Make a ticket live or a follower of its live twin; False when there is no room for it."""
         partition = self._partition
+        ticket = ordered_by(ticket, self._now()) if ticket.ordered else ticket
         twin = partition.live.get(ticket.identity)
         if twin is not None:
             if isinstance(source, FromLog) and len(twin.followers) >= MOST_FOLLOWERS:

@@ -54,6 +54,12 @@ def may_return(ticket: Ticket, cookies: bool) -> bool:
     return cookies and ticket.link == "redirect" and ticket.hops > 1
 
 
+def ordered_by(ticket: Ticket, now: float) -> Ticket:
+    """A ticket that was ordered by ``now`` at the latest: the clock of who ordered it may have been far ahead, and what
+    came after the order, as a robots.txt read anew, must not look older than it for good."""
+    return ticket if ticket.ordered <= now else msgspec.structs.replace(ticket, ordered=now)
+
+
 def revisit_asked(ticket: Ticket) -> Ticket:
     """The revisit that a ticket of kind recrawl asks for: by order, or because the interval that was set is over."""
     ordered = 0.0 if ticket.due else ticket.at

@@ -95,14 +95,14 @@ def test_pages_behind_a_wall_are_all_fetched_once_it_is_gone(share: int, most_le
         nonlocal gone
         parts = urlsplit(url)
         if parts.hostname == "b.test":
-            return "another host", ["http://a.test/p/1000000007"]
-        number = int(parts.path.rpartition("/")[2] or 0)
+            return "another host", ["http://a.test/p/1000000007/0"]
+        number = int(parts.path.split("/")[2] if parts.path != "/" else 0)
         gone = gone or number == 1000000007
         if not number:
-            return "start", ["/p/1", "http://b.test/"]
+            return "start", ["/p/1/0", "http://b.test/"]
         if gone and (number == 1000000007 or number % 100 < share):
             return f"honest {chr(97 + number % 26) * (1 + number % 700)}", []
-        return "the same", [f"/p/{number * 10 + step}" for step in range(1, 8)] if not gone else []
+        return "the same", [f"/p/{number * 10 + step}/{step}" for step in range(1, 8)] if not gone else []
 
     crawled = crawl(site, "http://a.test/", 3000)
     refused = sum(crawled.refused.values())

@@ -8,6 +8,7 @@ import pytest
 
 from gregor.schemas.messages import HostRecord, Ticket
 from gregor.worker.links.rank import Rank
+from gregor.worker.orders.model import Orders
 from gregor.worker.politeness.host_records import Answered, OriginFailed
 from gregor.worker.web.urls import Urls
 from tests.unit.politeness.test_turns import HTTP, URL, Desk
@@ -166,3 +167,28 @@ def test_the_first_owner_of_all_need_not_wait() -> None:
     desk = Desk(delay=1.0, first_contact_delay=3.0)
     desk.begin()
     assert desk.turn.open
+
+
+def test_a_shorter_delay_does_not_end_what_the_host_asked_for() -> None:
+    desk = Desk(delay=1.0)
+    desk.order(300.0)
+    desk.begin()
+    desk.send(URL, rules=1.0)
+    desk.over(Answered(HTTP, pause=100.0))
+    due = desk.host.next_turn
+    desk.orders = Orders()
+    assert not desk.turns.sooner(desk.host)
+    assert desk.host.next_turn == due
+    desk.clock.pass_(101.0)
+    assert desk.turns.sooner(desk.host)
+    assert desk.host.next_turn == desk.clock.monotonic()
+
+
+def test_the_redirect_of_a_robots_txt_does_not_end_the_failures_of_its_target() -> None:
+    desk = Desk()
+    desk.begin()
+    desk.over(OriginFailed(HTTP, "robots.txt unreachable", robots=True))
+    desk.over(Answered(HTTP, robots=True, mends=False))
+    assert desk.host.record.failures == 1
+    desk.over(Answered(HTTP, robots=True))
+    assert desk.host.record.failures == 0
