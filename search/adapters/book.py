@@ -6,20 +6,18 @@ both positions, and taking in the same page again changes nothing.
 """
 
 import sqlite3
-import sys
-from array import array
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
-from itertools import chain
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, TypeVar
 from urllib.parse import quote
 
 import numpy as np
 
-from gregor.schemas.messages import Link, Page, url_fingerprint
+from gregor.schemas.messages import Link, Page
+from gregor.search.adapters.link_rows import LinkRow, data_of, number_of, rows_of
 from gregor.search.documents import BUCKETS, Anchor, ContentUrl, content_of
-from gregor.search.ranking import MOST_LINKS, NOFOLLOW, RECOMMENDING, Links, Node, Ranked, signed, words_of
+from gregor.search.ranking import MOST_LINKS, NOFOLLOW, RECOMMENDING, Links, Node, Ranked, words_of
 
 _SCHEMA: Final = """
 PRAGMA page_size=8192; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA secure_delete=FAST;
@@ -64,9 +62,9 @@ _NO_TARGET: Final = 0
 _REMEMBERED: Final = 200_000
 
 
-def number_of(text: str) -> int:
-    """The number of a URL or a host."""
-    return signed(url_fingerprint(text))
+_ASKED_AT_ONCE: Final = 500
+
+T = TypeVar("T", str, int)
 
 
 class PageBook:
@@ -97,8 +95,7 @@ class PageBook:
         """
         self._connection.execute("BEGIN IMMEDIATE")
         try:
-            for key, page in pages:
-                self._take_in(key, page)
+            self._take_in(dict(pages))
             self._change_anchors()
             self._connection.execute("INSERT OR REPLACE INTO facts VALUES ('position', ?)", (position,))
             self._connection.execute("COMMIT")
@@ -192,33 +189,55 @@ class PageBook:
         """End. May be repeated."""
         self._connection.close()
 
-    def _take_in(self, key: str, page: Page | None) -> None:
-        run = self._connection.execute
-        before = run("SELECT content FROM pages WHERE key = ?", (key,)).fetchone()
-        if before:
-            run("INSERT OR REPLACE INTO unwritten VALUES (?, 1)", before)
-        if page is None:
-            run("DELETE FROM pages WHERE key = ?", (key,))
-            run("DELETE FROM names WHERE id = ?", (number_of(key),))
-            self._link(number_of(key), None)
-            return
-        host = number_of(page.host)
-        run("INSERT OR IGNORE INTO hosts VALUES (?, ?)", (host, page.host))
-        run("INSERT OR IGNORE INTO names VALUES (?, ?)", (number_of(key), key))
-        member = ContentUrl.of(page)
-        run(
+    def _take_in(self, pages: Mapping[str, Page | None]) -> None:
+        """All of them together, in the order of the tables' keys: a third of the time of one by one."""
+        many, numbers = self._connection.executemany, {key: number_of(key) for key in pages}
+        there = {key: page for key, page in pages.items() if page is not None}
+        gone = [key for key in pages if key not in there]
+        before = self._kept("SELECT key, content FROM pages WHERE key", pages)
+        concerned = {*before.values(), *map(content_of, there.values())}
+        many("INSERT OR REPLACE INTO unwritten VALUES (?, 1)", [(content,) for content in sorted(concerned)])
+        many("DELETE FROM pages WHERE key = ?", [(key,) for key in gone])
+        many("DELETE FROM names WHERE id = ?", [(numbers[key],) for key in gone])
+        hosts = {page.host: number_of(page.host) for page in there.values()}
+        many("INSERT OR IGNORE INTO hosts VALUES (?, ?)", sorted((number, host) for host, number in hosts.items()))
+        many("INSERT OR IGNORE INTO names VALUES (?, ?)", sorted((numbers[key], key) for key in there))
+        members = [(key, ContentUrl.of(there[key]), there[key]) for key in sorted(there)]
+        many(
             "INSERT OR REPLACE INTO pages VALUES (?, ?, ?, ?, ?, ?)",
-            (key, content_of(page), member.visit, member.duplicate, member.depth, host),
+            [
+                (key, content_of(page), member.visit, member.duplicate, member.depth, hosts[page.host])
+                for key, member, page in members
+            ],
         )
-        run("INSERT OR REPLACE INTO unwritten VALUES (?, 1)", (content_of(page),))
-        self._link(number_of(key), page)
+        self._link({numbers[key]: page for key, page in pages.items()})
 
-    def _link(self, source: int, page: Page | None) -> None:
-        """Replace the links of a page, and note which anchors one page more has, or one less."""
-        run = self._connection.execute
-        kept = run("SELECT data FROM links WHERE source = ?", (source,)).fetchone()
-        old = dict.fromkeys(map(tuple, np.frombuffer(kept[0], dtype="<i8").reshape(-1, 3).tolist())) if kept else {}
-        new = dict(self._links(source, page)) if page is not None else {}
+    def _kept(self, statement: str, keys: Iterable[T]) -> dict[T, Any]:
+        """What a table has of these keys: the statement's second column by its first."""
+        kept: dict[T, Any] = {}
+        ordered = list(keys)
+        for first in range(0, len(ordered), _ASKED_AT_ONCE):
+            some = ordered[first : first + _ASKED_AT_ONCE]
+            kept.update(self._connection.execute(f"{statement} IN ({','.join('?' * len(some))})", some))
+        return kept
+
+    def _link(self, pages: Mapping[int, Page | None]) -> None:
+        """Replace the links of pages, and note which anchors one page more has, or one less."""
+        kept = self._kept("SELECT source, data FROM links WHERE source", pages)
+        links_of: list[tuple[int, bytes]] = []
+        gone: list[tuple[int]] = []
+        for source, page in pages.items():
+            old = rows_of(kept[source]) if source in kept else {}
+            new = dict(self._links(source, page)) if page is not None else {}
+            self._note(old, new)
+            if new:
+                links_of.append((source, data_of(new)))
+            elif source in kept:
+                gone.append((source,))
+        self._connection.executemany("INSERT OR REPLACE INTO links VALUES (?, ?)", sorted(links_of))
+        self._connection.executemany("DELETE FROM links WHERE source = ?", gone)
+
+    def _note(self, old: Mapping[LinkRow, None], new: Mapping[LinkRow, str]) -> None:
         changed, texts = self._changed, self._texts
         for link in old:
             if link not in new and link[1] and not link[1] & NOFOLLOW:
@@ -227,13 +246,6 @@ class PageBook:
             if link[1] and not link[1] & NOFOLLOW and link not in old:
                 changed[link] = changed.get(link, 0) + 1
                 texts[link] = text
-        if new:
-            data = array("q", chain.from_iterable(new))
-            if sys.byteorder == "big":
-                data.byteswap()
-            run("INSERT OR REPLACE INTO links VALUES (?, ?)", (source, data.tobytes()))
-        elif kept:
-            run("DELETE FROM links WHERE source = ?", (source,))
 
     def _change_anchors(self) -> None:
         """Count the pages that have each anchor, once for all that was taken in: pages of a site repeat them.

@@ -183,9 +183,10 @@ class TantivyIndex:
         return float(sum(score for score, _ in self._searcher.search(both, 1, count=False).hits))
 
     def close(self) -> None:
+        # Files that are being merged are merged to the end: with few of them a query takes two thirds of the time.
         if self._writer is not None:
-            self._writer.rollback()
-            self._writer = None
+            writer, self._writer = self._writer, None
+            writer.wait_merging_threads()
 
     def _writing(self) -> "tantivy.IndexWriter":
         if self._writer is None:

@@ -54,6 +54,10 @@ class OneHit:
 
 
 def searching(failure: Exception | None, stored: Page | None = None, index: Exception | None = None) -> Searching:
+    async def row(key: str) -> None:
+        if failure is not None:
+            raise failure
+
     async def read(key: str, visit: int) -> Page | None:
         if failure is not None:
             raise failure
@@ -64,7 +68,7 @@ def searching(failure: Exception | None, stored: Page | None = None, index: Exce
             raise index
         return OneHit()  # type: ignore[return-value]
 
-    return Searching(latest, SimpleNamespace(page=read))
+    return Searching(latest, SimpleNamespace(page=read, row=row))
 
 
 def answer(searched: Searching, path: str, query: bytes, accept: bytes = b"*/*") -> tuple[int, bytes, str]:

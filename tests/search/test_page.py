@@ -164,7 +164,9 @@ def test_the_stored_text_is_framed_and_one_that_is_not_to_be_kept_is_not_shown(u
 
 def test_why_a_hit_is_here_adds_up_to_its_score(url: str) -> None:
     for one in found(url, "b fox", all=1)["hits"]:
-        rows = re.findall(r"<td>(-?[0-9.]+)</td></tr>", asked(url, "/why", id=one["id"], q="b fox").text)
+        told = asked(url, "/why", id=one["id"], q="b fox").text
+        rows = re.findall(r"<td>(-?[0-9.]+)</td></tr>", told)
+        assert "In the crawl" in told and f"gregor explain {one['url']}" in told
         assert sum(map(float, rows)) == pytest.approx(one["score"], abs=0.02)
     ranked = next(one for one in found(url, "evil fox")["hits"] if one["host"] == "b.example.org")
     assert ranked["rank"] == 1.0 and "(rank)" in asked(url, "/why", id=ranked["id"], q="evil fox").text

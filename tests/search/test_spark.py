@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from gregor.search.adapters import spark_ranks
-from gregor.search.adapters.book import PageBook, number_of
+from gregor.search.adapters.book import PageBook
+from gregor.search.adapters.link_rows import number_of
 from gregor.search.ranking import LinkRules, ranked
 from gregor.worker.commands.cli import main
 from gregor.worker.compose.ranks import KeyOf

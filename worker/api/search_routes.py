@@ -9,7 +9,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from gregor.search.borders import Unusable
-from gregor.worker.api import problems
+from gregor.worker.api import hit_views, problems
 from gregor.worker.api import search_frame as frame
 from gregor.worker.api import search_views as views
 from gregor.worker.api.problems import Problem
@@ -45,12 +45,12 @@ def routes(searching: Searching, before: str = "") -> list[Route]:
     async def text(request: Request) -> Response:
         hit = await searching.hit(query(request, HitQuery).id)
         stored, refusal = await searching.text(hit)
-        return _html(views.stored_text(hit.title, hit.href, stored, hit.at, refusal))
+        return _html(hit_views.stored_text(hit.title, hit.href, stored, hit.at, refusal))
 
     async def why(request: Request) -> Response:
         asked = query(request, HitQuery)
         hit, reasons = await searching.why(asked)
-        return _html(views.why(hit.title, asked.q, reasons, sum(reason.score for reason in reasons)))
+        return _html(hit_views.why(hit, asked.q, reasons, await searching.row(hit)))
 
     async def described(request: Request) -> Response:
         text = views.description(base(request))

@@ -17,7 +17,8 @@ from gregor.search.snippets import Piece, plain
 from gregor.worker.api import search_frame as frame
 from gregor.worker.api.narrowing import FacetView, ValueView
 
-_LONGEST_TITLE: Final = 200
+LONGEST_TITLE: Final = 200
+"""Characters of a title that are shown."""
 _ATOM: Final = 'xmlns:atom="http://www.w3.org/2005/Atom" xmlns:opensearch="http://a9.com/-/spec/opensearch/1.1/"'
 
 
@@ -109,9 +110,9 @@ def results(listing: SearchResults, *, everything: bool) -> str:
     """The page of results, or the empty form."""
     asked, like = listing.query.strip(), listing.like
     if like is not None:
-        heading = f"Pages like {escape(_title(like.title, like.url))}"
+        heading = f"Pages like {escape(title_of(like.title, like.url))}"
     else:
-        heading = escape(f"Search: {plain(asked)[:_LONGEST_TITLE]}" if asked else "Search")
+        heading = escape(f"Search: {plain(asked)[:LONGEST_TITLE]}" if asked else "Search")
     body = "".join(f'<p class="note">{note}</p>' for note in _notes(listing)) if asked or like else ""
     if asked or like:
         body += _listed(listing, everything)
@@ -126,7 +127,7 @@ def results(listing: SearchResults, *, everything: bool) -> str:
 def _listed(listing: SearchResults, everything: bool) -> str:
     """How many were found, the hits of this page, and by what to narrow them."""
     count = f"{listing.total} document{'' if listing.total == 1 else 's'}"
-    to_narrow = ' · <a class="to-narrow" href="#narrow">Narrow</a>' if listing.facets else ""
+    to_narrow = '<span class="to-narrow"> · <a href="#narrow">Narrow</a></span>' if listing.facets else ""
     start = (listing.page - 1) * PER_PAGE + 1
     hits = "".join(_hit(listing, hit) for hit in listing.hits)
     listed = f'<ol class="hits" start="{start}">{hits}</ol>' if hits else ""
@@ -176,12 +177,13 @@ def _notes(listing: SearchResults) -> list[str]:
     return notes
 
 
-def _title(title: str, url: str) -> str:
-    return plain(title)[:_LONGEST_TITLE] or url
+def title_of(title: str, url: str) -> str:
+    """What a document is called."""
+    return plain(title)[:LONGEST_TITLE] or url
 
 
 def _hit(listing: SearchResults, hit: HitView) -> str:
-    title = escape(_title(hit.title, hit.url))
+    title = escape(title_of(hit.title, hit.url))
     facts = [date(hit.at), hit.language, *([f"{len(hit.urls)} addresses"] if len(hit.urls) > 1 else [])]
     if hit.nearly_the_same:
         facts.append(f"{hit.nearly_the_same} more say nearly the same")
@@ -220,30 +222,9 @@ def _pages(listing: SearchResults, everything: bool) -> str:
     if listing.hits:
         other, words = ("", "Best first") if order else ("newest", "Newest first")
         entries.append(f'<a href="{link(".", **asked, order=other, all=every)}">{words}</a>')
+    if listing.page == 1 and not listing.hits and len(entries) == 1:
+        return ""
     return f'<nav aria-label="Pages of results"><ul>{"".join(f"<li>{entry}</li>" for entry in entries)}</ul></nav>'
-
-
-def stored_text(title: str, url: str, text: str, at: float, refusal: str = "") -> str:
-    """A copy of the text that was stored, framed as such."""
-    heading = escape(_title(title, url))
-    of = f'<a href="{escape(url)}" rel="noreferrer nofollow"><bdi>{escape(url)}</bdi></a>'
-    note = (
-        f'<p class="note">The text of {of} as it was fetched on {date(at)}; the page itself may say otherwise now.</p>'
-    )
-    if refusal:
-        return frame.document(heading, f'<p class="note">{escape(refusal)} {of}</p>')
-    return frame.document(heading, f'{note}<pre dir="auto">{escape(plain(text))}</pre>')
-
-
-def why(title: str, query: str, reasons: list[ScorePart], score: float) -> str:
-    """What a hit's place comes from."""
-    rows = "".join(
-        f'<tr><td>{escape(part.what)}</td><td dir="auto">{escape(part.words)}</td><td>{part.score:.3f}</td></tr>'
-        for part in reasons
-    )
-    table = f"<table><thead><tr><th>Where<th>Words<th>Worth</tr></thead><tbody>{rows}</tbody></table>"
-    body = f"<p>Score {score:.3f} for <bdi>{escape(plain(query))}</bdi></p>{table}"
-    return frame.document(f"Why here: {escape(plain(title)[:_LONGEST_TITLE])}", body, query=query)
 
 
 def rss(listing: SearchResults, base: str) -> str:

@@ -9,7 +9,7 @@ from typing import Annotated, Final, Literal, TypeVar
 import msgspec
 from msgspec import Meta
 
-from gregor.schemas.messages import Page
+from gregor.schemas.messages import Page, Row
 from gregor.search.alike import about
 from gregor.search.borders import FARTHEST, Answer, Facet, Hit, Index, ScorePart, Unusable
 from gregor.search.documents import quotable
@@ -22,7 +22,7 @@ from gregor.worker.api import search_views as views
 from gregor.worker.api.narrowing import narrowing
 from gregor.worker.api.problems import Problem, within
 from gregor.worker.base.threads import Crowded, Threads
-from gregor.worker.borders.errors import Damaged
+from gregor.worker.borders.errors import Damaged, Unavailable
 from gregor.worker.borders.reader import Reader
 from gregor.worker.observe.logging import logs
 from gregor.worker.observe.timing import Timing
@@ -159,6 +159,13 @@ class Searching:
         _, index = await self._state(0)
         hit = await self._document(index, asked.id)
         return hit, await self._beside(lambda: index.why(parse(asked.q), asked.id))
+
+    async def row(self, hit: Hit) -> Row | None:
+        """What the crawl knows of a document's URL; None where nothing is known, or it cannot be asked."""
+        try:
+            return None if self._reader is None else await self._reader.row(hit.key)
+        except (Damaged, Unavailable):
+            return None
 
     async def text(self, hit: Hit) -> tuple[str, str]:
         """The text that was stored of a document, or why it is not shown."""

@@ -1,0 +1,32 @@
+"""The links of a page as they are kept: rows of three numbers of 64 bits, little-endian."""
+
+import sys
+from array import array
+from collections.abc import Iterable
+from itertools import chain
+
+import numpy as np
+
+from gregor.schemas.messages import url_fingerprint
+from gregor.search.ranking import signed
+
+LinkRow = tuple[int, int, int]
+"""Where a link leads to, its words, and the host that it is of."""
+
+
+def number_of(text: str) -> int:
+    """The number of a URL or a host."""
+    return signed(url_fingerprint(text))
+
+
+def rows_of(data: bytes) -> dict[LinkRow, None]:
+    """The rows, each once."""
+    return dict.fromkeys(map(tuple, np.frombuffer(data, dtype="<i8").reshape(-1, 3).tolist()))
+
+
+def data_of(rows: Iterable[LinkRow]) -> bytes:
+    """What is kept of rows."""
+    data = array("q", chain.from_iterable(rows))
+    if sys.byteorder == "big":
+        data.byteswap()
+    return data.tobytes()
