@@ -13,9 +13,14 @@ from collections.abc import Iterator
 from operator import add
 from typing import Final
 
+import numpy as np
+
 LONGEST: Final = 64
 """Characters of a term: what is longer is no word, and is cut."""
 _REMEMBERED: Final = 200_000
+_LONG: Final = 1000
+"""Bytes of a text that is looked at as an array, which takes a while to begin."""
+_SPACE, _LAST_ASCII = ord(" "), 127
 
 _JOINERS: Final = "\u00ad\u0640\u200c-\u200f\u202a-\u202e\u2060\u2066-\u2069\ufe00-\ufe0f\ufeff"
 """Soft hyphens, the tatweel that stretches Arabic, joiners, direction marks, variants: they are no part of a word."""
@@ -151,11 +156,33 @@ def joined(text: str) -> str:
     At ASCII's signs every script is cut, and what stands between them is mostly a word that was met before: so most of
     a text is looked at by functions of the interpreter alone, whatever it is written in.
     """
-    cut = text.encode("utf-8", "surrogatepass").translate(_CUT).decode("utf-8", "surrogatepass")
-    pieces = cut.split(" ")
-    if cut.isascii() and len(max(pieces, key=len)) <= LONGEST:
-        return cut
+    cut = text.encode("utf-8", "surrogatepass").translate(_CUT)
+    if len(cut) >= _LONG and (joined_long := _joined_long(cut)) is not None:
+        return joined_long
+    said = cut.decode("utf-8", "surrogatepass")
+    pieces = said.split(" ")
+    if said.isascii() and len(max(pieces, key=len)) <= LONGEST:
+        return said
     return " ".join(map(_pieces.__getitem__, pieces))
+
+
+def _joined_long(cut: bytes) -> str | None:
+    """The terms of a long text, of which only the pieces are looked up that are not ASCII, or too long; None where
+    these are many."""
+    signs = np.frombuffer(cut, np.uint8)
+    spaces = np.flatnonzero(signs == _SPACE)
+    bounds = np.concatenate(([-1], spaces, [len(cut)]))
+    looked_up = np.diff(bounds) > LONGEST + 1
+    looked_up[np.searchsorted(spaces, np.flatnonzero(signs > _LAST_ASCII))] = True
+    places = np.flatnonzero(looked_up)
+    if 2 * len(places) > len(looked_up):
+        return None
+    parts, at = [], 0
+    for before, end in zip(bounds[places].tolist(), bounds[places + 1].tolist(), strict=True):
+        term = _pieces[cut[before + 1 : end].decode("utf-8", "surrogatepass")]
+        parts += [cut[at : before + 1], term.encode("utf-8", "surrogatepass")]
+        at = end
+    return b"".join([*parts, cut[at:]]).decode("utf-8", "surrogatepass")
 
 
 def _of_piece(text: str) -> list[str]:

@@ -76,3 +76,14 @@ def test_what_is_too_long_for_a_word_is_cut() -> None:
         (term,) = terms(letter * 100_000)
         assert len(term) == LONGEST
     assert len(terms("語" * 1000)) == 999
+
+
+@given(
+    st.lists(st.text(max_size=90), max_size=8),
+    st.sampled_from(["plain words ", "größe und ", "x" * 64 + " ", "слово "]),
+)
+def test_the_words_of_a_long_text_are_those_of_its_parts(parts: list[str], filling: str) -> None:
+    texts = [filling * 30, *parts, filling * 30]
+    assert terms("\n".join(texts)) == [term for text in texts for term in terms(text)]
+    longer = [filling * 30, *(f"{'y' * 70} {part}" for part in parts)]
+    assert terms(" ".join(longer)) == [term for text in longer for term in terms(text)]

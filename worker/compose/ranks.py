@@ -123,7 +123,7 @@ async def rank_by_spark(
 
 async def _put_on_servers(config: Config, on_damage: TellDamage, documents: "list[Ranked]") -> int:
     """Keep the ranks with what is remembered of a crawl on servers; how many documents are written anew for that."""
-    from gregor.search.adapters.book import number_of
+    from gregor.search.adapters.link_rows import number_of
     from gregor.worker.compose import search_cluster
 
     if not config.opensearch:
@@ -158,7 +158,7 @@ async def _put_ranks(parts: "Indexing", ranked: "list[Ranked]") -> int:
 
 def _by_content(documents: "list[Ranked]", contents: dict[int, str]) -> "list[Ranked]":
     """Ranks of documents that are named by a key, for the contents of the book; what is not in it is left out."""
-    from gregor.search.adapters.book import number_of
+    from gregor.search.adapters.link_rows import number_of
 
     named = [(contents.get(number_of(document.content)), document) for document in documents]
     return [msgspec.structs.replace(document, content=content) for content, document in named if content is not None]
