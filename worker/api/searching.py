@@ -1,5 +1,6 @@
 """Answering queries of a page or a program: from the index as it was committed last and the texts of the crawl."""
 
+import asyncio
 import time
 from collections import Counter, OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
@@ -117,8 +118,11 @@ class Searching:
         else:
             listed = shown(hits)
             chosen, more = listed[first : first + PER_PAGE], len(listed) > first + PER_PAGE
-        better = "" if asked.like or asked.page > 1 else await self._better(index, understood, answer)
-        facets = await self._facets(index, understood, answer) if counted and not asked.like else ()
+        better, facets, hit_views = await asyncio.gather(
+            self._better(index, understood, answer, wanted=not asked.like and asked.page == 1),
+            self._facets(index, understood, answer, wanted=counted and not asked.like),
+            self._views(chosen, understood),
+        )
         return views.SearchResults(
             query=asked.q,
             understood=understood.said,
@@ -128,7 +132,7 @@ class Searching:
             page=asked.page,
             more=more,
             position=position,
-            hits=await self._views(chosen, understood),
+            hits=hit_views,
             partial=answer.partial,
             suggestion=better,
             order=asked.order,
@@ -199,18 +203,20 @@ class Searching:
         text = page.text if page is not None else ""
         return hit, await self._beside(lambda: about(hit.title, text, index.frequency, index.count()))
 
-    async def _better(self, index: Index, asked: ParsedQuery, answer: Answer) -> str:
+    async def _better(self, index: Index, asked: ParsedQuery, answer: Answer, *, wanted: bool = True) -> str:
         """What may have been meant, where little was found; nothing where that would take long."""
-        if asked.is_empty or answer.partial or (answer.total >= FEW and not answer.any_word):
+        if not wanted or asked.is_empty or answer.partial or (answer.total >= FEW and not answer.any_word):
             return ""
         try:
             return await self._beside(lambda: suggestion(asked, index.frequency, index.near), self._seconds / 2)
         except TimeoutError:
             return ""
 
-    async def _facets(self, index: Index, asked: ParsedQuery, answer: Answer) -> tuple[Facet, ...]:
+    async def _facets(
+        self, index: Index, asked: ParsedQuery, answer: Answer, *, wanted: bool = True
+    ) -> tuple[Facet, ...]:
         """Nothing where there is nothing to count, or no time to."""
-        if answer.partial or not answer.total:
+        if not wanted or answer.partial or not answer.total:
             return ()
         try:
             return await self._beside(partial(index.facets, asked, any_word=answer.any_word), self._seconds / 2)
@@ -247,10 +253,8 @@ class Searching:
             raise problems.too_many() from None
 
     async def _views(self, entries: Sequence[Shown], asked: ParsedQuery) -> list[views.HitView]:
-        texts = []
-        for entry in entries:
-            page, _ = await self._stored(entry.hit)
-            texts.append(quotable(page))
+        stored = await asyncio.gather(*(self._stored(entry.hit) for entry in entries))
+        texts = [quotable(page) for page, _ in stored]
         try:
             snippets = await self._cutting.run(lambda: [snippet(text, asked.words) for text in texts])
         except Crowded:
