@@ -4,6 +4,7 @@ import ast
 import re
 from collections.abc import Iterator
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -147,6 +148,20 @@ def test_a_wing_imports_from_those_below_it_alone() -> None:
         if WINGS.index(wing(target)) > WINGS.index(wing(file))
     ]
     assert not upwards
+
+
+def test_the_picture_of_the_wings_has_them_in_their_order() -> None:
+    """Each row of it is above all that stands in the rows below."""
+    picture = (ROOT / "docs" / "architecture.md").read_text().split("```")[1]
+    rows = [[WINGS.index(word) for word in re.findall(r"\b[a-z]+\b", row) if word in WINGS] for row in _cells(picture)]
+    assert sorted(place for row in rows for place in row) == list(range(len(WINGS)))
+    assert all(min(above) > max(below) for above, below in pairwise(filter(None, rows)))
+
+
+def _cells(picture: str) -> Iterator[str]:
+    """The rows of the picture, each with the names in its two columns, what is said of them left out."""
+    for row in picture.splitlines():
+        yield f"{row[12:23]} {row[58:69]}".replace(".py", "")
 
 
 def test_every_wing_says_what_it_is() -> None:
