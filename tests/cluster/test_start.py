@@ -150,6 +150,20 @@ def test_the_doctor_asks_each_server(crawl: Crawl, redis: Service, capsys: pytes
     assert found["kafka"] == "ok answers as it is configured"
 
 
+def test_the_doctor_says_what_a_crawl_that_is_not_of_this_version_needs(
+    crawl: Crawl, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def of_crawl() -> str:
+        crawl.run("doctor", "--set", "server_timeout=3")
+        (line,) = (line for line in capsys.readouterr().out.splitlines() if line.split()[1] == "crawl")
+        return line
+
+    before = of_crawl()
+    assert before.startswith("warn") and "gregor init" in before
+    assert crawl.run("init") == 0
+    assert of_crawl().startswith("ok ")
+
+
 def test_what_is_not_set_up_is_said(crawl: Crawl, capsys: pytest.CaptureFixture[str]) -> None:
     assert crawl.run("worker") == BAD_INPUT
     assert "run `gregor init`" in capsys.readouterr().err
