@@ -2,6 +2,7 @@
 
 import ast
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -56,6 +57,12 @@ def test_every_command_is_told_of() -> None:
     elsewhere = "".join((ROOT / "docs" / name).read_text() for name in pages)
     for name in COMMANDS:
         assert re.search(rf"(?<![\w-]){name}(?![\w-])", headings) or f"gregor {name}" in elsewhere, name
+
+
+def test_every_extra_is_told() -> None:
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    told = set(re.findall(r"^\| `(\w+)` \|", (ROOT / "docs/install.md").read_text(), re.MULTILINE))
+    assert told == set(extras) - {"dev", "bench"}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=IDS)

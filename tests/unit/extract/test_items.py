@@ -206,6 +206,25 @@ def test_data_in_scripts_is_no_markup(tmp_path: Path) -> None:
     assert made == {"name": "Ada", "t": "T", "x": "İ"}
 
 
+def test_the_paths_into_json_of_the_docs_select_what_they_say(tmp_path: Path) -> None:
+    page = parsed("<script type='application/json'>" + json.dumps(OFFERS) + "</script>")
+    shown = {
+        "sku": "a1",
+        "offers[0].price": "3",
+        "offers[-1].price": "5",
+        "offers[?price > `4`].price": "5",
+        "max_by(offers, &price).price": "5",
+        "length(offers)": "2",
+        '"@id"': "x",
+    }
+    for path, value in shown.items():
+        assert fields(tmp_path, f"a = {{ json = '{path}' }}", page) == {"a": value}, path
+    many = "a = { json = 'offers[].price', type = 'int', many = true }\n"
+    many += "b = { json = 'offers[0].{p: price, s: in}', type = 'json' }"
+    assert fields(tmp_path, many, page) == {"a": [3, 5], "b": {"p": 3, "s": True}}
+
+
+OFFERS = {"sku": "a1", "offers": [{"price": 3, "in": True}, {"price": 5}], "@id": "x"}
 EVERY = """
 [[item]]
 name = "all"
