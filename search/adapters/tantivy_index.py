@@ -13,6 +13,7 @@ import msgspec
 import tantivy
 
 from gregor.search.adapters.tantivy_query import POSITION, Queries
+from gregor.search.adapters.whole_searcher import WholeSearcher
 from gregor.search.borders import FARTHEST, Answer, Facet, Hit, ScorePart, Unusable
 from gregor.search.documents import IndexedDocument
 from gregor.search.facets import aggregations, facets
@@ -48,10 +49,11 @@ class TantivyIndex:
             self._writer = self._index.writer(heap, 1) if writable else None
         except ValueError as error:
             raise Unusable(f"{folder} cannot be used: {error}; `gregor index --rebuild` makes the index anew") from None
+        self._folder = folder
         self._schema = self._index.schema
         self._queries = Queries(self._schema, weights or Weights())
         self._quick = Queries(self._schema, weights or Weights(), QUICK)
-        self._searcher = self._index.searcher()
+        self._searcher = WholeSearcher(self._index.searcher(), self._folder)
 
     def position(self) -> int:
         query = tantivy.Query.term_query(self._schema, "id", POSITION)
@@ -80,7 +82,7 @@ class TantivyIndex:
         writer.add_document(tantivy.Document(id=POSITION, position=position))
         writer.commit()
         self._index.reload()
-        self._searcher = self._index.searcher()
+        self._searcher = WholeSearcher(self._index.searcher(), self._folder)
 
     def refreshed(self) -> "TantivyIndex":
         """The index as it was committed last; this one goes on with what it sees. Raises `Unusable`."""
@@ -89,7 +91,7 @@ class TantivyIndex:
         except (ValueError, OSError) as error:
             raise Unusable(f"the index cannot be read any more: {error}") from None
         again = copy.copy(self)
-        again._searcher = self._index.searcher()
+        again._searcher = WholeSearcher(self._index.searcher(), self._folder)
         return again
 
     def count(self) -> int:

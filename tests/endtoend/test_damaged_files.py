@@ -88,6 +88,21 @@ def test_a_damaged_book_of_the_index_is_told_with_what_makes_it_anew(
     assert cli.main([*line.split(), "--data", str(data)]) == 0
 
 
+@pytest.mark.parametrize("kind", ["store", "term"])
+def test_a_damaged_file_of_the_index_is_told_by_who_reads_it(
+    kind: str, data: Path, last_line: Callable[[str], str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("tantivy")
+    assert cli.main(["index", "--once", "--data", str(data)]) == 0
+    for file in (data / "index" / "1" / "tantivy").glob(f"*.{kind}"):
+        content = file.read_bytes()
+        third = len(content) // 3
+        file.write_bytes(content[:third] + b"\x5a" * third + content[2 * third :])
+    capsys.readouterr()
+    said = last_line(f"search harbour --data {data}")
+    assert f"{data / 'index' / '1' / 'tantivy'} is damaged: " in said and "index --rebuild" in said
+
+
 def test_nothing_else_is_blamed_on_the_book(tmp_path: Path) -> None:
     from gregor.search.adapters.damage import usable
 
