@@ -16,6 +16,18 @@ class Unusable(Exception):
     """An index cannot be used; the message says why and what to do."""
 
 
+class IndexLost(Unusable):
+    """What was written is not in the index any more: it has to be taken in once more, from the beginning."""
+
+
+class TakenOver(Unusable):
+    """Another process writes the index now."""
+
+
+class NotAllowed(Unusable):
+    """Who asks is refused for who they are, which may be set right while one waits."""
+
+
 class Hit(msgspec.Struct, frozen=True):
     """A document that was found, without its text: that is in the crawl, under ``key`` and ``visit``."""
 

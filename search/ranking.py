@@ -6,47 +6,12 @@ from typing import Final
 
 import msgspec
 import numpy as np
-import numpy.typing as npt
-import xxhash
 
+from gregor.search.links import NOFOLLOW, Links, Node
 from gregor.search.ranks import Edges, Floats, Integers, PageRank, buckets, harmonic, pagerank
 
-NOFOLLOW: Final = 1
-"""The lowest bit of a link's second number: the link says nofollow."""
-RECOMMENDING: Final = frozenset({"a", "area"})
-"""Kinds of links that recommend what they lead to."""
-MOST_LINKS: Final = 2000
-"""Links of a page that are counted, each target and text once."""
 _AT_ONCE: Final = 4096
 """Pages whose links are looked at together."""
-
-
-def signed(number: int) -> int:
-    """64 bits as a signed number."""
-    return number - (1 << 64) if number >> 63 else number
-
-
-def words_of(text: str, nofollow: bool) -> int:
-    """The number of a link's words, whose lowest bit says nofollow; without words, that bit alone."""
-    said = text.strip()
-    if not said:
-        return int(nofollow)
-    return signed((xxhash.xxh3_64_intdigest(said.encode(errors="surrogatepass")) & ~NOFOLLOW) | nofollow)
-
-
-class Node(msgspec.Struct, frozen=True):
-    """A page that is to be found: its number, the content that it has, and its host."""
-
-    number: int
-    content: str
-    host: str
-
-
-class Links(msgspec.Struct, frozen=True):
-    """The links of a page: its number, and rows of target, words and own host (as `PageBook` keeps them)."""
-
-    source: int
-    rows: npt.NDArray[np.int64]
 
 
 class LinkRules(msgspec.Struct, frozen=True):

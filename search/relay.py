@@ -16,7 +16,7 @@ from typing import Final, TypeVar
 
 import xxhash
 
-from gregor.schemas.messages import Page, Row
+from gregor.schemas.messages import Page, Row, url_fingerprint
 from gregor.search.documents import (
     BUCKETS,
     MOST_ANCHORS,
@@ -29,6 +29,8 @@ from gregor.search.documents import (
     in_order,
     is_found,
 )
+from gregor.search.links import MOST_LINKS as MOST_RANKED
+from gregor.search.links import RECOMMENDING, packed, signed, words_of
 from gregor.worker.borders.shelf import Held, IndexedUrl, Post, Shelf, UrlToIndex
 
 A = TypeVar("A")
@@ -37,7 +39,6 @@ _AT_ONCE: Final = 16
 """URLs, or contents, that are worked at together."""
 MOST_LINKS: Final = 1000
 """Links of a page that are remembered, each target and text once."""
-_KINDS: Final = frozenset({"a", "area"})
 _REMEMBERED: Final = 200_000
 
 PutDocument = Callable[[str, IndexedDocument | None], None]
@@ -78,10 +79,11 @@ class Relay:
         )
         before = before or IndexedUrl()
         kept = page if is_found(page, notice.settled(row)) else None
-        links, now = {}, IndexedUrl()
+        links: dict[tuple[str, int], str] = {}
+        now = IndexedUrl()
         if kept is not None:
-            links = self._links(kept)
-            now = IndexedUrl(content_of(kept), list(links))
+            links, ranked = self._links(kept)
+            now = IndexedUrl(content_of(kept), list(links), kept.host, ranked)
             member = ContentUrl.of(kept)
             await self._shelf.hold(now.content, Held(notice.key, member.visit, member.duplicate, member.depth), stamp())
         if before.content not in ("", now.content):
@@ -112,17 +114,22 @@ class Relay:
         self._linked -= {(target, host, words) for target, words in removed}
         return list(dict.fromkeys(target for target, _ in (*added, *removed)))
 
-    def _links(self, page: Page) -> dict[tuple[str, int], str]:
-        """Where a page's links lead, by which words; without those that recommend nothing or say nothing."""
+    def _links(self, page: Page) -> tuple[dict[tuple[str, int], str], bytes]:
+        """Where a page's links lead, by which words, without those that recommend nothing or say nothing; and all of
+        those that count for ranks, packed."""
         links: dict[tuple[str, int], str] = {}
+        ranked: dict[tuple[int, int], None] = {}
         for link in page.links:
-            text = link.text.strip()
-            if link.kind not in _KINDS or link.nofollow or not text or len(links) >= MOST_LINKS:
+            if link.kind not in RECOMMENDING or len(ranked) >= MOST_RANKED:
                 continue
             target = self._key_of(link.url)
-            if target is not None and target != page.key:
+            if target is None or target == page.key:
+                continue
+            ranked[signed(url_fingerprint(target)), words_of(link.text, link.nofollow)] = None
+            text = link.text.strip()
+            if text and not link.nofollow and len(links) < MOST_LINKS:
                 links[target, xxhash.xxh3_64_intdigest(text.encode(errors="surrogatepass")) >> 1] = text
-        return links
+        return links, packed(ranked)
 
     async def _document(self, content: str) -> tuple[str, IndexedDocument | None]:
         members = in_order(

@@ -17,7 +17,8 @@ import numpy as np
 from gregor.schemas.messages import Link, Page
 from gregor.search.adapters.link_rows import LinkRow, data_of, number_of, rows_of
 from gregor.search.documents import BUCKETS, Anchor, ContentUrl, content_of
-from gregor.search.ranking import MOST_LINKS, NOFOLLOW, RECOMMENDING, Links, Node, Ranked, words_of
+from gregor.search.links import MOST_LINKS, NOFOLLOW, RECOMMENDING, Links, Node, words_of
+from gregor.search.ranking import Ranked
 
 _SCHEMA: Final = """
 PRAGMA page_size=8192; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA secure_delete=FAST;

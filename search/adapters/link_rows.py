@@ -1,14 +1,11 @@
 """The links of a page as they are kept: rows of three numbers of 64 bits, little-endian."""
 
-import sys
-from array import array
 from collections.abc import Iterable
-from itertools import chain
 
 import numpy as np
 
 from gregor.schemas.messages import url_fingerprint
-from gregor.search.ranking import signed
+from gregor.search.links import packed, signed
 
 LinkRow = tuple[int, int, int]
 """Where a link leads to, its words, and the host that it is of."""
@@ -26,7 +23,4 @@ def rows_of(data: bytes) -> dict[LinkRow, None]:
 
 def data_of(rows: Iterable[LinkRow]) -> bytes:
     """What is kept of rows."""
-    data = array("q", chain.from_iterable(rows))
-    if sys.byteorder == "big":
-        data.byteswap()
-    return data.tobytes()
+    return packed(rows)

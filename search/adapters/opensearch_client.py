@@ -14,7 +14,7 @@ from opensearchpy import OpenSearch
 from opensearchpy.exceptions import ConnectionError as NotReached
 from opensearchpy.exceptions import OpenSearchException, TransportError
 
-from gregor.search.borders import Unusable
+from gregor.search.borders import NotAllowed, Unusable
 from gregor.worker.borders.errors import Unavailable
 
 SERVICE: Final = "OpenSearch"
@@ -25,6 +25,15 @@ _AWAY: Final = frozenset({408, 429, 500, 502, 503, 504})
 _REASON: Final = 300
 """Characters of a reason that are kept."""
 _FULL: Final = ("read-only-allow-delete", "read-only / allow delete", "disk usage exceeded")
+
+
+_HINTS: Final = {
+    "CERTIFICATE_VERIFY_FAILED": "opensearch_ca_file names who may sign its certificate",
+    "SSL: ": "it may speak no TLS: opensearch_tls",
+    "closed connection without response": "it may speak TLS alone: opensearch_tls",
+    "Connection reset": "it may speak TLS alone: opensearch_tls",
+}
+"""What may be wrong with the settings, by what is said of a connection that failed."""
 
 
 class OpenSearchNodes(msgspec.Struct, frozen=True):
@@ -71,13 +80,13 @@ class Client:
         )
 
     def ask(self, method: str, path: str, body: object = None, params: Mapping[str, str] | None = None) -> Any:
-        """The answer, decoded. Raises `Unavailable`, `Refused`, and `Unusable` for who may not ask."""
+        """The answer, decoded. Raises `Unavailable`, `Refused`, and `NotAllowed` for who may not ask."""
         try:
             return self._client.transport.perform_request(
                 method, path, params=dict(params or {}), body=body, headers=None
             )
         except NotReached as error:
-            raise Unavailable(SERVICE, _text(error.error)) from None
+            raise Unavailable(SERVICE, _unreached(_text(error.error))) from None
         except TransportError as error:
             raise _meaning(error) from None
         except OpenSearchException as error:
@@ -117,6 +126,12 @@ class Client:
         self._client.close()
 
 
+def _unreached(reason: str) -> str:
+    """Why no answer came; with the setting that may not fit."""
+    hint = next((hint for mark, hint in _HINTS.items() if mark in reason), "")
+    return f"{reason}; {hint}" if hint else reason
+
+
 def _away(reason: str) -> Unavailable:
     if any(mark in reason for mark in _FULL):
         detail = f"a node's disk is full and the index takes no more (free space there, it goes on by itself): {reason}"
@@ -127,10 +142,11 @@ def _away(reason: str) -> Unavailable:
 def _meaning(error: TransportError) -> Exception:
     status = error.status_code if isinstance(error.status_code, int) else 0
     reason = _text(_reason(error))
-    if any(mark in reason for mark in _FULL) or status in _AWAY:
+    if any(mark in reason for mark in _FULL) or status in _AWAY or "blocked by: [" in reason:
         return _away(reason)
     if status in (401, 403):
-        return Unusable(f"OpenSearch refuses its user ({status}): {reason}")
+        hint = "see the settings opensearch_username, opensearch_password_env and opensearch_password_file"
+        return NotAllowed(f"OpenSearch refuses its user ({status}): {reason}; {hint}")
     return Refused(status, reason)
 
 

@@ -15,6 +15,7 @@ import msgspec
 from gregor.search.adapters.opensearch_client import SERVICE, Client, Refused
 from gregor.search.adapters.opensearch_query import (
     NAME,
+    SPELLING,
     QueryBody,
     anywhere,
     of_document,
@@ -22,9 +23,9 @@ from gregor.search.adapters.opensearch_query import (
     query_of,
     term,
 )
-from gregor.search.adapters.opensearch_schema import gone, writers_of
+from gregor.search.adapters.opensearch_schema import emptied, gone, writers_of
 from gregor.search.adapters.opensearch_writer import BulkWriter, ReportRefusal, ignore, name_of, version_of
-from gregor.search.borders import FARTHEST, Answer, Facet, Hit, ScorePart, Unusable
+from gregor.search.borders import FARTHEST, Answer, Facet, Hit, ScorePart, TakenOver, Unusable
 from gregor.search.documents import IndexedDocument
 from gregor.search.facets import aggregations, facets
 from gregor.search.fields import QUICK, RANK_WORTH, SPOKEN, TEXTS, Weights, least
@@ -33,15 +34,6 @@ from gregor.search.spelling import LONG, MOST_NEAR, apart
 from gregor.worker.borders.errors import Unavailable
 
 _POSITION: Final = "position"
-_SPELLING: Final = {
-    "size": 20,
-    "analyzer": "whitespace",
-    "suggest_mode": "always",
-    "max_edits": 2,
-    "prefix_length": 0,
-    "sort": "frequency",
-    "max_term_freq": 1_000_000,
-}
 _KEPT: Final = "5m"
 """How long a state is kept for the next page of results."""
 _LISTED: Final = 1000
@@ -50,7 +42,7 @@ _TIME: Final = "2s"
 
 
 class OpenSearchIndex:
-    """`Index`. Every method may raise `Unavailable`, or `Unusable` where the index is gone."""
+    """`Index`. Every method may raise `Unavailable`, or `IndexLost` where the index is gone."""
 
     def __init__(
         self, client: Client, index: str, *, weights: Weights | None = None, on_refused: ReportRefusal = ignore
@@ -65,6 +57,10 @@ class OpenSearchIndex:
         self._epoch = 0
         self._state = ""  # a point in time that is searched; "": the index as it is
         self._made = 0
+
+    def is_begun(self) -> bool:
+        """Whether anybody writes it, or did."""
+        return bool(self._about())
 
     def begin(self) -> None:
         """Write from now on: whoever wrote before changes nothing more, even by what is still on its way.
@@ -102,9 +98,11 @@ class OpenSearchIndex:
         self._version()
         self._writer.flush()
         record = self._about()
+        if not record:
+            raise emptied(self._index)
         is_mine = record.get("_source", {}).get("epoch") == self._epoch
         if not is_mine or not self._say({"position": position, "epoch": self._epoch}, record):
-            raise Unusable(f"{self._index} is written by another process now")
+            raise TakenOver(f"{self._index} is written by another process now")
         self.refresh()
 
     def _say(self, about: dict[str, int], before: dict[str, Any]) -> bool:
@@ -196,7 +194,7 @@ class OpenSearchIndex:
         return max(int(bucket["doc_count"]) for bucket in buckets.values())
 
     def near(self, term: str) -> dict[str, int]:
-        by_field = {f"in {field}": {"text": term, "term": {"field": field, **_SPELLING}} for field in TEXTS}
+        by_field = {f"in {field}": {"text": term, "term": {"field": field, **SPELLING}} for field in TEXTS}
         suggested = self._ask_search({"size": 0, "suggest": by_field})["suggest"]
         counts: dict[str, int] = {}
         for option in (option for entries in suggested.values() for entry in entries for option in entry["options"]):

@@ -10,6 +10,16 @@ NAME: Final = "name"
 """The field that every document has, and what is no document has not: its name in the index."""
 BOOST: Final = "boost"
 """The field by which a document's score is multiplied."""
+SPELLING: Final = {
+    "size": 20,
+    "analyzer": "whitespace",
+    "suggest_mode": "always",
+    "max_edits": 2,
+    "prefix_length": 0,
+    "sort": "frequency",
+    "max_term_freq": 1_000_000,
+}
+"""How terms are looked for that are spelled nearly like one."""
 
 QueryBody = dict[str, Any]
 

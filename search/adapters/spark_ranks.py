@@ -18,18 +18,8 @@ import numpy as np
 from gregor.schemas.messages import url_fingerprint
 from gregor.search.borders import Unusable
 from gregor.search.documents import HIDDEN, KEPT
-from gregor.search.ranking import (
-    MOST_LINKS,
-    RECOMMENDING,
-    LinkRules,
-    Links,
-    Node,
-    RankingResult,
-    Web,
-    result,
-    signed,
-    words_of,
-)
+from gregor.search.links import MOST_LINKS, RECOMMENDING, Links, Node, signed, words_of
+from gregor.search.ranking import LinkRules, RankingResult, Web, result
 from gregor.search.ranks import Edges, Floats, block_of, converge, follow, leaving
 
 _BLOCKS_A_CORE: Final = 2

@@ -201,7 +201,7 @@ def test_what_is_refused_is_a_dead_letter(
     client.ask(
         "PUT",
         "/_index_template/strict",
-        {"index_patterns": [f"{alias}-*"], "priority": 200, "template": template},
+        {"index_patterns": [f"{alias}.*"], "priority": 200, "template": template},
     )
     try:
         for _ in range(2):

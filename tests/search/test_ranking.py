@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from gregor.search.ranking import LinkRules, Links, Node, RankingResult, ranked
+from gregor.search.links import Links, Node
+from gregor.search.ranking import LinkRules, RankingResult, ranked
 
 
 def web(

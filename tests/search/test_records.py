@@ -15,7 +15,7 @@ from gregor.search.adapters import log_file
 from gregor.search.adapters.log_file import LogFile
 from gregor.search.records import LONGEST, of_letter, of_line, of_row
 from gregor.worker.commands.cli import main
-from gregor.worker.compose.records import folder_of
+from gregor.worker.compose.record_indexes import folder_of
 from gregor.worker.config.settings import Config
 from tests.search.stored import crawl, page, row, store
 

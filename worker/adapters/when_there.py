@@ -1,6 +1,7 @@
 """Servers that are not there yet at the start are waited for, as long as configured."""
 
 from collections.abc import Awaitable, Callable
+from math import isinf
 from typing import TypeVar
 
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, stop_after_delay, wait_exponential
@@ -30,7 +31,8 @@ async def when_there(
         assert isinstance(error, Unavailable)
         away(error)
         if state.attempt_number == 1:
-            complain(f"{error}; trying again{_where(error, settings)} for {seconds:.0f} s")
+            how_long = "until it is there" if isinf(seconds) else f"for {seconds:.0f} s"
+            complain(f"{error}; trying again{_where(error, settings)} {how_long}")
 
     attempts = AsyncRetrying(
         retry=retry_if_exception_type(Unavailable),

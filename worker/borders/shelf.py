@@ -41,6 +41,17 @@ class IndexedUrl(msgspec.Struct, frozen=True):
 
     content: str = ""
     links: Sequence[tuple[str, int]] = ()
+    host: str = ""
+    ranked: bytes = b""  # the links by which ranks are computed, see `RankedLinks`; not given when it is read
+
+
+class RankedLinks(msgspec.Struct, frozen=True):
+    """Where the links of a URL lead by which ranks are computed: pairs of 64 bits (little-endian), the number of the
+    target and that of the words (`gregor.search.links`)."""
+
+    key: str
+    host: str
+    links: bytes
 
 
 class Held(msgspec.Struct, frozen=True):

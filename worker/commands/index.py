@@ -10,6 +10,7 @@ from gregor.worker.commands import FAILED, FINISHED
 from gregor.worker.commands.common import Damages, add_settings, settings
 from gregor.worker.config.settings import Config
 from gregor.worker.inspect import report
+from gregor.worker.observe import logging
 from gregor.worker.run.signals import stopping
 
 
@@ -32,7 +33,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Follow it; what was done goes to standard error."""
-    return asyncio.run(_index(arguments, settings(arguments).config))
+    config = settings(arguments).config
+    logging.configure(config.log_level, config.log_format, config.log_file)
+    return asyncio.run(_index(arguments, config))
 
 
 def _files(arguments: argparse.Namespace, config: Config) -> list[Path]:
@@ -59,7 +62,8 @@ async def _index(arguments: argparse.Namespace, config: Config) -> int:
             complain(f"{counts} taken in", "info")
             return FAILED if damages.count else FINISHED
         async with index_metrics.serving(config, arguments.metrics, stop) as stats:
-            done = await search.index(config, stop, enough, damages, stats, rebuild=arguments.rebuild)
+            how = {"rebuild": arguments.rebuild, "beside": arguments.beside}
+            done = await search.index(config, stop, enough, damages, stats, **how)
     counts = f"{report.count(done.documents, 'document')} written, {done.removed} removed"
     complain(f"{report.count(done.changes, 'change')} taken in: {counts}", "info")
     damages.advise()

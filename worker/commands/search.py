@@ -97,9 +97,9 @@ def _thin(arguments: argparse.Namespace, config: Config) -> thin_answers.ThinAns
 
 def _index(config: Config, place: str) -> "Callable[[], Index]":
     """What opens an index, as it was committed last."""
-    from gregor.worker.compose import records, search
+    from gregor.worker.compose import record_indexes, search
 
-    return partial(search.opened, config) if place == "pages" else partial(records.searchable, config, place)
+    return partial(search.opened, config) if place == "pages" else partial(record_indexes.searchable, config, place)
 
 
 async def _search(arguments: argparse.Namespace, config: Config) -> int:

@@ -32,6 +32,7 @@ from gregor.worker.config.settings import Config, replace
 from gregor.worker.config.sources import Settings
 from gregor.worker.frontier.counts import total
 from gregor.worker.links.configured import canonical_rules, urls_of
+from gregor.worker.links.known_ranks import HighestRanks
 from gregor.worker.observe.instrumented import instrumented
 from gregor.worker.operate.control import Control
 from gregor.worker.operate.erase import Erased, Whose
@@ -72,6 +73,10 @@ class OpenServers:
             yield
         finally:
             keeping.cancel()
+
+    async def known_ranks(self, seen: int) -> HighestRanks | None:
+        """Those that `gregor rank` put into the crawl's keyspace."""
+        return await self._engine.known_ranks(seen)
 
     async def go_on(self, settings: Settings, tell: Callable[[str], None]) -> int:
         """On servers the settings are those of the deployment; what is looked at is whose time the crawl has."""

@@ -14,7 +14,8 @@ from gregor.worker.borders.changes import UrlChange
 from gregor.worker.borders.errors import Damaged, TellDamage
 from gregor.worker.borders.reader import Reader
 from gregor.worker.compose.engine import engine_of
-from gregor.worker.compose.search import BOOK, catch_up, index_folder, indexer_of, opened
+from gregor.worker.compose.index_folder import BOOK
+from gregor.worker.compose.search import catch_up, index_folder, indexer_of, opened
 from gregor.worker.config.settings import Config
 
 if TYPE_CHECKING:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Final
 from gregor.schemas.messages import DeadLetter
 from gregor.worker.adapters import embedded
 from gregor.worker.adapters.embedded.folder import connect_reading, is_in_use
-from gregor.worker.base.amounts import size
 from gregor.worker.base.errors import BadInput
 from gregor.worker.borders.changes import ChangeFeed
 from gregor.worker.borders.clock import Clock
@@ -20,12 +19,14 @@ from gregor.worker.borders.members import FolderStatus
 from gregor.worker.borders.reader import WHOLE, Part, Reader
 from gregor.worker.borders.stock import Mending, Stock
 from gregor.worker.compose.engine import CrawlPlace, Prepared
-from gregor.worker.compose.findings import Finding
+from gregor.worker.compose.findings import Finding, disk
+from gregor.worker.compose.index_folder import known_ranks
 from gregor.worker.compose.kept import take_up
 from gregor.worker.compose.process import SystemClock
 from gregor.worker.config.settings import Config, replace
 from gregor.worker.config.sources import Settings
 from gregor.worker.links.configured import canonical_rules
+from gregor.worker.links.known_ranks import HighestRanks
 from gregor.worker.orders.model import Change, Orders
 from gregor.worker.web.canonical import CanonicalRules
 from gregor.worker.web.urls import Urls
@@ -38,8 +39,6 @@ if TYPE_CHECKING:  # heavy: each method loads what it alone needs
     from gregor.worker.run.runtime import Runtime
 
 _AHEAD: Final = 3600.0  # seconds, more than summer time and drift
-_LITTLE_DISK: Final = 0.1
-_NO_DISK: Final = 512 * 1024 * 1024
 
 
 class OpenFolder:
@@ -65,6 +64,10 @@ class OpenFolder:
         """What the folder holds is counted once; nobody else adds to it."""
         runtime.stats.before = await _counted(self._path)
         yield
+
+    async def known_ranks(self, seen: int) -> HighestRanks | None:
+        """Those of the index in the folder, if there is one."""
+        return await asyncio.to_thread(known_ranks, self._path, seen)
 
     async def go_on(self, settings: Settings, tell: Callable[[str], None]) -> int:
         """They are kept in the folder."""
@@ -188,13 +191,13 @@ class Embedded:
         from gregor.worker.api.archive import StoredCrawl
         from gregor.worker.api.folder_backend import FolderBackend, serve
         from gregor.worker.api.kept_rows import KeptRows
-        from gregor.worker.compose import records
+        from gregor.worker.compose import record_indexes
         from gregor.worker.compose.search import latest
         from gregor.worker.operate.control import FolderControl
 
         config, urls = self._made_for()
         async with _reading(self._path) as reader:
-            archive = StoredCrawl(reader, urls, config, latest(config, clock.monotonic), records.latest(config))
+            archive = StoredCrawl(reader, urls, config, latest(config, clock.monotonic), record_indexes.latest(config))
             book = embedded.FolderBook(self._path, clock)
             control = FolderControl(book, self.controlled)
             backend = FolderBackend(
@@ -235,7 +238,7 @@ class Embedded:
     async def examine(self, environ: Mapping[str, str]) -> AsyncIterator[Finding]:
         from gregor.worker.compose import index_folder, opensearch_findings
 
-        for finding in (self._folder(), _disk(self._path), *index_folder.examine(self._path / index_folder.FOLDER)):
+        for finding in (self._folder(), disk(self._path), *index_folder.examine(self._path / index_folder.FOLDER)):
             yield finding
         async for finding in opensearch_findings.examine(self._config, environ):
             yield finding
@@ -284,16 +287,6 @@ async def _reading(path: Path) -> AsyncIterator[embedded.EmbeddedReader]:
 async def _counted(path: Path) -> dict[str, int]:
     async with _reading(path) as reader:
         return await reader.settled()
-
-
-def _disk(path: Path) -> Finding:
-    from gregor.worker.inspect import machine
-
-    free, total = machine.disk(path)
-    text = f"{size(free)} of {size(total)} are free"
-    if free < _NO_DISK:
-        return Finding("fail", "disk", f"{text}: a crawl stops on a full disk; add space, or move old crawls away")
-    return Finding("warn" if free < _LITTLE_DISK * total else "ok", "disk", text)
 
 
 def _without_servers() -> BadInput:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:  # whoever opens one engine need not load all that any command
     from gregor.worker.borders.store import PageStore
     from gregor.worker.compose.findings import Finding
     from gregor.worker.config.sources import Settings
+    from gregor.worker.links.known_ranks import HighestRanks
     from gregor.worker.operate.control import Control
     from gregor.worker.operate.erase import Erased
     from gregor.worker.operate.sketching import Sketched
@@ -73,6 +74,9 @@ class OpenEngine(Protocol):
 
         ``api``: the URL at which the worker's API listens, "" if it does not; ``measure`` gets the hosts of the seeds.
         """
+
+    async def known_ranks(self, seen: int) -> HighestRanks | None:
+        """How the highest pages and hosts are ranked; None where that is as it was when ``made`` was ``seen``."""
 
     async def go_on(self, settings: Settings, tell: Callable[[str], None]) -> int:
         """Go on with what is there under these settings, and keep them where they belong to the crawl.

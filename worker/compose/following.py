@@ -32,10 +32,15 @@ def can_be_followed(config: Config) -> None:
     """Whether a crawl can be indexed while it runs. Raises `BadInput`, `ModuleNotFoundError`."""
     if not config.on_one_machine:
         raise BadInput("--index is for a crawl on one machine; on servers `gregor index` runs beside the workers")
-    if find_spec("tantivy") is None:
-        raise ModuleNotFoundError("no engine of an index is installed", name="tantivy")
+    engine = "opensearchpy" if config.opensearch else "tantivy"
+    if find_spec(engine) is None:
+        raise ModuleNotFoundError("no engine of an index is installed", name=engine)
     try:
         generations.current(index_folder(config))
+        if config.opensearch:
+            from gregor.worker.compose.opensearch import can_be_written
+
+            can_be_written(config)
     except Unusable as error:
         raise BadInput(str(error)) from None
 

@@ -4,9 +4,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from gregor.search.adapters import generations
+from gregor.search.adapters import generations, host_ranks
 from gregor.search.borders import Unusable
 from gregor.worker.compose.findings import Finding
+from gregor.worker.links.known_ranks import ADVANCES, MOST, HighestRanks
 
 if TYPE_CHECKING:
     from gregor.search.adapters.tantivy_index import TantivyIndex
@@ -15,6 +16,8 @@ FOLDER: Final = "index"
 """Where the index of a crawl is, in its data folder."""
 INDEX: Final = "tantivy"
 """The folder of a generation's index."""
+BOOK: Final = "book.db"
+"""What a generation remembers beside its index."""
 _FRESH: Final = 1.0
 """Seconds for which the search page takes the index for unchanged."""
 
@@ -63,3 +66,14 @@ def searchable(folder: Path) -> "TantivyIndex":
     if generation is None:
         raise Unusable(f"{folder} holds no index: make one with `gregor index`")
     return TantivyIndex(generation / INDEX)
+
+
+def known_ranks(data: Path, seen: int) -> HighestRanks | None:
+    """How the index of a data folder ranks its highest pages and hosts; None where that is as it was ``seen`` (0: not
+    at all)."""
+    generation = generations.before(data / FOLDER)
+    made = 0 if generation is None else host_ranks.made(generation / BOOK)
+    if made == seen:
+        return None
+    pages, hosts = host_ranks.steps(generation / BOOK, ADVANCES, MOST) if generation is not None else ([], [])
+    return HighestRanks(made, pages, hosts)

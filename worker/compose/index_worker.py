@@ -15,6 +15,7 @@ from gregor.worker.base.tasks import cancel
 from gregor.worker.borders.coordinator import Coordinator, Lease
 from gregor.worker.borders.errors import Unavailable
 from gregor.worker.borders.shelf import Shelf, UrlToIndex
+from gregor.worker.observe.away import Away
 from gregor.worker.observe.indexing import IndexStats
 from gregor.worker.observe.logging import logs
 
@@ -24,6 +25,8 @@ _POSTS: Final = 500
 _LOOK: Final = 0.3
 """Seconds between two looks where nothing was new, and between two looks at who owns what."""
 _LONGEST_PAUSE: Final = 10.0
+_CHECKED: Final = 10.0
+"""Seconds between two looks whether the index is there, and filled."""
 
 
 WriteDocuments = Callable[[dict[str, IndexedDocument | None], int], None]
@@ -57,7 +60,10 @@ class IndexWorker:
         self.newest = ""
         """When the last event was told that was taken in (RFC 3339); "": none was."""
         self.first: Callable[[], Awaitable[None]] | None = None
-        """What the owner of the first partition does before all else."""
+        """What the owner of the first partition does before all else, and from time to time."""
+        self.refill: Callable[[], Awaitable[None]] | None = None
+        """Has all that is stored told anew, since something that was told is there no more."""
+        self._away = Away(_log)
 
     async def run(self, stop: asyncio.Event) -> None:
         """Until ``stop``. Raises what ended a partition's work, or the coordinator."""
@@ -114,7 +120,7 @@ class IndexWorker:
                 pause = min(2 * pause, _LONGEST_PAUSE)
 
     def _warn(self, error: Unavailable) -> None:
-        _log.warning("the index cannot be written now", why=str(error))
+        self._away.warn(error)
 
 
 class _PartitionWork:
@@ -130,10 +136,12 @@ class _PartitionWork:
     async def run(self) -> None:
         log, number = self._worker._log, self._lease.partition
         self._places = await log.start(number)
-        if number == 0 and self._worker.first is not None:
-            await self._worker.first()
+        looked = float("-inf")
         while True:
             before, begun = self._places, time.monotonic()
+            if number == 0 and self._worker.first is not None and begun - looked > _CHECKED:
+                await self._worker.first()
+                looked = begun
             notices, after, at = await log.events(number, before.events, _EVENTS)
             posts, last = await log.posts(number, before.posts, _POSTS)
             looks = [UrlToIndex(post.look) for _, post in posts if post.look]
@@ -141,6 +149,9 @@ class _PartitionWork:
                 await self._note([*notices, *looks])
                 self._worker.stats.changes += len(notices)
                 self._worker.newest = at or self._worker.newest
+            if log.has_lost and self._worker.refill is not None:
+                await self._worker.refill()
+                log.has_lost = False
             if contents := {post.write: offset for offset, post in posts if post.write}:
                 await self._write(list(contents), max(contents.values()))
             self._places = LogOffsets(after, last)
@@ -162,6 +173,7 @@ class _PartitionWork:
         await self._relay.write(contents, documents.__setitem__)
         self._held()
         await asyncio.to_thread(self._worker._write, documents, version_of(self._lease.epoch, offset))
+        self._worker._away.back("OpenSearch")
         gone = sum(made is None for made in documents.values())
         self._worker.stats.removed += gone
         self._worker.stats.documents += len(documents) - gone

@@ -1,26 +1,55 @@
-"""What a crawl takes from the ranks of its index, when it begins: how pages and hosts stand."""
+"""What a crawl takes from the ranks of its index: how pages and hosts stand, as it begins and whenever that changed."""
 
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
+from typing import Final
 
-from gregor.schemas.messages import url_fingerprint
-from gregor.search.adapters import generations, host_ranks
-from gregor.search.borders import Unusable
-from gregor.worker.compose.search import BOOK, index_folder
-from gregor.worker.config.settings import Config
+from gregor.worker.base.tasks import cancel
+from gregor.worker.borders.errors import Unavailable
+from gregor.worker.compose.engine import OpenEngine
 from gregor.worker.extract.crawled import Extraction
-from gregor.worker.links.known_ranks import ADVANCES, KnownRanks
+from gregor.worker.links.known_ranks import KnownRanks
+from gregor.worker.observe.logging import logs
+
+_log = logs("ranks")
+EVERY: Final = 60.0
+"""Seconds between two looks for other ranks."""
 
 
-def with_ranks(extraction: Extraction, config: Config) -> Extraction:
-    """It, with the ranks of the index of a crawl on one machine, if `gregor rank` was given."""
-    if not config.on_one_machine:
-        return extraction
+def ranking(extraction: Extraction) -> tuple[Extraction, KnownRanks]:
+    """It, with ranks of its own that can be replaced: none yet."""
+    ranks = KnownRanks()
+    return replace(extraction, judges=replace(extraction.judges, ranks=ranks)), ranks
+
+
+@asynccontextmanager
+async def kept_up(ranks: KnownRanks, engine: OpenEngine, every: float = EVERY) -> AsyncIterator[None]:
+    """Have ranks be those of the crawl's index, from the beginning, and as `gregor rank` is given meanwhile.
+
+    They order visits alone: while they cannot be read, those that are known stand.
+    """
+    seen = await _taken(ranks, engine, 0)
+
+    async def follow() -> None:
+        last = seen
+        while True:
+            await asyncio.sleep(every)
+            last = await _taken(ranks, engine, last)
+
+    following = asyncio.create_task(follow())
     try:
-        generation = generations.before(index_folder(config))
-    except Unusable:
-        return extraction
-    if generation is None:
-        return extraction
-    pages, hosts = host_ranks.steps(generation / BOOK, ADVANCES)
-    ranks = KnownRanks({url_fingerprint(key): step for key, step in pages}, dict(hosts))
-    return replace(extraction, judges=replace(extraction.judges, ranks=ranks))
+        yield
+    finally:
+        await cancel([following])
+
+
+async def _taken(ranks: KnownRanks, engine: OpenEngine, seen: int) -> int:
+    with suppress(Unavailable):  # told by whoever needs the server
+        steps = await engine.known_ranks(seen)
+        if steps is not None:
+            ranks.take(steps.pages, steps.hosts)
+            _log.info("visits are ordered by ranks", pages=len(steps.pages), hosts=len(steps.hosts))
+            return steps.made
+    return seen

@@ -13,9 +13,11 @@ from gregor.search.adapters.opensearch_schema import IndexLayout
 from gregor.search.adapters.opensearch_writer import ReportRefusal
 from gregor.search.borders import Unusable
 from gregor.search.documents import IndexedDocument
+from gregor.worker.borders.errors import Unavailable
 from gregor.worker.compose.engine import engine_of
+from gregor.worker.compose.findings import LONGEST_WAIT
 from gregor.worker.config.servers import address, check_server, password, trusting
-from gregor.worker.config.settings import Config
+from gregor.worker.config.settings import Config, replace
 from gregor.worker.observe.indexing import IndexStats
 from gregor.worker.observe.logging import logs
 
@@ -27,10 +29,11 @@ CAUSE: Final = "index"
 """Of dead letters of documents that the engine refuses."""
 
 
-def shape_of(config: Config, crawl: str = "") -> IndexLayout:
-    """How the index of a crawl is laid out; ``crawl`` names what it is made of."""
+def shape_of(config: Config, crawl: str = "", part: str = "") -> IndexLayout:
+    """How the index of a crawl is laid out, or that of a ``part`` of what happened in it; ``crawl`` names what it is
+    made of."""
     return IndexLayout(
-        f"gregor-{config.crawl}",
+        f"gregor-{config.crawl}" + (f"_{part}" if part else ""),
         crawl,
         config.opensearch_documents,
         config.opensearch_replicas,
@@ -50,20 +53,43 @@ def nodes_of(config: Config, environ: Mapping[str, str] = os.environ) -> OpenSea
     )
 
 
-def searched(config: Config) -> OpenSearchIndex:
-    """The generation in use, as it is now. Raises `Unusable`, `Unavailable`, `BadInput`."""
-    client, shape = Client(nodes_of(config)), shape_of(config)
-    generation = schema.current(client, shape)
+def searched(config: Config, shape: IndexLayout | None = None) -> OpenSearchIndex:
+    """The generation in use, as it is now, of pages or of this shape. Raises `Unusable`, `Unavailable`, `BadInput`."""
+    client = Client(nodes_of(config))
+    generation = schema.current(client, shape or shape_of(config))
     if generation is None:
-        raise Unusable(f"OpenSearch holds no index of crawl {config.crawl}: make one with `gregor index`")
+        raise _missing(config, shape)
     return OpenSearchIndex(client, generation.index)
+
+
+def can_be_written(config: Config) -> None:
+    """Raises `Unusable` for an index that this version cannot write; one that is away now may be written later."""
+    patient = replace(config, server_timeout=min(config.server_timeout, LONGEST_WAIT))
+    client = Client(nodes_of(patient))
+    try:
+        schema.current(client, shape_of(config))
+    except Unavailable:
+        return
+    finally:
+        client.close()
+
+
+def _missing(config: Config, shape: IndexLayout | None) -> Unusable:
+    if shape is None:
+        return Unusable(f"OpenSearch holds no index of crawl {config.crawl}: make one with `gregor index`")
+    what = shape.alias.rpartition("_")[2]
+    return Unusable(f"OpenSearch has no {what} of crawl {config.crawl}: `gregor index --records` takes them in")
 
 
 class LatestOnNodes:
     """The index of a crawl as it is found now, pinned so that pages of results are one list."""
 
-    def __init__(self, config: Config, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, config: Config, clock: Callable[[], float] = time.monotonic, shape: IndexLayout | None = None
+    ) -> None:
+        """``shape`` of what is searched; None: pages."""
         self._config = config
+        self._shape = shape
         self._clock = clock
         self._client: Client | None = None
         self._index: OpenSearchIndex | None = None
@@ -78,9 +104,9 @@ class LatestOnNodes:
             return self._index
         if self._client is None:
             self._client = Client(nodes_of(self._config))
-        generation = schema.current(self._client, shape_of(self._config))
+        generation = schema.current(self._client, self._shape or shape_of(self._config))
         if generation is None:
-            raise Unusable(f"OpenSearch holds no index of crawl {self._config.crawl}")
+            raise _missing(self._config, self._shape)
         index = OpenSearchIndex(self._client, generation.index)
         seen = (generation.index, index.write_count())
         if self._index is None or seen != self._seen or not self._index.is_kept():
@@ -106,12 +132,16 @@ class Writing:
         generation = schema.create(self._client, self._shape, number)
         schema.check(self._client, self._shape, generation.index)
         index = OpenSearchIndex(self._client, generation.index, on_refused=on_refused)
+        if not index.is_begun() and schema.was_written(self._client, generation.index):
+            # It was emptied: it remembers versions of what was deleted, against which what is written anew would lose.
+            self._client.ask("DELETE", f"/{generation.index}")
+            schema.create(self._client, self._shape, number)
         index.begin()
         return index
 
     def use(self, number: int) -> None:
         """Search this one from now on; the others are deleted."""
-        generation = schema.Generation(number, f"{self._shape.alias}-{number}")
+        generation = self._shape.generation(number)
         schema.use(self._client, self._shape, generation)
         schema.delete_others(self._client, self._shape, generation)
 

@@ -11,6 +11,9 @@ from gregor.worker.config.settings import Config, replace
 
 _NAME: Final = "opensearch"
 _OLDEST: Final = (2, 11)
+_LOW: Final = 85
+"""Percent of a disk from which on OpenSearch puts no more shards there (its lower watermark, as it is by default)."""
+_DISKS: Final = {"format": "json", "h": "node,disk.percent"}
 
 
 async def examine(config: Config, environ: Mapping[str, str]) -> AsyncIterator[Finding]:
@@ -28,6 +31,7 @@ async def examine(config: Config, environ: Mapping[str, str]) -> AsyncIterator[F
 def _asked(config: Config, environ: Mapping[str, str]) -> list[Finding]:
     from gregor.search.adapters import opensearch_schema as schema
     from gregor.search.adapters.opensearch_client import Client
+    from gregor.search.adapters.opensearch_index import OpenSearchIndex
     from gregor.search.borders import Unusable
     from gregor.worker.compose.opensearch import nodes_of, shape_of
 
@@ -36,15 +40,38 @@ def _asked(config: Config, environ: Mapping[str, str]) -> list[Finding]:
         client, shape = Client(nodes_of(patient, environ)), shape_of(config)
         version = str(client.ask("GET", "/")["version"]["number"])
         findings = [_version(version), _health(client.ask("GET", "/_cluster/health"))]
+        findings += [_disk(node) for node in client.ask("GET", "/_cat/allocation", params=_DISKS) if _is_low(node)]
         generation = schema.current(client, shape)
-        if generation is not None:
-            setting = client.ask("GET", f"/{generation.index}/_settings")[generation.index]["settings"]["index"]
-            if setting.get("blocks", {}).get("read_only_allow_delete") == "true":
-                text = f"{generation.index} is read-only, since a node's disk is full: free space there"
-                findings.append(Finding("fail", _NAME, text))
+        if generation is None:
+            text = f"holds no index of crawl {config.crawl} (if it had one, that was deleted): `gregor index` makes one"
+            return [*findings, Finding("warn", _NAME, text)]
+        blocks = client.ask("GET", f"/{generation.index}/_settings")[generation.index]["settings"]["index"]
+        findings += _blocks(generation.index, blocks.get("blocks", {}))
+        if not OpenSearchIndex(client, generation.index).is_begun():
+            text = f"{generation.index} was emptied, or is not filled yet: `gregor index` takes in all"
+            findings.append(Finding("warn", _NAME, text))
     except (BadInput, Unavailable, Unusable) as error:
         return [Finding("fail", _NAME, str(error))]
     return findings
+
+
+def _is_low(node: Mapping[str, str | None]) -> bool:
+    return int(node["disk.percent"] or 0) >= _LOW
+
+
+def _disk(node: Mapping[str, str | None]) -> Finding:
+    text = f"the disk of node {node['node']} is used to {node['disk.percent']} %: at 95 % it takes nothing more"
+    return Finding("warn", _NAME, text)
+
+
+def _blocks(index: str, blocks: Mapping[str, str]) -> list[Finding]:
+    """What keeps an index from being written."""
+    reasons = {
+        "read_only_allow_delete": "is read-only, since a node's disk is full: free space there",
+        "read_only": "is read-only by its setting index.blocks.read_only",
+        "write": "is read-only by its setting index.blocks.write",
+    }
+    return [Finding("fail", _NAME, f"{index} {why}") for name, why in reasons.items() if blocks.get(name) == "true"]
 
 
 def _version(version: str) -> Finding:

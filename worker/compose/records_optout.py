@@ -2,15 +2,12 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import Any, Final, TypeVar
 
-from gregor.search.borders import FARTHEST
+from gregor.search.borders import FARTHEST, Index
 from gregor.search.query import ParsedQuery, QueryFilter
 from gregor.worker.orders.in_force import OrdersInForce
 from gregor.worker.orders.model import Orders
-
-if TYPE_CHECKING:
-    from gregor.search.adapters.tantivy_index import TantivyIndex
 
 R = TypeVar("R")
 _LOOK: Final = 0.2
@@ -53,7 +50,7 @@ def of_target(target: str) -> ParsedQuery:
     return ParsedQuery(filters=(QueryFilter(name, (value,)),))
 
 
-def take_out(index: "TantivyIndex", target: str) -> None:
+def take_out(index: Index, target: str) -> None:
     """Take out what is of a target, durably."""
     while hits := index.search(of_target(target), FARTHEST).hits:
         index.remove([hit.id for hit in hits])
@@ -61,7 +58,7 @@ def take_out(index: "TantivyIndex", target: str) -> None:
 
 
 async def until_forgotten(
-    indexes: Mapping[str, Callable[[], "TantivyIndex"]], target: str, wait: float, monotonic: Callable[[], float]
+    indexes: Mapping[str, Callable[[], Index]], target: str, wait: float, monotonic: Callable[[], float]
 ) -> bool:
     """Whether none of the indexes has anything of a target any more, within so many seconds."""
     deadline, query = monotonic() + wait, of_target(target)

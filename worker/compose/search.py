@@ -5,21 +5,23 @@ import os
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, closing
+from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from gregor.search.adapters import generations, host_ranks
-from gregor.search.borders import Unusable
+from gregor.search.borders import IndexLost, NotAllowed, Unusable
 from gregor.search.indexer import Indexer, IndexingProgress
 from gregor.worker.adapters.when_there import when_there
 from gregor.worker.base.errors import BadInput
 from gregor.worker.base.tasks import first_of
 from gregor.worker.borders.errors import TellDamage, Unavailable
 from gregor.worker.compose.engine import engine_of
-from gregor.worker.compose.index_folder import FOLDER, INDEX, Latest, searchable
+from gregor.worker.compose.index_folder import BOOK, FOLDER, INDEX, Latest, searchable
 from gregor.worker.compose.index_metrics import counts, measured
 from gregor.worker.config.api import address, is_loopback
 from gregor.worker.config.settings import Config
+from gregor.worker.observe.away import Away
 from gregor.worker.observe.indexing import IndexStats
 from gregor.worker.observe.logging import logs
 
@@ -28,8 +30,6 @@ if TYPE_CHECKING:
     from gregor.search.query import ParsedQuery
 
 _log = logs("index")
-BOOK: Final = "book.db"
-"""What a generation remembers beside its index."""
 _LOOK: Final = 0.5
 """Seconds between two looks for something new: no other process is told when a crawl stores a page."""
 _FEW: Final = 50
@@ -49,30 +49,38 @@ async def index(
     stats: IndexStats,
     *,
     rebuild: bool,
+    beside: bool = False,
 ) -> IndexingProgress:
     """Take in what a crawl stores, until there is nothing more after ``enough``, or until ``stop``.
 
-    With ``rebuild`` into a new generation, which is searched once it has caught up. Raises `BadInput`.
+    With ``rebuild`` into a new generation, which is searched once it has caught up. ``beside`` a crawl: an engine that
+    is away at the start is waited for as long as the crawl runs. Raises `BadInput`.
     """
     if not config.on_one_machine:
         from gregor.worker.compose import search_cluster
 
         _has_nodes(config)
         return await search_cluster.index(config, stop, enough, on_damage, stats, rebuild=rebuild)
-    try:
-        async with indexer_of(config, on_damage, rebuild=rebuild, stats=stats) as (indexer, use):
-            async with measured(stats, *counts(indexer, stats)):
-                if rebuild:
+    away = Away(_log)
+    waits = Waits(inf if beside else config.start_timeout, lambda: stop.is_set() or (beside and enough.is_set()))
+    while True:
+        try:
+            async with indexer_of(config, on_damage, rebuild=rebuild, stats=stats, waits=waits) as (indexer, use):
+                async with measured(stats, *counts(indexer, stats)):
+                    if rebuild:
+                        await catch_up(indexer, stop)
+                        if not stop.is_set():
+                            use()
+                    while not enough.is_set() and not stop.is_set():
+                        if await _step(indexer, stats, away) < _FEW:
+                            await first_of((stop, enough), _LOOK)
                     await catch_up(indexer, stop)
-                    if not stop.is_set():
-                        use()
-                while not enough.is_set() and not stop.is_set():
-                    if await _step(indexer, stats) < _FEW:
-                        await first_of((stop, enough), _LOOK)
-                await catch_up(indexer, stop)
-            return indexer.progress
-    except Unusable as error:
-        raise BadInput(str(error)) from None
+                return indexer.progress
+        except IndexLost as lost:
+            _log.warning("the index is made anew from the beginning", why=str(lost))
+            await first_of((stop,), _LOOK)
+        except Unusable as error:
+            raise BadInput(str(error)) from None
 
 
 async def forgotten(config: Config, on_damage: TellDamage, wait: float) -> bool:
@@ -101,18 +109,19 @@ async def forgotten(config: Config, on_damage: TellDamage, wait: float) -> bool:
         return await _reached(config, end, wait)
 
 
-async def _step(indexer: Indexer, stats: IndexStats) -> int:
+async def _step(indexer: Indexer, stats: IndexStats, away: Away) -> int:
     """A step; none where the engine is away, which is told: the next one begins where this one did."""
     begun = time.monotonic()
     try:
         count = await indexer.step()
-        if count:
-            stats.steps.observe(time.monotonic() - begun)
-        return count
-    except Unavailable as error:
+    except (Unavailable, NotAllowed) as error:
         stats.failures += 1
-        _log.warning("the index cannot be written now", why=str(error))
+        away.warn(error if isinstance(error, Unavailable) else Unavailable("OpenSearch", str(error)))
         return 0
+    if count:
+        stats.steps.observe(time.monotonic() - begun)
+        away.back("OpenSearch")
+    return count
 
 
 async def catch_up(indexer: Indexer, stop: asyncio.Event) -> None:
@@ -195,9 +204,16 @@ def opened(config: Config) -> "Index":
     return searchable(index_folder(config))
 
 
+class Waits(NamedTuple):
+    """How long an engine that is away at the start is waited for: seconds, and what ends it sooner."""
+
+    seconds: float
+    over: Callable[[], bool]
+
+
 @asynccontextmanager
 async def indexer_of(
-    config: Config, on_damage: TellDamage, *, rebuild: bool, stats: IndexStats | None = None
+    config: Config, on_damage: TellDamage, *, rebuild: bool, stats: IndexStats | None = None, waits: Waits | None = None
 ) -> AsyncIterator[tuple[Indexer, Callable[[], None]]]:
     """What follows the crawl into the index, and what has the generation searched that it writes."""
     from gregor.search.adapters.book import PageBook
@@ -218,7 +234,9 @@ async def indexer_of(
             with generations.writing(folder):
                 ranked = generations.before(folder)
                 used = None if rebuild else generations.current(folder)
-                async with _generation(config, used, stats or IndexStats()) as (generation, index_of_it, use):
+                waiting = waits or Waits(config.start_timeout, lambda: False)
+                opening = _generation(config, used, stats or IndexStats(), waiting)
+                async with opening as (generation, index_of_it, use):
                     with (
                         usable(generation / BOOK),
                         closing(index_of_it),
@@ -238,7 +256,7 @@ async def indexer_of(
 
 @asynccontextmanager
 async def _generation(
-    config: Config, used: Path | None, stats: IndexStats
+    config: Config, used: Path | None, stats: IndexStats, waits: Waits
 ) -> "AsyncIterator[tuple[Path, Index, Callable[[], None]]]":
     """The generation in use, or a new one; its index; and what has it searched."""
     folder = index_folder(config)
@@ -253,9 +271,14 @@ async def _generation(
     crawl = await engine_of(config).identity()
 
     async def begun() -> Writing:
-        return await asyncio.to_thread(Writing, config, crawl)
+        try:
+            return await asyncio.to_thread(Writing, config, crawl)
+        except Unavailable as error:
+            if waits.over():
+                raise BadInput(str(error)) from None
+            raise
 
-    with await when_there(begun, config.start_timeout, config) as writing:
+    with await when_there(begun, waits.seconds, config) as writing:
         generation = used or generations.next_one(folder, writing.newest())
         number = int(generation.name)
         index = writing.open(number, letters(config, stats))

@@ -2,19 +2,16 @@
 
 import asyncio
 import os
-import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from datetime import datetime
 from typing import Final
 
 from gregor.schemas.messages import DeadLetter, Page
 from gregor.search.adapters import opensearch_schema as schema
-from gregor.search.adapters.opensearch_client import Client
+from gregor.search.adapters.opensearch_client import SERVICE, Client, Refused
 from gregor.search.adapters.opensearch_schema import Generation
-from gregor.search.adapters.opensearch_writer import BulkWriter
-from gregor.search.borders import Unusable
-from gregor.search.documents import IndexedDocument
+from gregor.search.borders import NotAllowed, Unusable
 from gregor.search.indexer import IndexingProgress
 from gregor.search.relay import Relay
 from gregor.worker.adapters.cluster.index_engine import indexing
@@ -25,76 +22,20 @@ from gregor.worker.base.errors import BadInput
 from gregor.worker.base.tasks import cancel
 from gregor.worker.borders.errors import Damaged, TellDamage, Unavailable
 from gregor.worker.borders.shelf import Post
+from gregor.worker.compose.index_generations import KNOWN, Generations
 from gregor.worker.compose.index_metrics import measured
 from gregor.worker.compose.index_worker import IndexWorker
-from gregor.worker.compose.opensearch import letter_of, nodes_of, shape_of
+from gregor.worker.compose.opensearch import nodes_of, shape_of
 from gregor.worker.compose.process import SystemClock, worker_name
 from gregor.worker.config.settings import Config
 from gregor.worker.links.configured import canonical_rules, urls_of
 from gregor.worker.observe.indexing import IndexStats
 from gregor.worker.web.urls import Urls
 
-_KNOWN: Final = 2.0
-"""Seconds for which a worker writes to the generations that it knows."""
 _LOOK: Final = 0.3
 _SLICE: Final = 1000
-
-
-class Generations:
-    """The generations that are written. Its methods wait: use a thread."""
-
-    def __init__(self, config: Config, crawl: str, on_letter: Callable[[DeadLetter], None]) -> None:
-        self.client = Client(nodes_of(config))
-        self.shape = shape_of(config, crawl)
-        self._on_letter = on_letter
-        self._targets: list[str] = []
-        self._looked = float("-inf")
-
-    def current(self) -> Generation:
-        """The one in use; the first one is made, by several that begin at once the same. Raises `Unusable`,
-        `Unavailable`."""
-        generation = schema.current(self.client, self.shape)
-        if generation is None:
-            there = schema.generations(self.client, self.shape)
-            generation = there[-1] if there else schema.create(self.client, self.shape, 1)
-            schema.use(self.client, self.shape, generation)
-        return generation
-
-    def next(self) -> Generation:
-        """A new one."""
-        numbers = [generation.number for generation in schema.generations(self.client, self.shape)]
-        return schema.create(self.client, self.shape, max(numbers, default=0) + 1)
-
-    def write(self, documents: dict[str, IndexedDocument | None], version: int) -> None:
-        """Write documents to all that are written; acknowledged when it returns."""
-        now = time.monotonic()
-        if now - self._looked > _KNOWN or not self._targets:
-            self._targets, self._looked = schema.targets(self.client, self.shape), now
-        try:
-            for index in self._targets:
-                writer = BulkWriter(self.client, index, self._refused)
-                for content, document in documents.items():
-                    if document is None:
-                        writer.remove(content, version)
-                    else:
-                        writer.put(document, version)
-                writer.flush()
-        except Unusable as error:  # a generation went meanwhile: those that are there now are written
-            self._targets = []
-            raise Unavailable("OpenSearch", str(error)) from None
-
-    def is_filled(self, index: str) -> bool:
-        """Whether all that was stored before it was made has been told."""
-        (record,) = self.client.ask("POST", f"/{index}/_mget", {"ids": ["position"]})["docs"]
-        return bool(record.get("found"))
-
-    def filled(self, index: str) -> None:
-        """It has."""
-        params = {"require_alias": "true"}
-        self.client.ask("PUT", f"/{schema.writers_of(index)}/_doc/position", {"position": 1, "epoch": 1}, params)
-
-    def _refused(self, document: IndexedDocument, reason: str) -> None:
-        self._on_letter(letter_of(document, reason))
+_ROUNDS: Final = 3
+"""What is told is noted, then posted, then written."""
 
 
 class Indexing:
@@ -122,20 +63,38 @@ class Indexing:
         for at in range(0, len(contents), _SLICE):
             await self.log.post([Post(write=content) for content in contents[at : at + _SLICE]])
 
-    async def caught_up(self, stop: asyncio.Event) -> None:
-        """Until all that was told up to now is in the index, whoever does it."""
-        for _ in range(3):  # what is told is noted, then posted, then written
+    async def caught_up(self, stop: asyncio.Event, index: str = "") -> None:
+        """Until all that was told up to now is in the index (""; the one in use), whoever does it."""
+        rounds = 0
+        while rounds < _ROUNDS and not stop.is_set():
             ends = await self.log.ends()
             while not stop.is_set():
                 committed = await self.log.committed()
                 if all(committed[source] >= end for source, end in ends.items()):
                     break
                 await asyncio.sleep(_LOOK)
+            if await self._is_filled(index):
+                rounds += 1
+            else:  # all that is stored is still to be told
+                rounds = 0
+                await asyncio.sleep(_LOOK)
+
+    async def _is_filled(self, index: str) -> bool:
+        def asked() -> bool:
+            return self.generations.is_filled(index or self.generations.current().index)
+
+        try:
+            return await asyncio.to_thread(asked)
+        except (Unavailable, NotAllowed):
+            return False
 
 
 @asynccontextmanager
-async def indexing_of(config: Config, on_damage: TellDamage, stats: IndexStats) -> AsyncIterator[Indexing]:
-    """Connect. Raises `BadInput`."""
+async def indexing_of(
+    config: Config, on_damage: TellDamage, stats: IndexStats, *, rebuild: bool = False
+) -> AsyncIterator[Indexing]:
+    """Connect; with ``rebuild`` the index in use may be one that this version cannot write. Raises `BadInput`,
+    `Unusable`."""
     canonical = canonical_rules(config).fingerprint()
     urls = urls_of(config)
     async with AsyncExitStack() as stack:
@@ -173,15 +132,32 @@ async def indexing_of(config: Config, on_damage: TellDamage, stats: IndexStats) 
         async def current() -> Generation:
             return await asyncio.to_thread(generations.current)
 
+        async def usable() -> Generation | None:
+            try:
+                return await current()
+            except NotAllowed:
+                raise
+            except Unusable:
+                if not rebuild:
+                    raise
+                return None
+
         async def first() -> None:
-            index = (await current()).index
-            if not await asyncio.to_thread(generations.is_filled, index):
+            try:
+                generation = await usable()
+                if generation is None or await asyncio.to_thread(generations.is_filled, generation.index):
+                    return
                 await _tell_all(opened)
-                await asyncio.to_thread(generations.filled, index)
+                await asyncio.to_thread(generations.filled, generation.index)
+            except (NotAllowed, Refused) as error:  # who asks, or what is there, may be set right meanwhile
+                raise Unavailable(SERVICE, str(error)) from None
+
+        async def refill() -> None:
+            await asyncio.to_thread(generations.unfilled)
 
         opened = Indexing(parts.log, shelf, generations, worker, urls)
-        worker.first = first
-        await when_there(current, config.start_timeout, config)
+        worker.first, worker.refill = first, refill
+        await when_there(usable, config.start_timeout, config)
         yield opened
 
 
@@ -199,7 +175,7 @@ async def index(
     With ``rebuild`` into a new generation, which is searched once it has caught up. Raises `BadInput`.
     """
     try:
-        async with indexing_of(config, on_damage, stats) as opened, _measured(opened, stats):
+        async with indexing_of(config, on_damage, stats, rebuild=rebuild) as opened, _measured(opened, stats):
             ended = asyncio.Event()
             working = asyncio.create_task(opened.worker.run(ended))
             doing = asyncio.create_task(_until_done(config, opened, stop, enough, rebuild=rebuild))
@@ -245,10 +221,10 @@ async def _rebuild(config: Config, opened: Indexing, stop: asyncio.Event) -> Non
     client, shape = generations.client, generations.shape
     made = await asyncio.to_thread(generations.next)
     await asyncio.to_thread(schema.prepare, client, shape, made)
-    await asyncio.sleep(2 * _KNOWN)  # until every worker knows of it
+    await asyncio.sleep(2 * KNOWN)  # until every worker knows of it
     await _tell_all(opened)
     await asyncio.to_thread(generations.filled, made.index)
-    await opened.caught_up(stop)
+    await opened.caught_up(stop, made.index)
     if not stop.is_set():
         await asyncio.to_thread(schema.use, client, shape, made)
         await asyncio.to_thread(schema.delete_others, client, shape, made)

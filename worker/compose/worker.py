@@ -14,7 +14,7 @@ from gregor.worker.borders.services import Services
 from gregor.worker.compose import network
 from gregor.worker.compose.engine import OpenEngine, engine_of
 from gregor.worker.compose.extraction import extraction_of
-from gregor.worker.compose.known_ranks import with_ranks
+from gregor.worker.compose.known_ranks import kept_up, ranking
 from gregor.worker.compose.process import SystemClock, console_line, tokens_are_there, worker_name
 from gregor.worker.config.credentials import authorizations
 from gregor.worker.config.settings import Config
@@ -51,7 +51,7 @@ async def crawl(
     Raises `ConfigError`, and what opening the engine raises.
     """
     table, rules, clock = network.host_table(config), scope_rules(config), SystemClock()
-    extraction = with_ranks(extraction_of(config), config)
+    extraction, ranks = ranking(extraction_of(config))
     cookies = network.cookies(config, tell)
     secrets, name = authorizations(config, os.environ) | dict(authorized or {}), worker_name()
     logging.identify(config.crawl, name)
@@ -65,6 +65,7 @@ async def crawl(
         resolver = network.resolver(config, table, clock.monotonic, stats)
         engine = await engine_of(config).open(listening=True)
         stack.push_async_callback(engine.close)
+        await stack.enter_async_context(kept_up(ranks, engine))
         ended = await has_ended(engine.log, engine.store, config.partitions)
         published = await seeding.publish(engine.log, engine.store, seeds, unless_known=ended)
         if settings is not None:
@@ -110,12 +111,14 @@ async def _serving(
     from gregor.worker.api.archive import StoredCrawl
     from gregor.worker.api.serving import serving
     from gregor.worker.api.worker_backend import WorkerBackend
-    from gregor.worker.compose import records
+    from gregor.worker.compose import record_indexes
     from gregor.worker.compose.search import latest
 
     async with AsyncExitStack() as stack:
         reader, services = await engine.reader(stack), runtime.services
-        archive = StoredCrawl(reader, urls_of(config), config, latest(config, clock.monotonic), records.latest(config))
+        archive = StoredCrawl(
+            reader, urls_of(config), config, latest(config, clock.monotonic), record_indexes.latest(config)
+        )
         if archive.searching is not None:
             archive.searching.timing = runtime.stats.searches
         control = Control(services.log, services.store, services.coordinator, reader)

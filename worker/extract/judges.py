@@ -16,7 +16,7 @@ from gregor.schemas.messages import Ticket
 from gregor.worker.base.printable import one_line
 from gregor.worker.extract.links import UNWEIGHED, Weight
 from gregor.worker.extract.model import Drop, Loss
-from gregor.worker.links.known_ranks import NOT_RANKED, KnownRanks
+from gregor.worker.links.known_ranks import KnownRanks
 from gregor.worker.read.document import Document, Extract
 from gregor.worker.web.urls import Url
 
@@ -83,7 +83,7 @@ class Judges:
     filters: Mapping[str, Filter] = field(default_factory=dict)
     page_filters: Mapping[str, PageFilter] = field(default_factory=dict)
     scorers: Mapping[str, Scorer] = field(default_factory=dict)
-    ranks: KnownRanks = NOT_RANKED
+    ranks: KnownRanks = field(default_factory=KnownRanks)
     """What speaks where no rule and no scorer does."""
 
     def __bool__(self) -> bool:

@@ -3,9 +3,9 @@
 A step is a rank on a logarithmic scale, from 0 (the average and below, or not known) to `HIGHEST`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 from gregor.schemas.messages import url_fingerprint
 from gregor.worker.links.priority import of_link
@@ -17,15 +17,36 @@ _OF_SITEMAP: Final = 3
 """The front queue of what a sitemap lists and says nothing more of."""
 
 
-@dataclass(frozen=True, slots=True)
+MOST: Final = 50_000
+"""Pages, and hosts, whose steps a crawl holds in memory, the highest."""
+
+RankSteps = list[tuple[str, int]]
+"""Keys of pages, or hosts, and their steps."""
+
+
+class HighestRanks(NamedTuple):
+    """The steps that an index has of its highest pages and hosts, and what tells these from others of it."""
+
+    made: int
+    pages: RankSteps
+    hosts: RankSteps
+
+
+@dataclass(slots=True)
 class KnownRanks:
-    """The steps of pages, by the fingerprints of their keys, and of hosts. Without any it is false."""
+    """The steps of pages, by the fingerprints of their keys, and of hosts, as they are known now. Without any it is
+    false."""
 
     pages: Mapping[int, int] = field(default_factory=dict)
     hosts: Mapping[str, int] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
         return bool(self.pages or self.hosts)
+
+    def take(self, pages: Iterable[tuple[str, int]], hosts: Iterable[tuple[str, int]]) -> None:
+        """From now on these, of keys and of hosts."""
+        self.pages = {url_fingerprint(key): step for key, step in pages}
+        self.hosts = dict(hosts)
 
     def queue(self, key: str, host: str, kind: str, depth: int) -> tuple[int, str]:
         """The front queue of a link and what gives it; (0, "") where it stays that of its depth.
@@ -46,6 +67,3 @@ class KnownRanks:
             return 1.0
         step = max(self.pages.get(url_fingerprint(key), 0), self.hosts.get(host, 0) // 2)
         return 1.0 - 0.5 * min(step, HIGHEST) / HIGHEST
-
-
-NOT_RANKED: Final = KnownRanks()

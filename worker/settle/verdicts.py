@@ -25,7 +25,7 @@ from gregor.worker.fetch.outcomes import (
 from gregor.worker.fetch.ports import refusal
 from gregor.worker.frontier.counts import NO_CHANGE, change_of
 from gregor.worker.frontier.tickets import may_return
-from gregor.worker.links.known_ranks import NOT_RANKED, KnownRanks
+from gregor.worker.links.known_ranks import KnownRanks
 from gregor.worker.politeness.delays import back_off
 from gregor.worker.politeness.host_records import Answered, OriginFailed, TurnResult
 from gregor.worker.settle.revisits import Revisits, SitemapHint
@@ -64,7 +64,7 @@ class Policy(msgspec.Struct, frozen=True):
     cookies: bool = False
     max_redirects: int = 0
     max_depth: int | None = None
-    ranks: KnownRanks = NOT_RANKED
+    ranks: KnownRanks = msgspec.field(default_factory=KnownRanks)
 
     @classmethod
     def of(cls, config: Config) -> "Policy":

@@ -5,7 +5,7 @@ import pytest
 from gregor.schemas.messages import Ticket, url_fingerprint
 from gregor.worker.extract.judges import FoundLink, Judges
 from gregor.worker.extract.links import UNWEIGHED, Weight
-from gregor.worker.links.known_ranks import ADVANCES, HIGHEST, NOT_RANKED, KnownRanks
+from gregor.worker.links.known_ranks import ADVANCES, HIGHEST, KnownRanks
 from gregor.worker.settle.revisits import Revisits, SitemapHint
 from gregor.worker.web.urls import Urls
 
@@ -45,7 +45,7 @@ def test_a_judge_says_who_gave_the_queue_and_lets_rules_and_scorers_go_before() 
     ):
         judge = judges.of_page(ticket, source, rules)
         assert judge is not None and judge.weight(url, "a", reference="/x", depth=9) == expected
-    assert Judges(ranks=NOT_RANKED).of_page(ticket, source) is None and Weight() == UNWEIGHED
+    assert Judges(ranks=KnownRanks()).of_page(ticket, source) is None and Weight() == UNWEIGHED
 
 
 def test_a_page_of_high_rank_is_visited_again_sooner_within_the_bounds() -> None:

@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from gregor.worker.adapters.cluster import cassandra_setup, erasing
+from gregor.worker.adapters.cluster import cassandra_setup, erasing, known_ranks
 from gregor.worker.adapters.cluster.cassandra_client import Cassandra
 from gregor.worker.adapters.cluster.contents import Contents
 from gregor.worker.adapters.cluster.coordinator import ClusterCoordinator
@@ -32,6 +32,7 @@ from gregor.worker.borders.members import ClusterStatus
 from gregor.worker.borders.reader import WHOLE, Part
 from gregor.worker.config.servers import SERVERS, check_server
 from gregor.worker.config.settings import Config
+from gregor.worker.links.known_ranks import HighestRanks
 from gregor.worker.operate.erase import Erased, Whose
 from gregor.worker.operate.sketching import Sketched
 
@@ -47,7 +48,12 @@ class ClusterEngine:
     store: ClusterStore
     coordinator: ClusterCoordinator
     reader: ClusterReader
+    _cassandra: Cassandra
     _stack: AsyncExitStack
+
+    async def known_ranks(self, seen: int) -> HighestRanks | None:
+        """Those of the crawl's index; None where they are as they were when ``made`` was ``seen``."""
+        return await known_ranks.read(self._cassandra, seen)
 
     async def close(self) -> None:
         """End the session and every connection."""
@@ -146,7 +152,7 @@ async def open_engine(
         opening.keep(coordinator)
         reader = ClusterReader(cassandra, config.partitions, config.bucket_width, log)
         store = ClusterStore(cassandra, config.cassandra_retention)
-        return ClusterEngine(log, seen, store, coordinator, reader, opening.stack.pop_all())
+        return ClusterEngine(log, seen, store, coordinator, reader, cassandra, opening.stack.pop_all())
     raise AssertionError("an exit stack swallows nothing")
 
 

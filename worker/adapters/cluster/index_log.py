@@ -53,6 +53,8 @@ class IndexLog:
         """In a running event loop; the topics must exist."""
         settings = client_settings(servers, os.environ) | {"group.id": topics.index_group(crawl)}
         plain = {name: value for name, value in settings.items() if name != "group.id"}
+        self.has_lost = False
+        """Whether something was to be read that the topics do not keep any more; whoever reads sets it back."""
         self._partitions = partitions
         self._events, self._index = topics.events(crawl), topics.index(crawl)
         self._thread = KafkaThread()
@@ -95,6 +97,8 @@ class IndexLog:
         """Where an owner of a partition begins."""
         sources = self._sources([partition])
         starts, committed = await self._offsets.starts(sources), await self._offsets.committed(sources)
+        if any(committed[source] < starts[source] for source in sources):
+            self._lose(partition, max(starts.values()))
         return LogOffsets(*(max(starts[source], committed[source]) for source in sources))
 
     async def commit(self, partition: int, places: LogOffsets, epoch: int) -> None:
@@ -126,13 +130,18 @@ class IndexLog:
     async def _read(self, source: RecordSource, offset: int, limit: int) -> tuple[list[tuple[int, bytes]], int]:
         try:
             records = await self._reader.read(source, offset, limit)
-        except OutsideLog as error:
+        except OutsideLog:
             start = (await self._offsets.starts([source]))[source]
             end = (await self._offsets.ends([source]))[source]
             begin = start if offset < start else end
-            _log.error("what the index was to take in is no longer there: make it anew", why=str(error), begin=begin)
+            self._lose(source[1], begin)
             return [], begin
         return records, records[-1][0] + 1 if records else offset
+
+    def _lose(self, partition: int, begin: int) -> None:
+        self.has_lost = True
+        text = "what the index was to take in is kept no more: all that is stored is told anew"
+        _log.warning(text, partition=partition, begin=begin)
 
     def _sources(self, partitions: Sequence[int]) -> list[RecordSource]:
         return [(topic, partition) for partition in partitions for topic in (self._events, self._index)]

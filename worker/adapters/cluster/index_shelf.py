@@ -6,8 +6,10 @@ from typing import Final
 import msgspec
 import xxhash
 
+from gregor.worker.adapters.cluster import known_ranks
 from gregor.worker.adapters.cluster.cassandra_client import Cassandra
-from gregor.worker.borders.shelf import ContentRank, Held, IndexedUrl, LinkWords
+from gregor.worker.borders.shelf import ContentRank, Held, IndexedUrl, LinkWords, RankedLinks
+from gregor.worker.links.known_ranks import RankSteps
 
 _SLOTS: Final = 4
 """Pages of a host that are remembered for the same words of links to one target."""
@@ -18,6 +20,9 @@ _NOTED: Final = "SELECT content, data FROM index_pages WHERE key = ?"
 _CONTENT: Final = "SELECT content FROM index_pages WHERE key = ?"
 _NOTE: Final = "INSERT INTO index_pages (key, content, data) VALUES (?, ?, ?) USING TIMESTAMP ?"
 _FORGET: Final = "DELETE FROM index_pages USING TIMESTAMP ? WHERE key = ?"
+_NOTE_LINKS: Final = "INSERT INTO index_links (key, host, links) VALUES (?, ?, ?) USING TIMESTAMP ?"
+_FORGET_LINKS: Final = "DELETE FROM index_links USING TIMESTAMP ? WHERE key = ?"
+_SOURCES: Final = "SELECT key, host, links FROM index_links"
 _HOLD: Final = """INSERT INTO index_contents (content, key, visit, duplicate, depth) VALUES (?, ?, ?, ?, ?)
     USING TIMESTAMP ?"""
 _LET_GO: Final = "DELETE FROM index_contents USING TIMESTAMP ? WHERE content = ? AND key = ?"
@@ -59,8 +64,10 @@ class CassandraShelf:
     async def note(self, key: str, noted: IndexedUrl, stamp: int) -> None:
         if noted.content:
             data = msgspec.msgpack.encode(list(noted.links))
+            await self._cassandra.write(_NOTE_LINKS, (key, noted.host, noted.ranked, stamp))
             await self._cassandra.write(_NOTE, (key, noted.content, data, stamp))
         else:
+            await self._cassandra.write(_FORGET_LINKS, (stamp, key))
             await self._cassandra.write(_FORGET, (stamp, key))
 
     async def hold(self, content: str, held: Held, stamp: int) -> None:
@@ -102,6 +109,15 @@ class CassandraShelf:
         """All URLs that are indexed, each with its content, some at a time."""
         async for rows in self._cassandra.pages(_CONTENTS):
             yield [(key, content) for key, content in rows]
+
+    async def sources(self) -> AsyncIterator[list[RankedLinks]]:
+        """The links of all URLs that are indexed, some at a time."""
+        async for rows in self._cassandra.pages(_SOURCES):
+            yield [RankedLinks(key, host or "", links or b"") for key, host, links in rows]
+
+    async def know(self, pages: RankSteps, hosts: RankSteps, now: int) -> None:
+        """Replace the steps by which a crawl orders its visits; unix milliseconds."""
+        await known_ranks.put(self._cassandra, pages, hosts, now)
 
     async def ranks(self) -> AsyncIterator[list[ContentRank]]:
         """All ranks, some at a time."""

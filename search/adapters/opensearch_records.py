@@ -1,0 +1,31 @@
+"""Indexes of what happened in a crawl, in OpenSearch: one that its owner may empty, and one of lines that any write."""
+
+from collections.abc import Sequence
+
+from gregor.search.adapters.opensearch_index import OpenSearchIndex
+from gregor.search.adapters.opensearch_writer import version_of
+from gregor.search.documents import IndexedDocument
+
+
+class OpenSearchRecords(OpenSearchIndex):
+    """`Records` of one owner."""
+
+    def clear(self) -> None:
+        """Take all documents out; as all that is written, seen after `commit`."""
+        self.remove([hit.id for hit in self.documents()])
+
+
+class OpenSearchLines(OpenSearchRecords):
+    """`Records` that any number of processes add to: what is put is named by what it is, and never changes."""
+
+    def position(self) -> int:
+        """Nobody counts."""
+        return 0
+
+    def put(self, documents: Sequence[IndexedDocument]) -> None:
+        for document in documents:
+            self._writer.put(document, version_of(1, 1))
+
+    def commit(self, position: int) -> None:
+        self._writer.flush()
+        self.refresh()
