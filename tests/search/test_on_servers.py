@@ -193,7 +193,8 @@ def forget_events(crawl: Crawl) -> None:
     servers: dict[str, str | int | float | bool] = {"bootstrap.servers": ",".join(crawl.config.kafka)}
     topic = events(crawl.name)
     every = [TopicPartition(topic, number, OFFSET_END) for number in range(PARTITIONS)]
-    for deleted in AdminClient(servers).delete_records(every).values():
+    client = AdminClient(servers)
+    for deleted in client.delete_records(every).values():
         deleted.result(30)
 
 

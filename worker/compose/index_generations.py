@@ -6,7 +6,7 @@ from typing import Final
 
 from gregor.schemas.messages import DeadLetter
 from gregor.search.adapters import opensearch_schema as schema
-from gregor.search.adapters.opensearch_client import SERVICE, Client
+from gregor.search.adapters.opensearch_client import SERVICE, Client, Refused
 from gregor.search.adapters.opensearch_schema import Generation
 from gregor.search.adapters.opensearch_writer import BulkWriter
 from gregor.search.borders import Unusable
@@ -77,7 +77,11 @@ class Generations:
     def unfilled(self) -> None:
         """All that is stored has to be told once more."""
         for index in schema.targets(self.client, self.shape):
-            self.client.ask("DELETE", f"/{schema.writers_of(index)}/_doc/position")
+            try:
+                self.client.ask("DELETE", f"/{schema.writers_of(index)}/_doc/position")
+            except Refused as refused:
+                if refused.status != 404:  # else it was not filled yet
+                    raise
 
     def _refused(self, document: IndexedDocument, reason: str) -> None:
         self._on_letter(letter_of(document, reason))

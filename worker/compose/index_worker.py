@@ -63,7 +63,7 @@ class IndexWorker:
         """What the owner of the first partition does before all else, and from time to time."""
         self.refill: Callable[[], Awaitable[None]] | None = None
         """Has all that is stored told anew, since something that was told is there no more."""
-        self._away = Away(_log)
+        self._away = Away()
 
     async def run(self, stop: asyncio.Event) -> None:
         """Until ``stop``. Raises what ended a partition's work, or the coordinator."""
@@ -136,7 +136,7 @@ class _PartitionWork:
     async def run(self) -> None:
         log, number = self._worker._log, self._lease.partition
         self._places = await log.start(number)
-        looked = float("-inf")
+        looked, acknowledged = float("-inf"), LogOffsets(-1, -1)
         while True:
             before, begun = self._places, time.monotonic()
             if number == 0 and self._worker.first is not None and begun - looked > _CHECKED:
@@ -155,12 +155,13 @@ class _PartitionWork:
             if contents := {post.write: offset for offset, post in posts if post.write}:
                 await self._write(list(contents), max(contents.values()))
             self._places = LogOffsets(after, last)
-            if self._places == before:
+            if self._places == acknowledged:
                 await asyncio.sleep(_LOOK)
-            else:
+            else:  # where it begins, too: what is kept no more is not waited for
                 self._held()
                 self._worker.stats.steps.observe(time.monotonic() - begun)
                 await log.commit(number, self._places, self._lease.epoch)
+                acknowledged = self._places
 
     async def _note(self, notices: list[UrlToIndex]) -> None:
         self._held()

@@ -97,7 +97,7 @@ async def _record(
     config: Config, files: Sequence[Path], stop: asyncio.Event, enough: asyncio.Event, on_damage: TellDamage
 ) -> ImportCounts:
     folder, done = folder_of(config), ImportCounts()
-    loop, away = asyncio.get_running_loop(), Away(_log)
+    loop, away = asyncio.get_running_loop(), Away()
     async with AsyncExitStack() as stack:
         stack.enter_context(generations.writing(folder))
         _delete_others(folder)

@@ -61,7 +61,7 @@ async def index(
 
         _has_nodes(config)
         return await search_cluster.index(config, stop, enough, on_damage, stats, rebuild=rebuild)
-    away = Away(_log)
+    away = Away()
     waits = Waits(inf if beside else config.start_timeout, lambda: stop.is_set() or (beside and enough.is_set()))
     while True:
         try:

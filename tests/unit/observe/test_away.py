@@ -1,5 +1,7 @@
 """What is told of a server that is away for long."""
 
+import pytest
+
 from gregor.worker.borders.errors import Unavailable
 from gregor.worker.observe.away import AGAIN, Away
 
@@ -14,9 +16,10 @@ class Lines:
         self.events.append(f"{event} {fields.get('why', '')}")
 
 
-def test_it_is_told_once_for_each_kind_now_and_then_again_and_when_it_is_over() -> None:
+def test_it_is_told_once_for_each_kind_now_and_then_again_and_when_it_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
     lines, now = Lines(), [0.0]
-    away = Away(lines, lambda: now[0])  # type: ignore[arg-type]
+    monkeypatch.setattr("gregor.worker.observe.away._log", lines)
+    away = Away(lambda: now[0])
     away.back("OpenSearch")
     for _ in range(5):
         away.warn(Unavailable("OpenSearch", "refused"))

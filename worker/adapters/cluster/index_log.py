@@ -140,8 +140,7 @@ class IndexLog:
 
     def _lose(self, partition: int, begin: int) -> None:
         self.has_lost = True
-        text = "what the index was to take in is kept no more: all that is stored is told anew"
-        _log.warning(text, partition=partition, begin=begin)
+        _log.warning("what was told is kept no more: all that is stored is told anew", partition=partition, begin=begin)
 
     def _sources(self, partitions: Sequence[int]) -> list[RecordSource]:
         return [(topic, partition) for partition in partitions for topic in (self._events, self._index)]
