@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from gregor.worker.base.replaced import replaced
+from gregor.worker.base.replaced import is_part, replaced
 
 
 def test_the_old_one_stays_until_the_new_one_is_whole(tmp_path: Path) -> None:
@@ -14,6 +14,7 @@ def test_the_old_one_stays_until_the_new_one_is_whole(tmp_path: Path) -> None:
         file.write(b"new")
         file.flush()
         assert path.read_text() == "old"
+        assert sorted(is_part(other.name) for other in tmp_path.iterdir()) == [False, True]
     assert path.read_text() == "new"
     assert list(tmp_path.iterdir()) == [path]
 
