@@ -12,9 +12,8 @@ import pytest
 
 from gregor.worker.commands import cli, extracting
 from gregor.worker.extract import rules
-from gregor.worker.extract.cases import CASE
 from gregor.worker.extract.fields import FIELD, KINDS
-from gregor.worker.extract.rules import RULE
+from gregor.worker.extract.rules import CASE, RULE
 from tests.endtoend.stored import store
 
 ROOT = Path(__file__).parents[2]

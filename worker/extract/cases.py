@@ -12,11 +12,11 @@ from gregor.worker.extract.items import extract
 from gregor.worker.extract.located import Located, ValuePath, load
 from gregor.worker.extract.model import Example, Rule
 from gregor.worker.extract.page import PageFacts, Parsed
+from gregor.worker.extract.rules import CASE
 from gregor.worker.extract.writing import OURS, read_lines
 from gregor.worker.read.document import Document
 from gregor.worker.web.urls import Urls
 
-CASE: Final = ("page", "url", "type", "language", "items", "expected")
 _MOST: Final = 16 << 20
 _URLS: Final = Urls()
 

@@ -18,6 +18,8 @@ from gregor.worker.links.scope import Scope, ScopeRules
 TOP: Final = ("item", "links", "test")
 RULE: Final = ("name", "item", "match", "when", "each", "schema", "id", "fields")
 LINKS: Final = ("name", "match", "select", "priority", "follow")
+CASE: Final = ("page", "url", "type", "language", "items", "expected")
+"""What a test of rules has; the rest of it is read where it is run."""
 
 
 class Ruleset(NamedTuple):
@@ -56,6 +58,10 @@ def _rules(located: Located) -> Iterable[tuple[Rule | LinkRule, ValuePath]]:
     reader.only(located.data, (), TOP)
     if not located.data.get("item") and not located.data.get("links"):
         raise located.refuse(("item",), "there is no rule: each begins with [[item]]")
+    tests = located.data.get("test", [])
+    for index, table in enumerate(tests if isinstance(tests, list) else []):
+        if isinstance(table, dict):
+            reader.only(table, ("test", index), CASE)
     for kind, made in (("item", reader.rule), ("links", reader.links)):
         tables = located.data.get(kind, [])
         if not isinstance(tables, list):

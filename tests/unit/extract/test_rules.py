@@ -37,6 +37,7 @@ WRONG = [
     (f"{HEAD}[item.fields.a]\njson = 'a['", 4, "no JMESPath"),
     (f"{HEAD}[item.fields.a]\njson = 'a'\nscript = 'li['", 4, "no CSS selector"),
     (f"{HEAD}[item.fields.a]\ncss = 'a'\nscript = 'b'", 5, "there is no json"),
+    (f"{HEAD}[item.fields]\na = 'b'\n[[test]]\npge = 'x.html'", 6, "did you mean page?"),
     (f"{HEAD}schema = 'Job Posting'", 3, "write a schema.org type"),
     (f"{HEAD}[item.fields.a]\nschema = 'JobPosting..title'", 4, "a path such as JobPosting.title"),
     (f"{HEAD}[item.fields.a]\npage = 'urls'", 4, "url, host, status"),
