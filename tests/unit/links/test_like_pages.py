@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from gregor.worker.links.rank import ENDLESS_HOSTS
+from gregor.worker.links.shape_score import LINE
 from gregor.worker.links.traps import Traps
 from gregor.worker.web.urls import Urls
 from tests.unit import like_sites
@@ -88,3 +89,14 @@ def test_who_lists_names_that_answer_alike_is_no_such_name() -> None:
     assert traps.refuses(deep, new, listed.key) == ENDLESS_HOSTS
     again = urls.parse(deep.href)
     assert again and traps.refuses(again, new, www.key) is None
+
+
+def test_whole_numbers_between_two_others_lead_on_to_no_end() -> None:
+    traps, urls = Traps(), Urls()
+    before = ""
+    for number in [0, 1000, *range(1, 40)]:
+        page = urls.parse(f"http://a.test/p/{number}")
+        assert page
+        traps.learn(page, text=f"the same {number}", via=before)
+        before = page.key
+    assert traps._hosts["a.test"].shapes["/p/N"].line < LINE
