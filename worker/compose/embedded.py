@@ -20,7 +20,6 @@ from gregor.worker.borders.reader import WHOLE, Part, Reader
 from gregor.worker.borders.stock import Mending, Stock
 from gregor.worker.compose.engine import CrawlPlace, Prepared
 from gregor.worker.compose.findings import Finding, disk
-from gregor.worker.compose.index_folder import known_ranks
 from gregor.worker.compose.kept import take_up
 from gregor.worker.compose.process import SystemClock
 from gregor.worker.config.settings import Config, replace
@@ -67,7 +66,9 @@ class OpenFolder:
 
     async def known_ranks(self, seen: int) -> HighestRanks | None:
         """Those of the index in the folder, if there is one."""
-        return await asyncio.to_thread(known_ranks, self._path, seen)
+        from gregor.worker.compose import index_folder  # heavy: search, and numpy with it
+
+        return await asyncio.to_thread(index_folder.known_ranks, self._path, seen)
 
     async def go_on(self, settings: Settings, tell: Callable[[str], None]) -> int:
         """They are kept in the folder."""
