@@ -27,6 +27,7 @@ def test_honest_pages_with_the_same_words_are_all_fetched(name: str) -> None:
         *product(["/row/{}", "/p.php?id={}", "/{:07}-post"], [(1,), (-1, 1), (-1, 1, -250, 250)]),
         *product(["/list?page={}", "/row/{}"], [(1, 2, 3), (-2, -1, 1, 2), (*range(-5, 6), -250, 250)]),
         ("/row/{:08x}/view", (1,)),
+        ("/row/{0}/{0}", (-1, 1, -250, 250)),
     ],
 )
 def test_a_row_of_like_pages_that_lead_to_their_neighbours_alone_is_fetched_to_its_end(
