@@ -62,18 +62,27 @@ class Relay:
         self._key_of = key_of
         self._linked: set[tuple[str, str, int]] = set()  # what hosts are known to say of targets: pages repeat it
 
-    async def note(self, heard: Sequence[UrlToIndex], stamp: Callable[[], int]) -> list[Post]:
-        """Step 1, for what was told last of each URL; the posts that are to be made then."""
+    async def note(
+        self, heard: Sequence[UrlToIndex], stamp: Callable[[], int], post: Callable[[list[Post]], Awaitable[None]]
+    ) -> None:
+        """Step 1, for what was told last of each URL; ``post`` tells of the contents concerned.
+
+        How a URL was indexed is replaced last: what it was says which documents are to be written, so that it has to
+        be known until that is told.
+        """
         newest = {notice.key: notice for notice in heard}
-        posts = await _each(list(newest.values()), lambda notice: self._note(notice, stamp))
-        return [Post(write=content) for content in dict.fromkeys(content for some in posts for content in some)]
+        noted = await _each(list(newest.values()), lambda notice: self._note(notice, stamp))
+        contents = dict.fromkeys(content for concerned, _, _ in noted for content in concerned)
+        await post([Post(write=content) for content in contents])
+        await _each(noted, lambda one: self._shelf.note(one[1], one[2], stamp()))
 
     async def write(self, contents: Sequence[str], put: PutDocument) -> None:
         """Step 2, for contents; they are gathered, and whoever calls has them acknowledged."""
         for content, made in await _each(list(dict.fromkeys(contents)), self._document):
             put(content, made)
 
-    async def _note(self, notice: UrlToIndex, stamp: Callable[[], int]) -> list[str]:
+    async def _note(self, notice: UrlToIndex, stamp: Callable[[], int]) -> tuple[list[str], str, IndexedUrl]:
+        """The contents concerned, and what is to be remembered of the URL."""
         page, row, before = await asyncio.gather(
             self._page_of(notice.key, None), self._row_of(notice.key), self._shelf.noted(notice.key)
         )
@@ -90,8 +99,7 @@ class Relay:
             await self._shelf.let_go(before.content, notice.key, stamp())
         concerned = {content: None for content in (before.content, now.content) if content}
         changed = await self._relink(notice.key, kept, before, links, stamp)
-        await self._shelf.note(notice.key, now, stamp())
-        return [*concerned, *await self._shelf.contents_of(changed)]
+        return [*concerned, *await self._shelf.contents_of(changed)], notice.key, now
 
     async def _relink(
         self,

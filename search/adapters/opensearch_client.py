@@ -22,6 +22,8 @@ _RETRIES: Final = 3
 _ASIDE: Final = 2
 """Seconds for which a node that was away is not asked; longer each time it still is."""
 _AWAY: Final = frozenset({408, 429, 500, 502, 503, 504})
+_CONNECTIONS: Final = 16
+"""To a node, that are kept open."""
 _REASON: Final = 300
 """Characters of a reason that are kept."""
 _FULL: Final = ("read-only-allow-delete", "read-only / allow delete", "disk usage exceeded")
@@ -76,6 +78,7 @@ class Client:
             max_retries=_RETRIES,
             retry_on_timeout=True,
             dead_timeout=_ASIDE,
+            pool_maxsize=_CONNECTIONS,
             ssl_context=nodes.tls,
         )
 

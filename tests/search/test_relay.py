@@ -83,6 +83,7 @@ class Crawl:
         self.rows: dict[str, Row] = {}
         self.shelf = Shelf()
         self.documents: dict[str, IndexedDocument] = {}
+        self.dies = False  # whether who notes is killed before it tells of it
         self._stamps = count(1)
 
     def store(self, *pages: Page) -> list[UrlToIndex]:
@@ -103,7 +104,14 @@ class Crawl:
 
     def take_in(self, *heard: UrlToIndex, relay: Relay | None = None) -> list[Post]:
         async def whole() -> list[Post]:
-            posts = await (relay or self.relay()).note(heard, lambda: next(self._stamps))
+            posts: list[Post] = []
+
+            async def post(told: list[Post]) -> None:
+                if self.dies:
+                    raise ConnectionError
+                posts.extend(told)
+
+            await (relay or self.relay()).note(heard, lambda: next(self._stamps), post)
             await self.relay().write([post.write for post in posts], self._put)
             return posts
 
@@ -177,3 +185,16 @@ def test_a_document_has_the_rank_that_its_content_is_on() -> None:
     crawl.shelf.put(("bucket", b"one".hex()), 5, 1)
     crawl.take_in(*crawl.store(page(A, "one"), page(B, "two")))
     assert {made.key: made.rank for made in crawl.documents.values()} == {A: 5 / 15, B: 0.0}
+
+
+def test_what_is_cut_short_before_it_is_told_is_told_by_the_repeat() -> None:
+    crawl = Crawl()
+    crawl.take_in(*crawl.store(page(A, "old", 1, link(B, "to b")), page(B, "two")))
+    heard = crawl.store(page(A, "new", 2))
+    crawl.dies = True
+    with pytest.raises(ConnectionError):
+        crawl.take_in(*heard)
+    crawl.dies = False
+    crawl.take_in(*heard)
+    assert set(crawl.texts()) == {"new", "two"}  # the old document is not left over
+    assert all(not document.anchors for document in crawl.documents.values())

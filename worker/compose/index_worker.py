@@ -14,7 +14,7 @@ from gregor.worker.adapters.cluster.index_log import IndexLog, LogOffsets
 from gregor.worker.base.tasks import cancel
 from gregor.worker.borders.coordinator import Coordinator, Lease
 from gregor.worker.borders.errors import Unavailable
-from gregor.worker.borders.shelf import Shelf, UrlToIndex
+from gregor.worker.borders.shelf import Post, Shelf, UrlToIndex
 from gregor.worker.observe.away import Away
 from gregor.worker.observe.indexing import IndexStats
 from gregor.worker.observe.logging import logs
@@ -165,7 +165,9 @@ class _PartitionWork:
 
     async def _note(self, notices: list[UrlToIndex]) -> None:
         self._held()
-        posts = await self._relay.note(notices, self._stamp)
+        await self._relay.note(notices, self._stamp, self._post)
+
+    async def _post(self, posts: list[Post]) -> None:
         self._held()
         await self._worker._log.post(posts)
 
