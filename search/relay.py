@@ -6,8 +6,9 @@ links are new to among them, are posted. 2 **Write** (partition of the content):
 all its URLs, wherever they are, and written as of the post's place, or removed.
 
 A place is committed when all before it was acknowledged, so that a crash costs a repeat: each step reads what is there
-and replaces, and can be repeated. What is remembered is written before the post that tells of it; whoever reads it for
-a later post sees it. Two posts for one content are in one partition, in order, and the later one's document wins.
+and replaces, and can be repeated. What documents are made of is written before the post that tells of it, so that
+whoever writes one for that post sees it; how a URL was indexed is replaced after it, since the repeat has to find what
+it was. Two posts for one content are in one partition, in order, and the later one's document wins.
 """
 
 import asyncio
@@ -74,7 +75,7 @@ class Relay:
         noted = await _each(list(newest.values()), lambda notice: self._note(notice, stamp))
         contents = dict.fromkeys(content for concerned, _, _ in noted for content in concerned)
         await post([Post(write=content) for content in contents])
-        await _each(noted, lambda one: self._shelf.note(one[1], one[2], stamp()))
+        await _each(noted, lambda each: self._shelf.note(each[1], each[2], stamp()))
 
     async def write(self, contents: Sequence[str], put: PutDocument) -> None:
         """Step 2, for contents; they are gathered, and whoever calls has them acknowledged."""
