@@ -105,7 +105,7 @@ class Crawl:
         return dict(found)
 
 
-def follow(crawl: Crawl) -> subprocess.Popen[bytes]:
-    line = [sys.executable, "-m", "gregor", "index", "--config", str(crawl.file)]
+def follow(crawl: Crawl, *words: str) -> subprocess.Popen[bytes]:
+    line = [sys.executable, "-m", "gregor", "index", "--config", str(crawl.file), *words]
     with crawl.file.with_name("index.log").open("ab") as log:
         return subprocess.Popen(line, stderr=log)
