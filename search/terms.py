@@ -10,10 +10,9 @@ become overlapping pairs of characters, each with its marks, so that a word is f
 import re
 import unicodedata
 from collections.abc import Iterator
+from functools import cache
 from operator import add
 from typing import Final
-
-import numpy as np
 
 LONGEST: Final = 64
 """Characters of a term: what is longer is no word, and is cut."""
@@ -166,9 +165,24 @@ def joined(text: str) -> str:
     return " ".join(map(_pieces.__getitem__, pieces))
 
 
+@cache
+def _has_numpy() -> bool:
+    """Whether long texts can be looked at as arrays; asked once, and by the first long text alone: a crawl loads this
+    module, and neither needs numpy nor waits for it."""
+    try:
+        import numpy  # noqa: F401
+    except ModuleNotFoundError:
+        return False
+    return True
+
+
 def _joined_long(cut: bytes) -> str | None:
     """The terms of a long text, of which only the pieces are looked up that are not ASCII, or too long; None where
-    these are many."""
+    these are many, and without numpy."""
+    if not _has_numpy():
+        return None
+    import numpy as np
+
     signs = np.frombuffer(cut, np.uint8)
     spaces = np.flatnonzero(signs == _SPACE)
     bounds = np.concatenate(([-1], spaces, [len(cut)]))

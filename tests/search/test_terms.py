@@ -1,11 +1,14 @@
 """What counts as the same word, in whatever script."""
 
+import sys
 import unicodedata
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gregor.search import terms as cutting
 from gregor.search.terms import LONGEST, terms
 
 
@@ -87,3 +90,21 @@ def test_the_words_of_a_long_text_are_those_of_its_parts(parts: list[str], filli
     assert terms("\n".join(texts)) == [term for text in texts for term in terms(text)]
     longer = [filling * 30, *(f"{'y' * 70} {part}" for part in parts)]
     assert terms(" ".join(longer)) == [term for text in longer for term in terms(text)]
+
+
+@pytest.fixture
+def no_numpy(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setitem(sys.modules, "numpy", None)
+    cutting._has_numpy.cache_clear()
+    yield
+    cutting._has_numpy.cache_clear()
+
+
+def test_terms_are_the_same_where_numpy_is_missing(request: pytest.FixtureRequest) -> None:
+    plain, mixed = "Plain words, and more. " * 100, f"größe {'x' * 90} foo-bar слово ﬁnd 日本語 \ud800 "
+    texts = [plain, plain + mixed + plain, mixed * 50, mixed + plain, plain + mixed, "x" * 5000]
+    by_arrays = [terms(text) for text in texts]
+    assert cutting._joined_long(plain.encode()) is not None
+    request.getfixturevalue("no_numpy")
+    assert cutting._joined_long(plain.encode()) is None
+    assert [terms(text) for text in texts] == by_arrays
