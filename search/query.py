@@ -113,10 +113,10 @@ def typed(name: str, value: str) -> str:
     return text if parse(text).filters == (QueryFilter(name, (value,)),) else ""
 
 
-def without(text: str, condition: QueryFilter) -> str:
-    """A query without the parts that say this condition."""
-    pieces = (match[0] for match in _PIECE.finditer(text.translate(_QUOTES)))
-    return " ".join(piece for piece in pieces if parse(piece).filters != (condition,))
+def pieces(text: str) -> list[tuple[str, QueryFilter | None]]:
+    """The parts of a query, as far as it is read, as they are typed, each with the filter that it says, if it does."""
+    parts = [(match[0], parse(match[0]).filters if match[2] else ()) for match in _PIECE.finditer(_readable(text))]
+    return [(part, filters[0] if filters else None) for part, filters in parts]
 
 
 def _typed(name: str, value: Phrase) -> str:
@@ -127,6 +127,12 @@ def _typed(name: str, value: Phrase) -> str:
 def _with_minus(text: str) -> str:
     """A text with the hyphen for dashes that stand before a word."""
     return re.sub(r"(?:(?<=\s)|^)[−–—－](?=\S)", lambda sign: sign[0].translate(_MINUS), text)
+
+
+def _readable(text: str) -> str:
+    """What is read of a query: of each sign one form."""
+    whole = text[:LONGEST].encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return _with_minus(whole.translate(_QUOTES))
 
 
 class _Parser:
@@ -183,10 +189,10 @@ class _Parser:
     def _cleaned(self, text: str) -> str:
         if len(text) > LONGEST:
             self._hint(f"only the first {LONGEST} characters were read")
-        readable = text[:LONGEST].encode("utf-16", "surrogatepass").decode("utf-16", "replace").translate(_QUOTES)
+        readable = _readable(text)
         if readable.count('"') % 2:
             self._hint("a quote is not closed: it ends where the query does")
-        return _with_minus(readable)
+        return readable
 
     def _hint(self, text: str) -> None:
         self._hints[text] = None

@@ -2,9 +2,10 @@
 
 import pytest
 
+from gregor.search import query as understanding
 from gregor.search.borders import Facet, ValueCount
-from gregor.search.query import QueryFilter, facet, parse, typed, without
-from gregor.worker.api.narrowing import FacetView, ValueView, narrowing
+from gregor.search.query import LONGEST, ParsedQuery, QueryFilter, facet, parse, pieces, typed
+from gregor.worker.api.narrowing import FacetView, ValueView, narrowing, without
 
 FACETS = (
     Facet("host", "", (ValueCount("a.org", 3, "host:a.org"), ValueCount("b.org", 1, "host:b.org"))),
@@ -16,10 +17,10 @@ FACETS = (
 def test_each_value_leads_to_the_query_for_it() -> None:
     views = narrowing("red mug", parse("red mug"), FACETS, 4)
     assert [value.query for view in views for value in view.values] == [
-        "red mug host:a.org",
-        "red mug host:b.org",
-        "red mug item:product",
-        'red mug item:"brand=acme corp"',
+        "host:a.org red mug",
+        "host:b.org red mug",
+        "item:product red mug",
+        'item:"brand=acme corp" red mug',
     ]
 
 
@@ -81,7 +82,36 @@ def test_what_a_page_says_can_be_asked_for_however_it_is_written(value: str) -> 
         ("“quick fox” host:a.org", '"quick fox"'),
         ("host:a.org", ""),
         ('fox host:"a.org" lang:de', "fox lang:de"),
+        ('host:a.org "fox host:a.org', '"fox host:a.org'),
+        ("host:a.org –lang:de a:b", "-lang:de a:b"),
+        (f"host:a.org {'x' * LONGEST}", "x" * (LONGEST - len("host:a.org "))),
     ],
 )
 def test_a_filter_is_taken_out(query: str, rest: str) -> None:
-    assert without(query, QueryFilter("host", ("a.org",))) == rest
+    assert without(pieces(query), QueryFilter("host", ("a.org",))) == rest
+
+
+@pytest.mark.parametrize("query", ['"harbour', "harbour “old", "word " * 250, f"{'word ' * 198}“harbour old"])
+def test_a_value_narrows_whatever_was_typed(query: str) -> None:
+    for view in narrowing(query, parse(query), FACETS, 4):
+        for value in view.values:
+            narrower = parse(value.query)
+            assert [condition.name for condition in narrower.filters] == [view.name]
+            assert narrower.words[:1] == parse(query).words[:1]
+
+
+def test_a_query_is_looked_at_once_however_many_filters_it_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+
+    def counted(text: str) -> ParsedQuery:
+        read.append(text)
+        return parse(text)
+
+    hosts = [f"host:a{number}" for number in range(16)]
+    query = f"{' '.join(hosts)} {'word ' * 1600}host:late"
+    asked = parse(query)
+    monkeypatch.setattr(understanding, "parse", counted)
+    (view,) = narrowing(query, asked, (), 1)
+    assert len(view.values) == 16 and all(len(value.query) <= LONGEST for value in view.values)
+    assert [text for text in read if text in hosts] == [*hosts, *hosts]  # as its parts, and as values that are typed
+    assert len(read) == 2 * len(hosts)

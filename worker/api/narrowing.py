@@ -6,7 +6,7 @@ from typing import Final
 import msgspec
 
 from gregor.search.borders import Facet
-from gregor.search.query import ParsedQuery, QueryFilter, typed, without
+from gregor.search.query import LONGEST, ParsedQuery, QueryFilter, pieces, typed
 
 _NARROWING: Final = ("host", "lang", "type", "label", "item")
 
@@ -36,20 +36,37 @@ def narrowing(query: str, asked: ParsedQuery, facets: Sequence[Facet], total: in
     for condition in asked.filters:
         if not condition.without and condition.name in _NARROWING:
             chosen.setdefault(condition.group, []).append(condition)
-    views = [_chosen(query, conditions, facets, total) for conditions in chosen.values()]
+    parts = pieces(query) if chosen else []
+    views = [_chosen(parts, conditions, facets, total) for conditions in chosen.values()]
     for facet in facets:
         if _group(facet) not in chosen:
-            values = [ValueView(each.value, each.count, f"{query} {each.query}".strip()) for each in facet.values]
+            values = [ValueView(each.value, each.count, narrowed(query, each.query)) for each in facet.values]
             views.append(FacetView(facet.name, facet.field, values))
     order = {name: place for place, name in enumerate(_NARROWING)}
     return sorted(views, key=lambda view: order[view.name])
+
+
+def narrowed(query: str, condition: str) -> str:
+    """A query with a filter more. It stands in front: behind, it could be a part of what is quoted and not closed, or
+    beyond what is read."""
+    return f"{condition} {query[:LONGEST]}".strip()
+
+
+def without(parts: Sequence[tuple[str, QueryFilter | None]], condition: QueryFilter) -> str:
+    """The query of these parts without those that say this condition."""
+    return " ".join(part for part, said in parts if said != condition)
 
 
 def _group(facet: Facet) -> str:
     return QueryFilter(facet.name, (f"{facet.field}=" if facet.field else "",)).group
 
 
-def _chosen(query: str, conditions: Sequence[QueryFilter], facets: Sequence[Facet], total: int) -> FacetView:
+def _chosen(
+    parts: Sequence[tuple[str, QueryFilter | None]],
+    conditions: Sequence[QueryFilter],
+    facets: Sequence[Facet],
+    total: int,
+) -> FacetView:
     counts = {each.query: each.count for facet in facets for each in facet.values}
     field, has_value, _ = conditions[0].value[0].partition("=") if conditions[0].name == "item" else ("", "", "")
     values = []
@@ -57,5 +74,5 @@ def _chosen(query: str, conditions: Sequence[QueryFilter], facets: Sequence[Face
         said = condition.value[0]
         count = total if len(conditions) == 1 else counts.get(typed(condition.name, said))
         value = said.partition("=")[2] if has_value else said
-        values.append(ValueView(value, count, without(query, condition), chosen=True))
+        values.append(ValueView(value, count, without(parts, condition), chosen=True))
     return FacetView(conditions[0].name, field if has_value else "", values)

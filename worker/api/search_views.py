@@ -15,7 +15,7 @@ from gregor.search.borders import ScorePart
 from gregor.search.results import PER_PAGE
 from gregor.search.snippets import Piece, plain
 from gregor.worker.api import search_frame as frame
-from gregor.worker.api.narrowing import FacetView, ValueView
+from gregor.worker.api.narrowing import FacetView, ValueView, narrowed
 
 LONGEST_TITLE: Final = 200
 """Characters of a title that are shown."""
@@ -192,7 +192,7 @@ def _hit(listing: SearchResults, hit: HitView) -> str:
     likes = link(".", like=hit.id)
     links += f' · <a href="{likes}">Pages like this<span class="skip">: {title}</span></a>'
     if hit.more_of_host:
-        of_host = link(".", q=f"{listing.query} host:{hit.host}")
+        of_host = link(".", q=narrowed(listing.query, f"host:{hit.host}"))
         links += f' · <a href="{of_host}">{hit.more_of_host} more of {escape(hit.host)}</a>'
     return (
         f'<li><h2 dir="auto"><a href="{escape(hit.url)}" rel="noreferrer nofollow">{title}</a></h2>'
