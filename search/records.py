@@ -3,6 +3,7 @@
 A document of these is shown by its title, which holds all that is said of it; there is no text to cut a snippet from.
 """
 
+import sys
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Final, get_args
@@ -12,9 +13,11 @@ import xxhash
 
 from gregor.schemas.messages import DeadLetter, Row, State
 from gregor.search.documents import IndexedDocument
+from gregor.worker.web.urls import Urls
 
 LONGEST: Final = 1000
 """Characters of what is shown and found of a record."""
+_URLS: Final = Urls(max_length=sys.maxsize)
 _KNOWN: Final = frozenset({"time", "level", "source", "event", "crawl", "worker"})
 
 
@@ -58,7 +61,8 @@ def of_change(change: Mapping[str, Any]) -> IndexedDocument:
 def of_line(line: bytes, place: int) -> IndexedDocument | None:
     """A line of the log in JSON, that began at a place of its file; None for what is none.
 
-    ``type:`` finds its level, ``label:`` the part of the program that wrote it. Its name is made of both, so that the
+    ``type:`` finds its level, ``label:`` the part of the program that wrote it. Its host is that of its URL where it
+    says none, so that it is taken out with others of a host that opts out. Its name is made of both, so that the
     same line read again is the same document.
     """
     try:
@@ -70,8 +74,15 @@ def of_line(line: bytes, place: int) -> IndexedDocument | None:
     said = [str(fields.get("level", "")), str(fields.get("source", "")), str(fields.get("event", "")), *more]
     name = f"{place:x}-{xxhash.xxh3_64_hexdigest(line)}"
     url = str(fields.get("url") or "")
+    host = str(fields.get("host") or "") or _host_of(url)
     level, source = str(fields.get("level", "")), str(fields.get("source", ""))
-    return _document(name, url or name, url, str(fields.get("host") or ""), said, level, at, source)
+    return _document(name, url or name, url, host, said, level, at, source)
+
+
+def _host_of(url: str) -> str:
+    """The host, as the crawl has it; "" where there is none."""
+    parsed = _URLS.parse(url) if url else None
+    return "" if parsed is None else parsed.host
 
 
 def _document(

@@ -105,6 +105,23 @@ def test_records_say_what_happened() -> None:
     assert (logged.content_type, logged.label) == ("warning", "fetch") and "number=1" in logged.title
 
 
+@pytest.mark.parametrize(
+    ("fields", "host"),
+    [
+        ({"url": "http://A.test:80/x?y"}, "a.test"),
+        ({"url": "https://a.test:8443/"}, "a.test:8443"),
+        ({"url": f"http://a.test/{'x' * 9000}"}, "a.test"),
+        ({"url": "http://a.test/", "host": "b.test"}, "b.test"),
+        ({"url": "http://a.test/", "host": None}, "a.test"),
+        ({"url": "no url"}, ""),
+        ({}, ""),
+    ],
+)
+def test_a_line_of_the_log_is_of_the_host_of_its_url(fields: dict[str, object], host: str) -> None:
+    logged = of_line(line(1, **fields), 0)
+    assert logged is not None and logged.host == host
+
+
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
     folder = tmp_path / "d"
@@ -165,10 +182,11 @@ def test_a_host_that_opts_out_vanishes_from_what_happened(
     data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], target: str, followed: bool
 ) -> None:
     log = tmp_path / "crawl.log"
-    log.write_bytes(line(1, host="c.test") + line(2, host="other.example"))
+    log.write_bytes(line(1, host="c.test") + line(2, host="other.example") + line(4, url="http://c.test/x"))
     words = ["index", "--once", "--records", "--log", str(log), "--data", str(data)]
     assert main(words) == 0
     places = ("events", "deadletters", "hosts", "logs")
+    assert found(data, capsys, "logs", "host:c.test", "number=4")
     assert all(found(data, capsys, place, "host:c.test") for place in places)
     process = follow_records(data, log) if followed else None
     try:
