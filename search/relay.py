@@ -6,9 +6,16 @@ links are new to among them, are posted. 2 **Write** (partition of the content):
 all its URLs, wherever they are, and written as of the post's place, or removed.
 
 A place is committed when all before it was acknowledged, so that a crash costs a repeat: each step reads what is there
-and replaces, and can be repeated. What documents are made of is written before the post that tells of it, so that
-whoever writes one for that post sees it; how a URL was indexed is replaced after it, since the repeat has to find what
-it was. Two posts for one content are in one partition, in order, and the later one's document wins.
+and replaces, and can be repeated, also when the page is another one by then, or gone. What is remembered of a URL names
+at every moment all contents that it may be held under, all links that may say something, and all contents whose
+document it may be in; so that step 1 goes in this order:
+
+1. remembered is what was and, as pending, what is to be: whoever links to the URL from now on tells both contents;
+2. what documents are made of is replaced: the URL is held under its content and no other, its links are added, removed;
+3. the contents concerned are posted, after that, so that whoever writes a document for a post sees what it tells of;
+4. remembered is what is, alone: what was had to be known until it was posted.
+
+Two posts for one content are in one partition, in order, and the later one's document wins.
 """
 
 import asyncio
@@ -68,8 +75,7 @@ class Relay:
     ) -> None:
         """Step 1, for what was told last of each URL; ``post`` tells of the contents concerned.
 
-        How a URL was indexed is replaced last: what it was says which documents are to be written, so that it has to
-        be known until that is told.
+        Raises what the shelf and ``post`` raise, and can be repeated then, with a new relay.
         """
         newest = {notice.key: notice for notice in heard}
         noted = await _each(list(newest.values()), lambda notice: self._note(notice, stamp))
@@ -94,13 +100,23 @@ class Relay:
         if kept is not None:
             links, ranked = self._links(kept)
             now = IndexedUrl(content_of(kept), list(links), kept.host, ranked)
+            await self._announce(notice.key, before, now, stamp)
             member = ContentUrl.of(kept)
             await self._shelf.hold(now.content, Held(notice.key, member.visit, member.duplicate, member.depth), stamp())
-        if before.content not in ("", now.content):
-            await self._shelf.let_go(before.content, notice.key, stamp())
-        concerned = {content: None for content in (before.content, now.content) if content}
+        for content in before.contents():
+            if content != now.content:
+                await self._shelf.let_go(content, notice.key, stamp())
+        concerned = dict.fromkeys([*before.contents(), *now.contents()])
         changed = await self._relink(notice.key, kept, before, links, stamp)
         return [*concerned, *await self._shelf.contents_of(changed)], notice.key, now
+
+    async def _announce(self, key: str, before: IndexedUrl, now: IndexedUrl, stamp: Callable[[], int]) -> None:
+        """Have it remembered what a URL was and is to be; nothing is written where what it was says all of that."""
+        if now.content in before.contents() and set(now.links).issubset(before.links):
+            return
+        links = dict.fromkeys([*before.links, *now.links])
+        pending = dict.fromkeys([*before.pending, now.content])
+        await self._shelf.note(key, IndexedUrl(before.content, list(links), pending=list(pending)), stamp())
 
     async def _relink(
         self,

@@ -13,7 +13,11 @@ from gregor.search.relay import Relay
 from gregor.worker.borders.shelf import Held, IndexedUrl, LinkWords, Post, UrlToIndex
 from tests.search.stored import link, page, row
 
-A, B, C = "http://a.org/", "http://b.org/", "http://c.org/"
+A, B, C, D = "http://a.org/", "http://b.org/", "http://c.org/", "http://d.org/"
+
+
+class Killed(Exception):
+    """Whoever takes in does nothing more."""
 
 
 class Shelf:
@@ -21,8 +25,17 @@ class Shelf:
 
     def __init__(self) -> None:
         self.cells: dict[tuple[str, ...], tuple[int, object]] = {}
+        self.left: int | None = None  # steps until whoever takes in is killed; None: that is not to be
+        self.steps = 0
+
+    def step(self) -> None:
+        """Before each cell that is written, and each post: any of them may be the first that is not done."""
+        if self.left is not None and self.steps >= self.left:
+            raise Killed
+        self.steps += 1
 
     def put(self, name: tuple[str, ...], value: object, stamp: int) -> None:
+        self.step()
         if stamp >= self.cells.get(name, (0, None))[0]:
             self.cells[name] = (stamp, value)
 
@@ -37,10 +50,10 @@ class Shelf:
 
     async def contents_of(self, keys: Sequence[str]) -> list[str]:
         noted = [await self.noted(key) for key in keys]
-        return list(dict.fromkeys(one.content for one in noted if one is not None))
+        return list(dict.fromkeys(content for url in noted if url is not None for content in url.contents()))
 
     async def note(self, key: str, noted: IndexedUrl, stamp: int) -> None:
-        self.put(("page", key), noted if noted.content else None, stamp)
+        self.put(("page", key), noted if noted.contents() else None, stamp)
 
     async def hold(self, content: str, held: Held, stamp: int) -> None:
         self.put(("content", content, held.key), held, stamp)
@@ -83,7 +96,6 @@ class Crawl:
         self.rows: dict[str, Row] = {}
         self.shelf = Shelf()
         self.documents: dict[str, IndexedDocument] = {}
-        self.dies = False  # whether who notes is killed before it tells of it
         self._stamps = count(1)
 
     def store(self, *pages: Page) -> list[UrlToIndex]:
@@ -103,24 +115,35 @@ class Crawl:
         return Relay(self.shelf, page_of, row_of, lambda url: url)
 
     def take_in(self, *heard: UrlToIndex, relay: Relay | None = None) -> list[Post]:
-        async def whole() -> list[Post]:
-            posts: list[Post] = []
+        return asyncio.run(self.taken_in(*heard, relay=relay))
 
-            async def post(told: list[Post]) -> None:
-                if self.dies:
-                    raise ConnectionError
-                posts.extend(told)
+    async def taken_in(self, *heard: UrlToIndex, relay: Relay | None = None) -> list[Post]:
+        """Note, and write what was posted, as another does also where whoever notes is killed."""
+        posts: list[Post] = []
 
-            await (relay or self.relay()).note(heard, lambda: next(self._stamps), post)
-            await self.relay().write([post.write for post in posts], self._put)
-            return posts
+        async def post(told: list[Post]) -> None:
+            self.shelf.step()
+            posts.extend(told)
 
-        return asyncio.run(whole())
+        try:
+            await (relay or self.relay()).note(heard, self.stamp, post)
+        finally:
+            await self.write(posts)
+        return posts
+
+    async def write(self, posts: Sequence[Post]) -> None:
+        await self.relay().write([post.write for post in posts], self._put)
+
+    def stamp(self) -> int:
+        return next(self._stamps)
 
     def _put(self, content: str, document: IndexedDocument | None) -> None:
         self.documents.pop(content, None)
         if document is not None:
             self.documents[content] = document
+
+    def remembered(self) -> dict[tuple[str, ...], object]:
+        return {name: value for name, (_, value) in self.shelf.cells.items() if value is not None}
 
     def texts(self) -> dict[str, tuple[str, ...]]:
         return {made.text: tuple(key for key, _ in made.keys) for made in self.documents.values()}
@@ -187,14 +210,87 @@ def test_a_document_has_the_rank_that_its_content_is_on() -> None:
     assert {made.key: made.rank for made in crawl.documents.values()} == {A: 5 / 15, B: 0.0}
 
 
-def test_what_is_cut_short_before_it_is_told_is_told_by_the_repeat() -> None:
+def begun(*, is_known: bool, left: int | None) -> tuple[Crawl, bool]:
+    """A crawl that takes in a page of A, over an older one if it is known; and whether it was killed at that step."""
     crawl = Crawl()
-    crawl.take_in(*crawl.store(page(A, "old", 1, link(B, "to b")), page(B, "two")))
-    heard = crawl.store(page(A, "new", 2))
-    crawl.dies = True
-    with pytest.raises(ConnectionError):
-        crawl.take_in(*heard)
-    crawl.dies = False
+    crawl.take_in(*crawl.store(page(B, "two"), page(C, "three"), page(D, "four")))
+    if is_known:
+        crawl.take_in(*crawl.store(page(A, "old", 1, link(B, "once to b"), link(C, "to c"))))
+    crawl.shelf.steps, crawl.shelf.left = 0, left
+    try:
+        crawl.take_in(*crawl.store(page(A, "new", 2, link(C, "to c"), link(D, "now to d"))))
+    except Killed:
+        return crawl, True
+    finally:
+        crawl.shelf.left = None
+    return crawl, False
+
+
+def repeated(crawl: Crawl, then: str) -> None:
+    """Take in A once more, as it is by then."""
+    if then == "gone":
+        del crawl.pages[A], crawl.rows[A]
+    elif then == "hidden":
+        crawl.store(page(A, "new", 3, link(D, "now to d"), directives=("noindex",)))
+    elif then == "replaced":
+        crawl.store(page(A, "newest", 3, link(B, "at last to b")))
+    elif then == "as before":
+        crawl.store(page(A, "old", 3, link(C, "to c")))
+    crawl.take_in(UrlToIndex(A, 2))
+
+
+@pytest.mark.parametrize("then", ["unchanged", "gone", "hidden", "replaced", "as before"])
+@pytest.mark.parametrize("is_known", [False, True])
+def test_whoever_is_killed_at_any_step_leaves_what_the_repeat_sets_right(then: str, is_known: bool) -> None:
+    undisturbed, _ = begun(is_known=is_known, left=None)
+    most = undisturbed.shelf.steps
+    repeated(undisturbed, then)
+    assert most > 5 and len(undisturbed.documents) == 3 + (then not in ("gone", "hidden"))
+    for left in range(most):
+        crawl, was_killed = begun(is_known=is_known, left=left)
+        assert was_killed
+        repeated(crawl, then)
+        assert crawl.documents == undisturbed.documents, f"killed after {left} steps"
+        assert crawl.remembered() == undisturbed.remembered(), f"killed after {left} steps"
+
+
+def test_whoever_is_killed_again_and_again_leaves_nothing_over() -> None:
+    crawl = Crawl()
+    crawl.take_in(*crawl.store(page(B, "two")))
+    for visit in range(1, 8):
+        heard = crawl.store(page(A, f"text {visit}", visit, link(B, f"words {visit}")))
+        crawl.shelf.steps, crawl.shelf.left = 0, visit
+        with pytest.raises(Killed):
+            crawl.take_in(*heard)
+        crawl.shelf.left = None
+    del crawl.pages[A], crawl.rows[A]
+    crawl.take_in(UrlToIndex(A, 9, "erased"))
+    assert crawl.texts() == {"two": (B,)} and not any(made.anchors for made in crawl.documents.values())
+    assert not crawl.shelf.found("page", A)
+
+
+@pytest.mark.parametrize("is_known", [False, True])
+def test_a_link_to_a_url_whose_document_is_written_just_now_reaches_it(is_known: bool) -> None:
+    crawl = Crawl()
+    if is_known:
+        crawl.take_in(*crawl.store(page(B, "one")))
+
+    async def raced() -> None:
+        async def post(told: list[Post]) -> None:
+            await crawl.write(told)
+            await crawl.taken_in(*linking)  # by the owner of another partition
+
+        await crawl.relay().note(heard, crawl.stamp, post)
+
+    heard, linking = crawl.store(page(B, "two", 2)), crawl.store(page(A, "links", 1, link(B, "to b")))
+    asyncio.run(raced())
+    (linked,) = (made for made in crawl.documents.values() if made.text == "two")
+    assert [anchor.text for anchor in linked.anchors] == ["to b"] and set(crawl.texts()) == {"links", "two"}
+
+
+def test_a_page_that_is_the_same_again_is_remembered_once() -> None:
+    crawl = Crawl()
+    crawl.take_in(*crawl.store(page(A, "one", 1, link(B, "to b"))))
+    heard, crawl.shelf.steps = crawl.store(page(A, "one", 2, link(B, "to b"))), 0
     crawl.take_in(*heard)
-    assert set(crawl.texts()) == {"new", "two"}  # the old document is not left over
-    assert all(not document.anchors for document in crawl.documents.values())
+    assert crawl.shelf.steps == 4  # held, linked, posted, remembered

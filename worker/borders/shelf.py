@@ -37,12 +37,21 @@ class Post(msgspec.Struct, frozen=True, array_like=True):
 
 
 class IndexedUrl(msgspec.Struct, frozen=True):
-    """How a URL was indexed: its content ("": it is not to be found), and where its links lead, with their words."""
+    """How a URL was indexed: its content ("": it is not to be found), and where its links lead, with their words.
+
+    While that is replaced: how it was, with the contents that it may be under instead (``pending``), and the links of
+    both.
+    """
 
     content: str = ""
     links: Sequence[tuple[str, int]] = ()
     host: str = ""
     ranked: bytes = b""  # the links by which ranks are computed, see `RankedLinks`; not given when it is read
+    pending: Sequence[str] = ()
+
+    def contents(self) -> list[str]:
+        """All contents that it may be under, each once."""
+        return list(dict.fromkeys(content for content in (self.content, *self.pending) if content))
 
 
 class RankedLinks(msgspec.Struct, frozen=True):
@@ -90,10 +99,13 @@ class Shelf(Protocol):
         """How a URL was indexed last; None when it was not."""
 
     async def contents_of(self, keys: Sequence[str]) -> list[str]:
-        """The contents of those URLs that have one, each once, in the order asked; [] for none."""
+        """The contents that those URLs may be under, pending ones too, each once, in the order asked; [] for none."""
 
     async def note(self, key: str, noted: IndexedUrl, stamp: int) -> None:
-        """Replace how a URL was indexed; it is forgotten where ``noted`` has no content."""
+        """Replace how a URL was indexed; it is forgotten where ``noted`` has no content, nor one that is pending.
+
+        The links by which ranks are computed stay as they are where one is pending.
+        """
 
     async def hold(self, content: str, held: Held, stamp: int) -> None:
         """A URL is of a content from now on; what was held of it there is replaced."""

@@ -16,9 +16,9 @@ _SLOTS: Final = 4
 _MOST: Final = 2000
 """Anchors of a target that are read."""
 
-_NOTED: Final = "SELECT content, data FROM index_pages WHERE key = ?"
-_CONTENT: Final = "SELECT content FROM index_pages WHERE key = ?"
-_NOTE: Final = "INSERT INTO index_pages (key, content, data) VALUES (?, ?, ?) USING TIMESTAMP ?"
+_NOTED: Final = "SELECT content, data, pending FROM index_pages WHERE key = ?"
+_CONTENT: Final = "SELECT content, pending FROM index_pages WHERE key = ?"
+_NOTE: Final = "INSERT INTO index_pages (key, content, data, pending) VALUES (?, ?, ?, ?) USING TIMESTAMP ?"
 _FORGET: Final = "DELETE FROM index_pages USING TIMESTAMP ? WHERE key = ?"
 _NOTE_LINKS: Final = "INSERT INTO index_links (key, host, links) VALUES (?, ?, ?) USING TIMESTAMP ?"
 _FORGET_LINKS: Final = "DELETE FROM index_links USING TIMESTAMP ? WHERE key = ?"
@@ -53,19 +53,21 @@ class CassandraShelf:
         self._cassandra = cassandra
 
     async def noted(self, key: str) -> IndexedUrl | None:
-        for content, data in await self._cassandra.read(_NOTED, (key,)):
-            return IndexedUrl(content, msgspec.msgpack.decode(data, type=_Links))
+        for content, data, pending in await self._cassandra.read(_NOTED, (key,)):
+            return IndexedUrl(content, msgspec.msgpack.decode(data, type=_Links), pending=pending or ())
         return None
 
     async def contents_of(self, keys: Sequence[str]) -> list[str]:
         answers = await self._cassandra.read_each(_CONTENT, [(key,) for key in keys]) if keys else []
-        return list(dict.fromkeys(content for rows in answers for (content,) in rows))
+        urls = [IndexedUrl(content, pending=pending or ()) for rows in answers for content, pending in rows]
+        return list(dict.fromkeys(content for url in urls for content in url.contents()))
 
     async def note(self, key: str, noted: IndexedUrl, stamp: int) -> None:
-        if noted.content:
+        if noted.contents():
             data = msgspec.msgpack.encode(list(noted.links))
-            await self._cassandra.write(_NOTE_LINKS, (key, noted.host, noted.ranked, stamp))
-            await self._cassandra.write(_NOTE, (key, noted.content, data, stamp))
+            if not noted.pending:
+                await self._cassandra.write(_NOTE_LINKS, (key, noted.host, noted.ranked, stamp))
+            await self._cassandra.write(_NOTE, (key, noted.content, data, list(noted.pending), stamp))
         else:
             await self._cassandra.write(_FORGET_LINKS, (stamp, key))
             await self._cassandra.write(_FORGET, (stamp, key))
@@ -108,7 +110,7 @@ class CassandraShelf:
     async def contents(self) -> AsyncIterator[list[tuple[str, str]]]:
         """All URLs that are indexed, each with its content, some at a time."""
         async for rows in self._cassandra.pages(_CONTENTS):
-            yield [(key, content) for key, content in rows]
+            yield [(key, content) for key, content in rows if content]
 
     async def sources(self) -> AsyncIterator[list[RankedLinks]]:
         """The links of all URLs that are indexed, some at a time."""
