@@ -1,7 +1,9 @@
 """Thin answers: which they are, what they lead to, and how much of it."""
 
+import argparse
 import asyncio
 import json
+import queue
 import subprocess
 import sys
 import time
@@ -12,11 +14,13 @@ import msgspec
 import pytest
 import requests
 
-from gregor.search.borders import Answer, Hit
-from gregor.search.query import parse
+from gregor.search.borders import Answer, Hit, Unusable
+from gregor.search.query import ParsedQuery, parse
 from gregor.search.thin import OrderAllowance, wish
-from gregor.worker.commands import api_client
+from gregor.worker.base.errors import BadInput
+from gregor.worker.commands import api_client, ordering
 from gregor.worker.commands.cli import main
+from gregor.worker.commands.thin_answers import ThinAnswers, following
 from tests.search.stored import crawl, page, store
 
 DAY = 86400.0
@@ -180,3 +184,60 @@ def test_what_cannot_be_is_one_line(data: Path, capsys: pytest.CaptureFixture[st
         code = left.code
     assert code == 2
     assert "Traceback" not in capsys.readouterr().err
+
+
+class LostAtFirst:
+    """An index that is gone when it is opened first, and has a document of every host from then on."""
+
+    def __init__(self) -> None:
+        self.opened = 0
+        self.closed = 0
+
+    def __call__(self) -> Any:
+        self.opened += 1
+        if self.opened == 1:
+            raise Unusable("the index is gone")
+        return self
+
+    def search(self, asked: ParsedQuery, limit: int) -> Answer:
+        return Answer(hits(1), 1)
+
+    def close(self) -> None:
+        self.closed += 1
+
+
+@pytest.fixture
+def ordered(monkeypatch: pytest.MonkeyPatch) -> "queue.Queue[str]":
+    """The hosts that are ordered first."""
+    targets: queue.Queue[str] = queue.Queue()
+    monkeypatch.setattr(ordering, "in_force", lambda _: ([], []))
+    monkeypatch.setattr(ordering, "ordered", lambda arguments, kind, host, value: targets.put(host))
+    return targets
+
+
+def test_an_index_that_is_gone_meanwhile_is_one_line_and_the_next_answer_is_ordered(
+    ordered: "queue.Queue[str]", capsys: pytest.CaptureFixture[str]
+) -> None:
+    index = LostAtFirst()
+    thin = ThinAnswers(argparse.Namespace(thin_orders=5, old_after="30d"), index)
+
+    async def run() -> str:
+        async with following(thin) as on_answer:
+            assert on_answer is not None
+            for word in ("fox", "cat"):
+                now = time.time() - NOW
+                (hit,) = hits(-now / DAY)
+                on_answer(parse(word), Answer((hit,), 1))
+            return await asyncio.to_thread(ordered.get, timeout=30)
+
+    assert asyncio.run(run()) == "h0.test" and (index.opened, index.closed) == (2, 1)
+    assert "no order was given for few results for: fox: the index is gone" in capsys.readouterr().err
+
+
+def test_a_command_whose_index_is_gone_meanwhile_has_bad_input(ordered: "queue.Queue[str]") -> None:
+    thin = ThinAnswers(argparse.Namespace(thin_orders=5, old_after="30d"), LostAtFirst())
+    wished = wish(parse("fox"), Answer(hits(1), 1), NOW, 30 * DAY)
+    assert wished is not None
+    with pytest.raises(BadInput, match="the index is gone"):
+        thin.give(wished)
+    assert ordered.empty()

@@ -8,7 +8,7 @@ import argparse
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from typing import TYPE_CHECKING, Final
 
 from gregor.worker.base.errors import BadInput, complain
@@ -77,7 +77,7 @@ class ThinAnswers:
         return wished if wished is not None and self._allowance.is_new(asked.said) else None
 
     def give(self, wished: "ThinAnswer") -> None:
-        """Order it, as far as that is allowed. Blocks."""
+        """Order it, as far as that is allowed. Blocks. Raises `BadInput`, `Unavailable`."""
         self._give_priorities(wished)
         visits = list(wished.visits[: self._allowance.take(len(wished.visits))])
         if visits:
@@ -104,15 +104,17 @@ class ThinAnswers:
         return has_priority or in_force.blocks(bare) or in_force.opted_out(bare)
 
     def _is_known(self, host: str) -> bool:
-        """Whether the index has a document of a host or domain."""
+        """Whether the index has a document of a host or domain. Raises `BadInput`."""
+        from gregor.search.borders import Unusable
         from gregor.search.query import ParsedQuery, QueryFilter
 
         name = "site" if host.startswith("*.") else "host"
-        index = self._index()
+        asked = ParsedQuery(filters=(QueryFilter(name, (host.removeprefix("*."),)),))
         try:
-            return index.search(ParsedQuery(filters=(QueryFilter(name, (host.removeprefix("*."),)),)), 1).total > 0
-        finally:
-            index.close()
+            with closing(self._index()) as index:
+                return index.search(asked, 1).total > 0
+        except Unusable as error:  # the index was taken away, or is made anew, since the answer
+            raise BadInput(str(error)) from None
 
 
 @asynccontextmanager
