@@ -18,6 +18,7 @@ from gregor.worker.api.app import routed
 from gregor.worker.api.problems import Problem
 from gregor.worker.api.search_routes import routes
 from gregor.worker.api.searching import HitQuery, Searching, SearchQuery
+from gregor.worker.base.threads import Threads
 from gregor.worker.borders.errors import Damaged, Unavailable
 from tests.search.stored import page
 
@@ -258,3 +259,29 @@ def test_facets_that_take_too_long_are_left_out_and_the_hits_come_all_the_same()
     found = asyncio.run(Searching(Slow, None).results_of(SearchQuery("fox")))  # type: ignore[arg-type]
     assert [facet.name for facet in found.facets] == ["host"]
     assert asyncio.run(Searching(Slow, None).results_of(SearchQuery(like="x"))).facets == []  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("failure", [Unusable("no index"), Unavailable("OpenSearch", "gone"), None])
+def test_hits_come_without_facets_and_suggestion_where_these_cannot_be_had(
+    failure: Exception | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Failing(OneHit):
+        def facets(self, asked: ParsedQuery, *, any_word: bool = False) -> tuple[Facet, ...]:
+            raise failure or AssertionError
+
+        def frequency(self, term: str) -> int:
+            raise failure or AssertionError
+
+    said: list[tuple[str, dict[str, str]]] = []
+    monkeypatch.setattr(answering, "_LOG", SimpleNamespace(warning=lambda text, **more: said.append((text, more))))
+
+    async def run() -> views.SearchResults:
+        searched = Searching(Failing, None)  # type: ignore[arg-type]
+        if failure is None:  # no thread is free once the hits are there
+            monkeypatch.setattr(searched, "_on_answer", lambda *_: setattr(searched, "_searches", Threads(1, -1)))
+        return await searched.results_of(SearchQuery("fox"))
+
+    found = asyncio.run(run())
+    assert (found.total, len(found.hits), found.facets, found.suggestion) == (1, 1, [], "")
+    reason = str(failure or "too many wait")
+    assert [more["why"] for _, more in said] == [reason, reason]

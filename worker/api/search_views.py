@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 import msgspec
 
 from gregor.search.borders import ScorePart
-from gregor.search.results import PER_PAGE
+from gregor.search.results import PER_PAGE, Shown
 from gregor.search.snippets import Piece, plain
 from gregor.worker.api import search_frame as frame
 from gregor.worker.api.narrowing import FacetView, ValueView, narrowed
@@ -93,6 +93,28 @@ class Why(msgspec.Struct, frozen=True):
         """That of a document."""
         parts = [WorthView(reason.what, reason.words, reason.score) for reason in reasons]
         return cls(url, sum(part.score for part in parts), parts)
+
+
+def hit_view(entry: Shown, pieces: tuple[Piece, ...]) -> HitView:
+    """A document as it is shown, with its snippet."""
+    hit = entry.hit
+    return HitView(
+        id=hit.id,
+        url=hit.href,
+        title=hit.title,
+        host=hit.host,
+        language=hit.language,
+        content_type=hit.content_type,
+        at=hit.at,
+        score=hit.score,
+        rank=hit.rank,
+        urls=list(hit.keys),
+        snippet=list(pieces),
+        depth=hit.depth,
+        label=hit.label,
+        more_of_host=entry.of_host,
+        nearly_the_same=entry.alike,
+    )
 
 
 def date(at: float) -> str:

@@ -16,7 +16,7 @@ from gregor.search.borders import FARTHEST, Answer, Facet, Hit, Index, ScorePart
 from gregor.search.documents import quotable
 from gregor.search.query import ParsedQuery, parse
 from gregor.search.results import LOOKED_AT, PER_PAGE, Shown, shown
-from gregor.search.snippets import Piece, snippet
+from gregor.search.snippets import snippet
 from gregor.search.spelling import FEW, suggestion
 from gregor.worker.api import problems
 from gregor.worker.api import search_views as views
@@ -119,8 +119,8 @@ class Searching:
             listed = shown(hits)
             chosen, more = listed[first : first + PER_PAGE], len(listed) > first + PER_PAGE
         better, facets, hit_views = await asyncio.gather(
-            self._better(index, understood, answer, wanted=not asked.like and asked.page == 1),
-            self._facets(index, understood, answer, wanted=counted and not asked.like),
+            _had_or("", self._better(index, understood, answer, wanted=not asked.like and asked.page == 1)),
+            _had_or((), self._facets(index, understood, answer, wanted=counted and not asked.like)),
             self._views(chosen, understood),
         )
         return views.SearchResults(
@@ -141,7 +141,8 @@ class Searching:
         )
 
     async def answer(self, asked: ParsedQuery, limit: int, offset: int) -> tuple[Answer, str]:
-        """What a query finds, and the query that may have been meant, "" for none. Raises as `results_of`."""
+        """What a query finds, and the query that may have been meant, "" for none. Raises as
+        `results_of`, and `Crowded`."""
         _, index = await self._state(0)
         answer = await self._answer(index, asked, limit, offset)
         if self._on_answer is not None:
@@ -149,9 +150,8 @@ class Searching:
         return answer, await self._better(index, asked, answer)
 
     async def facets(self, asked: ParsedQuery, answer: Answer) -> tuple[Facet, ...]:
-        """What the documents of an answer have in common. Raises as `results_of`."""
-        _, index = await self._state(0)
-        return await self._facets(index, asked, answer)
+        """What the documents of an answer have in common. Raises as `results_of`, and `Crowded`."""
+        return await self._facets((await self._state(0))[1], asked, answer)
 
     async def hit(self, name: str) -> Hit:
         """A document of the index as it is now. Raises `Problem` (404, 429), `Unusable`."""
@@ -207,10 +207,7 @@ class Searching:
         """What may have been meant, where little was found; nothing where that would take long."""
         if not wanted or asked.is_empty or answer.partial or (answer.total >= FEW and not answer.any_word):
             return ""
-        try:
-            return await self._beside(lambda: suggestion(asked, index.frequency, index.near), self._seconds / 2)
-        except TimeoutError:
-            return ""
+        return await self._in_time("", lambda: suggestion(asked, index.frequency, index.near))
 
     async def _facets(
         self, index: Index, asked: ParsedQuery, answer: Answer, *, wanted: bool = True
@@ -218,10 +215,14 @@ class Searching:
         """Nothing where there is nothing to count, or no time to."""
         if not wanted or answer.partial or not answer.total:
             return ()
+        return await self._in_time((), partial(index.facets, asked, any_word=answer.any_word))
+
+    async def _in_time(self, nothing: T, call: Callable[[], T]) -> T:
+        """What is told beside the hits, or nothing where that would take long. Raises `Crowded`."""
         try:
-            return await self._beside(partial(index.facets, asked, any_word=answer.any_word), self._seconds / 2)
+            return await self._searches.run(call, self._seconds / 2)
         except TimeoutError:
-            return ()
+            return nothing
 
     async def _answer(self, index: Index, asked: ParsedQuery, limit: int, offset: int) -> Answer:
         for seconds, quick in ((self._seconds * _ALL, False), (self._seconds * (1 - _ALL), True)):
@@ -260,28 +261,16 @@ class Searching:
         except Crowded:
             self.refused += 1
             raise problems.too_many() from None
-        return [_view(entry, pieces) for entry, pieces in zip(entries, snippets, strict=True)]
+        return [views.hit_view(entry, pieces) for entry, pieces in zip(entries, snippets, strict=True)]
 
 
-def _view(entry: Shown, pieces: tuple[Piece, ...]) -> views.HitView:
-    hit = entry.hit
-    return views.HitView(
-        id=hit.id,
-        url=hit.href,
-        title=hit.title,
-        host=hit.host,
-        language=hit.language,
-        content_type=hit.content_type,
-        at=hit.at,
-        score=hit.score,
-        rank=hit.rank,
-        urls=list(hit.keys),
-        snippet=list(pieces),
-        depth=hit.depth,
-        label=hit.label,
-        more_of_host=entry.of_host,
-        nearly_the_same=entry.alike,
-    )
+async def _had_or(nothing: T, asked: Awaitable[T]) -> T:
+    """What is told beside the hits, or nothing where it cannot be had now: they are the answer all the same."""
+    try:
+        return await asked
+    except (Crowded, Unavailable, Unusable) as error:
+        _LOG.warning("hits are shown without all that is told beside them", why=str(error) or "too many wait")
+        return nothing
 
 
 async def searched(searching: Searching | None, ask: Callable[[Searching], Awaitable[T]], records: str = "") -> T:

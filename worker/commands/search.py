@@ -115,14 +115,14 @@ async def _search(arguments: argparse.Namespace, config: Config) -> int:
         searching = Searching(_index(config, arguments.place), crawl.reader)
         try:
             answer, better = await searching.answer(asked, arguments.limit, arguments.offset)
+            facets = await searching.facets(asked, answer) if arguments.facets else ()
         except Unusable as error:
             raise BadInput(str(error)) from None
         if answer.any_word and answer.hits:
             complain("no page has all of these words: these have some of them", "info")
         if better:
             complain(f"did you mean: {better}", "info")
-        if arguments.facets:
-            _write_facets(await searching.facets(asked, answer), as_json=arguments.json)
+        _write_facets(facets, as_json=arguments.json)
         for number, hit in enumerate(() if arguments.facets else answer.hits, arguments.offset + 1):
             await _write(arguments, crawl, asked, hit, number)
         _tell_total(answer, arguments)
