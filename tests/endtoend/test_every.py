@@ -20,7 +20,7 @@ from tests.endtoend.test_kill_and_resume import PATIENCE, gregor
 
 @pytest.fixture(autouse=True)
 def pages(web: Web) -> None:
-    web.page("a.test/", '<a href="/1">x</a><a href="/2">x</a>', ETag='"one"')
+    web.page("a.test/", '<a href="/1">x</a><a href="/2">x</a>')  # which is sent each time
     web.page("a.test/1", "first", ETag='"one"')
     web.page("a.test/2", "second", ETag='"one"')
 
@@ -63,7 +63,7 @@ def test_all_is_visited_again_when_it_is_due(web: Web, here: Here) -> None:
         until(lambda: times(web, "a.test/2") >= 2)
         web.page("a.test/1", "first, but otherwise", ETag='"two"')
         web.page("a.test/2", status=410)
-        web.page("a.test/", '<a href="/1">x</a><a href="/3">another</a>', ETag='"two"')
+        web.page("a.test/", '<a href="/1">x</a><a href="/3">another</a>')
         web.page("a.test/3", "third")
         until(lambda: times(web, "a.test/3") >= 3)  # the round before is whole
     assert reports[0]["changes"] == {"new": 3}
@@ -79,6 +79,12 @@ def test_all_is_visited_again_when_it_is_due(web: Web, here: Here) -> None:
 
 def sum_of(counts: list[dict[str, int]]) -> dict[str, int]:
     return {name: sum(count.get(name, 0) for count in counts) for name in ("new", "changed", "gone")}
+
+
+def test_credentials_of_a_seed_hold_for_all_runs(web: Web) -> None:
+    with crawling(web, [], "http://me:secret@a.test/", "--every", "1s"):
+        until(lambda: times(web, "a.test/2") >= 2)
+    assert all("Authorization" in headers for place, headers in web.asked if not place.endswith("/robots.txt"))
 
 
 def test_of_missed_rounds_one_is_made_and_one_cut_short_goes_on(web: Web, here: Here, tmp_path: Path) -> None:
@@ -120,6 +126,7 @@ def test_what_is_new_changed_or_gone(web: Web, here: Here, tmp_path: Path) -> No
     ("words", "part"),
     [
         (["crawl", "--every", "soon", "http://a.test/"], "--every wants an interval such as 6h"),
+        (["crawl", "--every", "1d", "--max-pages", "9", "http://a.test/"], "goes without max_pages"),
         (["changes"], "say since when"),
         (["changes", "--since", "1d", "--cursor", "x"], "say since when"),
         (["changes", "--since", "soon"], "--since wants an age"),

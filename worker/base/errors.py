@@ -29,6 +29,10 @@ class BadInput(Exception):
     """An argument, a file or a setting cannot be used. The text is one line, complete, without a trailing stop."""
 
 
+class Occupied(BadInput):
+    """Another process has what is asked for at this moment: later it can be had."""
+
+
 def why(error: BaseException) -> str:
     """Why a file cannot be used, or a server not be reached, in one line without its name: the caller says which."""
     if isinstance(error, UnicodeDecodeError):

@@ -12,6 +12,7 @@ from typing import NoReturn, Protocol
 from gregor import __version__
 from gregor.worker.base.errors import BadInput, complain, speak, why
 from gregor.worker.base.extras import advice
+from gregor.worker.base.shortage import LocalShortage
 from gregor.worker.borders.errors import Damaged, DiskFull, Unavailable
 from gregor.worker.borders.log import RecordsLost
 from gregor.worker.commands import BAD_INPUT, COMMANDS, FAILED, FINISHED, INTERRUPTED
@@ -119,7 +120,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Damaged as error:
         complain(f"{error}; `gregor check` looks through all that is stored, and says what it can mend")
         return FAILED
-    except (DiskFull, Unavailable, sqlite3.Error) as error:
+    except (DiskFull, LocalShortage, Unavailable, sqlite3.Error) as error:
         if getattr(error, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
             complain(f"a database of the crawl is damaged: {error}; `gregor check` looks through all that is stored")
             return FAILED

@@ -91,7 +91,8 @@ def _once(arguments: argparse.Namespace) -> int:
         kept.refuse_missing(in_force.kept, in_force.sources)
     logging.configure(config.log_level, config.log_format, config.log_file)
     watched = Progress(config, time.monotonic, sys.stderr).over
-    authorizations: dict[str, str] | None = {} if config.on_one_machine else None  # other workers would not have them
+    # Other workers would not have them. Those of the first of several runs hold for the next ones.
+    authorizations = getattr(arguments, "authorizations", dict[str, str]()) if config.on_one_machine else None
     seeds = open_seeds(arguments.seed, arguments.seeds, sys.stdin.buffer, urls_of(config), watched, authorizations)
     try:
         if authorizations:
@@ -138,6 +139,7 @@ async def _crawl(in_force: Settings, seeds: "Seeds", arguments: argparse.Namespa
     if not seeds.count and not joins:
         await _refuse_nothing(config)
     run = _Run(in_force, _follower(config, arguments) if getattr(arguments, "index", False) else None)
+    arguments.authorizations = seeds.authorizations or {}
     with stopping(run.stop, run.farewell, INTERRUPTED):
         try:
             authorizations = seeds.authorizations or {}
@@ -145,6 +147,7 @@ async def _crawl(in_force: Settings, seeds: "Seeds", arguments: argparse.Namespa
         except asyncio.CancelledError:
             return None
         finally:
+            arguments.asked_to_stop = run.asked_to_stop
             await run.watched()
     await run.indexed()
     if isinstance(ending, composition.Finished):
@@ -218,6 +221,7 @@ class _Run:
         self._watch: asyncio.Task[None] | None = None
         self._task = asyncio.current_task()
         self._follower = follower
+        self.asked_to_stop = False  # also when it had come to its end already
 
     def started(self, runtime: "Runtime") -> None:
         """The worker begins."""
@@ -240,6 +244,7 @@ class _Run:
 
     def stop(self) -> None:
         """Cleanly; seeds that are not published yet are given again by the same command."""
+        self.asked_to_stop = True
         if self._runtime is not None:
             self._runtime.stop()
         elif self._task is not None:

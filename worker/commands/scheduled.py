@@ -14,7 +14,8 @@ from typing import Final
 import msgspec
 
 from gregor.schemas.events import rfc3339
-from gregor.worker.base.errors import BadInput, complain
+from gregor.worker.base.crawl_folder import holds_crawl
+from gregor.worker.base.errors import BadInput, Occupied, complain
 from gregor.worker.base.replaced import replaced
 from gregor.worker.base.tasks import until
 from gregor.worker.commands import INTERRUPTED, recrawl
@@ -40,34 +41,56 @@ def run(arguments: argparse.Namespace, once: Callable[[argparse.Namespace], int]
     """Crawl round after round, each by ``once``, until a signal or an order to stop. Raises `BadInput`."""
     timetable = Timetable.parse(arguments.every)
     config = settings(arguments).config
-    if not config.on_one_machine:
-        raise BadInput(
-            "--every is for one machine: on servers a timer runs `gregor recrawl --all`, as the chart's does"
-        )
+    _refuse_unfit(config)
     while True:
-        now = time.time()
-        last = _last(config)
-        if last is not None and timetable.after(last.begun) <= now:
-            last = _keep(config, Round(now))
-        if last is not None and not last.asked:
-            asyncio.run(recrawl.everything(config, By("schedule", now, f"--every {arguments.every}")))
-            last = _keep(config, Round(last.begun, asked=True))
-        if once(arguments) == INTERRUPTED:
+        try:
+            due = _round(arguments, config, timetable, once)
+        except Occupied as error:
+            complain(f"{error}; this run waits for it")
+            due = time.time() + _LOOK
+        if due is None or asyncio.run(_wait(settings(arguments).config, due)):
             return INTERRUPTED
-        if last is None:  # the first round, or the first of a crawl that was there
-            last = _keep(config, Round(now, asked=True))
-        due = timetable.after(last.begun)
-        complain(f"the next run is due at {rfc3339(due)[:19]}Z", "info")
-        if asyncio.run(_wait(settings(arguments).config, due)):
-            return INTERRUPTED
-        arguments = argparse.Namespace(**{**vars(arguments), "seed": [], "seeds": None, "joins": True})
+        if holds_crawl(config.data):  # which has its seeds
+            arguments = argparse.Namespace(**{**vars(arguments), "seed": [], "seeds": None, "joins": True})
 
 
-def _last(config: Config) -> Round | None:
+def _refuse_unfit(config: Config) -> None:
+    if not config.on_one_machine:
+        raise BadInput("--every is for one machine: on servers let a timer run `gregor recrawl --all`")
+    if config.max_pages is not None or config.max_bytes is not None:
+        raise BadInput(
+            "--every goes without max_pages and max_bytes: once they are spent nothing is visited again; "
+            "max_pages_per_host, max_depth and the scope bound a crawl, too"
+        )
+
+
+def _round(
+    arguments: argparse.Namespace, config: Config, timetable: Timetable, once: Callable[[argparse.Namespace], int]
+) -> float | None:
+    """One run; when the next one is due, unix seconds, or None when it was stopped. Raises `Occupied`."""
+    now = time.time()
+    last = _last(config, now)
+    if last is not None and timetable.after(last.begun) <= now:
+        last = _keep(config, Round(now))
+    if last is not None and not last.asked:
+        asyncio.run(recrawl.everything(config, By("schedule", now, f"--every {arguments.every}")))
+        last = _keep(config, Round(last.begun, asked=True))
+    if once(arguments) == INTERRUPTED or arguments.asked_to_stop:
+        return None
+    if last is None:  # the first round, or the first of a crawl that was there
+        last = _keep(config, Round(now, asked=True))
+    due = timetable.after(last.begun)
+    complain(f"the next run is due at {rfc3339(due)[:19]}Z", "info")
+    return due
+
+
+def _last(config: Config, now: float) -> Round | None:
+    """The last round; one of a clock that was ahead began now."""
     try:
-        return msgspec.json.decode(Path(config.data, _FILE).read_bytes(), type=Round)
+        last = msgspec.json.decode(Path(config.data, _FILE).read_bytes(), type=Round)
     except (FileNotFoundError, msgspec.MsgspecError):
         return None
+    return Round(min(last.begun, now), last.asked)
 
 
 def _keep(config: Config, round: Round) -> Round:
@@ -80,8 +103,13 @@ async def _wait(config: Config, due: float) -> bool:
     """Until then, with the console open if there is to be one; whether it was stopped before."""
     from gregor.worker.compose import console
 
-    over = asyncio.Event()
-    with stopping(over.set, lambda: None, INTERRUPTED):
+    over, stopped = asyncio.Event(), asyncio.Event()
+
+    def stop() -> None:
+        stopped.set()
+        over.set()
+
+    with stopping(stop, lambda: None, INTERRUPTED):
         waiting = asyncio.create_task(_set_at(due, over))
         try:
             if config.listen:
@@ -90,7 +118,7 @@ async def _wait(config: Config, due: float) -> bool:
                 await over.wait()
         finally:
             waiting.cancel()
-    return time.time() < due
+    return stopped.is_set() or time.time() < due
 
 
 async def _set_at(due: float, over: asyncio.Event) -> None:

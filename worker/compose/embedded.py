@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from gregor.schemas.messages import DeadLetter
 from gregor.worker.adapters import embedded
 from gregor.worker.adapters.embedded.folder import connect_reading, is_in_use
-from gregor.worker.base.errors import BadInput
+from gregor.worker.base.errors import BadInput, Occupied
 from gregor.worker.borders.changes import ChangeFeed
 from gregor.worker.borders.clock import Clock
 from gregor.worker.borders.errors import Damaged, TellDamage
@@ -148,7 +148,7 @@ class Embedded:
             try:
                 engine = await self._open(config)
             except embedded.FolderInUse as error:
-                raise BadInput(f"{error}; or name the API of that process with --api") from None
+                raise Occupied(f"{error}; or name the API of that process with --api") from None
             stack.push_async_callback(engine.close)
             yield Control(engine.log, engine.store, engine.coordinator, await engine.reader(stack))
 

@@ -11,6 +11,10 @@ from gregor.worker.inspect.selection import there_since, undamaged
 
 Kind = Literal["new", "changed", "gone"]
 KINDS: Final = get_args(Kind)
+_THERE: Final = (*KEPT, "unchanged")
+"""Outcomes of visits that found a document."""
+_TRIED_AGAIN: Final = (304, 408, 425, 429)
+"""Of the statuses that say no, those that do so for now."""
 
 
 class PageChange(msgspec.Struct, frozen=True):
@@ -38,40 +42,59 @@ async def changes(reader: Reader, since: float, host: str | None = None) -> Asyn
 async def _change(reader: Reader, row: Row, since: float) -> PageChange | None:
     if not row.attempts or row.attempts[-1].at < since:
         return None  # not asked for since then
-    page = await undamaged(reader, reader.page(row.key))
-    if page is None:
+    newest = await undamaged(reader, reader.page(row.key))
+    if newest is None:
         return None
-    went = _went(row)
-    before = page.visit if there_since(page, row) < since else await _version_at(reader, row, page.visit, since)
-    if went is not None:
-        return PageChange("gone", went, row, page, before) if before is not None and went >= since else None
-    if before == page.visit:
-        return None
-    return PageChange("new" if before is None else "changed", there_since(page, row), row, page, before)
+    at = there_since(newest, row)
+    before = newest if at < since else await _version_at(reader, row, newest.visit, since)
+    version = before.visit if before is not None else None
+    if (went := _went(row)) is not None:
+        return PageChange("gone", went, row, newest, version) if before is not None and went >= since else None
+    if before is None or _was_gone(row, since):
+        return PageChange("new", at if before is None else row.attempts[-1].at, row, newest, version)
+    return None if _same(before, newest) else PageChange("changed", at, row, newest, version)
 
 
-async def _version_at(reader: Reader, row: Row, newest: int, since: float) -> int | None:
-    """The newest of the earlier versions that was there at a moment."""
-    if row.first_seen >= since or not row.changed:
+async def _version_at(reader: Reader, row: Row, newest: int, since: float) -> Page | None:
+    """The newest of the earlier versions that was there at a moment. Versions of one text are several where the server
+    answers with the document each time."""
+    if row.first_seen >= since:
         return None
     for visit in range(newest - 1, 0, -1):
         page = await undamaged(reader, reader.page(row.key, visit))
         if page is not None and there_since(page, row) < since:
-            return visit
+            return page
     return None
 
 
+def _same(page: Page, other: Page) -> bool:
+    """Whether two documents say the same."""
+    return (page.fingerprint or page.body) == (other.fingerprint or other.body)
+
+
 def _went(row: Row) -> float | None:
-    """When the document was found to be there no more; None while it is, or while its host does not answer for now."""
+    """When the document was found to be there no more; None while it is, or while its host does not answer for now.
+
+    What failed for a while in between is passed over: the first answer that was final counts.
+    """
     if row.state in KEPT or row.state == "waiting":
         return None
     at = row.attempts[-1].at
     for attempt in reversed(row.attempts):
-        if not _alike(attempt, row):
+        if attempt.outcome in _THERE:
             break
-        at = attempt.at
+        if _is_final(attempt):
+            at = attempt.at
     return at
 
 
-def _alike(attempt: Attempt, row: Row) -> bool:
-    return (attempt.outcome, attempt.status) == (row.outcome, row.status)
+def _was_gone(row: Row, since: float) -> bool:
+    """Whether the last visit before a moment found no document."""
+    visits = [attempt for attempt in row.attempts if attempt.at < since]
+    final = next((visit for visit in reversed(visits) if visit.outcome in _THERE or _is_final(visit)), None)
+    return final is not None and final.outcome not in _THERE
+
+
+def _is_final(attempt: Attempt) -> bool:
+    """Whether an answer was one for good: what failed was tried again, or given up for the host's sake."""
+    return attempt.outcome in ("denied", "gone") or (300 <= attempt.status < 500 and attempt.status not in _TRIED_AGAIN)

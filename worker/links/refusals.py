@@ -109,6 +109,7 @@ class RefusedUrls:
             elif came_back:
                 shelf.needed = min(MOST_NEEDED, 2 * shelf.needed)
         self._count += len(refused) - before
+        self._forget_empty(host)
 
     def returning(self, host: str) -> list[str]:
         """The keys of a host's URLs that come back now, each told once."""
@@ -117,7 +118,13 @@ class RefusedUrls:
             return []
         keys, refused.returning = refused.returning, []
         self._count -= len(keys)
+        self._forget_empty(host)
         return keys
+
+    def _forget_empty(self, host: str) -> None:
+        """Of whom nothing is aside nothing is remembered."""
+        if not len(self._hosts[host]):
+            del self._hosts[host]
 
     def kept(self, host: str) -> tuple[tuple[str, str], ...]:
         """What of it the record of a host holds: shape and key, those refused last."""

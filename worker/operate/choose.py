@@ -9,6 +9,7 @@ import msgspec
 from gregor.schemas.messages import Row
 from gregor.worker.base.errors import BadInput
 from gregor.worker.base.printable import one_line
+from gregor.worker.links.reasons import what_decided
 from gregor.worker.links.scope import OutOfScope, Scope, ScopeRules
 from gregor.worker.settle.rows import last_visit
 from gregor.worker.web.urls import Urls
@@ -29,8 +30,14 @@ class Choice(msgspec.Struct, frozen=True):
         return self != Choice()
 
     def takes(self, row: Row, urls: Urls) -> bool:
-        """Whether a URL is meant; one that was never visited, or waits for its next try, is not."""
+        """Whether a URL is meant; one that was never visited, or waits for its next try, is not.
+
+        Nor is one that a trap rule refused, unless its state is named: it comes back by itself when pages like it bring
+        something new, and asking for all of them would have the trap grow each time.
+        """
         if not row.visits or (row.state == "waiting" and self.state != "waiting"):
+            return False
+        if self.state is None and what_decided(row.rule, "trap") is not None:
             return False
         if self.state not in (None, row.state) or self.host not in (None, row.host):
             return False

@@ -22,11 +22,20 @@ def since(visited: Row, *versions: Page) -> list[tuple[str, float, int | None]]:
 
 
 def visited(
-    attempts: Sequence[tuple[float, str]], versions: Sequence[int], state: State = "fetched", *, requisite: bool = False
+    attempts: Sequence[tuple[float, str]],
+    versions: Sequence[int],
+    state: State = "fetched",
+    *,
+    requisite: bool = False,
+    texts: str = "abcdefghi",
 ) -> list[tuple[str, float, int | None]]:
     """``attempts``: when they were settled and what came of them; ``versions``: the visits that stored a document."""
-    stored = [page(URL, visit=visit, fetched_at=attempts[visit - 1][0]) for visit in versions]
-    tried = tuple(Attempt(at, outcome, 200 if outcome == "fetched" else 404) for at, outcome in attempts)
+    stored = [
+        page(URL, visit=visit, fetched_at=attempts[visit - 1][0], fingerprint=texts[number].encode())
+        for number, visit in enumerate(versions)
+    ]
+    statuses = {"fetched": 200, "unchanged": 304, "gone": 404, "denied": 404}
+    tried = tuple(Attempt(at, outcome, statuses.get(outcome, 0)) for at, outcome in attempts)
     known = row(
         stored[-1],
         attempts=tried,
@@ -36,7 +45,7 @@ def visited(
         status=tried[-1].status,
         page=versions[-1],
         first_seen=tried[0].at,
-        changed=len(versions) - 1,
+        changed=len(set(texts[: len(versions)])) - 1,
         requisite=requisite,
     )
     return since(known, *stored)
@@ -70,6 +79,25 @@ def test_a_page_against_what_was_there(
     attempts: list[tuple[float, str]], versions: list[int], state: State, change: list[tuple[str, float, int | None]]
 ) -> None:
     assert visited(attempts, versions, state) == change
+
+
+@pytest.mark.parametrize(("texts", "change"), [("aa", []), ("aba", [("changed", 1200.0, 2)]), ("baa", [])])
+def test_a_document_that_comes_again_with_its_text_is_no_change(texts: str, change: list[object]) -> None:
+    visits = [(300.0 * number, FETCHED) for number in range(5 - len(texts), 5)]  # the last at 1200
+    assert visited(visits, range(1, len(texts) + 1), texts=texts) == change
+
+
+@pytest.mark.parametrize("again", ["unchanged", FETCHED])
+def test_a_page_that_comes_back_is_new(again: str) -> None:
+    assert visited([(300.0, FETCHED), (600.0, "gone"), (1200.0, again)], [1]) == [("new", 1200.0, 1)]
+    assert visited([(300.0, FETCHED), (1100.0, "gone"), (1200.0, again)], [1]) == []
+
+
+@pytest.mark.parametrize("between", ["timeout", "gone"])
+def test_it_is_gone_once(between: str) -> None:
+    assert visited([(300.0, FETCHED), (600.0, "gone"), (900.0, between), (1200.0, "gone")], [1], "gone") == []
+    late = [(300.0, FETCHED), (900.0, "timeout"), (1200.0, "gone"), (1300.0, "timeout"), (1400.0, "gone")]
+    assert visited(late, [1], "gone") == [("gone", 1200.0, 1)]
 
 
 def test_what_pages_only_show_is_no_page() -> None:

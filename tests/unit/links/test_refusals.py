@@ -110,3 +110,14 @@ def test_pages_behind_a_wall_are_all_fetched_once_it_is_gone(share: int, most_le
     assert refused - crawled.returned <= most_left
     if not share:
         assert crawled.returned == 8
+
+
+def test_of_hosts_of_which_nothing_is_aside_nothing_is_remembered() -> None:
+    refused = RefusedUrls()
+    for number in range(100):
+        host = f"h{number}.test"
+        refused.add(host, "shape", f"http://{host}/1")
+        refused.brought(host, ["shape"], f"http://{host}/new", fresh=True)
+        assert refused.returning(host) == [f"http://{host}/1"]
+        refused.brought(host, ["shape"], f"http://{host}/1", fresh=False)
+    assert len(refused) == len(refused._hosts) == 0

@@ -16,7 +16,7 @@ from typing import Self
 from gregor.worker.adapters.embedded import requisites, sketches
 from gregor.worker.adapters.embedded.schema import FORMAT, SCHEMA
 from gregor.worker.base.crawl_folder import DATABASE
-from gregor.worker.base.errors import BadInput, why
+from gregor.worker.base.errors import BadInput, Occupied, why
 from gregor.worker.base.replaced import flush_names
 
 _BUSY_SECONDS = 10.0
@@ -26,7 +26,7 @@ class FolderError(BadInput):
     """The folder cannot be used; the message says why and what to do."""
 
 
-class FolderInUse(FolderError):
+class FolderInUse(FolderError, Occupied):
     """Another process crawls into this folder."""
 
     def __init__(self, path: Path, pid: int | None) -> None:
