@@ -71,13 +71,13 @@ class Relay:
         self._linked: set[tuple[str, str, int]] = set()  # what hosts are known to say of targets: pages repeat it
 
     async def note(
-        self, heard: Sequence[UrlToIndex], stamp: Callable[[], int], post: Callable[[list[Post]], Awaitable[None]]
+        self, notices: Sequence[UrlToIndex], stamp: Callable[[], int], post: Callable[[list[Post]], Awaitable[None]]
     ) -> None:
         """Step 1, for what was told last of each URL; ``post`` tells of the contents concerned.
 
         Raises what the shelf and ``post`` raise, and can be repeated then, with a new relay.
         """
-        newest = {notice.key: notice for notice in heard}
+        newest = {notice.key: notice for notice in notices}
         noted = await _each(list(newest.values()), lambda notice: self._note(notice, stamp))
         contents = dict.fromkeys(content for concerned, _, _ in noted for content in concerned)
         await post([Post(write=content) for content in contents])
