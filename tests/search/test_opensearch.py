@@ -12,6 +12,7 @@ from gregor.schemas.messages import Page
 from gregor.search.adapters import opensearch_schema as schema
 from gregor.search.adapters.opensearch_client import Client, OpenSearchNodes
 from gregor.search.adapters.opensearch_index import OpenSearchIndex
+from gregor.search.adapters.opensearch_records import OpenSearchLines
 from gregor.search.adapters.opensearch_schema import DOCUMENTS_A_SHARD, MOST_SHARDS, IndexLayout
 from gregor.search.adapters.opensearch_writer import name_of
 from gregor.search.borders import Unusable
@@ -19,6 +20,7 @@ from gregor.search.documents import IndexedDocument
 from gregor.search.query import parse
 from gregor.worker.borders.errors import Unavailable
 from gregor.worker.commands.cli import main
+from gregor.worker.compose.records_optout import take_out
 from tests.cluster.servers import Service
 from tests.cluster.servers.process import free_ports
 from tests.search.opensearch import client_of, made, writing
@@ -58,6 +60,22 @@ def test_what_an_owner_before_sends_late_changes_nothing(opensearch: Service) ->
     assert after.position() == 3
     after.refresh()
     assert found(after, "new") == ["fox"] and found(after, "old") == [] and found(after, "hen") == []
+
+
+def test_lines_that_are_taken_out_are_gone_whoever_puts_them_late(opensearch: Service) -> None:
+    index = made(opensearch)
+    one, other = OpenSearchLines(index.client, index.name), OpenSearchLines(index.client, index.name)
+    late = [document("c", "a fox", host="c.test"), document("d", "a hen", host="d.test")]
+    one.put(late)
+    one.commit(1)
+    other.put(late)
+    take_out(one, "c.test")
+    assert found(one, "fox") == [] and found(one, "hen") == ["d"]
+    other.commit(1)
+    assert found(one, "fox") == [] and found(one, "hen") == ["d"]
+    one.clear()
+    one.commit(1)
+    assert one.count() == 0
 
 
 def test_what_is_refused_is_told_and_the_others_are_written(opensearch: Service) -> None:
