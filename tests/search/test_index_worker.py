@@ -6,6 +6,8 @@ from itertools import count
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
+
 from gregor.search.documents import IndexedDocument
 from gregor.worker.adapters.cluster.index_log import LogOffsets
 from gregor.worker.borders.shelf import Post, UrlToIndex
@@ -25,6 +27,10 @@ class Lease:
         return not self.over
 
 
+class Refusal(Exception):
+    """What nobody expects of an index."""
+
+
 class Servers:
     """A coordinator, topics and an index for workers of one event loop."""
 
@@ -35,6 +41,7 @@ class Servers:
         self.places: dict[int, LogOffsets] = dict.fromkeys(range(PARTITIONS), LogOffsets(0, 0))
         self.written: list[tuple[str, int]] = []
         self.wrong: list[str] = []
+        self.refuses = False
         self._epochs = count(1)
 
     def worker(self, name: str) -> IndexWorker:
@@ -65,6 +72,8 @@ class Servers:
                 lease.over = True
 
         def write(documents: dict[str, IndexedDocument | None], version: int) -> None:
+            if servers.refuses:
+                raise Refusal
             held = {lease.epoch: lease for lease in servers.leases.values() if lease.holds()}
             for content in documents:
                 servers.written.append((name, int(content)))
@@ -134,6 +143,24 @@ def test_a_partition_is_fed_by_its_owner_alone_however_many_there_are() -> None:
 
     servers = asyncio.run(run())
     assert servers.wrong == [] and all(lease.over for lease in servers.leases.values())
+
+
+def test_a_partition_whose_work_ended_badly_is_free_for_another_at_once() -> None:
+    async def run() -> Servers:
+        servers = Servers()
+        servers.wanted["first"] = {0}
+        worker = servers.worker("first")
+        servers.refuses = True
+        with pytest.raises(Refusal):
+            async with asyncio.timeout(30):
+                task = asyncio.create_task(worker.run(asyncio.Event()))
+                while not task.done():
+                    servers.told[0] += 1
+                    await asyncio.sleep(0.02)
+                await task
+        return servers
+
+    assert [lease.over for lease in asyncio.run(run()).leases.values()] == [True]
 
 
 async def _written(servers: Servers, name: str, numbers: Sequence[int]) -> None:

@@ -99,12 +99,12 @@ class IndexWorker:
     async def _drop(self, number: int) -> None:
         lease, task = self._owned.pop(number)
         await cancel([task])
-        if not task.cancelled() and (error := task.exception()) is not None and not isinstance(error, IndexLeaseOver):
-            raise error
         try:
-            await self._coordinator.release(lease)
+            await self._coordinator.release(lease)  # whatever ended the work: the next owner need not wait for its end
         except Unavailable as error:
             self._warn(error)
+        if not task.cancelled() and (ended := task.exception()) is not None and not isinstance(ended, IndexLeaseOver):
+            raise ended
 
     async def _work(self, lease: Lease) -> None:
         """Take in what is told in a partition, as long as the lease holds; again while a server is away."""

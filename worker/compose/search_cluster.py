@@ -7,7 +7,7 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontext
 from datetime import datetime
 from typing import Final
 
-from gregor.schemas.messages import DeadLetter, Page
+from gregor.schemas.messages import DeadLetter, Page, Row
 from gregor.search.adapters import opensearch_schema as schema
 from gregor.search.adapters.opensearch_client import SERVICE, Client, Refused
 from gregor.search.adapters.opensearch_schema import Generation
@@ -20,7 +20,7 @@ from gregor.worker.adapters.cluster.index_shelf import CassandraShelf
 from gregor.worker.adapters.when_there import when_there
 from gregor.worker.base.errors import BadInput
 from gregor.worker.base.tasks import cancel
-from gregor.worker.borders.errors import Damaged, TellDamage, Unavailable
+from gregor.worker.borders.errors import TellDamage, Unavailable
 from gregor.worker.borders.shelf import Post
 from gregor.worker.compose.index_generations import KNOWN, Generations
 from gregor.worker.compose.index_metrics import measured
@@ -28,6 +28,7 @@ from gregor.worker.compose.index_worker import IndexWorker
 from gregor.worker.compose.opensearch import nodes_of, shape_of
 from gregor.worker.compose.process import SystemClock, worker_name
 from gregor.worker.config.settings import Config
+from gregor.worker.inspect.selection import undamaged
 from gregor.worker.links.configured import canonical_rules, urls_of
 from gregor.worker.observe.indexing import IndexStats
 from gregor.worker.web.urls import Urls
@@ -110,11 +111,10 @@ async def indexing_of(
         generations = await asyncio.to_thread(Generations, config, parts.crawl_id, put_letter)
 
         async def page_of(key: str, visit: int | None) -> Page | None:
-            try:
-                return await reader.page(key, visit)
-            except Damaged as damage:
-                on_damage(damage)
-                return None
+            return await undamaged(reader, reader.page(key, visit))
+
+        async def row_of(key: str) -> Row | None:
+            return await undamaged(reader, reader.row(key))
 
         def key_of(url: str) -> str | None:
             parsed = urls.parse(url)
@@ -124,7 +124,7 @@ async def indexing_of(
             parts.coordinator,
             parts.log,
             shelf,
-            lambda: Relay(shelf, page_of, reader.row, key_of),
+            lambda: Relay(shelf, page_of, row_of, key_of),
             generations.write,
             stats,
         )
