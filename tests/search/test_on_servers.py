@@ -18,6 +18,8 @@ from gregor.search.adapters import opensearch_schema as schema
 from gregor.search.adapters.opensearch_writer import BulkWriter, ignore, name_of, version_of
 from gregor.search.documents import IndexedDocument
 from gregor.search.ranking import Ranked, RankingResult
+from gregor.worker.adapters.cluster.cassandra_client import Cassandra
+from gregor.worker.adapters.cluster.engine import keyspace
 from gregor.worker.borders.reader import refuse
 from gregor.worker.commands.cli import main
 from gregor.worker.compose import ranks_on_servers
@@ -103,6 +105,21 @@ def test_what_differs_from_the_store_is_told_and_mended(crawl: Crawl, capsys: py
     told = [("foreign", strange.key), ("missing", A), ("missing", f"{A}2"), ("stale", B)]
     assert differing() == (1, told)
     assert differing("--mend")[1] == told and differing() == (0, [])
+
+
+def test_a_damaged_row_is_told_and_the_others_are_taken_in(crawl: Crawl, capsys: pytest.CaptureFixture[str]) -> None:
+    async def damage() -> None:
+        cassandra = await Cassandra.connect(crawl.config, keyspace(crawl.config), {})
+        try:
+            await cassandra.write("INSERT INTO rows (key, data) VALUES (?, ?)", (A, b"not a row"))
+        finally:
+            await cassandra.close()
+
+    crawl.settle(page(A, "A fox jumps"), page(B, "Dogs sleep"))
+    asyncio.run(damage())
+    assert crawl.run("index", "--once") == 1
+    assert "is damaged" in capsys.readouterr().err
+    assert searched(crawl, capsys, "dogs") == [B]
 
 
 def test_ranks_are_kept_and_only_documents_of_another_step_are_written_anew(crawl: Crawl) -> None:
