@@ -3,21 +3,20 @@
 A document of these is shown by its title, which holds all that is said of it; there is no text to cut a snippet from.
 """
 
-import sys
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Final, get_args
+from urllib.parse import urlsplit
 
 import msgspec
 import xxhash
 
 from gregor.schemas.messages import DeadLetter, Row, State
 from gregor.search.documents import IndexedDocument
-from gregor.worker.web.urls import Urls
 
 LONGEST: Final = 1000
 """Characters of what is shown and found of a record."""
-_URLS: Final = Urls(max_length=sys.maxsize)
+_USUAL_PORTS: Final = {"http": 80, "https": 443}
 _KNOWN: Final = frozenset({"time", "level", "source", "event", "crawl", "worker"})
 
 
@@ -80,9 +79,14 @@ def of_line(line: bytes, place: int) -> IndexedDocument | None:
 
 
 def _host_of(url: str) -> str:
-    """The host, as the crawl has it; "" where there is none."""
-    parsed = _URLS.parse(url) if url else None
-    return "" if parsed is None else parsed.host
+    """The host of a URL as the log has it, which is canonical; "" where there is none."""
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname or "", parts.port
+    except ValueError:
+        return ""
+    host = f"[{host}]" if ":" in host else host
+    return host if port in (None, _USUAL_PORTS.get(parts.scheme)) else f"{host}:{port}"
 
 
 def _document(

@@ -204,6 +204,6 @@ def _command(library: Path, home: Path, further: Sequence[str]) -> list[str]:
         "logback.configurationFile": str(home / "logback.xml"),
     }
     properties = [f"-D{name}={value}" for name, value in settings.items()] + [f"-D{one}" for one in further]
-    heap = ["-Xms256m", "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", f"-javaagent:{agent}"]
+    heap = ["-Xms256m", "-Xmx1g", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", f"-javaagent:{agent}"]
     main = "org.apache.cassandra.service.CassandraDaemon"
     return ["java", *heap, *modules, *properties, "-cp", f"{library}/*", main]
