@@ -18,6 +18,7 @@ LEXBOR = ("core", "dom", "html", "ns", "ports/posix", "tag")
 
 fetched = unpacked()
 lexbor = fetched["selectolax"] / "lexbor/source"
+ada = fetched["ada_url"] / "ada_url"
 
 setup(
     libraries=[
@@ -29,21 +30,30 @@ setup(
                 "macros": [("LEXBOR_STATIC", "1")],
                 "cflags": ["-std=c99", "-O3", "-g0", "-fPIC", "-fvisibility=hidden", "-w"],
             },
-        )
+        ),
+        (
+            "ada",
+            {
+                "sources": [str(ada / "ada.cpp")],
+                "include_dirs": [str(ada)],
+                "cflags": ["-std=c++20", "-O3", "-g0", "-fPIC", "-fvisibility=hidden", "-w"],
+            },
+        ),
     ],
     ext_modules=[
         Extension(
             "gregor_native._core",
             sources=sorted(str(path.relative_to(HERE)) for path in (HERE / "src").glob("*.cpp")),
             depends=sorted(str(path.relative_to(HERE)) for path in (HERE / "src").glob("*.hpp")),
-            include_dirs=[str(fetched["xxhash"] / "deps/xxhash"), str(lexbor)],
+            include_dirs=[str(fetched["xxhash"] / "deps/xxhash"), str(lexbor), str(ada)],
             define_macros=[
                 ("Py_LIMITED_API", PYTHON),
                 ("XXH_INLINE_ALL", "1"),
                 ("LEXBOR_STATIC", "1"),
                 ("SELECTOLAX", f'"{pinned()["selectolax"]}"'),
+                ("ADA_URL", f'"{pinned()["ada_url"]}"'),
             ],
-            libraries=["lexbor"],
+            libraries=["lexbor", "ada"],
             extra_link_args=["-Wl,--exclude-libs,ALL"],
             extra_compile_args=["-std=c++20", "-O3", "-g0", "-fvisibility=hidden", "-Wall", "-Wextra", "-Werror"],
             py_limited_api=True,

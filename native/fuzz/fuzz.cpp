@@ -7,7 +7,12 @@
 #include <string>
 #include <string_view>
 
+#include <lexbor/html/html.h>
+
 #include "../src/fingerprints.hpp"
+#include "../src/guard.hpp"
+#include "../src/links.hpp"
+#include "../src/names.hpp"
 #include "../src/page.hpp"
 #include "../src/text.hpp"
 
@@ -72,14 +77,49 @@ void try_page(std::string_view html, Random& random) {
     for (const auto& meta : page.metas) look(meta.name), look(meta.content);
     for (const auto& view : {page.base, page.canonical, page.language}) look(view.value_or(""));
     if (page.links.size() > limits.links) std::abort();
+    const auto* root = page.document ? lxb_dom_document_root(lxb_dom_interface_document(page.document.get())) : nullptr;
+    if (root == nullptr) return;
+    const gregor::Page again = gregor::read_tree(root, limits);
+    if (again.left != page.left || again.text != page.text || again.links.size() != page.links.size()) std::abort();
+    for (const bool single : {false, true}) look(gregor::words_of(root, single).text);
+    if (gregor::names_there(root, {"a", ".x", "#", "", ".", "\xff"}).size() != 6) std::abort();
+}
+
+// References, and pages that they stand in, of what URLs are made of.
+std::string address(Random& random) {
+    static constexpr std::string_view WORDS[] = {
+        "http://", "https://", "HTTP:", "//", "/", "..", ".", "?", "#", "@", ":", ":80", ":443", ":8080", "%", "%2e", "%4", "%41",
+        "%c3%a9", "a", "a.test", "a.test.", "xn--", "[::1]", "[", "]", "127.1", "0x7f", "=", "&", ";", "\\", "\t", " ", "mailto:",
+        "ftp://", "user:secret@", "\xc3\xa9", "\xe2\x80\x8b", "%25252525"};
+    std::string text = below(random, 3) ? "https://a.test" : "";
+    for (std::size_t count = below(random, 20); count > 0; --count)
+        text += below(random, 8) ? std::string(WORDS[below(random, std::size(WORDS))]) : points(random, below(random, 6));
+    return text;
+}
+
+// What a reference leads to is its own serialisation, within the limit.
+void try_reference(Random& random) {
+    const std::string base = address(random), reference = address(random);
+    const std::size_t most = below(random, 3) ? 4096 : below(random, 60);
+    const auto exact = std::make_unique<char[]>(reference.size());
+    reference.copy(exact.get(), reference.size());
+    const gregor::Target target = gregor::References(base, most).resolve({exact.get(), reference.size()});
+    if (target.lead != gregor::Lead::url) return;
+    if (target.href.size() > most || target.href.find_first_of("#\t\n ") != std::string::npos) std::abort();
+    const gregor::Target again = gregor::References(target.href, most).resolve(target.href);
+    if (again.href != target.href || again.host != target.host || again.fingerprint != target.fingerprint) std::abort();
 }
 
 // A copy that ends where its memory ends: what is read beyond it is seen.
-void try_all(std::string_view text, const gregor::Letters& letters) {
+void try_all(std::string_view text, const gregor::Letters& letters, Random& random) {
     const auto exact = std::make_unique<char[]>(text.size());
     text.copy(exact.get(), text.size());
     const std::string_view view(exact.get(), text.size());
     const std::string words = gregor::collapse(view);
+    const auto few = [&random] { return static_cast<std::int64_t>(below(random, 50)); };
+    if (gregor::is_too_costly(view, few(), few(), few(), few()) && gregor::is_too_costly(view, 0, 1 << 30, 1 << 30, 1 << 30)) std::abort();
+    if (gregor::longest_tag(view) > view.size() || gregor::formatting_elements(view) > static_cast<std::int64_t>(view.size())) std::abort();
+    if (gregor::is_too_deep(view, view.size(), view.size()).value_or(false)) std::abort();
     if (gregor::collapse(words) != words || gregor::text_fingerprint(view) != gregor::text_fingerprint(words)) std::abort();
     if (const auto sketch = gregor::simhash_and_sketch(view, letters).sketch; !sketch.empty() && sketch.size() != 56)
         std::abort();
@@ -93,10 +133,12 @@ int main(int count, char** arguments) {
     const std::string bits = octets(random, gregor::Letters::SIZE);
     const gregor::Letters letters(bits);
     for (std::size_t number = 0; number < inputs; ++number) {
-        if (number % 2)
+        if (number % 3 == 0)
+            try_reference(random);
+        else if (number % 3 == 1)
             try_page(markup(random), random);
         else
-            try_all(input(random), letters);
+            try_all(below(random, 2) ? input(random) : markup(random), letters, random);
     }
     std::cout << inputs << " inputs\n";
 }

@@ -7,9 +7,10 @@ build=build/fuzz
 mkdir -p $build
 "$python" -c 'import sources; sources.unpacked()'
 xxhash=$("$python" -c 'import sources; print(sources.unpacked()["xxhash"])')
+ada=$("$python" -c 'import sources; print(sources.unpacked()["ada_url"])')/ada_url
 lexbor=$("$python" -c 'import sources; print(sources.unpacked()["selectolax"])')/lexbor/source
 checks=(-O1 -g -fsanitize=address -fno-sanitize-recover=all -fno-omit-frame-pointer)
-common=(-DLEXBOR_STATIC -DXXH_INLINE_ALL -I"$xxhash/deps/xxhash" -I"$lexbor")
+common=(-DLEXBOR_STATIC -DXXH_INLINE_ALL -I"$xxhash/deps/xxhash" -I"$lexbor" -I"$ada")
 
 # Whatever is older than its source, two files at a time.
 compile() {
@@ -22,6 +23,7 @@ export -f compile
 export build lexbor
 find "$lexbor"/lexbor/{core,dom,html,ns,ports/posix,tag} -name '*.c' -print0 |
   xargs -0 -P "$(nproc)" -I{} bash -c 'compile "$@"' compile {} "${CC:-gcc}" -std=c99 -w "${checks[@]}" "${common[@]}"
+compile "$ada/ada.cpp" "${CXX:-g++}" -std=c++20 -w "${checks[@]}" -O2  # it has functions that must be inlined
 mapfile -t files < <(find src -name '*.cpp' ! -name module.cpp)
 "${CXX:-g++}" -std=c++20 "${checks[@]}" -fsanitize=undefined -D_GLIBCXX_ASSERTIONS "${common[@]}" fuzz/fuzz.cpp "${files[@]}" $build/*.o -o $build/fuzz
 exec $build/fuzz "$inputs" "$seed"

@@ -2,9 +2,38 @@
 
 from typing import Final
 
-from gregor_native._core import BUILT_WITH, read_page, simhash_and_sketch, text_fingerprint
+from gregor_native._core import (
+    BUILT_WITH,
+    formatting_elements,
+    is_too_costly,
+    is_too_deep,
+    longest_tag,
+    names_there,
+    node_seen,
+    read_page,
+    read_tree,
+    resolve,
+    simhash_and_sketch,
+    text_fingerprint,
+    words_of,
+)
 
-INTERFACE: Final = 2
+INTERFACE: Final = 6
 """Which functions there are, and what they take: the worker asks for those that it knows."""
 
-__all__ = ["BUILT_WITH", "INTERFACE", "read_page", "simhash_and_sketch", "text_fingerprint"]
+__all__ = [
+    "BUILT_WITH",
+    "INTERFACE",
+    "formatting_elements",
+    "is_too_costly",
+    "is_too_deep",
+    "longest_tag",
+    "names_there",
+    "node_seen",
+    "read_page",
+    "read_tree",
+    "resolve",
+    "simhash_and_sketch",
+    "text_fingerprint",
+    "words_of",
+]

@@ -33,3 +33,36 @@ def read_page(html: str, characters: int, links: int, closed: bool, /) -> _Said 
     declarative shadow root is not read. Title, text, references (URL, kind, nofollow, text), base, canonical link,
     metas, language, headings, whether there were more references, and attributes that are not parsed here.
     """
+
+def read_tree(root: int, html: str, characters: int, links: int, closed: bool, /) -> _Said | str:
+    """The same of a tree that selectolax made of ``html`` and keeps meanwhile; ``root``: its root's ``mem_id``."""
+
+def words_of(element: int, single: bool, /) -> tuple[str, int, int, int]:
+    """The visible text of an element of such a tree, by its ``mem_id``, with ``single`` white space; how many nodes
+    were passed that are no text, how many that are, and the characters of these."""
+
+def node_seen(node: int, /) -> tuple[int, int, int, int, int, int]:
+    """Of a node by its ``mem_id``: its tag's number, and the addresses of the next, the previous, its parent, its first
+    and its last child, 0 for none. Nothing else is read."""
+
+def names_there(root: int, names: str, /) -> bytes:
+    """For each of the names of elements, classes and ids, written as in selectors with a blank between them, 1 where
+    the root of such a tree or an element below it may have it, else 0."""
+
+def resolve(references: list[str], base: str, most: int, /) -> list[tuple[str, str, str, int, bool] | bool | None]:
+    """Where each reference of the page ``base`` leads: href, key, host, fingerprint, and whether it is plain: nothing
+    in it looks like a loop. None: to no http(s) URL, or one of more than ``most`` characters; False: Python is to say.
+    """
+
+def is_too_costly(html: str, tags: int, nulls: int, nodes: int, names: int, /) -> bool:
+    """Whether a tree of markup might have more ``nodes`` or attributes, different ``names`` or U+0000 (``nulls``) than
+    that; ``tags``: how often "<" is in it."""
+
+def formatting_elements(html: str, /) -> int:
+    """How many elements for formatting begin in markup."""
+
+def longest_tag(html: str, /) -> int:
+    """Characters of the longest tag in markup."""
+
+def is_too_deep(html: str, depth: int, elements: int, /) -> bool | None:
+    """Whether nesting elements exceed ``depth`` within each other, or ``elements`` in all; None: Python is to say."""

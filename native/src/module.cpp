@@ -2,15 +2,23 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <exception>
 #include <memory>
 #include <new>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "fingerprints.hpp"
+#include "guard.hpp"
+#include "links.hpp"
+#include "names.hpp"
 #include "page.hpp"
+#include "tree.hpp"
 
 namespace {
 
@@ -158,15 +166,13 @@ PyObject* tuple_of(const gregor::Page& page) {
                          PyBool_FromLong(page.truncated), list(page.unparsed, unparsed));
 }
 
-PyObject* read_page(PyObject*, PyObject* arguments) {
-    PyObject* html = nullptr;
-    Py_ssize_t size = 0, characters = 0, links = 0;
-    int closed = 0;
-    if (!PyArg_ParseTuple(arguments, "Unnp:read_page", &html, &characters, &links, &closed)) return nullptr;
+// A page whose markup is given, and by an address the root of its tree, where there is one already.
+PyObject* page_of(PyObject* html, Py_ssize_t characters, Py_ssize_t links, int closed, gregor::Node root) {
     if (characters < 0 || links < 0) {
         PyErr_SetString(PyExc_ValueError, "a limit is below 0");
         return nullptr;
     }
+    Py_ssize_t size = 0;
     const char* octets = PyUnicode_AsUTF8AndSize(html, &size);
     if (octets == nullptr) {
         if (!PyErr_ExceptionMatches(PyExc_UnicodeEncodeError)) return nullptr;
@@ -174,20 +180,191 @@ PyObject* read_page(PyObject*, PyObject* arguments) {
         return PyUnicode_FromString("surrogates");
     }
     const gregor::Limits limits{static_cast<std::size_t>(characters), static_cast<std::size_t>(links), closed != 0};
-    const auto page = computed([&] { return gregor::read_page({octets, static_cast<std::size_t>(size)}, limits); });
+    const auto page = computed([&] {
+        return root != nullptr ? gregor::read_tree(root, limits)
+                               : gregor::read_page({octets, static_cast<std::size_t>(size)}, limits);
+    });
     if (!page) return nullptr;
     return page->left == gregor::Left::nothing ? tuple_of(*page) : PyUnicode_FromString(reason_of(page->left));
 }
 
+PyObject* read_page(PyObject*, PyObject* arguments) {
+    PyObject* html = nullptr;
+    Py_ssize_t characters = 0, links = 0;
+    int closed = 0;
+    if (!PyArg_ParseTuple(arguments, "Unnp:read_page", &html, &characters, &links, &closed)) return nullptr;
+    return page_of(html, characters, links, closed, nullptr);
+}
+
+// A node of another's tree by its address; nullptr, with an exception set, for none.
+gregor::Node node_at(unsigned long long address) {
+    if (address == 0) PyErr_SetString(PyExc_ValueError, "no node is at 0");
+    return reinterpret_cast<gregor::Node>(static_cast<std::uintptr_t>(address));
+}
+
+PyObject* read_tree(PyObject*, PyObject* arguments) {
+    PyObject* html = nullptr;
+    Py_ssize_t characters = 0, links = 0;
+    unsigned long long address = 0;
+    int closed = 0;
+    if (!PyArg_ParseTuple(arguments, "KUnnp:read_tree", &address, &html, &characters, &links, &closed)) return nullptr;
+    const gregor::Node root = node_at(address);
+    return root == nullptr ? nullptr : page_of(html, characters, links, closed, root);
+}
+
+PyObject* words_of(PyObject*, PyObject* arguments) {
+    unsigned long long address = 0;
+    int single = 0;
+    if (!PyArg_ParseTuple(arguments, "Kp:words_of", &address, &single)) return nullptr;
+    const gregor::Node top = node_at(address);
+    if (top == nullptr) return nullptr;
+    const auto words = computed([&] { return gregor::words_of(top, single != 0); });
+    if (!words) return nullptr;
+    const auto size = [](std::size_t count) { return static_cast<Py_ssize_t>(count); };
+    return Py_BuildValue("(Nnnn)", str(words->text), size(words->nodes), size(words->texts), size(words->characters));
+}
+
+PyObject* names_there(PyObject*, PyObject* arguments) {
+    unsigned long long address = 0;
+    PyObject* argument = nullptr;
+    if (!PyArg_ParseTuple(arguments, "KU:names_there", &address, &argument)) return nullptr;
+    const gregor::Node root = node_at(address);
+    Text text;
+    if (root == nullptr || !text.read(argument)) return nullptr;
+    const auto flags = computed([&] {
+        std::vector<std::string_view> names;
+        for (std::string_view rest = text.view(); !rest.empty();) {
+            const std::size_t end = std::min(rest.find(' '), rest.size());
+            names.push_back(rest.substr(0, end));
+            rest.remove_prefix(std::min(end + 1, rest.size()));
+        }
+        std::string octets;
+        for (const bool there : gregor::names_there(root, names)) octets.push_back(there ? 1 : 0);
+        return octets;
+    });
+    return flags ? bytes(*flags) : nullptr;
+}
+
+// What a node says of itself and its neighbours, of which nothing is read: whether both mean the same by a node.
+PyObject* node_seen(PyObject*, PyObject* argument) {
+    const unsigned long long address = PyLong_AsUnsignedLongLong(argument);
+    if (PyErr_Occurred()) return nullptr;
+    const gregor::Node node = node_at(address);
+    if (node == nullptr) return nullptr;
+    const auto number = [](const void* pointer) {
+        return static_cast<unsigned long long>(reinterpret_cast<std::uintptr_t>(pointer));
+    };
+    return Py_BuildValue("(KKKKKK)", static_cast<unsigned long long>(node->local_name), number(node->next),
+                         number(node->prev), number(node->parent), number(node->first_child), number(node->last_child));
+}
+
+// None for what is no http(s) URL, False for what is left to Python.
+PyObject* tuple_of(const gregor::Target& target) {
+    if (target.lead == gregor::Lead::nothing) return Py_NewRef(Py_None);
+    if (target.lead == gregor::Lead::left) return Py_NewRef(Py_False);
+    Owned href(str(target.href));
+    if (!href) return nullptr;
+    PyObject* key = target.key.empty() ? Py_NewRef(href.get()) : str(target.key);
+    return Py_BuildValue("(NNNKN)", href.release(), key, str(target.host),
+                         static_cast<unsigned long long>(target.fingerprint), PyBool_FromLong(target.plain));
+}
+
+// The interpreter is kept: a batch takes a fraction of a millisecond, and its texts belong to the list.
+PyObject* resolve(PyObject*, PyObject* arguments) {
+    PyObject *references = nullptr, *base = nullptr;
+    Py_ssize_t most = 0;
+    if (!PyArg_ParseTuple(arguments, "O!Un:resolve", &PyList_Type, &references, &base, &most)) return nullptr;
+    if (most < 0) {
+        PyErr_SetString(PyExc_ValueError, "a limit is below 0");
+        return nullptr;
+    }
+    Text page;
+    if (!page.read(base)) return nullptr;
+    try {
+        const gregor::References resolver(page.view(), static_cast<std::size_t>(most));
+        Owned targets(PyList_New(0));
+        for (Py_ssize_t place = 0; targets && place < PyList_Size(references); ++place) {
+            PyObject* reference = PyList_GetItem(references, place);
+            if (reference == nullptr) return nullptr;
+            Py_ssize_t size = 0;
+            Owned target;
+            if (const char* octets = PyUnicode_AsUTF8AndSize(reference, &size)) {
+                target.reset(tuple_of(resolver.resolve({octets, static_cast<std::size_t>(size)})));
+            } else {
+                if (!PyErr_ExceptionMatches(PyExc_UnicodeEncodeError)) return nullptr;
+                PyErr_Clear();
+                target.reset(Py_NewRef(Py_False));
+            }
+            if (!target || PyList_Append(targets.get(), target.get()) < 0) return nullptr;
+        }
+        return targets.release();
+    } catch (const std::bad_alloc&) {
+        return PyErr_NoMemory();
+    } catch (const std::exception& error) {
+        PyErr_SetString(PyExc_RuntimeError, error.what());
+        return nullptr;
+    }
+}
+
+PyObject* is_too_costly(PyObject*, PyObject* arguments) {
+    PyObject* html = nullptr;
+    long long tags = 0, nulls = 0, nodes = 0, names = 0;
+    if (!PyArg_ParseTuple(arguments, "ULLLL:is_too_costly", &html, &tags, &nulls, &nodes, &names)) return nullptr;
+    Text text;
+    if (!text.read(html)) return nullptr;
+    const auto costly = computed([&] { return gregor::is_too_costly(text.view(), tags, nulls, nodes, names); });
+    return costly ? PyBool_FromLong(*costly) : nullptr;
+}
+
+PyObject* formatting_elements(PyObject*, PyObject* html) {
+    Text text;
+    if (!text.read(html)) return nullptr;
+    const auto elements = computed([&] { return gregor::formatting_elements(text.view()); });
+    return elements ? PyLong_FromLongLong(*elements) : nullptr;
+}
+
+PyObject* longest_tag(PyObject*, PyObject* html) {
+    Text text;
+    if (!text.read(html)) return nullptr;
+    const auto longest = computed([&] { return gregor::longest_tag(text.view()); });
+    return longest ? PyLong_FromSize_t(*longest) : nullptr;
+}
+
+PyObject* is_too_deep(PyObject*, PyObject* arguments) {
+    PyObject* html = nullptr;
+    Py_ssize_t depth = 0, elements = 0;
+    if (!PyArg_ParseTuple(arguments, "Unn:is_too_deep", &html, &depth, &elements)) return nullptr;
+    if (depth < 0 || elements < 0) {
+        PyErr_SetString(PyExc_ValueError, "a limit is below 0");
+        return nullptr;
+    }
+    Text text;
+    if (!text.read(html)) return nullptr;
+    const auto deep = computed([&] {
+        return gregor::is_too_deep(text.view(), static_cast<std::size_t>(depth), static_cast<std::size_t>(elements));
+    });
+    if (!deep) return nullptr;
+    return *deep ? PyBool_FromLong(**deep) : Py_NewRef(Py_None);
+}
+
 PyMethodDef METHODS[] = {
+    {"is_too_costly", is_too_costly, METH_VARARGS, nullptr},
+    {"formatting_elements", formatting_elements, METH_O, nullptr},
+    {"longest_tag", longest_tag, METH_O, nullptr},
+    {"is_too_deep", is_too_deep, METH_VARARGS, nullptr},
+    {"resolve", resolve, METH_VARARGS, nullptr},
     {"read_page", read_page, METH_VARARGS, nullptr},
+    {"read_tree", read_tree, METH_VARARGS, nullptr},
+    {"words_of", words_of, METH_VARARGS, nullptr},
+    {"names_there", names_there, METH_VARARGS, nullptr},
+    {"node_seen", node_seen, METH_O, nullptr},
     {"text_fingerprint", text_fingerprint, METH_O, nullptr},
     {"simhash_and_sketch", simhash_and_sketch, METH_VARARGS, nullptr},
     {nullptr, nullptr, 0, nullptr},
 };
 
 int add_versions(PyObject* module) {
-    const Owned versions(Py_BuildValue("((ss))", "selectolax", SELECTOLAX));
+    const Owned versions(Py_BuildValue("((ss)(ss))", "selectolax", SELECTOLAX, "ada-url", ADA_URL));
     return versions ? PyModule_AddObjectRef(module, "BUILT_WITH", versions.get()) : -1;
 }
 

@@ -76,17 +76,10 @@ std::string_view stripped(std::string_view value) {
 }
 
 // ASCII alone: of the other letters only one has an ASCII letter as its lower case, a k, and no word asked for has that.
-std::string lower(std::string_view value) {
+std::string lowered(std::string_view value) {
     std::string text(value);
-    for (char& letter : text)
-        if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
+    for (char& letter : text) letter = lower(letter);
     return text;
-}
-
-bool begins_character(char octet) { return (static_cast<unsigned char>(octet) & 0xc0) != 0x80; }
-
-std::size_t characters(std::string_view text) {
-    return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), begins_character));
 }
 
 std::string_view first_characters(std::string_view text, std::size_t count) {
@@ -97,9 +90,9 @@ std::string_view first_characters(std::string_view text, std::size_t count) {
 }
 
 // The words of an attribute that is a list of them, lower case.
-class Words {
+class WordList {
   public:
-    explicit Words(std::string_view value) : text_(collapse(lower(first_characters(value, MAX_WORDS)))) {}
+    explicit WordList(std::string_view value) : text_(collapse(lowered(first_characters(value, MAX_WORDS)))) {}
 
     bool contain(std::string_view word) const {
         for (std::size_t at = text_.find(word); at != std::string::npos; at = text_.find(word, at + 1)) {
@@ -116,7 +109,7 @@ class Words {
 bool is_nofollow(Node node) {
     const std::string_view rel = attribute_of(node, "rel").text();
     if (rel.empty()) return false;
-    const Words words(rel);
+    const WordList words(rel);
     return words.contain("nofollow") || words.contain("ugc") || words.contain("sponsored");
 }
 
@@ -272,7 +265,7 @@ class Reader {
 
     void form(Node node) {
         const std::string_view url = stripped(attribute_of(node, "action").text());
-        if (!url.empty() && !is_any_of(lower(attribute_of(node, "method").text()), {"post", "dialog"})) add(url, "form");
+        if (!url.empty() && !is_any_of(lowered(attribute_of(node, "method").text()), {"post", "dialog"})) add(url, "form");
     }
 
     void link(Node node) {
@@ -295,11 +288,11 @@ class Reader {
         static constexpr std::pair<std::string_view, const char*> KINDS[] = {
             {"canonical", CANONICAL}, {"next", "next"},       {"stylesheet", "css"},         {"icon", "icon"},
             {"apple-touch-icon", "icon"}, {"preload", "preload"}, {"modulepreload", "preload"}, {"sitemap", "sitemap"}};
-        const Words rel(attribute_of(node, "rel").text());
+        const WordList rel(attribute_of(node, "rel").text());
         for (const auto& [word, kind] : KINDS)
             if (rel.contain(word)) return kind;
         if (!rel.contain("alternate")) return "link";
-        const std::string type = collapse(lower(attribute_of(node, "type").text()));
+        const std::string type = collapse(lowered(attribute_of(node, "type").text()));
         return is_any_of(type, {"application/rss+xml", "application/atom+xml", "application/feed+json"}) ? "feed" : "link";
     }
 
@@ -313,7 +306,7 @@ class Reader {
         if (!content.value) return;
         const std::string_view name = attribute_of(node, "name").text();
         if (!name.empty() && page_.metas.size() < MAX_METAS) page_.metas.push_back({name, *content.value});
-        if (lower(attribute_of(node, "http-equiv").text()) == "refresh")
+        if (lowered(attribute_of(node, "http-equiv").text()) == "refresh")
             page_.unparsed.push_back({page_.links.size(), "refresh", *content.value});
     }
 
@@ -343,6 +336,34 @@ Page read_page(std::string_view html, const Limits& limits) {
     if (Node root = lxb_dom_document_root(lxb_dom_interface_document(page.document.get())))
         Reader(page, limits).walk(root);
     return page;
+}
+
+Page read_tree(Node root, const Limits& limits) {
+    Page page;
+    Reader(page, limits).walk(root);
+    return page;
+}
+
+Words words_of(Node top, bool single) {
+    Words words;
+    Node last = nullptr;
+    for (Node node = top; node != nullptr; node = following(node, top)) {
+        if (node->local_name != LXB_TAG__TEXT) {
+            ++words.nodes;
+            if (action_of(node).shown == Shown::apart) words.text.push_back(' ');
+            continue;
+        }
+        const std::string_view text = data_of(node);
+        ++words.texts;
+        words.characters += characters(text);
+        if (node->parent != nullptr && node->parent != top && action_of(node->parent).shown == Shown::hidden) continue;
+        const Node block = block_of(node);
+        if (last != nullptr && block != last) words.text.push_back(' ');
+        words.text += text;
+        last = block;
+    }
+    if (single) words.text = collapse(words.text);
+    return words;
 }
 
 }  // namespace gregor

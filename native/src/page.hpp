@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+struct lxb_dom_node;
 struct lxb_html_document;
 
 namespace gregor {
@@ -46,7 +47,7 @@ struct Limits {
 
 enum class Left { nothing, embedded, shadow, parse };
 
-// Views into the document, which is part of it.
+// Views into the document, which is part of it unless the tree is another's.
 struct Page {
     Document document;
     Left left = Left::nothing;  // why it was not read; nothing: it was
@@ -62,5 +63,19 @@ struct Page {
 
 // Reads a page of valid UTF-8. Throws std::bad_alloc.
 Page read_page(std::string_view html, const Limits& limits);
+
+// Reads a tree that somebody else has made and keeps, below its root. Throws std::bad_alloc.
+Page read_tree(const lxb_dom_node* root, const Limits& limits);
+
+// The visible text of an element, as worker/extract/text.py has it, and what was passed on the way to it.
+struct Words {
+    std::string text;
+    std::size_t nodes = 0;       // those that are no text
+    std::size_t texts = 0;
+    std::size_t characters = 0;  // of the texts
+};
+
+// With `single` white space is made single. Throws std::bad_alloc.
+Words words_of(const lxb_dom_node* top, bool single);
 
 }  // namespace gregor

@@ -5,27 +5,12 @@
 namespace gregor {
 namespace {
 
-constexpr std::size_t ASCII = 0x80;
-
-constexpr bool is_ascii_space(unsigned char octet) {
-    return octet == ' ' || (octet >= 0x09 && octet <= 0x0d) || (octet >= 0x1c && octet <= 0x1f);
-}
-
 constexpr auto ENDS_WORD = [] {
     std::array<bool, 256> ends{};
     for (std::size_t octet = 0; octet < ends.size(); ++octet)
         ends[octet] = octet >= ASCII || is_ascii_space(static_cast<unsigned char>(octet));
     return ends;
 }();
-
-// How many bytes of white space a text that is not empty begins with: those of one character, or 0.
-std::size_t leading_space(std::string_view text) {
-    const auto octet = static_cast<unsigned char>(text.front());
-    if (octet < ASCII) return is_ascii_space(octet) ? 1 : 0;
-    if (octet != 0xc2 && (octet < 0xe1 || octet > 0xe3)) return 0;  // all white space begins with one of these
-    const auto [point, size] = first_point(text);
-    return is_space(point) ? size : 0;
-}
 
 }  // namespace
 
