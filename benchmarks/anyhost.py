@@ -7,7 +7,7 @@ request: time (CLOCK_MONOTONIC, seconds), host, target. There are no robots.txt.
 import asyncio
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from hashlib import shake_128
 from pathlib import Path
@@ -19,6 +19,8 @@ from gregor.worker.demo.child import child, parent_gone, ready
 from gregor.worker.demo.protocol import HttpProtocol, WireAnswer, plain
 
 LINKS = 4
+ADDRESSES = ("127.0.0.1", "127.0.0.2", "127.0.0.3")
+"""All hosts are at the first, but where a host table of one's own says otherwise."""
 _LETTERS = str.maketrans("0123456789", "ghijklmnop")
 
 
@@ -31,11 +33,12 @@ class Request(NamedTuple):
 
 
 @contextmanager
-def serving(work: Path) -> Iterator[Path]:
-    """Serves while the block runs; yields the host table that leads to it. `requests` reads its log afterwards."""
+def serving(work: Path, addresses: Mapping[str, str] = {"*": ADDRESSES[0]}) -> Iterator[Path]:
+    """Serves while the block runs; yields the host table that leads to it, with the address of each of these hosts.
+    `requests` reads its log afterwards."""
     with child("benchmarks.anyhost", [str(work / "requests.log")]) as report:
         table = work / "hosts.table"
-        table.write_text(f"* 127.0.0.1:{report['port']}\n")
+        table.write_text("".join(f"{host} {address}:{report['port']}\n" for host, address in addresses.items()))
         yield table
 
 
@@ -72,10 +75,14 @@ async def serve(log: Path) -> None:
             return page(host, target)
 
         loop = asyncio.get_running_loop()
-        server = await loop.create_server(lambda: HttpProtocol(answer), "127.0.0.1", 0, backlog=4096)
-        ready({"port": server.sockets[0].getsockname()[1]})
+        servers, port = [], 0
+        for address in ADDRESSES:
+            servers.append(await loop.create_server(lambda: HttpProtocol(answer), address, port, backlog=4096))
+            port = servers[0].sockets[0].getsockname()[1]
+        ready({"port": port})
         await parent_gone()
-        server.close()
+        for server in servers:
+            server.close()
 
 
 if __name__ == "__main__":

@@ -8,13 +8,11 @@ import argparse
 import asyncio
 import contextlib
 import multiprocessing
-import os
 import shutil
 import socket
 import subprocess
 import time
 from collections import Counter
-from pathlib import Path
 
 import requests
 
@@ -81,11 +79,11 @@ def measured(rate: float = RATE, seconds: float = SECONDS) -> Figures:
         crawl = subprocess.Popen(list(map(str, line)), stdout=out, stderr=out, stdin=subprocess.DEVNULL)
         try:
             _until_it_runs(f"http://{address[0]}:{address[1]}")
-            start = _processor(crawl.pid)
+            start = measure.processor_seconds(crawl.pid)
             time.sleep(seconds)
-            begun, idle = time.monotonic(), _processor(crawl.pid)
+            begun, idle = time.monotonic(), measure.processor_seconds(crawl.pid)
             answers = under_load(address, rate, seconds)
-            ended, busy = time.monotonic(), _processor(crawl.pid)
+            ended, busy = time.monotonic(), measure.processor_seconds(crawl.pid)
             if crawl.poll() is not None:
                 raise measure.RunFailed(f"the crawl ended before the load did: see {work / 'out'}")
         finally:
@@ -104,12 +102,6 @@ def measured(rate: float = RATE, seconds: float = SECONDS) -> Figures:
         "api_load.refused": Figure(answers[429], "answers 429 with Retry-After"),
         "api_load.others": Figure(sum(answers.values()) - answers[200] - answers[429], "other answers"),
     }
-
-
-def _processor(pid: int) -> float:
-    """Seconds of processor that a process has used (proc(5): utime and stime)."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def under_load(address: tuple[str, int], rate: float, seconds: float) -> Counter[int]:

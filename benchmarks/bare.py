@@ -3,7 +3,8 @@
 pycurl's multi interface fetches, lexbor parses, ada resolves links, Protego obeys robots.txt; of each page it writes
 what the crawler reads as a line of JSON: title, text, and for each link its URL, its anchor text and whether it is to
 be followed. It knows what it has met in a set, and that is all: no politeness, no fingerprint, nothing that survives.
-`python -m benchmarks.bare PORT SEEDS OUTPUT` crawls to the end of the web and prints {"pages", "links"}.
+`python -m benchmarks.bare PORT SEEDS OUTPUT` crawls to the end of the web and prints {"pages", "links"};
+with a CA file as one more argument hosts are asked over TLS, and the seeds alone.
 """
 
 import json
@@ -26,12 +27,13 @@ AGENT = "bare"
 class Bare:
     """One crawl over hosts that all listen on one port of the loopback address."""
 
-    def __init__(self, port: int, seeds: list[str], output: BinaryIO) -> None:
+    def __init__(self, port: int, seeds: list[str], output: BinaryIO, ca_file: str | None = None) -> None:
         self._output = output
         self._encode = msgspec.json.Encoder().encode
         self._robots: dict[str, Protego] = {}
         self._held: dict[str, list[str]] = {}
         self._target = [f"::127.0.0.1:{port}"]
+        self._ca_file = ca_file
         self._seen = set(seeds)
         self._waiting: deque[str] = deque()
         self._multi = pycurl.CurlMulti()
@@ -60,6 +62,9 @@ class Bare:
         handle = pycurl.Curl()
         handle.setopt(pycurl.CONNECT_TO, self._target)
         handle.setopt(pycurl.NOSIGNAL, 1)
+        handle.setopt(pycurl.ACCEPT_ENCODING, "gzip")
+        if self._ca_file is not None:
+            handle.setopt(pycurl.CAINFO, self._ca_file)
         return handle
 
     def _start(self, handle: pycurl.Curl, url: str) -> None:
@@ -88,7 +93,7 @@ class Bare:
         answered = handle.getinfo(pycurl.RESPONSE_CODE) == 200
         if url.endswith("/robots.txt"):
             root = url.removesuffix("/robots.txt")
-            self._robots[root] = Protego.parse(body.getvalue().decode() if answered else "")
+            self._robots[root] = Protego.parse(body.getvalue().decode(errors="replace") if answered else "")
             for held in self._held.pop(root):
                 self._ask(held)
         elif answered:
@@ -100,10 +105,13 @@ class Bare:
         links = []
         for anchor in tree.css("a[href]"):
             attributes = anchor.attributes
-            target = ada_url.join_url(url, attributes["href"] or "").partition("#")[0]
+            try:
+                target = ada_url.join_url(url, attributes.get("href") or "").partition("#")[0]
+            except ValueError:
+                continue
             follow = "nofollow" not in (attributes.get("rel") or "")
             links.append((target, follow, _collapsed(anchor)))
-            if target not in self._seen and follow:
+            if self._ca_file is None and target not in self._seen and follow:
                 self._seen.add(target)
                 self._ask(target)
         self.links += len(links)
@@ -117,7 +125,8 @@ def _collapsed(node: LexborNode | None) -> str:
 
 def main() -> None:
     with Path(sys.argv[3]).open("wb") as output:
-        bare = Bare(int(sys.argv[1]), Path(sys.argv[2]).read_text().split(), output)
+        ca_file = sys.argv[4] if len(sys.argv) > 4 else None
+        bare = Bare(int(sys.argv[1]), Path(sys.argv[2]).read_text().split(), output, ca_file)
         bare.run()
     print(json.dumps({"pages": bare.pages, "links": bare.links}))
 

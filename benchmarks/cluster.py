@@ -15,15 +15,15 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from typing import Final
 
 import msgspec
 
 from benchmarks import cpu, measure, quota
-from benchmarks.crawl_on_servers import CrawlOnServers, cpu_of, crawl_on
-from benchmarks.measure import WORK, Figure, Figures, RunFailed, middle
+from benchmarks.crawl_on_servers import CrawlOnServers, crawl_on
+from benchmarks.measure import WORK, Figure, Figures, RunFailed, middle, processor_seconds
 from tests.cluster.servers import Servers
 from tests.web import corpus
 from tests.web.static_server import StaticWeb, serving
@@ -126,18 +126,10 @@ def _speed(crawl: CrawlOnServers, folder: Path, workers: int, pages: int, cores:
     )
 
 
-@contextmanager
-def _worker(crawl: CrawlOnServers, group: Path, output: Path) -> Iterator[subprocess.Popen[bytes]]:
+def _worker(crawl: CrawlOnServers, group: Path, output: Path) -> AbstractContextManager[subprocess.Popen[bytes]]:
     """A worker that enters its group before it becomes one; killed in the end: what it left is removed anyway."""
     enter = f'echo $$ > {group}/cgroup.procs && exec "$@"'
-    with output.open("wb") as file:
-        line = ["sh", "-c", enter, "worker", *map(str, crawl.worker)]
-        process = subprocess.Popen(line, stdin=subprocess.DEVNULL, stdout=file, stderr=file, cwd=measure.ROOT)
-        try:
-            yield process
-        finally:
-            process.kill()
-            process.wait()
+    return measure.begun(["sh", "-c", enter, "worker", *crawl.worker], output)
 
 
 def _reached(crawl: CrawlOnServers, crew: Sequence[subprocess.Popen[bytes]], pages: float) -> Moment:
@@ -148,7 +140,8 @@ def _reached(crawl: CrawlOnServers, crew: Sequence[subprocess.Popen[bytes]], pag
         if any(worker.poll() is not None for worker in crew):
             raise RunFailed(f"a worker ended at {stored} pages: see {WORK / 'cluster'}")
         if stored >= pages:
-            return Moment(at, stored, sum(cpu_of(worker.pid) for worker in crew), crawl.servers_cpu())
+            used = sum(processor_seconds(worker.pid) for worker in crew)
+            return Moment(at, stored, used, crawl.servers_cpu())
         time.sleep(_LOOK)
     raise RunFailed(f"{pages:g} pages were not stored within {LONGEST:g} s")
 

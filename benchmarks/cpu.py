@@ -4,7 +4,8 @@
 tests/web/corpus.py: 60 hosts, pages of 5 to 150 KB with about 65 links, served by nginx; no delay; everything on. Each
 round runs all of them, one after another, so that the machine's moods meet all alike; figures are medians. A process is
 counted as a whole, its start included. With a peer, another checkout with a virtual environment of its own, that one's
-crawler runs in each round as well. `--only gregor,rules` says what a rule of ten CSS fields adds.
+crawler runs in each round as well. `--only gregor,rules` says what a rule of ten CSS fields adds, and `--only
+gregor,indexed` what `crawl --index` does to the crawler's own process, that of the index left out.
 """
 
 import argparse
@@ -14,6 +15,8 @@ import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+
+import msgspec
 
 from benchmarks import extraction, measure
 from benchmarks.measure import GREGOR, WORK, Cost, Figure, Figures, middle, run
@@ -40,6 +43,12 @@ def with_rules(web: StaticWeb, seeds: Path, folder: Path) -> tuple[Cost, int]:
     return gregor(web, seeds, folder, more=("--rules", rules))
 
 
+def indexed(web: StaticWeb, seeds: Path, folder: Path) -> tuple[Cost, int]:
+    """The crawler's own process while another one indexes what it stores."""
+    cost, met = gregor(web, seeds, folder, more=("--index",))
+    return msgspec.structs.replace(cost, cpu=cost.alone), met
+
+
 def bare(web: StaticWeb, seeds: Path, folder: Path) -> tuple[Cost, int]:
     """The bare reference."""
     cost = run([sys.executable, "-m", "benchmarks.bare", str(web.port), seeds, folder / "pages"], folder / "out")
@@ -56,7 +65,7 @@ def scrapy(web: StaticWeb, seeds: Path, folder: Path) -> tuple[Cost, int]:
 
 
 JOBS = {"gregor": gregor, "bare": bare, "scrapy": scrapy}
-OTHERS = {"rules": with_rules}
+OTHERS = {"rules": with_rules, "indexed": indexed}
 """Jobs that run by name alone."""
 
 
@@ -100,6 +109,9 @@ def _figures(spent: dict[str, list[float]]) -> Figures:
     if ours and "rules" in spent:
         more = (theirs - mine for mine, theirs in zip(ours, spent["rules"], strict=True))
         figures["cpu.more.rules"] = Figure(middle(more), "ms")
+    if ours and "indexed" in spent:
+        ratios = (theirs / mine for mine, theirs in zip(ours, spent["indexed"], strict=True))
+        figures["cpu.times.indexed"] = Figure(middle(ratios), "x")
     for peer in ("peer", "bare", "scrapy"):
         if ours and peer in spent:
             ratios = (mine / theirs for mine, theirs in zip(ours, spent[peer], strict=True))

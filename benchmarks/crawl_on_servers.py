@@ -12,7 +12,7 @@ from cassandra.cluster import Cluster
 from confluent_kafka import OFFSET_END, Consumer, TopicPartition
 from confluent_kafka.admin import AdminClient
 
-from benchmarks.measure import GREGOR, RunFailed
+from benchmarks.measure import GREGOR, RunFailed, processor_seconds
 from gregor.schemas import topics
 from gregor.schemas.messages import PRIORITIES
 from tests.cluster.servers import Servers
@@ -23,13 +23,12 @@ from tests.web.static_server import StaticWeb
 NAMES: Final = ("kafka", "zookeeper", "redis", "cassandra")
 PARTITIONS: Final = 64
 _TIMEOUT: Final = 120.0
-_TICKS: Final = os.sysconf("SC_CLK_TCK")
 
 
 class CrawlOnServers:
     """A crawl that is set up and seeded; `worker` is the command line of one that works at it."""
 
-    def __init__(self, servers: Servers, web: StaticWeb, folder: Path) -> None:
+    def __init__(self, servers: Servers, host_table: str | Path, folder: Path) -> None:
         self._services = {name: servers.get(name) for name in NAMES}
         kafka: dict[str, str | int | float | bool] = {
             "bootstrap.servers": self._services["kafka"].address,
@@ -41,7 +40,7 @@ class CrawlOnServers:
         self._file = folder / "gregor.toml"
         addresses = config({name: service.addresses for name, service in self._services.items()})
         self._file.write_text(
-            f'{addresses}\ncrawl = "{self.name}"\npartitions = {PARTITIONS}\nhost_table = "{web.host_table}"\n'
+            f'{addresses}\ncrawl = "{self.name}"\npartitions = {PARTITIONS}\nhost_table = "{host_table}"\n'
             'delay = 0\ndelay_factor = 0\nscope = "any"\n'
         )
         self.worker: Sequence[str | Path] = (GREGOR, "worker", "--config", self._file)
@@ -62,7 +61,7 @@ class CrawlOnServers:
         ours = [node for node in nodes if isinstance(node, Process)]
         if not ours or len(ours) < len(nodes):
             raise RunFailed("the servers' processor time can be read of processes of this machine only")
-        return sum(cpu_of(node.group) for node in ours)
+        return sum(processor_seconds(node.group) for node in ours)
 
     def remove(self) -> None:
         """Topics and keyspace, which would slow down the crawls that follow."""
@@ -76,6 +75,11 @@ class CrawlOnServers:
         with Cluster([host], port=int(port), protocol_version=4) as cluster:
             cluster.connect().execute(f"DROP KEYSPACE IF EXISTS gregor_{self.name.replace('-', '_')}", timeout=_TIMEOUT)
 
+    def output_of(self, *words: str) -> bytes:
+        """What a command of the crawl writes to standard output, whatever its exit code."""
+        line: list[str | Path] = [GREGOR, *words, "--config", self._file]
+        return subprocess.run(line, timeout=_TIMEOUT, stdout=subprocess.PIPE, stderr=sys.stderr, check=False).stdout
+
     def _gregor(self, *words: str) -> None:
         line: list[str | Path] = [GREGOR, *words, "--config", self._file]
         subprocess.run(line, check=True, timeout=_TIMEOUT, stdout=subprocess.DEVNULL, stderr=sys.stderr)
@@ -84,15 +88,9 @@ class CrawlOnServers:
 @contextmanager
 def crawl_on(servers: Servers, web: StaticWeb, seeds: Path, folder: Path) -> Iterator[CrawlOnServers]:
     """A crawl, ready for workers; its data is removed in the end."""
-    crawl = CrawlOnServers(servers, web, folder)
+    crawl = CrawlOnServers(servers, web.host_table, folder)
     try:
         crawl.begin(seeds)
         yield crawl
     finally:
         crawl.remove()
-
-
-def cpu_of(process: int) -> float:
-    """Seconds of processor time (user and system, all threads) of a process that runs."""
-    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / _TICKS

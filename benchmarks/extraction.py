@@ -8,6 +8,7 @@ faster the command is over a folder of stored pages with two processes than with
 import argparse
 import asyncio
 import io
+import os
 import shutil
 import subprocess
 import sys
@@ -16,7 +17,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
-from benchmarks.measure import WORK, Figure, Figures, middle, report
+from benchmarks.measure import COMPILED, WORK, Figure, Figures, middle, report
 from gregor.schemas.messages import Page, Row
 from gregor.worker.adapters.embedded import open_engine
 from gregor.worker.compose.process import SystemClock
@@ -118,7 +119,8 @@ def faster(folder: Path, file: Path) -> float:
 def _spent(folder: Path, file: Path, processes: int) -> tuple[float, float]:
     """Seconds of processor of the command itself, and of the processes that it begins."""
     line = ["extract", "--rules", file, "--data", folder, "--processes", processes, "-o", WORK / "items.jsonl"]
-    done = subprocess.run([sys.executable, "-c", _MEASURED, *map(str, line)], stdout=subprocess.PIPE, check=True)
+    words = [sys.executable, "-c", _MEASURED, *map(str, line)]
+    done = subprocess.run(words, stdout=subprocess.PIPE, check=True, env={**os.environ, **COMPILED})
     itself, begun = map(float, done.stdout.split()[-2:])
     return itself, begun
 

@@ -5,7 +5,8 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
 
@@ -17,6 +18,9 @@ RESULTS = ROOT / "build" / "bench.json"
 POLL = 0.1
 """Seconds between two looks at a process."""
 GREGOR = Path(sys.executable).with_name("gregor")
+COMPILED = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(WORK / "bytecode")}
+"""The environment of a process that is measured: its modules are compiled once and kept, as an installation keeps them,
+whatever this process was told about that."""
 
 
 class Figure(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -32,24 +36,30 @@ Figures = dict[str, Figure]
 
 class Cost(msgspec.Struct, frozen=True):
     """What a process took: seconds of processor (user and system, all threads), seconds of time, its peak resident size
-    in MB (VmHWM)."""
+    in MB (VmHWM); and ``alone``, seconds of processor without those of the processes that it began."""
 
     cpu: float
     wall: float
     peak: float
+    alone: float
 
 
 class RunFailed(RuntimeError):
     """A measured process ended with an error; the message says which, and where its output is."""
 
 
-def run(line: Sequence[object], output: Path, environment: Mapping[str, str] | None = None) -> Cost:
-    """Run a process to its end; its output goes to a file. Raises RunFailed.
+def run(
+    line: Sequence[object],
+    output: Path,
+    environment: Mapping[str, str] | None = None,
+    *,
+    codes: Collection[int] = (0,),
+) -> Cost:
+    """Run a process to its end; its output goes to a file. Raises RunFailed where it ends with none of these codes.
 
-    Its modules are compiled once and kept, as an installation keeps them, whatever this process was told about that.
+    Its environment is `COMPILED` besides.
     """
     words = list(map(str, line))
-    kept = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(WORK / "bytecode")}
     started = time.monotonic()
     with output.open("wb") as file:
         process = subprocess.Popen(
@@ -58,17 +68,53 @@ def run(line: Sequence[object], output: Path, environment: Mapping[str, str] | N
             stdout=file,
             stderr=file,
             cwd=ROOT,
-            env={**os.environ, **kept, **(environment or {})},
+            env={**os.environ, **COMPILED, **(environment or {})},
         )
-        peak, ended = 0.0, 0
-        while not ended:
+        peak = 0.0
+        while os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
             time.sleep(POLL)
             peak = _high_water(process.pid) or peak
-            ended, status, usage = os.wait4(process.pid, os.WNOHANG)
+        alone = processor_seconds(process.pid)  # known until it was waited for
+        _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)  # it was waited for here: subprocess need not
-    if process.returncode:
+    if process.returncode not in codes:
         raise RunFailed(f"{' '.join(words)} ended with status {process.returncode}: see {output}")
-    return Cost(usage.ru_utime + usage.ru_stime, time.monotonic() - started, peak)
+    return Cost(usage.ru_utime + usage.ru_stime, time.monotonic() - started, peak, alone)
+
+
+@contextmanager
+def begun(line: Sequence[object], output: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """A process that is killed with the end of the block; its output goes to a file, its environment is `COMPILED`
+    besides."""
+    with (
+        output.open("wb") as file,
+        subprocess.Popen(
+            list(map(str, line)),
+            stdin=subprocess.DEVNULL,
+            stdout=file,
+            stderr=file,
+            cwd=ROOT,
+            env={**os.environ, **COMPILED},
+        ) as process,
+    ):
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def processor_seconds(pid: int) -> float:
+    """Seconds of processor (user and system, all threads) that a process has used, without its children (proc(5)).
+
+    Known until it was waited for. Raises FileNotFoundError then.
+    """
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def begun_by(pid: int) -> list[int]:
+    """The processes that one began, and that were not waited for yet."""
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
 def _high_water(pid: int) -> float | None:

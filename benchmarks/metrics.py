@@ -27,7 +27,6 @@ from gregor.worker.observe.instrumented import instrumented as wrapped
 from gregor.worker.observe.stats import Stats
 from gregor.worker.observe.timing import Timing
 from gregor.worker.operate.seeds import Seed
-from gregor.worker.run.runtime import Runtime
 from gregor.worker.web.urls import Urls
 from tests.web import corpus
 from tests.web.static_server import StaticWeb, serving
@@ -69,7 +68,7 @@ async def _uses(web: StaticWeb, seeds: list[Seed], folder: Path) -> tuple[dict[s
     """How often each way of counting is used in a whole crawl; seconds of one scrape."""
     switched: Counter[str] = Counter()
     scrapes: list[float] = []
-    runtimes: list[Runtime] = []
+    runtimes: list[composition.Crawling] = []
     switch = CpuTime.switch
 
     def counted(spending: CpuTime, stage: str) -> str:

@@ -19,7 +19,7 @@ from typing import Any, Final
 import msgspec
 from redis import Redis
 
-from benchmarks.crawl_on_servers import cpu_of
+from benchmarks.measure import processor_seconds
 from gregor.schemas.messages import Row, encode
 from gregor.worker.adapters.cluster import cassandra_setup
 from gregor.worker.adapters.cluster.cassandra_client import Cassandra
@@ -70,7 +70,7 @@ def _used() -> float:
 
 def _of_servers(service: Service) -> float:
     """Seconds of a processor that it took since it started; 0 where its processes are not of this machine."""
-    return sum(cpu_of(node.group) for node in service.nodes if isinstance(node, Process))
+    return sum(processor_seconds(node.group) for node in service.nodes if isinstance(node, Process))
 
 
 def run(pages: int, processes: list[int]) -> dict[str, Any]:

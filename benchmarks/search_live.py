@@ -1,27 +1,22 @@
-"""Search while a crawl goes on: PageRank, the page over HTTP, how soon a page is found, and what a kill costs.
+"""Search while a crawl goes on: PageRank, how soon a page is found, and what a kill costs.
 
-`python -m benchmarks.search_live [--kills 50] [--pages 3000] [--seconds 20]`. PageRank is of 500,000 nodes and 4
-million links, with their joining, until a round changes less than 1e-8. The page is asked 50 times a second for results
-with ten snippets. Pages are stored twenty a second while `gregor index` follows, and looked for until they are found.
-The index worker is killed at random moments while pages are stored; at the end the index has each page once.
+`python -m benchmarks.search_live [--kills 50] [--pages 3000]`. PageRank is of 500,000 nodes and 4 million links, with
+their joining, until a round changes less than 1e-8. Pages are stored twenty a second while `gregor index` follows, and
+looked for until they are found. The index worker is killed at random moments while pages are stored; at the end the
+index has each page once.
 """
 
 import argparse
 import asyncio
 import random
-import re
 import signal
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
-import requests
 
 from benchmarks import measure
 from benchmarks.measure import Figure, Figures
@@ -31,8 +26,6 @@ from gregor.worker.compose.index_folder import searchable
 from tests.search.stored import crawl, page, store
 
 WORDS = [f"word{number}" for number in range(5000)]
-RATE = 50
-"""Requests a second."""
 
 
 def ranks(nodes: int = 500_000, links: int = 4_000_000) -> Figures:
@@ -66,40 +59,6 @@ async def fill(folder: Path, first: int, count: int, pause: float = 0.0) -> dict
 def index(folder: Path, *more: str) -> subprocess.Popen[bytes]:
     line = [sys.executable, "-m", "gregor", "index", "--data", str(folder), *more]
     return subprocess.Popen(line, stderr=subprocess.DEVNULL)
-
-
-@contextmanager
-def served(folder: Path) -> Iterator[str]:
-    line = [sys.executable, "-m", "gregor", "search", "--serve", "127.0.0.1:0", "--data", str(folder)]
-    process = subprocess.Popen([*line, "--set", "api_rate=1000"], stderr=subprocess.PIPE, text=True)
-    assert process.stderr is not None
-    place = re.search(r"http://\S+", process.stderr.readline())
-    assert place is not None
-    try:
-        yield place[0]
-    finally:
-        process.send_signal(signal.SIGTERM)
-        process.communicate()
-
-
-def over_http(folder: Path, seconds: float) -> Figures:
-    """What answers with ten snippets take, at a steady rate."""
-
-    def ask(url: str, number: int, at: float) -> float:
-        time.sleep(max(0.0, at - time.monotonic()))
-        chance = random.Random(number)
-        answer = session.get(url, params={"q": " ".join(chance.sample(WORDS[:500], 2)), "all": "1"}, timeout=30)
-        assert answer.status_code == 200
-        return 1000 * (time.monotonic() - at)
-
-    with served(folder) as url, ThreadPoolExecutor(16) as threads, requests.Session() as session:
-        for number in range(20):
-            ask(url, number, 0.0)
-        begun = time.monotonic() + 0.5
-        asked = [threads.submit(ask, url, n, begun + n / RATE) for n in range(int(RATE * seconds))]
-        spent = sorted(answer.result() for answer in asked)
-    shares = {"p50": 0.5, "p99": 0.99}
-    return {f"search.http_{name}": Figure(spent[int(share * len(spent))], "ms") for name, share in shares.items()}
 
 
 def found_after(folder: Path, count: int = 200) -> Figures:
@@ -146,22 +105,21 @@ def kills(folder: Path, count: int) -> Figures:
     return {"search.wrong_after_kills": Figure(float(wrong), f"documents lost or doubled after {count} SIGKILLs")}
 
 
-def measured(pages: int = 3000, seconds: float = 20.0, killed: int = 50) -> Figures:
+def measured(pages: int = 3000, killed: int = 50) -> Figures:
     """All of it."""
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place) / "data"
         asyncio.run(fill(folder, 0, pages))
         assert index(folder, "--once").wait() == 0
-        return {**ranks(), **over_http(folder, seconds), **found_after(folder), **kills(folder, killed)}
+        return {**ranks(), **found_after(folder), **kills(folder, killed)}
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Ranks, the page over HTTP, following a crawl, kills.")
+    parser = argparse.ArgumentParser(description="Ranks, following a crawl, kills.")
     parser.add_argument("--pages", type=int, default=3000)
-    parser.add_argument("--seconds", type=float, default=20.0)
     parser.add_argument("--kills", type=int, default=50)
     options = parser.parse_args()
-    measure.report(measured(options.pages, options.seconds, options.kills))
+    measure.report(measured(options.pages, options.kills))
 
 
 if __name__ == "__main__":
