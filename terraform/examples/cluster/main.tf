@@ -47,6 +47,8 @@ module "crawl" {
   redis_password          = var.redis_password
   opensearch_nodes        = var.opensearch_nodes
   index_workers           = var.index_workers
+  opensearch_domain_nodes = var.opensearch_domain_nodes
+  opensearch_password     = var.opensearch_password
   cassandra_nodes         = var.cassandra_nodes
   cassandra_instance_type = var.cassandra_instance_type
   cassandra_volume_size   = var.cassandra_volume_size

@@ -165,11 +165,24 @@ variable "worker_instance_type" {
 variable "opensearch_nodes" {
   type        = number
   default     = 0
-  description = "Nodes of OpenSearch, which has the index of what is crawled; 0: none."
+  description = "Nodes of OpenSearch on machines of its own, which has the index of what is crawled; 0: none."
 }
 
 variable "index_workers" {
   type        = number
   default     = 0
   description = "Workers of the index."
+}
+
+variable "opensearch_domain_nodes" {
+  type        = number
+  default     = 0
+  description = "Nodes of Amazon OpenSearch instead, a multiple of the number of zones; 0: none."
+}
+
+variable "opensearch_password" {
+  type        = string
+  default     = null
+  sensitive   = true
+  description = "Password of its user; it ends in the state, which has to be guarded."
 }

@@ -40,6 +40,8 @@ module "crawl" {
   redis_nodes             = var.redis_nodes
   redis_replicas          = 1
   redis_password          = var.redis_password
+  opensearch_domain_nodes = var.opensearch_domain_nodes
+  opensearch_password     = var.opensearch_password
   cassandra_nodes         = var.cassandra_nodes
   cassandra_instance_type = var.cassandra_instance_type
   cassandra_volume_size   = var.cassandra_volume_size
@@ -57,6 +59,7 @@ module "kubernetes" {
   policy            = module.crawl.worker_policy
   api_cidrs         = var.api_cidrs
   workers           = var.workers
+  index_workers     = var.index_workers
   spot              = var.spot
   namespace         = var.namespace
   release           = var.release

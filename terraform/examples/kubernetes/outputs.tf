@@ -13,6 +13,7 @@ output "values" {
     files           = { for field, _ in module.crawl.secret_arns : "${field}_file" => { secret = "gregor", key = field } }
     env             = { AWS_REGION = var.region }
     workers         = { replicas = var.workers }
+    index           = { replicas = var.index_workers }
     service_account = { annotations = { "eks.amazonaws.com/role-arn" = module.kubernetes.worker_role_arn } }
     network_policy  = { servers = [module.crawl.network.cidr] }
   }

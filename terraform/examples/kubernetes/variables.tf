@@ -155,3 +155,22 @@ variable "redis_nodes" {
   default     = 3
   description = "Primary and replicas of Redis; one replica has whatever is taken as written."
 }
+
+variable "opensearch_domain_nodes" {
+  type        = number
+  default     = 0
+  description = "Nodes of Amazon OpenSearch, which has the index of what is crawled, a multiple of the number of zones; 0: none."
+}
+
+variable "opensearch_password" {
+  type        = string
+  default     = null
+  sensitive   = true
+  description = "Password of its user; it ends in the state, which has to be guarded."
+}
+
+variable "index_workers" {
+  type        = number
+  default     = 0
+  description = "Workers of the index, on the same nodes."
+}

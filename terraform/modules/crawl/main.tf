@@ -65,7 +65,7 @@ resource "aws_secretsmanager_secret" "this" {
   # checkov:skip=CKV2_AWS_57:Redis and the workers' tokens are changed by who runs the crawl: docs/deployment.md says how
   for_each = toset(concat(
     ["redis_password", "viewer_token", "operator_token"],
-    can(var.settings.opensearch_username) ? ["opensearch_password"] : [],
+    can(var.settings.opensearch_username) || var.opensearch_domain_nodes > 0 ? ["opensearch_password"] : [],
   ))
   name_prefix = "${var.name}/${each.key}-"
   description = "${each.key} of ${var.name}"
@@ -77,6 +77,13 @@ resource "aws_secretsmanager_secret_version" "redis" {
   secret_string_wo = var.redis_password
   # Another password is another version; Redis's own copy of it is in the state anyway.
   secret_string_wo_version = parseint(substr(sha256(var.redis_password), 0, 7), 16)
+}
+
+resource "aws_secretsmanager_secret_version" "opensearch" {
+  count                    = var.opensearch_domain_nodes > 0 ? 1 : 0
+  secret_id                = aws_secretsmanager_secret.this["opensearch_password"].id
+  secret_string_wo         = var.opensearch_password
+  secret_string_wo_version = parseint(substr(sha256(var.opensearch_password), 0, 7), 16)
 }
 
 module "kafka" {
@@ -155,6 +162,21 @@ module "opensearch" {
   heap_size                = var.opensearch_heap_size
 }
 
+module "opensearch_domain" {
+  count                    = var.opensearch_domain_nodes > 0 ? 1 : 0
+  source                   = "../opensearch_domain"
+  name                     = var.name
+  vpc_id                   = module.network.vpc_id
+  subnet_ids               = slice(values(module.network.subnets), 0, min(var.opensearch_domain_nodes, length(var.zones)))
+  client_security_group_id = aws_security_group.workers.id
+  kms_key_arn              = aws_kms_key.this.arn
+  nodes                    = var.opensearch_domain_nodes
+  instance_type            = var.opensearch_domain_instance_type
+  managers                 = var.opensearch_domain_managers
+  volume_size              = var.opensearch_volume_size
+  opensearch_password      = var.opensearch_password
+}
+
 module "exports" {
   source        = "../exports"
   name          = var.name
@@ -171,7 +193,7 @@ data "aws_iam_policy_document" "worker" {
 locals {
   settings = merge(
     var.settings, module.kafka.settings, module.redis.settings, module.zookeeper.settings, module.cassandra.settings,
-    try(module.opensearch[0].settings, {}),
+    try(module.opensearch[0].settings, {}), try(module.opensearch_domain[0].settings, {}),
     { crawl = var.crawl, partitions = var.partitions, user_agent = var.user_agent, linger = true },
   )
   secrets = { for field, secret in aws_secretsmanager_secret.this : field => secret.arn }
@@ -222,6 +244,7 @@ module "console" {
   count             = var.console ? 1 : 0
   source            = "../workers"
   command           = "console"
+  recrawl           = var.recrawl
   name              = var.name
   tags              = var.tags
   subnets           = module.network.subnets
@@ -250,6 +273,7 @@ module "monitoring" {
   kafka_cluster = module.kafka.cluster_name
   kafka_brokers = module.kafka.brokers
   redis_nodes   = module.redis.nodes
+  domains       = module.opensearch_domain[*].domain_name
   server_groups = concat(module.zookeeper.group_names, module.cassandra.group_names, flatten(module.opensearch[*].group_names))
   nat_gateways  = module.network.nat_gateways
 }

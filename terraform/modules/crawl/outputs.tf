@@ -14,7 +14,7 @@ output "gregor_toml" {
 }
 
 output "secret_arns" {
-  description = "Secrets whose values have to be put in: viewer_token and operator_token; opensearch_password, where settings.opensearch_username is given."
+  description = "Secrets whose values have to be put in: viewer_token and operator_token; opensearch_password, where settings.opensearch_username is given. That of Amazon OpenSearch's user is put in."
   value       = local.secrets
 }
 

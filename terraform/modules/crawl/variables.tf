@@ -48,6 +48,12 @@ variable "console" {
   description = "A machine for the console of the whole crawl; each worker shows itself anyway."
 }
 
+variable "recrawl" {
+  type        = string
+  default     = ""
+  description = "When the console's machine asks that all is visited again, as systemd's OnCalendar has it (daily, *-*-* 03:00:00); empty: never. With Kubernetes the chart has recrawl.schedule."
+}
+
 variable "exports_keep_days" {
   type        = number
   default     = 365

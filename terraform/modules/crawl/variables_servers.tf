@@ -102,7 +102,42 @@ variable "cassandra_replication" {
 variable "opensearch_nodes" {
   type        = number
   default     = 0
-  description = "Nodes of OpenSearch, 1, 3, 5 or 7; 0: none, or one that settings.opensearch names, such as Amazon OpenSearch."
+  description = "Nodes of OpenSearch on machines of its own, 1, 3, 5 or 7; 0: none, or Amazon OpenSearch, or one that settings.opensearch names."
+}
+
+variable "opensearch_domain_nodes" {
+  type        = number
+  default     = 0
+  description = "Nodes of Amazon OpenSearch instead, a multiple of the number of zones, or one; 0: none."
+
+  validation {
+    condition     = var.opensearch_domain_nodes == 0 || (var.opensearch_nodes == 0 && !can(var.settings.opensearch))
+    error_message = "opensearch_domain_nodes must be 0 where there is another OpenSearch: opensearch_nodes or settings.opensearch."
+  }
+}
+
+variable "opensearch_domain_instance_type" {
+  type        = string
+  default     = "m7g.large.search"
+  description = "Size of a node of Amazon OpenSearch."
+}
+
+variable "opensearch_domain_managers" {
+  type        = number
+  default     = 0
+  description = "Nodes of Amazon OpenSearch that lead and hold nothing: 0, 3 or 5."
+}
+
+variable "opensearch_password" {
+  type        = string
+  default     = null
+  sensitive   = true
+  description = "Password of the workers' user of Amazon OpenSearch; it ends in the state, which has to be guarded."
+
+  validation {
+    condition     = var.opensearch_domain_nodes == 0 || var.opensearch_password != null
+    error_message = "opensearch_password must be given with opensearch_domain_nodes."
+  }
 }
 
 variable "opensearch_instance_type" {
@@ -114,7 +149,7 @@ variable "opensearch_instance_type" {
 variable "opensearch_volume_size" {
   type        = number
   default     = 100
-  description = "GiB of a node of OpenSearch."
+  description = "GiB of a node of OpenSearch, be it Amazon's."
 }
 
 variable "opensearch_heap_size" {
@@ -129,7 +164,7 @@ variable "index_workers" {
   description = "Workers of the index on EC2; 0: none."
 
   validation {
-    condition     = var.index_workers == 0 || var.opensearch_nodes > 0 || can(var.settings.opensearch)
-    error_message = "index_workers must be 0 where there is no OpenSearch: opensearch_nodes or settings.opensearch."
+    condition     = var.index_workers == 0 || var.opensearch_nodes + var.opensearch_domain_nodes > 0 || can(var.settings.opensearch)
+    error_message = "index_workers must be 0 where there is no OpenSearch: opensearch_nodes, opensearch_domain_nodes or settings.opensearch."
   }
 }

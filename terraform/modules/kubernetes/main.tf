@@ -7,7 +7,7 @@ locals {
   arm     = can(regex("^[a-z]+[0-9]g", var.instance_type))
 
   # A worker asks for one CPU; a node keeps a part of one for itself.
-  nodes = max(length(var.subnets), ceil(var.workers / 3))
+  nodes = max(length(var.subnets), ceil((var.workers + var.index_workers) / 3))
 }
 
 data "aws_iam_policy_document" "control_plane" {

@@ -73,6 +73,17 @@ variable "workers" {
   }
 }
 
+variable "index_workers" {
+  type        = number
+  default     = 0
+  description = "Workers of the index that the nodes have to hold besides."
+
+  validation {
+    condition     = var.index_workers >= 0 && floor(var.index_workers) == var.index_workers
+    error_message = "index_workers must be a whole number from 0."
+  }
+}
+
 variable "spot" {
   type        = bool
   default     = false

@@ -12,6 +12,8 @@ resource "aws_sns_topic_subscription" "mail" {
   endpoint  = each.value
 }
 
+data "aws_caller_identity" "current" {}
+
 locals {
   worst = { statistic = "Maximum", operator = "GreaterThanThreshold", silence = "missing" }
   least = { statistic = "Minimum", operator = "LessThanThreshold", silence = "breaching" }
@@ -43,6 +45,25 @@ locals {
         namespace  = "AWS/AutoScaling", metric = "GroupInServiceInstances", limit = 1
         dimensions = { AutoScalingGroupName = group }
         text       = "${group} has no machine in service"
+      })
+    },
+    merge([
+      for domain in var.domains : {
+        for name, alarm in {
+          red    = { metric = "ClusterStatus.red", text = "Shards of OpenSearch are on no node: some of the index is not searched" }
+          writes = { metric = "ClusterIndexWritesBlocked", text = "OpenSearch takes nothing more: a disk is full, or its memory" }
+          } : "opensearch-${domain}-${name}" => merge(local.worst, {
+            namespace  = "AWS/ES", metric = alarm.metric, limit = 0
+            dimensions = { DomainName = domain, ClientId = data.aws_caller_identity.current.account_id }
+            text       = alarm.text
+        })
+      }
+    ]...),
+    {
+      for domain in var.domains : "opensearch-${domain}-disk" => merge(local.least, {
+        namespace  = "AWS/ES", metric = "FreeStorageSpace", limit = 10240, silence = "missing"
+        dimensions = { DomainName = domain, ClientId = data.aws_caller_identity.current.account_id }
+        text       = "A node of OpenSearch has less than 10 GiB of disk left"
       })
     },
     {

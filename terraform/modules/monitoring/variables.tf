@@ -54,3 +54,9 @@ variable "server_groups" {
   type        = list(string)
   description = "Auto-scaling groups of servers, each of one machine."
 }
+
+variable "domains" {
+  type        = list(string)
+  default     = []
+  description = "Domains of Amazon OpenSearch."
+}

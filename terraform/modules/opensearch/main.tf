@@ -1,5 +1,5 @@
 # OpenSearch on machines of its own: the index of what is crawled. A zone is a rack: a copy of a shard is in another one.
-# Amazon OpenSearch, or any other, is used by its addresses instead: settings.opensearch.
+# Amazon OpenSearch is the module opensearch_domain; any other is used by its addresses: settings.opensearch.
 
 locals {
   names = [for node in range(var.nodes) : "opensearch-${node + 1}"]

@@ -48,6 +48,7 @@ resource "aws_launch_template" "this" {
       group     = "${var.name}-${var.command}s"
       hook      = "drain"
       grace     = local.grace
+      recrawl   = var.recrawl
     }),
     var.command == "console" ? templatefile("${path.module}/monitoring.sh.tftpl", {
       region       = data.aws_region.current.region

@@ -40,8 +40,8 @@ variable "secrets" {
   description = "ARNs in Secrets Manager by what they are: redis_password, viewer_token, operator_token, …"
 
   validation {
-    condition     = alltrue([for name in keys(var.secrets) : can(regex("^(kafka|zookeeper|redis|cassandra)_password$|^(viewer|operator)_token$", name))])
-    error_message = "secrets must be named kafka_password, zookeeper_password, redis_password, cassandra_password, viewer_token or operator_token."
+    condition     = alltrue([for name in keys(var.secrets) : can(regex("^(kafka|zookeeper|redis|cassandra|opensearch)_password$|^(viewer|operator)_token$", name))])
+    error_message = "secrets must be named kafka_password, zookeeper_password, redis_password, cassandra_password, opensearch_password, viewer_token or operator_token."
   }
 }
 
@@ -179,4 +179,10 @@ variable "tags" {
   type        = map(string)
   default     = {}
   description = "Tags of machines and their disks, which the provider's default tags do not reach."
+}
+
+variable "recrawl" {
+  type        = string
+  default     = ""
+  description = "When all is visited again, as systemd's OnCalendar has it (daily, *-*-* 03:00:00); empty: never. For one machine of a crawl."
 }

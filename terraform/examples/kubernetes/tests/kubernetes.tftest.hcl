@@ -2,6 +2,9 @@ variables {
   user_agent     = "test/1.0 (+https://example.org/bot)"
   image          = "registry.example.org/team/gregor:0.1.0"
   redis_password = "0123456789abcdefXY"
+
+  opensearch_domain_nodes = 0
+  index_workers           = 0
 }
 
 run "feeds_the_chart" {
@@ -33,5 +36,20 @@ run "an_image_by_digest" {
   assert {
     condition     = output.values.image.repository == "registry.example.org:5000/gregor" && startswith(output.values.image.digest, "sha256:")
     error_message = "A port is no tag."
+  }
+}
+
+run "amazon_opensearch" {
+  command = plan
+
+  variables {
+    opensearch_domain_nodes = 3
+    opensearch_password     = "Abcdefghijk1!"
+    index_workers           = 2
+  }
+
+  assert {
+    condition     = contains(keys(output.values.files), "opensearch_password_file") && output.values.index.replicas == 2
+    error_message = "Workers of the index, and the password of their user as a file."
   }
 }

@@ -43,6 +43,40 @@ run "workers_elsewhere" {
   }
 }
 
+run "amazon_opensearch" {
+  variables {
+    opensearch_domain_nodes = 3
+    opensearch_password     = "Abcdefghijk1!"
+    index_workers           = 2
+  }
+
+  assert {
+    condition     = output.settings.opensearch_username == "gregor" && output.settings.opensearch_tls && contains(keys(aws_secretsmanager_secret.this), "opensearch_password")
+    error_message = "Workers get its user, and its password as a secret."
+  }
+}
+
+run "one_opensearch" {
+  command = plan
+
+  variables {
+    opensearch_nodes        = 3
+    opensearch_domain_nodes = 3
+  }
+
+  expect_failures = [var.opensearch_domain_nodes]
+}
+
+run "its_password" {
+  command = plan
+
+  variables {
+    opensearch_domain_nodes = 3
+  }
+
+  expect_failures = [var.opensearch_password]
+}
+
 run "wrong_values" {
   command = plan
 

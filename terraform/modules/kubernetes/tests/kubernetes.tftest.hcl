@@ -44,12 +44,13 @@ run "a_worker_is_known_by_its_service_account" {
 
 run "nodes_hold_the_workers" {
   variables {
-    workers   = 20
-    api_cidrs = ["192.0.2.0/24"]
+    workers       = 20
+    index_workers = 2
+    api_cidrs     = ["192.0.2.0/24"]
   }
 
   assert {
-    condition     = aws_eks_node_group.this.scaling_config[0].desired_size == 7
+    condition     = aws_eks_node_group.this.scaling_config[0].desired_size == 8
     error_message = "Three workers a node."
   }
 
@@ -68,11 +69,13 @@ run "wrong_values" {
     api_cidrs          = ["0.0.0.0/0"]
     instance_type      = "t3.large"
     workers            = 0
+    index_workers      = 1.5
     namespace          = "Crawl"
     release            = "-"
   }
 
   expect_failures = [
-    var.subnets, var.kubernetes_version, var.api_cidrs, var.instance_type, var.workers, var.namespace, var.release,
+    var.subnets, var.kubernetes_version, var.api_cidrs, var.instance_type, var.workers, var.index_workers, var.namespace,
+    var.release,
   ]
 }

@@ -6,6 +6,7 @@ variables {
   kafka_brokers = 2
   redis_nodes   = ["gregor-001"]
   server_groups = ["gregor-cassandra-1"]
+  domains       = ["gregor"]
   nat_gateways  = { us-east-1a = "nat-0123456789abcdef0" }
 }
 
@@ -30,6 +31,7 @@ run "each_part_is_watched" {
   assert {
     condition = toset(keys(aws_cloudwatch_metric_alarm.this)) == toset([
       "kafka-offline", "kafka-1-disk", "kafka-2-disk", "redis-gregor-001-memory", "gregor-cassandra-1-away", "nat-us-east-1a-ports",
+      "opensearch-gregor-red", "opensearch-gregor-writes", "opensearch-gregor-disk",
     ])
     error_message = "Brokers, nodes and ways out, each by its own."
   }

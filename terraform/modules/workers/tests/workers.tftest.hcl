@@ -4,10 +4,13 @@ variables {
   subnets           = { us-east-1a = "subnet-0123456789abcdef0", us-east-1b = "subnet-0123456789abcdef1" }
   security_group_id = "sg-0123456789abcdef0"
   settings          = { stop_grace = 20, server_timeout = 5 }
-  secrets           = { viewer_token = "arn:aws:secretsmanager:us-east-1:123456789012:secret:gregor/viewer_token-AbCdEf" }
-  policy            = "{\"Version\": \"2012-10-17\", \"Statement\": []}"
-  image             = "123456789012.dkr.ecr.us-east-1.amazonaws.com/gregor:0.1.0"
-  repository_arn    = "arn:aws:ecr:us-east-1:123456789012:repository/gregor"
+  secrets = {
+    viewer_token        = "arn:aws:secretsmanager:us-east-1:123456789012:secret:gregor/viewer_token-AbCdEf"
+    opensearch_password = "arn:aws:secretsmanager:us-east-1:123456789012:secret:gregor/opensearch_password-AbCdEf"
+  }
+  policy         = "{\"Version\": \"2012-10-17\", \"Statement\": []}"
+  image          = "123456789012.dkr.ecr.us-east-1.amazonaws.com/gregor:0.1.0"
+  repository_arn = "arn:aws:ecr:us-east-1:123456789012:repository/gregor"
 }
 
 run "closed_and_encrypted" {
@@ -73,6 +76,12 @@ run "the_console_watches_the_workers" {
     topic_arn   = "arn:aws:sns:us-east-1:123456789012:gregor-alarms"
     workers_min = 1
     workers_max = 1
+    recrawl     = "*-*-* 03:00:00"
+  }
+
+  assert {
+    condition     = alltrue([for told in ["OnCalendar=*-*-* 03:00:00", "worker drain heed recrawl.timer"] : strcontains(base64decode(aws_launch_template.this.user_data), told)])
+    error_message = "All is visited again when that is due."
   }
 
   assert {
