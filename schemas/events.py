@@ -54,6 +54,9 @@ class PageEvent(msgspec.Struct, frozen=True, kw_only=True):
     via: str
     links: int
     requisite: bool = False
+    page_class: str = ""
+    class_probability: float = 0.0
+    relevance: float | None = None
 
 
 class StateEvent(msgspec.Struct, frozen=True, kw_only=True):
@@ -159,6 +162,9 @@ def of_page(crawl: str, page: Page) -> PageEvent:
         via=page.via,
         links=len(page.links),
         requisite=page.requisite,
+        page_class=page.page_class,
+        class_probability=page.class_probability,
+        relevance=page.relevance,
     )
 
 

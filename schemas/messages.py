@@ -10,13 +10,15 @@ import msgspec
 import xxhash
 
 from gregor.schemas.items import FieldShare, StoredItem
-from gregor.schemas.parts import AnswerHead, Failing, RobotsCopy, Takeover
+from gregor.schemas.parts import AnswerHead, Failing, RequestStart, RobotsCopy, Takeover
 
-TicketKind = Literal["new", "retry", "revisit", "robots", "wake", "recrawl"]
+TicketKind = Literal["new", "retry", "revisit", "robots", "wake", "recrawl", "drop"]
 State = Literal["fetched", "duplicate", "redirected", "denied", "gone", "dead", "refused", "waiting"]
 TERMINAL: Final[tuple[State, ...]] = ("fetched", "duplicate", "redirected", "denied", "gone", "dead", "refused")
 KEPT: Final[tuple[State, ...]] = ("fetched", "duplicate")
 """States of URLs of which a document is kept."""
+STILL_THERE: Final[tuple[State, ...]] = (*KEPT, "waiting")
+"""Those of which a document that was kept is not known to be gone: what waits will be asked again."""
 PRIORITIES: Final = (1, 2, 3, 4)
 LONGEST_URL: Final = 65_000
 """Characters, which are ASCII, of the longest URL that can be stored: Cassandra has 65,535 bytes for such a name."""
@@ -28,7 +30,8 @@ class Ticket(msgspec.Struct, frozen=True, array_like=True):
     ``new`` tickets come from the frontier (``visit`` 0); ``retry`` and ``revisit`` only from the calendar. ``robots``
     asks the owner of ``host`` to fetch a robots.txt for another host's ``origin``. ``wake`` is a calendar entry that
     names a ``host`` which has a backlog. ``recrawl`` comes from the frontier and asks the owner for a revisit that is
-    due now, of a URL that has a row.
+    due now, of a URL that has a row. ``drop`` comes from the frontier too: the owner deletes what is kept of the URL,
+    if it was not visited since.
     """
 
     href: str  # what is requested: the URL as it was first found, by the WHATWG standard; "" for a wake
@@ -51,6 +54,8 @@ class Ticket(msgspec.Struct, frozen=True, array_like=True):
     not_before: float = 0.0  # a redirect that is followed no sooner (its Retry-After), unix seconds; 0: at once
     due: float = 0.0  # of kind recrawl: not before then, unix seconds; 0: now
     requisite: bool = False  # only what a page shows needs it: its own links are not followed
+    worth: float | None = None  # what links to it brought so far, where a policy scores; None: it has no score
+    astray: int = 0  # pages in a row, the last ones, that led here and are not relevant for the topic
 
     @property
     def identity(self) -> tuple[str, int, str]:
@@ -73,17 +78,6 @@ class Ticket(msgspec.Struct, frozen=True, array_like=True):
         name = f"{name} {self.hops} {self.href}" if self.origin else name
         name = f"{name} requisite" if self.requisite else name
         return xxhash.xxh3_64_intdigest(name.encode()) >> 1
-
-
-class RequestStart(msgspec.Struct, frozen=True, array_like=True):
-    """The start of one request to a host, and what was in force then."""
-
-    at: float  # unix seconds
-    delay: float  # the least seconds since the start of any request before it
-    page_delay: float = 0.0  # the least seconds since that of a page; 0 for a robots.txt
-    rules: float = 0.0  # the ``fetched_at`` of the robots.txt that allowed it; 0: none was read
-    href: str = ""  # what was asked for; "": the key of the URL that it stands with
-    robots: bool = False  # whether it was for a robots.txt
 
 
 class Attempt(msgspec.Struct, frozen=True, array_like=True):
@@ -130,6 +124,9 @@ class Row(msgspec.Struct, frozen=True, array_like=True):
     kept_status: int = 0  # of HTTP, of the newest stored version; 0: none is stored
     kept_size: int = 0  # bytes of it
     requisite: bool = False  # it was only visited as what a page needs; a link to it makes a page of it
+    worth: float | None = None  # what links to it had brought when its turn came, where a policy scores
+    rate: bytes = b""  # what is known of how often it changes, see `settle.change_rate`; b"": nothing is
+    gone_since: float = 0.0  # the first of the visits in a row that found it gone, unix seconds; 0: it is not
 
 
 class Link(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -188,6 +185,9 @@ class Page(msgspec.Struct, array_like=True):
     items: list[StoredItem] = []  # what the rules of the crawl found, with what became of those of the version before
     headings: tuple[str, ...] = ()  # its first headings, of the first three ranks, white space collapsed, capped
     sketch: bytes = b""  # of the text, to tell near-duplicates by; b"": there is too little of it, or it was not made
+    page_class: str = ""  # that a model has put it into; "": none was asked
+    class_probability: float = 0.0  # how likely that is by the model; 0: none was asked
+    relevance: float | None = None  # for the topic of the crawl, 0 to 1; None: it has none
 
 
 Octets: TypeAlias = bytes
@@ -205,6 +205,7 @@ class HostRecord(msgspec.Struct, frozen=True, array_like=True):
     bytes: int = 0  # stored, which count against the host's budget
     failing: tuple[Failing, ...] = ()  # the origins that cannot be reached now
     shapes: Octets = b""  # what was learnt of its URL space, LearntShapes; b"": nothing
+    relevant: bool = False  # one of its pages was relevant for the topic, or it is that of a seed
 
 
 class RobotsRecord(msgspec.Struct, frozen=True, array_like=True):
@@ -248,6 +249,11 @@ class DeadLetter(msgspec.Struct, frozen=True, array_like=True):
     attempts: int = 0  # failed visits in a row
     source: str = ""  # where a message that could not be read was: topic, partition, offset; "": it is a URL's
 
+    @property
+    def id(self) -> int:
+        """By its content, so that a letter that is written again is one."""
+        return xxhash.xxh3_64_intdigest(encode(self)) >> 1
+
 
 class PartitionRecord(msgspec.Struct, frozen=True, array_like=True):
     """What survives of a partition."""
@@ -259,6 +265,8 @@ class PartitionRecord(msgspec.Struct, frozen=True, array_like=True):
     takeovers: tuple[Takeover, ...] = ()  # the last ones, the newest at the end
     domains: dict[str, int] = {}  # pages of those that have a budget, by target ("*.example.org")
     fields: dict[str, FieldShare] = {}  # how often the fields of rules have values, by "rule", a tab, "field"
+    refused: tuple[Ticket, ...] = ()  # links of its pages to names that look endless, the latest last
+    topic: Octets = b""  # what its owner learnt of links that lead to relevant pages; b"": nothing, or another has it
 
 
 T = TypeVar("T")

@@ -65,3 +65,16 @@ class Failing(msgspec.Struct, frozen=True, array_like=True):
     at: float = 0.0  # the last try, unix seconds; 0: not known
     silent: tuple[int, ...] = ()  # fingerprints of those URLs
     given_up: bool = False  # it failed too often: no request until then
+
+
+class RequestStart(msgspec.Struct, frozen=True, array_like=True):
+    """The start of one request to a host, and what was in force then."""
+
+    at: float  # unix seconds
+    delay: float  # the least seconds since the start of any request before it
+    page_delay: float = 0.0  # the least seconds since that of a page; 0 for a robots.txt
+    rules: float = 0.0  # the ``fetched_at`` of the robots.txt that allowed it; 0: none was read
+    href: str = ""  # what was asked for; "": the key of the URL that it stands with
+    robots: bool = False  # whether it was for a robots.txt
+    addresses: tuple[str, ...] = ()  # it went to one of these; (): nothing holds for them
+    address_delay: float = 0.0  # the least seconds since the start of any request to one of them
