@@ -1,12 +1,15 @@
 """The border to what finds documents. Whoever implements it keeps what is said here: tests/search/test_index.py."""
 
+from __future__ import annotations
+
 from collections.abc import Collection, Iterator, Sequence
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 import msgspec
 
-from gregor.search.documents import IndexedDocument
-from gregor.search.query import ParsedQuery
+if TYPE_CHECKING:  # a crawl asks for ranks alone: terms and their tables take it long to load
+    from gregor.search.documents import IndexedDocument
+    from gregor.search.query import ParsedQuery
 
 FARTHEST: Final = 10_000
 """The last hit of a query that is given to anybody: who wants more narrows the query."""

@@ -8,7 +8,7 @@ from urllib.parse import unquote
 import msgspec
 
 from gregor.schemas.items import StoredItem
-from gregor.schemas.messages import Page, Row
+from gregor.schemas.messages import STILL_THERE, Page, Row
 from gregor.search.query import facet
 from gregor.search.terms import terms
 
@@ -23,8 +23,6 @@ MOST_ITEM_VALUES: Final = 500
 BUCKETS: Final = 16
 """Steps of ranks that an index tells apart: documents are written anew only when theirs is another."""
 _THERE: Final = ("new", "changed", "unchanged")
-KEPT: Final = ("fetched", "duplicate", "waiting")
-"""States of URLs whose pages are found."""
 HIDDEN: Final = frozenset({"noindex", "none"})
 """What a page says that is not to be found."""
 _SHORT_TYPES: Final = {
@@ -55,6 +53,13 @@ class ContentUrl(msgspec.Struct, frozen=True):
     def of(cls, page: Page) -> "ContentUrl":
         """That of a page."""
         return cls(page.key, page.visit, page.state != "fetched", page.depth)
+
+
+class Noted(msgspec.Struct, frozen=True):
+    """What is remembered of a content: the URLs that it is under, in no order, and its rank, from 0 to 1."""
+
+    members: list[ContentUrl]
+    rank: float
 
 
 class IndexedDocument(msgspec.Struct, frozen=True):
@@ -100,7 +105,7 @@ def is_found(page: Page | None, row: Row | None) -> bool:
         return False
     if page.requisite if row is None else row.requisite:
         return False
-    return row is None or row.state in KEPT
+    return row is None or row.state in STILL_THERE
 
 
 def quotable(page: Page | None) -> str:

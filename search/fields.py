@@ -25,8 +25,6 @@ QUICK: Final = ("title", "anchors")
 """Those that are short, and looked through in a small part of the time."""
 EXACT: Final = ("host", "site", "language", "type", "label", "item")
 """Fields of values that are met or not."""
-COUNTED: Final = frozenset(EXACT) - {"site"}
-"""Those whose values are counted in what a query finds."""
 SPOKEN: Final = {
     "title": "title",
     "headings": "headings",
@@ -43,18 +41,36 @@ LONGEST_PHRASE: Final = 6
 """Words of a query that are looked for together in texts: more of them are a title, and seldom stand in a text."""
 
 
+MOST_NEAR_WORDS: Final = 3
+"""Words of a query that are looked for near each other in texts, in their order."""
+NEAR: Final = 8
+"""So many places between them at most."""
+
+
 class Weights(msgspec.Struct, frozen=True):
-    """What a term counts in each field, and what it is worth that words stand together."""
+    """What a term counts in each field, all of which are added up, and what it is worth that words stand together."""
 
     title: float = 3.0
-    headings: float = 1.3
+    headings: float = 0.8
     text: float = 1.0
-    anchors: float = 1.5
-    url: float = 0.7
+    anchors: float = 1.3
+    url: float = 0.4
     title_phrase: float = 2.0
     text_phrase: float = 1.0
-    tie: float = 0.4
-    """What a field counts that is not the one where the term is worth most."""
+    text_near: float = 0.5
+
+
+class Together(msgspec.Struct, frozen=True):
+    """Words of a query that stand next to each other in a field, or no more than so many places from there."""
+
+    field: str
+    worth: float
+    apart: int = 0
+
+    @property
+    def spoken(self) -> str:
+        """That, for people."""
+        return f"words {'near each other' if self.apart else 'together'} in the {SPOKEN[self.field]}"
 
 
 def shown(document: IndexedDocument) -> Hit:
@@ -107,14 +123,16 @@ def boost(rank: float) -> float:
     return 1.0 + RANK_WORTH * rank
 
 
-def phrase_worth(words: Phrase, weights: Weights, texts: Sequence[str] = TEXTS) -> dict[str, float]:
-    """What it is worth, by field, that the words of a query stand next to each other."""
+def places_together(words: Phrase, weights: Weights, texts: Sequence[str] = TEXTS) -> list[Together]:
+    """What it is worth that the words of a query stand together."""
     if len(words) < 2:
-        return {}
-    worth = {"title": weights.title_phrase, "text": weights.text_phrase}
-    if len(words) > LONGEST_PHRASE or "text" not in texts:
-        del worth["text"]
-    return worth
+        return []
+    places = [Together("title", weights.title_phrase)]
+    if "text" in texts and len(words) <= LONGEST_PHRASE:
+        places.append(Together("text", weights.text_phrase))
+    if "text" in texts and len(words) <= MOST_NEAR_WORDS:
+        places.append(Together("text", weights.text_near, NEAR))
+    return places
 
 
 def least(asked: ParsedQuery) -> int:

@@ -29,7 +29,8 @@ def words_of(text: str, nofollow: bool) -> int:
     said = text.strip()
     if not said:
         return int(nofollow)
-    return signed((xxhash.xxh3_64_intdigest(said.encode(errors="surrogatepass")) & ~NOFOLLOW) | nofollow)
+    number = xxhash.xxh3_64_intdigest(said.encode(errors="surrogatepass")) & ~NOFOLLOW | nofollow
+    return number - (1 << 64) if number >> 63 else number
 
 
 class Node(msgspec.Struct, frozen=True):

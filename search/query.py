@@ -3,7 +3,7 @@
     words              are looked for; of four or more one may be missing
     "two words"        next to each other, in this order
     -word  -"a b"      not with it
-    site:example.org   of this domain and all below it        host:www.example.org   of this host alone
+    site:example.org   of this domain and all below it        host:www.example.org   of this host, at any port
     lang:de            in this language                       type:pdf               of this media type
     before:2026-11     fetched before that began              after:2026             fetched then or later
     inurl:word         in its address                         intitle:word           in its title
@@ -16,13 +16,14 @@ bounded.
 
 import re
 from collections.abc import Callable
-from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Final
 
 import msgspec
 
+from gregor.search.hints import misread, unknown
 from gregor.search.terms import terms
+from gregor.search.typed_values import ascii_host, moment, without_port
 
 LONGEST: Final = 1000
 """Characters of a query that are read."""
@@ -43,6 +44,12 @@ _EXAMPLES: Final = {
 Phrase = tuple[str, ...]
 
 
+def item_parts(said: str) -> tuple[str, str]:
+    """The field and the value of what an item is filtered by; "" and its name, for a name alone."""
+    field, has_value, value = said.partition("=")
+    return (field, value) if has_value else ("", said)
+
+
 class QueryFilter(msgspec.Struct, frozen=True):
     """A condition that is met or not: ``name`` is site, host, lang, type, label, item, inurl or intitle.
 
@@ -56,8 +63,7 @@ class QueryFilter(msgspec.Struct, frozen=True):
     @property
     def group(self) -> str:
         """Of those with the same one any has to be met: filters of a name; of items, those of a field, or of names."""
-        field, has_value, _ = self.value[0].partition("=")
-        return f"item:{field if has_value else ''}" if self.name == "item" else self.name
+        return f"item:{item_parts(self.value[0])[0]}" if self.name == "item" else self.name
 
 
 class ParsedQuery(msgspec.Struct, frozen=True):
@@ -84,7 +90,6 @@ class ParsedQuery(msgspec.Struct, frozen=True):
 _QUOTES: Final = str.maketrans(dict.fromkeys("“”„‟«»＂", '"'))
 _MINUS: Final = str.maketrans(dict.fromkeys("−–—－", "-"))
 _PIECE: Final = re.compile(r'(-?)(?:([A-Za-z]{1,16}):(?=[^\s:/]))?("[^"]*"?|[^\s"]+)')
-_DATE: Final = re.compile(r"([0-9]{4})(?:-([0-9]{1,2})(?:-([0-9]{1,2}))?)?")
 _HOST: Final = re.compile(r"(?:\*\.)?([^\s/?#@\\]{1,255})")
 _TOKEN: Final = re.compile(r"[a-z0-9][a-z0-9.+/_-]{0,79}")
 _OTHER_NAMES: Final = {
@@ -131,8 +136,10 @@ def _with_minus(text: str) -> str:
 
 def _readable(text: str) -> str:
     """What is read of a query: of each sign one form."""
-    whole = text[:LONGEST].encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return _with_minus(whole.translate(_QUOTES))
+    if (read := text[:LONGEST]).isascii():
+        return read
+    sound = read.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return _with_minus(sound.translate(_QUOTES))
 
 
 class _Parser:
@@ -148,15 +155,22 @@ class _Parser:
         self._text = self._cleaned(text)
 
     def asked(self) -> ParsedQuery:
+        operators, plain = self._operators(), list[str]()
         for minus, name, rest in _PIECE.findall(self._text):
+            if not (minus or name or rest[0] == '"' or rest[-1] == ":"):
+                plain.append(rest)  # words that follow each other are understood at once: most queries are nothing else
+                continue
+            self._look_for_all(plain)
             operator = _OTHER_NAMES.get(name.lower(), name.lower())
-            read = self._operators().get(operator)
+            read = operators.get(operator)
             if read is not None:
                 read(operator, rest.strip('"'), bool(minus))
             elif name:
+                self._hint(unknown(name))
                 self._look_for(f"{name}:{rest}", rest.startswith('"'), bool(minus))
             else:
                 self._look_for(rest, rest.startswith('"'), bool(minus))
+        self._look_for_all(plain)
         asked = ParsedQuery(
             words=tuple(self._words),
             phrases=tuple(dict.fromkeys(self._phrases)),
@@ -190,6 +204,8 @@ class _Parser:
         if len(text) > LONGEST:
             self._hint(f"only the first {LONGEST} characters were read")
         readable = _readable(text)
+        for hint in misread(readable):
+            self._hint(hint)
         if readable.count('"') % 2:
             self._hint("a quote is not closed: it ends where the query does")
         return readable
@@ -205,6 +221,12 @@ class _Parser:
         taken = tuple(all_terms[: self._room])
         self._room -= len(taken)
         return taken
+
+    def _look_for_all(self, plain: list[str]) -> None:
+        """Words without signs, which are taken out of the list."""
+        if plain:
+            self._look_for(" ".join(plain), quoted=False, without=False)
+            plain.clear()
 
     def _look_for(self, text: str, quoted: bool, without: bool) -> None:
         if not quoted and text.endswith(":") and text[:-1].lower() in self._operators():
@@ -239,7 +261,11 @@ class _Parser:
             return
         if bare[host.end() :].strip("/"):
             self._hint(f"{name}: is for names alone: the path was left out (inurl: looks into addresses)")
-        self._filter(name, (_ascii_host(host[1]),), without)
+        value = ascii_host(host[1])
+        if name == "site" and (bare := without_port(value)) != value:
+            self._hint("site: is for names alone: the port was left out (host: tells ports apart)")
+            value = bare
+        self._filter(name, (value,), without)
 
     def _exact(self, name: str, text: str, without: bool) -> None:
         value = text.lower() if name == "label" else text.lower().replace("_", "-")
@@ -263,33 +289,12 @@ class _Parser:
         self._filter(name, looked_for, without)
 
     def _dated(self, name: str, text: str, without: bool) -> None:
-        moment = _moment(text)
-        if moment is None:
+        at = moment(text)
+        if at is None:
             self._hint(f"{name}: wants a date as 2026, 2026-11 or 2026-11-29; left out")
             return
         if without:
             name = {"before": "after", "after": "before"}[name]
         narrower = max if name == "after" else min
-        self._dates[name] = narrower(moment, self._dates.get(name, moment))
+        self._dates[name] = narrower(at, self._dates.get(name, at))
         self._said.append(f"{name}:{text}")
-
-
-def _ascii_host(host: str) -> str:
-    """A host's name as it is kept: IDNA-ASCII, lower case."""
-    lowered = host.lower().strip(".")
-    try:
-        return lowered if lowered.isascii() else lowered.encode("idna").decode("ascii")
-    except UnicodeError:
-        return lowered
-
-
-def _moment(text: str) -> float | None:
-    """When a year, a month or a day began, in UTC; None when it is no date."""
-    date = _DATE.fullmatch(text)
-    if date is None:
-        return None
-    year, month, day = (int(part) if part else 1 for part in date.groups())
-    try:
-        return datetime(year, month, day, tzinfo=UTC).timestamp()
-    except (ValueError, OverflowError):
-        return None

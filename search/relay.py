@@ -22,8 +22,6 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Final, TypeVar
 
-import xxhash
-
 from gregor.schemas.messages import Page, Row, url_fingerprint
 from gregor.search.documents import (
     BUCKETS,
@@ -48,6 +46,8 @@ _AT_ONCE: Final = 16
 MOST_LINKS: Final = 1000
 """Links of a page that are remembered, each target and text once."""
 _REMEMBERED: Final = 200_000
+_POSITIVE: Final = (1 << 63) - 1
+"""The bits of the number of words, without that which says nofollow."""
 
 PutDocument = Callable[[str, IndexedDocument | None], None]
 """Gathers the document of a content; None: it is to be removed."""
@@ -150,10 +150,11 @@ class Relay:
             target = self._key_of(link.url)
             if target is None or target == page.key:
                 continue
-            ranked[signed(url_fingerprint(target)), words_of(link.text, link.nofollow)] = None
+            words = words_of(link.text, link.nofollow)
+            ranked[signed(url_fingerprint(target)), words] = None
             text = link.text.strip()
             if text and not link.nofollow and len(links) < MOST_LINKS:
-                links[target, xxhash.xxh3_64_intdigest(text.encode(errors="surrogatepass")) >> 1] = text
+                links[target, (words >> 1) & _POSITIVE] = text
         return links, packed(ranked)
 
     async def _document(self, content: str) -> tuple[str, IndexedDocument | None]:

@@ -13,16 +13,14 @@ from typing import Final
 
 import msgspec
 
-from gregor.search.terms import MARKS, terms
+from gregor.search.places import Place, places
+from gregor.search.terms import LONGEST, MARKS, terms
+from gregor.search.words import is_lone
 
 WIDTH: Final = 240
 """Characters of a snippet, about."""
 _READ: Final = 100_000
 """Characters of a text that are looked through."""
-_STRETCH: Final = 2 * WIDTH
-"""Characters whose terms are compared at once: of the stretches the one that says most is looked at closely."""
-_AROUND: Final = 2 * WIDTH
-"""Characters before and behind a stretch that are looked at closely with it."""
 _REMEMBERED: Final = 20_000
 """Runs of letters whose terms are remembered."""
 _LONGEST_WORD: Final = 64
@@ -32,6 +30,7 @@ _HIDDEN: Final = re.compile(
     "[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]+"
 )
 """Control signs, those of direction among them, and what is no character."""
+_VISIBLE: Final = re.compile(rf"[^\s{_HIDDEN.pattern[1:-2]}]")
 _FAR: Final = (
     "\U00010a01-\U00010a0f\U00011000-\U00011fff\U00016af0-\U00016b36\U0001e000-\U0001e2ff\U000e0100-\U000e01ef"
 )
@@ -47,12 +46,6 @@ class Piece(msgspec.Struct, frozen=True):
     marked: bool = False
 
 
-class _Hit(msgspec.Struct, frozen=True):
-    start: int
-    end: int
-    term: str
-
-
 def plain(text: str) -> str:
     """A text of strangers without signs that do something: each run of them is a space."""
     return _HIDDEN.sub(" ", text)
@@ -63,38 +56,33 @@ def snippet(text: str, wanted: Collection[str], width: int = WIDTH) -> tuple[Pie
 
     ``…`` stands where something was cut off. The pieces together are at most some characters longer than ``width``.
     """
-    clean = " ".join(plain(text[:_READ]).split())
-    if not clean:
+    read, asked = text[:_READ], frozenset(wanted)
+    first, last = _near(read, asked, width)
+    close = " ".join(plain(read[first:last]).split())
+    if not close:
         return ()
-    asked = frozenset(wanted)
-    first, last = _near(clean, asked, width) if asked else (0, min(len(clean), width + _AROUND))
-    close = clean[first:last]
     hits = list(_hits(close, asked))
     start, end = _window(close, hits, width)
-    inside = [hit for hit in hits if start <= hit.start and hit.end <= end]
+    inside = [hit for hit in hits if start <= hit[0] and hit[1] <= end]
     pieces = list(_marked(close, start, end, inside))
-    if first + start > 0:
+    if start > 0 or _VISIBLE.search(read, 0, first):
         pieces.insert(0, Piece("… "))
-    if first + end < len(clean) or len(text) > _READ:
+    if end < len(close) or _VISIBLE.search(text, last):
         pieces.append(Piece(" …"))
     return tuple(pieces)
 
 
 def _near(text: str, wanted: frozenset[str], width: int) -> tuple[int, int]:
-    """From where to where it is looked at closely: around the stretch with most different terms, of equal ones the
-    first with most of them; the beginning where none is. It is found by whole stretches, which is cheap."""
-    best, chosen = (0, 0), (0, 0)
-    for start in range(0, len(text), max(width, WIDTH)):
-        stretch = _between_words(text, start, start + max(2 * width, _STRETCH))
-        there = [term for term in terms(text[slice(*stretch)]) if term in wanted]
-        worth = (len({*there}), len(there))
-        if worth > best:
-            best, chosen = worth, stretch
-        if stretch[1] == len(text):
-            break
-    first, _ = _between_words(text, max(0, chosen[0] - _AROUND), 0)
-    _, last = _between_words(text, 0, chosen[1] + width + _AROUND)
-    return first, last
+    """From where to where it is looked at closely: around the place with most different terms, of equal ones the first
+    with most of them; the beginning where none is."""
+    if where := places(text, wanted, width) if wanted else []:
+        start, end = _densest(where, width)
+        first, _ = _between_words(text, max(0, end - width - _LONGEST_WORD), 0)
+    else:
+        visible = _VISIBLE.search(text)
+        first = start = end = visible.start() if visible is not None else len(text)
+    _, last = _between_words(text, 0, max(end, start + width) + _LONGEST_WORD)
+    return min(first, start), last
 
 
 def _between_words(text: str, start: int, end: int) -> tuple[int, int]:
@@ -108,17 +96,28 @@ def _between_words(text: str, start: int, end: int) -> tuple[int, int]:
     return start, min(end, len(text))
 
 
-def _hits(text: str, wanted: frozenset[str]) -> Iterator[_Hit]:
+def _hits(text: str, wanted: frozenset[str]) -> Iterator[Place]:
     """Where a wanted term stands."""
+    lone = sorted(filter(is_lone, wanted), key=len, reverse=True)
+    alone = re.compile("|".join(map(re.escape, lone))) if lone else None
     for match in _RUN.finditer(text) if wanted else ():
-        run_terms = _terms_of(match[0])
-        if wanted.isdisjoint(run_terms):
+        word = match[0]
+        if word.isascii():
+            if (term := word.lower()[:LONGEST]) in wanted:
+                yield *match.span(), term
+            continue
+        run_terms = _terms_of(word)
+        singles = [] if alone is None else [unit.span() for unit in alone.finditer(text, *match.span())]
+        if not singles and wanted.isdisjoint(run_terms):
             continue
         if len(run_terms) == 1:
-            yield _Hit(*match.span(), run_terms[0])
+            yield *match.span(), run_terms[0]
             continue
-        for start, end in _parts(text, match.span(), wanted):
-            yield _Hit(start, end, text[start:end])
+        last = 0
+        for start, end in sorted([*singles, *_parts(text, match.span(), wanted)]):
+            if end > last:
+                yield max(start, last), end, text[max(start, last) : end].casefold()
+                last = end
 
 
 @lru_cache(_REMEMBERED)
@@ -153,30 +152,31 @@ def _parts(text: str, run: tuple[int, int], wanted: frozenset[str]) -> Iterator[
         yield open_start, open_end
 
 
-def _window(text: str, hits: list[_Hit], width: int) -> tuple[int, int]:
+def _window(text: str, hits: list[Place], width: int) -> tuple[int, int]:
     """From where to where it is shown."""
     if len(text) <= width:
         return 0, len(text)
     first, last = _densest(hits, width) if hits else (0, 0)
     start = _sentence_start(text, first, max(0, last - width))
-    return start, _end(text, start + width)
+    end = _end(text, start + width)
+    return start, _with_marks(text, last) if end < last <= start + width + _LONGEST_WORD // 2 else end
 
 
-def _densest(hits: list[_Hit], width: int) -> tuple[int, int]:
+def _densest(hits: list[Place], width: int) -> tuple[int, int]:
     """The stretch no longer than the width with most different terms; of equal ones that with most hits, the first."""
     inside: Counter[str] = Counter()
-    best, place, left = (0, 0), (hits[0].start, hits[0].end), 0
-    for right, hit in enumerate(hits):
-        inside[hit.term.casefold()] += 1
-        while hit.end - hits[left].start > width and left < right:
-            gone = hits[left].term.casefold()
+    best, place, left = (0, 0), hits[0][:2], 0
+    for right, (_, end, term) in enumerate(hits):
+        inside[term] += 1
+        while end - hits[left][0] > width and left < right:
+            gone = hits[left][2]
             inside[gone] -= 1
             if not inside[gone]:
                 del inside[gone]
             left += 1
         worth = (len(inside), right - left)
         if worth > best:
-            best, place = worth, (hits[left].start, hit.end)
+            best, place = worth, (hits[left][0], end)
     return place
 
 
@@ -204,12 +204,12 @@ def _end(text: str, at: int) -> int:
     return space if space > 0 else _with_marks(text, at)
 
 
-def _marked(text: str, start: int, end: int, hits: list[_Hit]) -> Iterator[Piece]:
+def _marked(text: str, start: int, end: int, hits: list[Place]) -> Iterator[Piece]:
     at = start
-    for hit in hits:
-        if hit.start > at:
-            yield Piece(text[at : hit.start])
-        yield Piece(text[hit.start : hit.end], marked=True)
-        at = hit.end
+    for first, last, _ in hits:
+        if first > at:
+            yield Piece(text[at:first])
+        yield Piece(text[first:last], marked=True)
+        at = last
     if at < end:
         yield Piece(text[at:end])

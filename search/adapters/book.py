@@ -9,15 +9,16 @@ import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import Any, Final, TypeVar
-from urllib.parse import quote
+from typing import Any, Final
 
 import numpy as np
 
-from gregor.schemas.messages import Link, Page
-from gregor.search.adapters.link_rows import LinkRow, data_of, number_of, rows_of
-from gregor.search.documents import BUCKETS, Anchor, ContentUrl, content_of
-from gregor.search.links import MOST_LINKS, NOFOLLOW, RECOMMENDING, Links, Node, words_of
+from gregor.schemas.messages import Page
+from gregor.search.adapters.damage import open_reading
+from gregor.search.adapters.link_reader import LinkReader
+from gregor.search.adapters.link_rows import LinkRow, number_of, rows_of
+from gregor.search.documents import BUCKETS, Anchor, ContentUrl, Noted, content_of
+from gregor.search.links import NOFOLLOW, Links, Node, packed
 from gregor.search.ranking import Ranked
 
 _SCHEMA: Final = """
@@ -38,9 +39,9 @@ CREATE TABLE IF NOT EXISTS unwritten (content TEXT PRIMARY KEY, soon INT NOT NUL
 _READ: Final = 1000
 """Anchors of a target that are looked at."""
 _CHANGED: Final = """CREATE TEMP TABLE IF NOT EXISTS changed (target INT NOT NULL, host INT NOT NULL, name INT NOT NULL,
-    text TEXT NOT NULL, more INT NOT NULL, PRIMARY KEY (target, host, name)) WITHOUT ROWID"""
-"""How many pages more have an anchor, or less, in what is taken in; joined in whole, which takes a third of the time of
-row by row."""
+    text TEXT NOT NULL, more INT NOT NULL)"""
+"""How many pages more have an anchor, or less, in what is taken in, each once; joined in whole, in the order of the
+anchors, which takes a third of the time of row by row."""
 _MORE: Final = """INSERT INTO anchors SELECT target, host, name, text, more FROM changed WHERE more > 0
     ON CONFLICT DO UPDATE SET count = count + excluded.count"""
 _LESS: Final = """UPDATE anchors SET count = count + changed.more FROM changed WHERE changed.more < 0
@@ -58,14 +59,7 @@ _RERANKED: Final = """INSERT OR IGNORE INTO unwritten SELECT ?1, 0
 _SLICE: Final = 2000
 """Ranks that are put in at once: who follows the crawl waits for them."""
 _BUSY_SECONDS: Final = 60.0
-_NO_TARGET: Final = 0
-"""In the place of what a link leads to that is no URL of a crawl; no URL has this number in practice."""
-_REMEMBERED: Final = 200_000
-
-
 _ASKED_AT_ONCE: Final = 500
-
-T = TypeVar("T", str, int)
 
 
 class PageBook:
@@ -77,9 +71,7 @@ class PageBook:
             file, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False, cached_statements=64
         )
         self._connection.executescript(_SCHEMA + _CHANGED)
-        self._key_of = key_of
-        self._ids: dict[str, int | None] = {}
-        self._linked: dict[tuple[str, str, bool], tuple[int, int]] = {}  # pages of a site repeat their links
+        self._links_of = LinkReader(key_of).rows
         self._changed: dict[tuple[int, int, int], int] = {}  # pages more that have an anchor, in what is taken in
         self._texts: dict[tuple[int, int, int], str] = {}  # of these
 
@@ -129,11 +121,15 @@ class PageBook:
         self._connection.executemany("INSERT OR REPLACE INTO unwritten VALUES (?, 1)", [(name,) for name in contents])
         self._connection.execute("COMMIT")
 
-    def members(self, content: str) -> list[ContentUrl]:
-        """The URLs that a content is under now, in no order; [] when it is to be found no more."""
-        statement = "SELECT key, visit, duplicate, depth FROM pages WHERE content = ?"
-        found = self._connection.execute(statement, (content,))
-        return [ContentUrl(key, visit, bool(duplicate), depth) for key, visit, duplicate, depth in found]
+    def noted(self, contents: Sequence[str]) -> dict[str, Noted]:
+        """What is remembered of contents: the URLs that each is under now, none when it is to be found no more; its
+        rank by its bucket, 0 before it was ranked."""
+        members: dict[str, list[ContentUrl]] = {content: [] for content in contents}
+        statement = "SELECT content, key, visit, duplicate, depth FROM pages WHERE content"
+        for content, key, visit, duplicate, depth in self._of(statement, contents):
+            members[content].append(ContentUrl(key, visit, bool(duplicate), depth))
+        ranks = dict(self._of("SELECT content, bucket FROM ranks WHERE content", contents))
+        return {name: Noted(urls, ranks.get(name, 0) / (BUCKETS - 1)) for name, urls in members.items()}
 
     def anchors(self, keys: Iterable[str]) -> list[Anchor]:
         """What links that lead to these URLs say, and of which hosts; those that most pages use first."""
@@ -141,11 +137,6 @@ class PageBook:
             WHERE target = ? LIMIT ?"""
         rows = [row for key in keys for row in self._connection.execute(statement, (number_of(key), _READ))]
         return [Anchor(text, host or "") for text, host, _ in sorted(rows, key=lambda row: (-row[2], row[0]))]
-
-    def rank(self, content: str) -> float:
-        """The rank of a content by its bucket, from 0 to 1; 0 before it was ranked."""
-        found = self._connection.execute("SELECT bucket FROM ranks WHERE content = ?", (content,)).fetchone()
-        return found[0] / (BUCKETS - 1) if found else 0.0
 
     def ranks(self) -> dict[str, float]:
         """The rank of every content that was ranked."""
@@ -165,7 +156,7 @@ class PageBook:
 
     def keep_ranks(self, file: Path) -> None:
         """Take over the ranks of another book, which is left as it is; of one that cannot be read, none."""
-        with suppress(sqlite3.Error), closing(sqlite3.connect(f"file:{quote(str(file))}?mode=ro", uri=True)) as other:
+        with suppress(sqlite3.Error), closing(open_reading(file)) as other:
             ranks = other.execute("SELECT content, rank, bucket FROM ranks")
             self._connection.execute("BEGIN IMMEDIATE")
             self._connection.executemany("INSERT OR REPLACE INTO ranks VALUES (?, ?, ?)", ranks)
@@ -195,7 +186,7 @@ class PageBook:
         many, numbers = self._connection.executemany, {key: number_of(key) for key in pages}
         there = {key: page for key, page in pages.items() if page is not None}
         gone = [key for key in pages if key not in there]
-        before = self._kept("SELECT key, content FROM pages WHERE key", pages)
+        before = dict(self._of("SELECT key, content FROM pages WHERE key", pages))
         concerned = {*before.values(), *map(content_of, there.values())}
         many("INSERT OR REPLACE INTO unwritten VALUES (?, 1)", [(content,) for content in sorted(concerned)])
         many("DELETE FROM pages WHERE key = ?", [(key,) for key in gone])
@@ -213,26 +204,24 @@ class PageBook:
         )
         self._link({numbers[key]: page for key, page in pages.items()})
 
-    def _kept(self, statement: str, keys: Iterable[T]) -> dict[T, Any]:
-        """What a table has of these keys: the statement's second column by its first."""
-        kept: dict[T, Any] = {}
+    def _of(self, statement: str, keys: Iterable[str | int]) -> Iterator[tuple[Any, ...]]:
+        """What a statement that ends with a column's name gives for these values of the column."""
         ordered = list(keys)
         for first in range(0, len(ordered), _ASKED_AT_ONCE):
             some = ordered[first : first + _ASKED_AT_ONCE]
-            kept.update(self._connection.execute(f"{statement} IN ({','.join('?' * len(some))})", some))
-        return kept
+            yield from self._connection.execute(f"{statement} IN ({','.join('?' * len(some))})", some)
 
     def _link(self, pages: Mapping[int, Page | None]) -> None:
         """Replace the links of pages, and note which anchors one page more has, or one less."""
-        kept = self._kept("SELECT source, data FROM links WHERE source", pages)
+        kept = dict(self._of("SELECT source, data FROM links WHERE source", pages))
         links_of: list[tuple[int, bytes]] = []
         gone: list[tuple[int]] = []
         for source, page in pages.items():
             old = rows_of(kept[source]) if source in kept else {}
-            new = dict(self._links(source, page)) if page is not None else {}
+            new = self._links_of(source, page) if page is not None else {}
             self._note(old, new)
             if new:
-                links_of.append((source, data_of(new)))
+                links_of.append((source, packed(new)))
             elif source in kept:
                 gone.append((source,))
         self._connection.executemany("INSERT OR REPLACE INTO links VALUES (?, ?)", sorted(links_of))
@@ -244,8 +233,12 @@ class PageBook:
             if link not in new and link[1] and not link[1] & NOFOLLOW:
                 changed[link] = changed.get(link, 0) - 1
         for link, text in new.items():
-            if link[1] and not link[1] & NOFOLLOW and link not in old:
-                changed[link] = changed.get(link, 0) + 1
+            name = link[1]
+            if name and not name & NOFOLLOW and link not in old:
+                if link in changed:
+                    changed[link] += 1
+                else:
+                    changed[link] = 1
                 texts[link] = text
 
     def _change_anchors(self) -> None:
@@ -256,43 +249,8 @@ class PageBook:
         if not self._changed:
             return
         run, texts = self._connection.execute, self._texts
-        rows = ((target, host, name, texts.get((target, name, host), ""), more)
-                for (target, name, host), more in self._changed.items() if more)  # fmt: skip
+        rows = sorted((target, host, name, texts.get((target, name, host), ""), more)
+                      for (target, name, host), more in self._changed.items() if more)  # fmt: skip
         self._connection.executemany("INSERT INTO changed VALUES (?, ?, ?, ?, ?)", rows)
         for statement in (_MORE, _LESS, _LATER, _GONE, "DELETE FROM changed"):
             run(statement)
-
-    def _links(self, source: int, page: Page) -> Iterator[tuple[tuple[int, int, int], str]]:
-        """Where a page leads to, by which words: target, words (0: none), its host; and the words."""
-        host, count, linked = number_of(page.host), 0, self._linked
-        for link in page.links:
-            if link.kind not in RECOMMENDING:
-                continue
-            said = (link.url, link.text, link.nofollow)
-            row = linked.get(said)
-            if row is None:
-                if len(linked) >= _REMEMBERED:
-                    linked.clear()
-                linked[said] = row = self._row(link)
-            target, name = row
-            if target in (_NO_TARGET, source):
-                continue
-            yield (target, name, host), link.text.strip()
-            count += 1
-            if count >= MOST_LINKS:
-                return
-
-    def _row(self, link: Link) -> tuple[int, int]:
-        """Where a link leads to, and its words."""
-        target = self._target(link.url)
-        if target is None:
-            return _NO_TARGET, 0
-        return target, words_of(link.text, link.nofollow)
-
-    def _target(self, url: str) -> int | None:
-        if url not in self._ids:
-            if len(self._ids) >= _REMEMBERED:
-                self._ids.clear()
-            key = self._key_of(url)
-            self._ids[url] = None if key is None else number_of(key)
-        return self._ids[url]

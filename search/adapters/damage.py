@@ -12,6 +12,11 @@ from gregor.search.borders import Unusable
 _BROKEN: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CANTOPEN})
 
 
+def open_reading(file: Path) -> sqlite3.Connection:
+    """A book, to read from it alone."""
+    return sqlite3.connect(f"file:{quote(str(file))}?mode=ro", uri=True)
+
+
 @contextmanager
 def usable(file: Path) -> Iterator[None]:
     """Name a book that turns out to be damaged while it is used. Raises `Unusable` for that.
@@ -29,7 +34,7 @@ def usable(file: Path) -> Iterator[None]:
 def check_whole(file: Path) -> None:
     """Raises `Unusable` for a book that is damaged."""
     try:
-        with closing(sqlite3.connect(f"file:{quote(str(file))}?mode=ro", uri=True)) as book:
+        with closing(open_reading(file)) as book:
             said = str(book.execute("PRAGMA quick_check(1)").fetchone()[0]).splitlines()
             why = next((line for line in said if not line.startswith("***")), said[0])  # those name the database
     except sqlite3.DatabaseError as error:

@@ -6,13 +6,14 @@ from collections.abc import Iterable
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Final
-from urllib.parse import quote
+
+from gregor.search.adapters.damage import open_reading
 
 Steps = list[tuple[str, int]]
 """Keys of pages, or hosts, and their steps."""
-_ALL: Final = 1 << 40
 
 _SCHEMA: Final = "CREATE TABLE IF NOT EXISTS host_ranks (host TEXT PRIMARY KEY, step INT NOT NULL) WITHOUT ROWID"
+_OF_HOSTS: Final = "SELECT host, step FROM host_ranks WHERE step >= ? ORDER BY step DESC, host LIMIT ?"
 _BUSY_SECONDS: Final = 60.0
 
 
@@ -32,7 +33,7 @@ def put(file: Path, hosts: Iterable[tuple[str, int]]) -> None:
 
 def made(file: Path) -> int:
     """What tells the steps in a book from those before and after; 0: there are none."""
-    with suppress(sqlite3.Error), closing(_reading(file)) as book:
+    with suppress(sqlite3.Error), closing(open_reading(file)) as book:
         if (fact := book.execute("SELECT value FROM facts WHERE name = 'ranked'").fetchone()) is not None:
             return int(fact[0])
     return 0
@@ -40,7 +41,10 @@ def made(file: Path) -> int:
 
 def keep(before: Path, file: Path) -> None:
     """Take over the steps of the hosts of another book."""
-    put(file, steps(before, 1, _ALL)[1])
+    hosts: Steps = []
+    with suppress(sqlite3.Error), closing(open_reading(before)) as book:
+        hosts = book.execute(_OF_HOSTS, (1, -1)).fetchall()  # all of them
+    put(file, hosts)
 
 
 def steps(file: Path, least: int, most: int) -> tuple[Steps, Steps]:
@@ -48,14 +52,9 @@ def steps(file: Path, least: int, most: int) -> tuple[Steps, Steps]:
     read, or has none."""
     pages: Steps = []
     hosts: Steps = []
-    with suppress(sqlite3.Error), closing(_reading(file)) as book:
-        of_hosts = "SELECT host, step FROM host_ranks WHERE step >= ? ORDER BY step DESC, host LIMIT ?"
+    with suppress(sqlite3.Error), closing(open_reading(file)) as book:
         of_pages = """SELECT key, bucket FROM ranks JOIN pages USING (content) WHERE bucket >= ?
             ORDER BY bucket DESC, key LIMIT ?"""
-        hosts = book.execute(of_hosts, (least, most)).fetchall()
+        hosts = book.execute(_OF_HOSTS, (least, most)).fetchall()
         pages = book.execute(of_pages, (least, most)).fetchall()
     return pages, hosts
-
-
-def _reading(file: Path) -> sqlite3.Connection:
-    return sqlite3.connect(f"file:{quote(str(file))}?mode=ro", uri=True)

@@ -19,6 +19,8 @@ from gregor.worker.borders.errors import Unavailable
 
 SERVICE: Final = "OpenSearch"
 _RETRIES: Final = 3
+ATTEMPTS: Final = 1 + _RETRIES
+"""How often a question is asked, each time for so long, before its node is said to be away."""
 _ASIDE: Final = 2
 """Seconds for which a node that was away is not asked; longer each time it still is."""
 _AWAY: Final = frozenset({408, 429, 500, 502, 503, 504})

@@ -1,4 +1,4 @@
-"""`Index` in OpenSearch. What is shown of a document is stored with it; its text is not: the crawl has it.
+"""`Index` in OpenSearch. What is shown of a document is stored with it, in a field of its own.
 
 A document is named by its content, written whole, and carries a version that only grows: what comes late or twice
 changes nothing. The position is a document of its own, written when all before it were acknowledged: after a crash it
@@ -15,6 +15,7 @@ import msgspec
 from gregor.search.adapters.opensearch_client import SERVICE, Client, Refused
 from gregor.search.adapters.opensearch_query import (
     NAME,
+    SHOWN,
     SPELLING,
     QueryBody,
     anywhere,
@@ -30,7 +31,7 @@ from gregor.search.documents import IndexedDocument
 from gregor.search.facets import aggregations, facets
 from gregor.search.fields import QUICK, RANK_WORTH, SPOKEN, TEXTS, Weights, least
 from gregor.search.query import ParsedQuery
-from gregor.search.spelling import LONG, MOST_NEAR, apart
+from gregor.search.spelling import LONG, apart, still_there
 from gregor.worker.borders.errors import Unavailable
 
 _POSITION: Final = "position"
@@ -203,10 +204,8 @@ class OpenSearchIndex:
         close = [other for other, many in slips.items() if many <= 1]
         if not close and len(term) >= LONG:
             close = [other for other, many in slips.items() if many <= 2]
-        commonest = sorted(close, key=lambda other: -counts[other])[:MOST_NEAR]
-        # The dictionary has words of documents that are gone, too, until the files that they are in are merged.
-        there = {other: self._search(anywhere(other), 0, 0)["hits"]["total"]["value"] for other in commonest}
-        return {other: count for other, count in there.items() if count}
+        near = {other: counts[other] for other in close}
+        return still_there(near, lambda other: int(self._search(anywhere(other), 0, 0)["hits"]["total"]["value"]))
 
     def document(self, name: str) -> Hit | None:
         query = {"constant_score": {"filter": {"term": {NAME: name_of(name)}}, "boost": 0.0}}
@@ -222,12 +221,10 @@ class OpenSearchIndex:
         scores = iter(self._scores(name_of(name), self._worth(asked)))
         for word in asked.words:
             worth = {field: next(scores) for field in TEXTS}
-            best = max(worth, key=worth.__getitem__)
-            parts = {field: score if field == best else score * self._weights.tie for field, score in worth.items()}
-            reasons += [ScorePart(SPOKEN[field], word, score) for field, score in parts.items() if score]
-        for field, _ in phrases_of(asked.words, self._weights):
+            reasons += [ScorePart(SPOKEN[field], word, score) for field, score in worth.items() if score]
+        for place, _ in phrases_of(asked.words, self._weights):
             if score := next(scores):
-                reasons.append(ScorePart(f"words together in the {SPOKEN[field]}", " ".join(asked.words), score))
+                reasons.append(ScorePart(place.spoken, " ".join(asked.words), score))
         if hit.rank and reasons:
             ranked = sum(reason.score for reason in reasons) * RANK_WORTH * hit.rank
             reasons.append(ScorePart("links that lead there (rank)", "", ranked))
@@ -267,7 +264,8 @@ class OpenSearchIndex:
     def _ask_search(self, body: dict[str, object]) -> Any:
         path = "/_search" if self._state else f"/{self._index}/_search"
         pinned = {"pit": {"id": self._state, "keep_alive": _KEPT}} if self._state else {}
-        return self._asked("POST", path, {**body, **pinned}, {"search_type": "dfs_query_then_fetch"})
+        kept = {"_source": False, "stored_fields": [SHOWN]}
+        return self._asked("POST", path, {**body, **kept, **pinned}, {"search_type": "dfs_query_then_fetch"})
 
     def _body(self, query: QueryBody, limit: int, offset: int) -> dict[str, object]:
         """Equal scores are in the order of the names, so that pages of hits are one list."""
@@ -291,5 +289,5 @@ class OpenSearchIndex:
 
 
 def _hit(found: Any) -> Hit:
-    hit = msgspec.convert(found["_source"]["shown"], Hit)
+    hit = msgspec.json.decode(found["fields"][SHOWN][0], type=Hit)
     return msgspec.structs.replace(hit, score=float(found["_score"] or 0.0))

@@ -3,11 +3,15 @@
 from collections.abc import Sequence
 from typing import Any, Final
 
-from gregor.search.fields import TEXTS, Weights, phrase_worth
+from gregor.search.fields import TEXTS, Together, Weights, places_together
 from gregor.search.query import ParsedQuery, Phrase, QueryFilter
+from gregor.search.typed_values import is_without_port
+from gregor.search.words import of_pairs
 
 NAME: Final = "name"
 """The field that every document has, and what is no document has not: its name in the index."""
+SHOWN: Final = "shown"
+"""The field that is kept of a document to show it by: a `Hit` in JSON."""
 BOOST: Final = "boost"
 """The field by which a document's score is multiplied."""
 SPELLING: Final = {
@@ -28,7 +32,7 @@ def query_of(asked: ParsedQuery, least: int, weights: Weights, texts: Sequence[s
     """All of a query; ``least``: so many of the words have to be there, in these fields."""
     must: list[QueryBody] = []
     if asked.words:
-        anywhere = [_anywhere_at_best(word, weights, texts) for word in asked.words]
+        anywhere = [_in_any_field(word, weights, texts) for word in asked.words]
         must.append({"bool": {"should": anywhere, "minimum_should_match": least}})
     required = [_phrase(phrase, texts) for phrase in asked.phrases] + _wanted(asked)
     unwanted = [_phrase(phrase) for phrase in asked.without]
@@ -57,20 +61,27 @@ def of_document(name: str, query: QueryBody) -> QueryBody:
 
 def term(field: str, word: str, weights: Weights) -> QueryBody:
     """A term in a field, by its weight."""
+    if pattern := of_pairs(word):
+        return {"regexp": {field: {"value": pattern, "boost": getattr(weights, field)}}}
     return {"term": {field: {"value": word, "boost": getattr(weights, field)}}}
 
 
-def phrases_of(words: Phrase, weights: Weights, texts: Sequence[str] = TEXTS) -> list[tuple[str, QueryBody]]:
-    """The words of a query next to each other, in the fields where that is worth something."""
-    return [(field, _side_by_side(field, words, worth)) for field, worth in phrase_worth(words, weights, texts).items()]
+def phrases_of(words: Phrase, weights: Weights, texts: Sequence[str] = TEXTS) -> list[tuple[Together, QueryBody]]:
+    """The words of a query together, in the fields where that is worth something."""
+    return [
+        (place, _side_by_side(place.field, words, place.worth, place.apart))
+        for place in places_together(words, weights, texts)
+    ]
 
 
-def _anywhere_at_best(word: str, weights: Weights, texts: Sequence[str]) -> QueryBody:
-    return {"dis_max": {"tie_breaker": weights.tie, "queries": [term(field, word, weights) for field in texts]}}
+def _in_any_field(word: str, weights: Weights, texts: Sequence[str]) -> QueryBody:
+    return {"bool": {"should": [term(field, word, weights) for field in texts], "minimum_should_match": 1}}
 
 
-def _side_by_side(field: str, words: Phrase, worth: float = 1.0) -> QueryBody:
-    return {"match_phrase": {field: {"query": " ".join(words), "boost": worth}}}
+def _side_by_side(field: str, words: Phrase, worth: float = 1.0, apart: int = 0) -> QueryBody:
+    if len(words) == 1 and (pattern := of_pairs(words[0])):
+        return {"regexp": {field: {"value": pattern, "boost": worth}}}
+    return {"match_phrase": {field: {"query": " ".join(words), "boost": worth, "slop": apart}}}
 
 
 def anywhere(word: str) -> QueryBody:
@@ -103,5 +114,9 @@ def _condition(condition: QueryFilter) -> QueryBody:
             return _side_by_side("url", condition.value)
         case "intitle":
             return _side_by_side("title", condition.value)
+        case "host" if is_without_port(condition.value[0]):
+            host = condition.value[0]
+            any_of = [{"term": {"host": host}}, {"prefix": {"host": f"{host}:"}}]
+            return {"bool": {"should": any_of, "minimum_should_match": 1}}
         case name:
             return {"term": {{"lang": "language"}.get(name, name): condition.value[0]}}

@@ -12,11 +12,12 @@ from typing import Any, Final
 import msgspec
 
 from gregor.search.adapters.opensearch_client import Client, Refused
-from gregor.search.adapters.opensearch_query import BOOST, NAME
+from gregor.search.adapters.opensearch_query import BOOST, NAME, SHOWN
 from gregor.search.borders import IndexLost, Unusable
-from gregor.search.fields import COUNTED, EXACT, TEXTS
+from gregor.search.facets import COUNTED
+from gregor.search.fields import EXACT, TEXTS
 
-FORMAT: Final = 4
+FORMAT: Final = 5
 """Of the fields, and of how texts become terms: an index of another one is made anew."""
 DOCUMENTS_A_SHARD: Final = 2_500_000
 """So many documents of the web are about 25 GB: beyond 50 a shard is slow to move and to recover."""
@@ -123,6 +124,11 @@ def generations(client: Client, shape: IndexLayout) -> list[Generation]:
     return sorted(Generation(_number(shape, name), name) for name in names if _number(shape, name))
 
 
+def newest(client: Client, shape: IndexLayout) -> int:
+    """The highest number of a generation that there is; 0: none is."""
+    return max((each.number for each in generations(client, shape)), default=0)
+
+
 def create(client: Client, shape: IndexLayout, number: int) -> Generation:
     """Make a generation, if it is not there."""
     generation = shape.generation(number)
@@ -175,7 +181,11 @@ def delete_others(client: Client, shape: IndexLayout, kept: Generation) -> None:
 
 def template_of(shape: IndexLayout) -> dict[str, Any]:
     """Settings and fields. Texts come as terms and are split at spaces alone; what a word is, is decided by
-    `gregor.search.terms`. They are not kept: the crawl has them."""
+    `gregor.search.terms`.
+
+    What is written is kept whole: the engine keeps it anyway for a while, for copies that come back, and to take parts
+    out of it is work of its own. A hit is read from what is shown of it alone.
+    """
     return {
         "settings": {
             "number_of_shards": shape.shards,
@@ -185,7 +195,6 @@ def template_of(shape: IndexLayout) -> dict[str, Any]:
         },
         "mappings": {
             "dynamic": False,
-            "_source": {"excludes": [*TEXTS, *EXACT, NAME, "at", BOOST]},
             "properties": _properties(),
         },
     }
@@ -202,7 +211,7 @@ def _properties() -> dict[str, Any]:
         NAME: {"type": "keyword"},
         "at": {"type": "double"},
         BOOST: {"type": "float", "index": False},
-        "shown": {"type": "object", "enabled": False},
+        SHOWN: {"type": "keyword", "index": False, "doc_values": False, "store": True},
         "position": {"type": "long", "index": False, "doc_values": False},
     }
 

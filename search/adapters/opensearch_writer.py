@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 
 from gregor.search.adapters.opensearch_client import BulkOutcome, Client, Refused
-from gregor.search.adapters.opensearch_query import BOOST, NAME
+from gregor.search.adapters.opensearch_query import BOOST, NAME, SHOWN
 from gregor.search.adapters.opensearch_schema import gone, writers_of
 from gregor.search.borders import Hit
 from gregor.search.documents import IndexedDocument
@@ -103,13 +103,15 @@ class BulkWriter:
 def _line(name: str, document: IndexedDocument, version: int) -> bytes:
     """What a bulk has for a document."""
     head = {"_id": name, "version": version, "version_type": "external_gte"}
-    values = fields(document) | {NAME: name, BOOST: boost(document.rank), "shown": _readable(shown(document))}
+    values = fields(document) | {NAME: name, BOOST: boost(document.rank), SHOWN: _readable(shown(document))}
     return msgspec.json.encode({"index": head}) + b"\n" + msgspec.json.encode(values) + b"\n"
 
 
-def _readable(hit: Hit) -> Hit:
-    """With no half of a surrogate pair in what a page says of itself: no JSON has them."""
+def _readable(hit: Hit) -> str:
+    """As JSON, with no half of a surrogate pair in what a page says of itself: no JSON has them."""
     title, language, content_type = (
         text.encode("utf-8", "replace").decode() for text in (hit.title, hit.language, hit.content_type)
     )
-    return msgspec.structs.replace(hit, title=title, language=language, content_type=content_type)
+    return msgspec.json.encode(
+        msgspec.structs.replace(hit, title=title, language=language, content_type=content_type)
+    ).decode()

@@ -15,9 +15,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from gregor.schemas.messages import url_fingerprint
+from gregor.schemas.messages import STILL_THERE, url_fingerprint
 from gregor.search.borders import Unusable
-from gregor.search.documents import HIDDEN, KEPT
+from gregor.search.documents import HIDDEN
 from gregor.search.links import MOST_LINKS, RECOMMENDING, Links, Node, signed, words_of
 from gregor.search.ranking import LinkRules, RankingResult, Web, result
 from gregor.search.ranks import Edges, Floats, block_of, converge, follow, leaving
@@ -121,7 +121,7 @@ def _table(spark: Any, folder: Path, name: str, columns: Iterable[str]) -> Any:
 def _nodes(pages: Any, key_of: KeyFunction) -> Iterator[Node]:
     """The pages that are to be found."""
     for row in sorted(pages.collect(), key=lambda row: str(row.key)):
-        if row.state in KEPT and not row.requisite and HIDDEN.isdisjoint(row.directives or ()):
+        if row.state in STILL_THERE and not row.requisite and HIDDEN.isdisjoint(row.directives or ()):
             first = key_of(row.duplicate_of) if row.duplicate_of else None
             yield Node(signed(url_fingerprint(row.key)), first or row.key, row.host)
 

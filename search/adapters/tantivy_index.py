@@ -12,22 +12,20 @@ from typing import Any, Final
 import msgspec
 import tantivy
 
-from gregor.search.adapters.tantivy_query import POSITION, Queries
+from gregor.search.adapters.tantivy_query import POSITION, RANK, Queries
+from gregor.search.adapters.tantivy_spelling import nearly_like
 from gregor.search.adapters.whole_searcher import WholeSearcher
 from gregor.search.borders import FARTHEST, Answer, Facet, Hit, ScorePart, Unusable
 from gregor.search.documents import IndexedDocument
-from gregor.search.facets import aggregations, facets
-from gregor.search.fields import COUNTED, EXACT, QUICK, RANK_WORTH, SPOKEN, TEXTS, Weights, boost, fields, least, shown
+from gregor.search.facets import COUNTED, aggregations, facets
+from gregor.search.fields import EXACT, QUICK, RANK_WORTH, SPOKEN, TEXTS, Weights, boost, fields, least, shown
 from gregor.search.query import ParsedQuery
-from gregor.search.spelling import LONG, MOST_NEAR, apart, edits
-from gregor.search.terms import terms
+from gregor.search.spelling import still_there
 
 _HEAP: Final = 64 * 1024 * 1024
 _LISTED: Final = 20_000
 """Documents that are listed at once."""
-_TITLES: Final = 50
-"""Documents of whose titles terms are taken that are farther from one."""
-_RANK: Final = "rank"
+_HIT: Final = msgspec.msgpack.Decoder(Hit)
 _ANALYSER: Final = "terms"
 
 
@@ -56,10 +54,11 @@ class TantivyIndex:
         self._searcher = WholeSearcher(self._index.searcher(), self._folder)
 
     def position(self) -> int:
-        query = tantivy.Query.term_query(self._schema, "id", POSITION)
-        for _, address in self._searcher.search(query, 1, count=False).hits:
-            return int(self._searcher.doc(address).get_first("position") or 0)
-        return 0
+        return self._position() or 0
+
+    def _position(self) -> int | None:
+        """What the last commit says; None where nothing was committed."""
+        return self._searcher.position(self._queries.position())
 
     def put(self, documents: Sequence[IndexedDocument]) -> None:
         writer = self._writing()
@@ -95,7 +94,7 @@ class TantivyIndex:
         return again
 
     def count(self) -> int:
-        return self._searcher.num_docs - (1 if self.position() else 0)
+        return self._searcher.num_docs - (self._position() is not None)
 
     def documents(self) -> Iterator[Hit]:
         searcher, query, offset = self._searcher, tantivy.Query.all_query(), 0
@@ -121,7 +120,8 @@ class TantivyIndex:
         return Answer(tuple(hits), _count(result), any_word, quick)
 
     def _best(self, query: "tantivy.Query", limit: int, offset: int) -> "tantivy.SearchResult":
-        return self._searcher.search(query, max(1, limit), offset=offset, weight_by_field=_RANK)
+        by_rank = RANK if self._searcher.has(self._queries.ranked()) else None  # without ranks it takes a tenth less
+        return self._searcher.search(query, max(1, limit), offset=offset, weight_by_field=by_rank)
 
     def _newest(self, query: "tantivy.Query", limit: int, offset: int) -> "tantivy.SearchResult":
         return self._searcher.search(query, max(1, limit), offset=offset, order_by_field="at")
@@ -133,22 +133,11 @@ class TantivyIndex:
         return facets(self._searcher.aggregate(query, aggregations()))
 
     def frequency(self, term: str) -> int:
-        return max(self._searcher.doc_freq(field, term) for field in TEXTS)
+        return self._searcher.frequencies(TEXTS, [term])[term]
 
     def near(self, term: str) -> dict[str, int]:
-        counts = {other: self.frequency(other) for other in dict.fromkeys(edits(term))}
-        if not any(counts.values()) and len(term) >= LONG:
-            counts = {other: self.frequency(other) for other in self._of_titles(term)}
-        commonest = sorted(filter(counts.__getitem__, counts), key=lambda other: -counts[other])[:MOST_NEAR]
-        # The dictionary has words of documents that are gone, too, until the files that they are in are merged.
-        there = {other: _count(self._searcher.search(self._queries.anywhere(other), 1)) for other in commonest}
-        return {other: count for other, count in there.items() if count}
-
-    def _of_titles(self, term: str) -> list[str]:
-        """Terms two slips from one, as far as titles have them."""
-        query = tantivy.Query.fuzzy_term_query(self._schema, "title", term, 2)
-        titles = [self._hit(0.0, address).title for _, address in self._searcher.search(query, _TITLES).hits]
-        return [other for other in {*terms(" ".join(titles))} if apart(term, other, 2) <= 2]
+        counts = nearly_like(self._searcher, term)
+        return still_there(counts, lambda other: _count(self._searcher.search(self._queries.anywhere(other), 1)))
 
     def document(self, name: str) -> Hit | None:
         if name == POSITION or not _is_text(name):
@@ -161,21 +150,18 @@ class TantivyIndex:
         if hit is None:
             return []
         reasons = [reason for word in asked.words for reason in self._worth(word, name)]
-        for field, phrase in self._queries.phrases_of(asked.words):
+        for place, phrase in self._queries.phrases_of(asked.words):
             if score := self._score(phrase, name):
-                reasons.append(ScorePart(f"words together in the {SPOKEN[field]}", " ".join(asked.words), score))
+                reasons.append(ScorePart(place.spoken, " ".join(asked.words), score))
         if hit.rank and reasons:
             ranked = sum(reason.score for reason in reasons) * RANK_WORTH * hit.rank
             reasons.append(ScorePart("links that lead there (rank)", "", ranked))
         return reasons
 
     def _worth(self, word: str, name: str) -> list[ScorePart]:
-        """What a word is worth in each field: all in the best, a part of it in the others."""
+        """What a word is worth in each field."""
         scores = {field: self._score(self._queries.term(field, word), name) for field in TEXTS}
-        best = max(scores, key=scores.__getitem__)
-        tie = self._queries.weights.tie
-        parts = {field: score if field == best else score * tie for field, score in scores.items() if score}
-        return [ScorePart(SPOKEN[field], word, score) for field, score in parts.items()]
+        return [ScorePart(SPOKEN[field], word, score) for field, score in scores.items() if score]
 
     def _score(self, query: "tantivy.Query", name: str) -> float:
         """What a query is worth for one document."""
@@ -196,8 +182,11 @@ class TantivyIndex:
         return self._writer
 
     def _hit(self, score: float, address: "tantivy.DocAddress") -> Hit:
-        shown = msgspec.msgpack.decode(self._searcher.doc(address)["shown"][0], type=Hit)
-        return msgspec.structs.replace(shown, score=score)
+        hit = _HIT.decode(self._searcher.doc(address)["shown"][0])
+        msgspec.structs.force_setattr(
+            hit, "score", score
+        )  # nobody else has it yet; a copy would cost as much as reading
+        return hit
 
 
 def _is_text(name: str) -> bool:
@@ -217,7 +206,7 @@ def _schema() -> "tantivy.Schema":
     for name in TEXTS:
         builder.add_text_field(name, tokenizer_name=_ANALYSER, index_option="position")
     builder.add_float_field("at", fast=True, indexed=True)
-    builder.add_float_field(_RANK, fast=True)
+    builder.add_float_field(RANK, fast=True)
     builder.add_unsigned_field(POSITION, stored=True)
     builder.add_bytes_field("shown", stored=True)
     return builder.build()
@@ -231,7 +220,7 @@ def _indexed(document: IndexedDocument) -> "tantivy.Document":
     values: dict[str, Any] = {
         **fields(document),
         "id": document.id,
-        _RANK: 2.0 ** boost(document.rank) - 2.0,  # the engine multiplies by log2(2 + this)
+        RANK: 2.0 ** boost(document.rank) - 2.0,  # the engine multiplies by log2(2 + this)
         "shown": msgspec.msgpack.encode(shown(document)),
     }
     return tantivy.Document(**values)

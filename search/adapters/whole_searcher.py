@@ -1,6 +1,6 @@
 """A searcher of tantivy's whose files may be damaged: what it cannot read is said as that, not as a fault of ours."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -20,6 +20,8 @@ class WholeSearcher:
         """``folder``: where the files are."""
         self._searcher = searcher
         self._folder = folder
+        self._has: bool | None = None
+        self._position: list[int] | None = None
 
     @property
     def num_docs(self) -> int:
@@ -30,13 +32,31 @@ class WholeSearcher:
         """See tantivy."""
         return self._read(lambda: self._searcher.search(query, limit, **options))
 
+    def has(self, query: "tantivy.Query") -> bool:
+        """Whether any document is found by a query, always the same one: it is asked once."""
+        if self._has is None:
+            self._has = bool(self.search(query, 1, count=False).hits)
+        return self._has
+
+    def position(self, query: "tantivy.Query") -> int | None:
+        """What the document of a query says of how far the index is, always the same one: it is asked once."""
+        if self._position is None:
+            hits = self.search(query, 1, count=False).hits
+            self._position = [int(self.doc(address).get_first("position") or 0) for _, address in hits]
+        return self._position[0] if self._position else None
+
     def doc(self, address: "tantivy.DocAddress") -> "tantivy.Document":
         """See tantivy."""
         return self._read(lambda: self._searcher.doc(address))
 
-    def doc_freq(self, field: str, term: str) -> int:
-        """See tantivy."""
-        return self._read(lambda: self._searcher.doc_freq(field, term))
+    def frequencies(self, fields: Sequence[str], terms: Iterable[str]) -> dict[str, int]:
+        """How many documents have each term, in the field where most have it."""
+        ask = self._searcher.doc_freq
+        return self._read(lambda: {term: max([ask(field, term) for field in fields]) for term in terms})
+
+    def terms_with(self, field: str, begin: str, limit: int) -> list[tuple[str, int]]:
+        """The terms of a field that begin so, each with how many documents have it; so many, the commonest."""
+        return self._read(lambda: self._searcher.terms_with_prefix(field, begin, None, limit))
 
     def aggregate(self, query: "tantivy.Query", wanted: dict[str, Any]) -> dict[str, Any]:
         """See tantivy."""
